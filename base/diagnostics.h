@@ -1,0 +1,81 @@
+// Diagnostics: what a person who writes configuration is told. Collected by every stage, never thrown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+
+namespace edge {
+
+enum class Severity : std::uint8_t { kError, kWarning, kNote };
+
+/// Stable codes, printed as EDGE0123. The list, with a title each, is base/diagnostic_codes.def.
+enum class DiagnosticCode : std::uint16_t {
+#define EDGE_DIAGNOSTIC(number, name, title) name = number,
+#include "base/diagnostic_codes.def"
+#undef EDGE_DIAGNOSTIC
+};
+
+/// A second place that helps to understand the first, e.g. "first defined here".
+struct Label {
+  Span span;
+  std::string text;
+};
+
+struct Diagnostic {
+  DiagnosticCode code;
+  Severity severity = Severity::kError;
+  /// `Kind namespace/name`, as in "ProxyRoute shop/api". Empty when no resource could be told.
+  std::string resource;
+  /// Field path in the resource, e.g. `spec.rules[0].matches[1].path.value`. Empty when the whole resource is meant.
+  std::string field;
+  Span span;
+  std::string message;
+  std::vector<Label> labels;
+  std::vector<std::string> notes;
+  /// How to mend it; empty when there is no single remedy.
+  std::string fix;
+};
+
+/// The collector that all stages of one compilation write to. Not thread-safe; one a compilation.
+class Diagnostics {
+ public:
+  /// Keeps at most `limit` diagnostics, counts the rest: a hostile file must not fill the memory.
+  explicit Diagnostics(std::size_t limit = 10'000) : limit_(limit) {}
+
+  void add(Diagnostic diagnostic);
+  /// Sorts by place, then code, then text, and drops doubles. The order is the same for any order of `add`.
+  void finish(const SourceMap& sources);
+
+  const std::vector<Diagnostic>& all() const { return all_; }
+  std::size_t errors() const { return errors_; }
+  std::size_t warnings() const { return warnings_; }
+  std::size_t dropped() const { return dropped_; }
+  bool ok() const { return errors_ == 0; }
+
+ private:
+  std::vector<Diagnostic> all_;
+  std::size_t limit_;
+  std::size_t errors_ = 0;
+  std::size_t warnings_ = 0;
+  std::size_t dropped_ = 0;
+};
+
+/// `EDGE0123`.
+std::string code_text(DiagnosticCode code);
+/// The code's title in the list.
+std::string_view code_title(DiagnosticCode code);
+
+enum class Colour : bool { kNo, kYes };
+
+/// One diagnostic in the manner of rustc: header, place, the line with carets, labels, notes, help.
+std::string render(const Diagnostic& diagnostic, const SourceMap& sources, Colour colour);
+
+/// The name in `candidates` nearest to `name` by edit distance, or empty when none is near enough to be offered.
+std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& candidates);
+
+}  // namespace edge

@@ -1,0 +1,37 @@
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# edge_library(NAME SOURCES a.cc ... [DEPS edge_base ...] [PRIVATE third-party ...])
+# A folder of the house as a static library. DEPS are rooms of ours (public); third-party libraries stay PRIVATE, so
+# that their headers can appear in no header of ours.
+function(edge_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE})
+endfunction()
+
+# edge_executable(NAME SOURCES a.cc ... [DEPS ...] [PRIVATE ...]): a program in <build>/bin.
+function(edge_executable name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_PRIVATE})
+endfunction()
+
+# edge_test(NAME SOURCES a_test.cc ... [DEPS ...] [PRIVATE ...] [LABELS ...]): a GoogleTest program, one ctest entry.
+function(edge_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE;LABELS" ${ARGN})
+  edge_executable(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} PRIVATE ${arg_PRIVATE} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+endfunction()
+
+# edge_fuzzer(NAME SOURCES a_fuzz.cc ... [DEPS ...]): a libFuzzer program; built with -DEDGE_FUZZ=ON alone.
+function(edge_fuzzer name)
+  if(NOT EDGE_FUZZ)
+    return()
+  endif()
+  edge_executable(${name} ${ARGN})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endfunction()

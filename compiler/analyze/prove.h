@@ -1,0 +1,52 @@
+// Proves a program on itself: for every rule a request is made up that reaches it, and the interpreter, the native code
+// and Hyperscan must agree on it and on its near misses. The pattern syntax trees of expr/ give the subjects.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "compiler/ir/match_ir.h"
+#include "compiler/link/linked_config.h"
+#include "program/abi.h"
+#include "program/read.h"
+
+namespace edge::compiler::analyze {
+
+/// A request that owns its strings. Printed as `GET http://host/path?query -H 'name: value'`, with ` from <source>`.
+struct Witness {
+  std::string method = "GET";
+  std::string host;
+  std::string path = "/";
+  std::string query;
+  std::vector<std::pair<std::string, std::string>> headers;
+  IpAddress source;
+};
+std::string witness_text(const Witness& witness);
+
+/// The engines that are held against the interpreter; a null function leaves that engine out.
+struct Engines {
+  /// Native code of the host, null when it has none.
+  std::function<const program::NativeHost*(std::uint64_t host_id)> native;
+  /// Hits of one regex set (a kRegex section id) on a subject, as bits of the set; nullopt on an engine fault.
+  std::function<std::optional<std::vector<bool>>(std::uint64_t set_id, std::size_t patterns, std::string_view subject)>
+      regex;
+};
+
+struct ProofStats {
+  std::size_t rules = 0;
+  std::size_t reached = 0;
+  std::size_t unreachable = 0;
+  std::size_t undecided = 0;
+  std::size_t requests = 0;
+};
+
+/// Proves one host. Unreachable rules become warnings that name the rule that hides them (kUnreachableRule); a
+/// disagreement becomes an error (kEnginesDisagree) with the request.
+ProofStats prove_host(const LinkedConfig& config, const ir::Host& host, const program::SectionView& section,
+                      const Engines& engines, Diagnostics& diagnostics);
+
+}  // namespace edge::compiler::analyze

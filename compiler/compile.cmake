@@ -1,0 +1,2 @@
+edge_library(edge_compiler SOURCES compile.cc read_config.cc
+  DEPS edge_program edge_compiler_link edge_compiler_ir edge_compiler_emit edge_compiler_analyze)

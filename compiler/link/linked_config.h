@@ -1,0 +1,149 @@
+// LinkedConfig: every reference resolved, every default filled in, both forms of a field merged into one. What comes
+// after it sees one kind of thing, whether it was written as ProxyRoute, HTTPRoute or Ingress.
+//
+// Vectors are sorted by identity, so that the order of files never shows. Indices refer to the vectors here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/hostname.h"
+#include "base/ip.h"
+#include "base/source.h"
+#include "program/endpoints.h"
+#include "program/format.h"
+
+namespace edge::compiler {
+
+/// What identifies and orders a resource (rule D1's last keys).
+struct Identity {
+  std::string kind;
+  std::string name_space;
+  std::string name;
+  /// metadata.creationTimestamp in seconds since the epoch; 0 when absent.
+  std::int64_t created = 0;
+  Span span;  ///< of metadata.name
+
+  std::string text() const { return kind + " " + name_space + "/" + name; }
+};
+
+enum class MatchType : std::uint8_t { kExact, kPresent, kRegex };
+
+struct PathMatch {
+  enum class Type : std::uint8_t { kNone, kExact, kPrefix, kRegex };
+  Type type = Type::kNone;
+  /// Exact and prefix: normalised as requests are. A prefix has no trailing slash, save `/` itself.
+  Located<std::string> value;
+};
+
+struct FieldMatch {
+  Located<std::string> name;  ///< header names in lower case
+  Located<std::string> value;
+  MatchType type = MatchType::kExact;
+};
+
+struct RuleMatch {
+  PathMatch path;
+  std::vector<FieldMatch> headers;
+  std::optional<Located<std::string>> method;
+  std::vector<FieldMatch> query;
+  Span span;
+};
+
+struct HeaderChange {
+  std::string name;  ///< lower case
+  std::string value;
+};
+
+struct Filter {
+  program::FilterOp op;
+  std::string name;
+  std::string value;
+  std::uint32_t status = 0;  ///< redirects
+  std::uint32_t port = 0;    ///< redirects, 0: by scheme
+};
+
+struct WeightedBackend {
+  std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, answered 500
+  std::uint32_t weight = 1;
+};
+
+struct RouteRetry {
+  std::uint16_t max_retries = 0;
+  std::uint16_t retry_on = 0;  ///< program::RetryOn bits
+};
+
+struct LinkedRule {
+  /// At least one; a rule without `matches` has one RuleMatch that matches everything.
+  std::vector<RuleMatch> matches;
+  std::vector<Filter> filters;
+  std::vector<WeightedBackend> backends;
+  std::optional<RouteRetry> retry;
+  std::chrono::nanoseconds request_timeout{0};
+  std::chrono::nanoseconds idle_timeout{0};
+  std::optional<std::uint64_t> max_request_body;
+  bool buffer_request = false;
+  bool buffer_response = false;
+  std::uint64_t max_buffer = 0;
+  Span span;
+};
+
+struct LinkedRoute {
+  Identity identity;
+  /// As written; empty when the route names none.
+  std::vector<Located<HostPattern>> hostnames;
+  std::optional<Located<std::string>> expression;
+  std::vector<LinkedRule> rules;
+  /// Listener indices (into LinkedConfig::listeners) that it attaches to, ascending.
+  std::vector<std::uint32_t> listeners;
+  /// A policy that protects it cannot be enforced: its requests are answered 503, never served (fail closed).
+  bool denied = false;
+};
+
+struct LinkedGateway {
+  Identity identity;
+  /// Empty: every address of the node.
+  std::vector<IpAddress> addresses;
+  std::vector<Cidr> trusted_proxies;
+};
+
+struct LinkedListener {
+  std::uint32_t gateway = 0;
+  std::string name;
+  std::uint16_t port = 0;
+  program::Protocol protocol = program::Protocol::kHttp;
+  /// Empty: every host.
+  std::vector<Located<HostPattern>> hostnames;
+  std::uint64_t max_request_body = 0;  ///< 0 unlimited
+  Span span;
+};
+
+struct LinkedBackend {
+  Identity identity;
+  program::Balance balance = program::Balance::kRoundRobin;
+  std::uint32_t max_connections = 0;
+  std::uint32_t max_pending_requests = 0;
+  std::uint32_t max_requests_per_connection = 0;
+  std::uint32_t max_idle_connections = 0;
+  std::uint16_t retry_on = 0;
+  std::uint32_t max_retries = 0;
+  std::chrono::nanoseconds connect_timeout{0};
+  std::chrono::nanoseconds request_timeout{0};
+  std::chrono::nanoseconds idle_timeout{0};
+  std::chrono::nanoseconds per_try_timeout{0};
+  std::chrono::nanoseconds backoff_base{0};
+  std::chrono::nanoseconds backoff_max{0};
+};
+
+struct LinkedConfig {
+  std::vector<LinkedGateway> gateways;
+  std::vector<LinkedListener> listeners;
+  std::vector<LinkedRoute> routes;
+  std::vector<LinkedBackend> backends;
+  program::EndpointSet endpoints;
+};
+
+}  // namespace edge::compiler

@@ -1,0 +1,22 @@
+// Front half of the compiler in one call: files to LinkedConfig.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "base/source.h"
+#include "compiler/link/linked_config.h"
+
+namespace edge::compiler {
+
+/// Adds the texts behind each argument to `sources`: a file, a directory (every *.yaml, *.yml, *.json below it, sorted),
+/// or `-` for standard input. At most 256 MiB in all. kNotFound and kPermissionDenied name the path.
+Status read_sources(const std::vector<std::string>& paths, SourceMap& sources);
+
+/// read, decode, link. Always gives a configuration: what was at fault is left out of it and reported.
+LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics);
+
+}  // namespace edge::compiler

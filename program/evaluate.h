@@ -1,0 +1,72 @@
+// The meaning of a program, executable: looks a request up in the tables and interprets the predicates. The canonical
+// engine: the compiler proves native code and regex databases against it, `explain` traces it, tests hold it against a
+// reference that knows nothing of programs. The runtime's `decide` (runtime/match) is the fast form of the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "program/abi.h"
+#include "program/read.h"
+#include "program/request.h"
+
+namespace edge::program {
+
+/// Says whether `pattern` is found in `subject`. Called for each pattern of a host whose subject is present.
+using RegexMatcher = std::function<bool(std::string_view pattern, std::string_view subject)>;
+
+/// Where a request ended up. Indices point into the host section `host`.
+struct Outcome {
+  std::uint32_t listener = kNone;  ///< index of the ListenerRecord; kNone: no listener takes this host
+  const Section* host = nullptr;   ///< null: no rule matched
+  std::uint32_t action = kNone;
+  std::uint32_t group = kNone;      ///< kNone when the action hung directly on a path
+  std::uint32_t candidate = kNone;  ///< index within the group
+};
+
+/// Observes an evaluation; every step is told in the order in which it is taken. For `explain`.
+class Trace {
+ public:
+  enum class PathClass { kExact, kPrefix, kRegex, kAny };
+
+  virtual ~Trace() = default;
+  virtual void listener(std::uint32_t /*listener*/) {}
+  virtual void host(const Section& /*host*/) {}
+  /// A target was reached; `path` is the table's key, empty for kRegex and kAny.
+  virtual void path(PathClass /*path_class*/, std::string_view /*path*/) {}
+  /// A candidate was looked at. `failed` is the first node that decided against it, kNone when it won.
+  virtual void candidate(const Section& /*host*/, std::uint32_t /*candidate*/, std::uint32_t /*action*/,
+                         std::uint32_t /*failed*/) {}
+};
+
+/// The slot values of one request for one host, owned.
+class SlotValues {
+ public:
+  SlotValues(const Section& host, const RequestView& request, const RegexMatcher& regex);
+  const MatchInput& input() const { return input_; }
+
+ private:
+  std::vector<std::string> storage_;
+  std::vector<SlotValue> values_;
+  std::vector<std::uint64_t> hits_;
+  IpAddress source_;
+  MatchInput input_{};
+};
+
+/// Rules D1, D2, D3's choice of rule (not of backend), D5. `bind` is an index into the listeners section's binds.
+/// Allocates; for tools and proofs. `trace` may be null.
+Outcome evaluate(const ProgramView& program, std::uint32_t bind, const RequestView& request, const RegexMatcher& regex,
+                 Trace* trace = nullptr);
+
+/// Interprets one predicate. kNone is true. Plain recursion, at most kMaxPredicateDepth deep; no allocation: the
+/// runtime uses it where a program has no native code for its CPU. `failed`, when not null, gets the first node that
+/// made the result false.
+bool holds(const SectionView& host, std::uint32_t node, const MatchInput& input, std::uint32_t* failed = nullptr);
+
+/// Interprets a group as a GroupFunction would.
+std::uint32_t decide_group(const SectionView& host, const GroupRecord& group, const MatchInput& input);
+
+}  // namespace edge::program

@@ -1,0 +1,36 @@
+// Assembles a program from sections. The same sections give the same bytes, in whatever order they come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "program/format.h"
+#include "program/read.h"
+
+namespace edge::program {
+
+/// A section's bytes with their hash, made once and shared between the programs that hold it.
+struct Blob {
+  std::vector<std::byte> bytes;
+  Hash hash;
+};
+using BlobPtr = std::shared_ptr<const Blob>;
+
+/// Hashes and wraps.
+BlobPtr make_blob(std::vector<std::byte> bytes);
+
+struct SectionInput {
+  SectionKind kind;
+  std::uint64_t id;
+  BlobPtr blob;
+};
+
+/// Lays the sections out, unsigned (sign.h). Precondition: no two inputs share (kind, id).
+std::vector<std::byte> assemble(Target target, std::vector<SectionInput> sections);
+
+/// Builds one section: records first, then strings. Interns strings, so that equal ones are stored once.
+class SectionBuilder;  // program/section_builder.h
+
+}  // namespace edge::program

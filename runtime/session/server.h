@@ -1,0 +1,78 @@
+// The data plane as its owner sees it: threads that listen where a program says and serve by it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "program/endpoints.h"
+#include "runtime/match/load.h"
+
+namespace edge::runtime {
+
+struct ServerOptions {
+  /// 0: one a core of the machine.
+  unsigned threads = 0;
+  std::size_t max_header_bytes = 64 * 1024;
+  std::size_t max_headers = 100;
+  std::size_t max_uri_bytes = 16 * 1024;
+  /// Client connections of the process; further ones are closed at once and counted.
+  std::size_t max_connections = 100'000;
+  std::chrono::nanoseconds head_timeout = std::chrono::seconds(10);
+  std::chrono::nanoseconds keep_alive_timeout = std::chrono::seconds(75);
+  std::chrono::nanoseconds upstream_idle_timeout = std::chrono::seconds(60);
+  /// Replaces every bind's port (0: chosen by the system, see `addresses`); for tests. Unset: as the program says.
+  bool ephemeral_ports = false;
+};
+
+/// Sums over the threads, each counted without a lock.
+struct ServerStats {
+  std::uint64_t connections_accepted = 0;
+  std::uint64_t connections_active = 0;
+  std::uint64_t connections_refused = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t responses[6] = {};  ///< by class: 1xx..5xx at 1..5
+  std::uint64_t upstream_connects = 0;
+  std::uint64_t upstream_reused = 0;
+  std::uint64_t upstream_retries = 0;
+};
+
+struct BoundAddress {
+  std::uint32_t bind = 0;  ///< index of the BindRecord
+  IpAddress address;
+  std::uint16_t port = 0;
+  std::string listener;  ///< name of its first listener
+};
+
+/// Starts with no program and no listeners. All functions may be called from any one thread at a time.
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> start(ServerOptions options);
+  /// Stops at once: connections are reset. Drain first.
+  ~Server();
+
+  /// Swaps the program in: new binds are opened first (kUnavailable names the address that failed, and nothing changes),
+  /// then every thread takes it between two batches, then binds that went away stop accepting. Requests in flight
+  /// finish on the program that they began with. Returns when every thread has it.
+  Status install(std::shared_ptr<const LoadedProgram> program);
+  /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
+  void set_endpoints(const program::EndpointSet& endpoints);
+
+  std::shared_ptr<const LoadedProgram> program() const;
+  std::vector<BoundAddress> addresses() const;
+  ServerStats stats() const;
+
+  /// Stops accepting, answers what is in flight with `Connection: close`, closes idle connections; returns when all are
+  /// gone or the time is up (then the rest is reset). \returns whether all went in time.
+  bool drain(std::chrono::nanoseconds deadline);
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::runtime
