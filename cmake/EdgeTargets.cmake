@@ -27,11 +27,22 @@ function(edge_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
 endfunction()
 
-# edge_fuzzer(NAME SOURCES a_fuzz.cc ... [DEPS ...]): a libFuzzer program; built with -DEDGE_FUZZ=ON alone.
+# edge_fuzzer(NAME SOURCES a_fuzz.cc ... [DEPS ...]): a libFuzzer program; built with -DEDGE_FUZZ=ON alone. Its seeds are
+# in tests/fuzz/corpus/NAME. script/test reads the names from <build>/fuzzers.txt.
 function(edge_fuzzer name)
   if(NOT EDGE_FUZZ)
     return()
   endif()
   edge_executable(${name} ${ARGN})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_property(GLOBAL APPEND PROPERTY EDGE_FUZZERS ${name})
+endfunction()
+
+# edge_benchmark(NAME SOURCES a_bench.cc ... [DEPS ...] [PRIVATE ...]): a program for script/bench. Not built with
+# sanitizers: its figures would mean nothing.
+function(edge_benchmark name)
+  edge_executable(${name} ${ARGN})
+  if(EDGE_SANITIZE)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()
