@@ -1,0 +1,106 @@
+// The chunked transfer coding (RFC 9112 §7.1): a strict incremental decoder, and the pieces of an encoder.
+//
+// Stricter than the RFC requires, on purpose: no whitespace around a chunk size, at most 16 digits, extensions of
+// visible text within bounds, CRLF alone ends a line, no trailer field that has a meaning for framing, routing or
+// authentication (§6.5.1 of RFC 9110).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace edge::net::http1 {
+
+struct ChunkedLimits {
+  /// Bytes of extensions in one size line, and in the whole body.
+  std::uint32_t max_extension = 1024;
+  std::uint32_t max_extensions = 16 * 1024;
+  /// Bytes and fields of the trailer section.
+  std::uint32_t max_trailer_bytes = 16 * 1024;
+  std::uint32_t max_trailer_fields = 32;
+};
+
+/// Decodes one body. Takes input as it comes, torn anywhere; keeps no data, and allocates only for a trailer section
+/// that is not empty. Small: it may stand in a frame.
+class ChunkedDecoder {
+ public:
+  enum class State : std::uint8_t {
+    kMore,   ///< all input was taken; the body goes on
+    kEnd,    ///< the body is complete; what follows `consumed` belongs to the next message
+    kFault,  ///< malformed: close, forward nothing further
+  };
+
+  struct Step {
+    State state = State::kMore;
+    /// Bytes of the input that this step took.
+    std::size_t consumed = 0;
+    /// next(): a piece of the body, in place. forward(): validated bytes to be sent on as they are.
+    std::string_view data;
+  };
+
+  explicit ChunkedDecoder(const ChunkedLimits& limits = {});
+  ~ChunkedDecoder();
+  ChunkedDecoder(ChunkedDecoder&&) noexcept;
+  ChunkedDecoder& operator=(ChunkedDecoder&&) noexcept;
+
+  /// Decodes up to and including one piece of data: call it again with the rest while there is input and the state is
+  /// kMore.
+  Step next(std::string_view input);
+
+  /// For a peer that is sent chunks too: checks as much of the input as there is and hands its framing on unchanged,
+  /// up to the last chunk's size line. After kEnd the caller sends trailer_lines() and an empty line (CRLF).
+  Step forward(std::string_view input);
+
+  /// After kEnd: the trailer fields as validated lines, each with its CRLF; mostly empty. Valid until the decoder dies.
+  std::string_view trailer_lines() const;
+  /// Bytes of decoded body so far; in forward() too. For size limits: ask after each step, before sending.
+  std::uint64_t body_bytes() const { return body_bytes_; }
+  /// Nothing of the coding was taken yet.
+  bool untouched() const { return phase_ == Phase::kSizeStart && body_bytes_ == 0 && !extensions_; }
+
+ private:
+  enum class Phase : std::uint8_t {
+    kSizeStart,
+    kSize,
+    kExtension,
+    kSizeLineFeed,
+    kData,
+    kDataReturn,
+    kDataLineFeed,
+    kTrailerStart,
+    kTrailerLine,
+    kTrailerLineFeed,
+    kFinalLineFeed,
+    kEnd,
+    kFault,
+  };
+
+  /// Takes framing bytes up to data, end, fault or the end of input. \returns the bytes taken.
+  std::size_t take_framing(std::string_view input);
+  void take_size_byte(char c);
+  void take_trailer_byte(char c);
+  bool trailer_valid() const;
+  State state() const;
+
+  Phase phase_ = Phase::kSizeStart;
+  std::uint8_t digits_ = 0;
+  std::uint32_t extension_ = 0;
+  std::uint32_t extensions_ = 0;
+  std::uint64_t remaining_ = 0;
+  std::uint64_t body_bytes_ = 0;
+  std::unique_ptr<std::string> trailer_;
+  ChunkedLimits limits_;
+};
+
+/// `size` in hex and CRLF, to stand before a chunk's data. Precondition: size > 0. \returns the bytes written.
+inline constexpr std::size_t kMaxChunkHead = 18;
+std::size_t write_chunk_head(std::uint64_t size, char (&out)[kMaxChunkHead]);
+/// After each chunk's data.
+inline constexpr std::string_view kChunkEnd = "\r\n";
+/// The last chunk, its trailer section empty. With trailers: kLastChunkLine, the lines, kChunkEnd.
+inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
+inline constexpr std::string_view kLastChunkLine = "0\r\n";
+
+}  // namespace edge::net::http1
