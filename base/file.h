@@ -1,0 +1,27 @@
+// Whole files in and out: bounded reading, and writing that leaves either the old content or the new.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace edge {
+
+/// kNotFound, kPermissionDenied, kResourceExhausted past `limit` bytes, kInvalidArgument for what is no file; each
+/// names the path.
+Result<std::string> read_file(const std::string& path, std::size_t limit);
+Result<std::vector<std::byte>> read_file_bytes(const std::string& path, std::size_t limit);
+
+/// Who may read a file that we write.
+enum class FileAccess { kEveryone, kOwnerOnly };
+
+/// Writes beside `path`, syncs, renames. A reader sees the old bytes or the new ones, never a part.
+Status write_file(const std::string& path, std::string_view bytes, FileAccess access);
+Status write_file(const std::string& path, std::span<const std::byte> bytes, FileAccess access);
+
+}  // namespace edge

@@ -1,0 +1,217 @@
+// The only file with CLI11. It splits the words of a command line; what they mean is checked against the table here, so
+// that messages can name the flag, the value and the nearest right one.
+#include "cli/flags.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "base/diagnostics.h"
+
+namespace edge::cli {
+
+std::string Arguments::one(std::string_view name) const {
+  if (const auto found = values_.find(name); found != values_.end() && !found->second.empty()) {
+    return found->second.back();
+  }
+  const auto fallback = fallbacks_.find(name);
+  return fallback == fallbacks_.end() ? std::string() : fallback->second;
+}
+
+const std::vector<std::string>& Arguments::all(std::string_view name) const {
+  static const std::vector<std::string> kNothing;
+  const auto found = values_.find(name);
+  return found == values_.end() ? kNothing : found->second;
+}
+
+void print_error(std::string_view program, std::string_view text) {
+  std::fprintf(stderr, "%.*s: error: %.*s\n", static_cast<int>(program.size()), program.data(),
+               static_cast<int>(text.size()), text.data());
+}
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  while (!name.empty()) {
+    const std::size_t space = std::min(name.find(' '), name.size());
+    words.emplace_back(name.substr(0, space));
+    name.remove_prefix(std::min(space + 1, name.size()));
+  }
+  return words;
+}
+
+std::string hint(std::string_view given, const std::vector<std::string_view>& candidates, std::string_view prefix) {
+  const std::string_view nearest = nearest_name(given, candidates);
+  return nearest.empty() ? std::string() : "; did you mean `" + std::string(prefix) + std::string(nearest) + "`?";
+}
+
+std::string list(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+}  // namespace
+
+/// One parse of one command line.
+class Parser {
+ public:
+  explicit Parser(const Program& program) : program_(program), app_(std::string(program.summary)) {
+    for (const Command& command : program.commands) add(command);
+    for (CLI::App* app : all_apps_) app->set_help_flag();
+    for (CLI::App* app : all_apps_) app->add_flag("-h,--help");
+  }
+
+  int run(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return usage(program_.name, value_fault(error.what()));
+    }
+    return dispatch(&app_, {});
+  }
+
+ private:
+  struct Node {
+    std::map<std::string, CLI::App*, std::less<>> children;
+    const Command* command = nullptr;
+  };
+
+  void add(const Command& command) {
+    CLI::App* app = &app_;
+    if (all_apps_.empty()) enter(app);
+    for (const std::string& word : words_of(command.name)) {
+      CLI::App*& child = nodes_[app].children[word];
+      if (child == nullptr) {
+        child = app->add_subcommand(word);
+        child->silent(false);
+        enter(child);
+      }
+      app = child;
+    }
+    nodes_[app].command = &command;
+    for (const Flag& flag : command.flags) {
+      std::string names = "--" + std::string(flag.name);
+      if (flag.letter != '\0') names = std::string("-") + flag.letter + "," + names;
+      if (flag.value.empty()) {
+        app->add_flag(names);
+      } else {
+        // One value a use: `-f a b` is a flag and a positional, as everywhere.
+        app->add_option(names)
+            ->type_size(1)
+            ->expected(1, 1 << 20)
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      }
+    }
+    if (command.positional) app->add_option(std::string(command.positional->name))->type_size(1)->expected(0, 1);
+  }
+
+  void enter(CLI::App* app) {
+    // What nobody expected is collected and explained by `unexpected` with a hint.
+    app->allow_extras(true);
+    app->fallthrough(false);
+    all_apps_.push_back(app);
+    nodes_[app];
+  }
+
+  int dispatch(CLI::App* app, const std::string& path) {
+    const Node& node = nodes_[app];
+    for (const auto& [word, child] : node.children) {
+      if (child->parsed()) return dispatch(child, path.empty() ? word : path + " " + word);
+    }
+    const bool help = app->count("--help") > 0;
+    if (node.command == nullptr) {
+      if (help) return print(program_help(program_, path));
+      return missing_command(*app, node, path);
+    }
+    if (help) return print(command_help(program_, *node.command));
+    return run_command(*app, *node.command);
+  }
+
+  int missing_command(const CLI::App& app, const Node& node, const std::string& path) {
+    const std::string full = std::string(program_.name) + (path.empty() ? "" : " " + path);
+    for (const std::string& word : app.remaining()) {
+      if (word.starts_with("-")) continue;
+      std::vector<std::string_view> names;
+      for (const auto& [name, child] : node.children) names.push_back(name);
+      return usage(full, "there is no command `" + word + "`" + hint(word, names, full + " "));
+    }
+    if (const auto rest = app.remaining(); !rest.empty()) return usage(full, "unknown flag `" + rest.front() + "`");
+    std::fputs(program_help(program_, path).c_str(), stderr);
+    return kExitUsage;
+  }
+
+  int run_command(const CLI::App& app, const Command& command) {
+    const std::string full = std::string(program_.name) + (command.name.empty() ? "" : " " + std::string(command.name));
+    if (const auto rest = app.remaining(); !rest.empty()) return usage(full, unexpected(rest.front(), command));
+    Arguments arguments;
+    for (const Flag& flag : command.flags) {
+      const CLI::Option* option = app.get_option("--" + std::string(flag.name));
+      if (!flag.fallback.empty()) arguments.fallbacks_.emplace(flag.name, flag.fallback);
+      if (option->count() == 0) {
+        if (flag.required) return usage(full, "the flag `" + display(flag) + "` is required");
+        continue;
+      }
+      std::vector<std::string> values = option->results();
+      if (flag.value.empty()) values.assign(1, "true");
+      if (!flag.repeatable && values.size() > 1) return usage(full, "the flag `" + display(flag) + "` was given twice");
+      for (const std::string& value : values) {
+        if (flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end()) continue;
+        return usage(full, "`" + display(flag) + "` takes " + list(flag.choices) + ", not `" + value + "`" +
+                               hint(value, flag.choices, ""));
+      }
+      arguments.values_.emplace(flag.name, std::move(values));
+    }
+    if (command.positional) {
+      const CLI::Option* option = app.get_option(std::string(command.positional->name));
+      if (option->count() > 0) arguments.values_.emplace(command.positional->name, option->results());
+      if (option->count() == 0 && command.positional->required) {
+        return usage(full, "the argument " + std::string(command.positional->name) + " is missing");
+      }
+    }
+    return command.run(arguments);
+  }
+
+  static std::string display(const Flag& flag) {
+    return "--" + std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));
+  }
+
+  static std::string unexpected(const std::string& word, const Command& command) {
+    if (!word.starts_with("-")) return "unexpected argument `" + word + "`";
+    const std::string_view name = std::string_view(word).substr(
+        word.find_first_not_of('-') == std::string::npos ? word.size() : word.find_first_not_of('-'));
+    std::vector<std::string_view> names;
+    for (const Flag& flag : command.flags) names.push_back(flag.name);
+    return "unknown flag `" + word + "`" + hint(name.substr(0, name.find('=')), names, "--");
+  }
+
+  /// CLI11's own complaints are about values alone: too few, or one for a switch.
+  static std::string value_fault(std::string text) {
+    if (!text.empty()) text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+    return text;
+  }
+
+  static int print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return kExitOk;
+  }
+
+  static int usage(std::string_view full, std::string_view text) {
+    print_error(full, text);
+    std::fprintf(stderr, "Try `%.*s --help`.\n", static_cast<int>(full.size()), full.data());
+    return kExitUsage;
+  }
+
+  const Program& program_;
+  CLI::App app_;
+  std::vector<CLI::App*> all_apps_;
+  std::map<CLI::App*, Node> nodes_;
+};
+
+int run(const Program& program, int argc, const char* const* argv) { return Parser(program).run(argc, argv); }
+
+}  // namespace edge::cli

@@ -1,0 +1,78 @@
+// A program's command line as a table: one definition of a command and its flags feeds the parser, the help text and
+// the hints of error messages. Shared by every program of the house.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edge::cli {
+
+/// Exit codes of every program (decisions.md, "The command line").
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFindings = 1;     ///< findings, a difference, or the thing asked for failed
+inline constexpr int kExitUsage = 2;        ///< wrong usage
+inline constexpr int kExitUnreachable = 3;  ///< the API or agent cannot be reached or refuses
+
+struct Flag {
+  std::string_view name;   ///< long name without dashes, e.g. `output`
+  char letter = '\0';      ///< short form, '\0' for none
+  std::string_view value;  ///< placeholder of its value in the help; empty: a switch without a value
+  std::string_view help;
+  std::string_view fallback = {};              ///< what `Arguments::one` gives when it is absent
+  std::vector<std::string_view> choices = {};  ///< empty: any text
+  bool required = false;
+  bool repeatable = false;
+};
+
+/// At most one a command.
+struct Positional {
+  std::string_view name;
+  std::string_view help;
+  bool required = true;
+};
+
+/// What was given, after the table's checks.
+class Arguments {
+ public:
+  /// The flag's value, or its fallback.
+  std::string one(std::string_view name) const;
+  /// Every value of a repeatable flag, in order.
+  const std::vector<std::string>& all(std::string_view name) const;
+  bool has(std::string_view name) const { return values_.contains(name); }
+
+ private:
+  friend class Parser;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> fallbacks_;
+};
+
+struct Command {
+  std::string_view name;  ///< words as typed, e.g. `routes dump`; empty for a program without commands
+  std::string_view summary;
+  std::string_view details = {};
+  std::vector<Flag> flags = {};
+  std::optional<Positional> positional = std::nullopt;
+  std::vector<std::string_view> examples = {};
+  int (*run)(const Arguments&) = nullptr;
+};
+
+struct Program {
+  std::string_view name;
+  std::string_view summary;
+  std::vector<Command> commands;
+};
+
+/// Parses and runs. Help goes to stdout (exit 0), usage errors to stderr (exit 2) with the nearest name as a hint.
+int run(const Program& program, int argc, const char* const* argv);
+
+/// `edgectl --help`, or `edgectl routes --help` when `group` names the first words of several commands.
+std::string program_help(const Program& program, std::string_view group = {});
+std::string command_help(const Program& program, const Command& command);
+
+/// Prints `<program>: error: <text>` to stderr.
+void print_error(std::string_view program, std::string_view text);
+
+}  // namespace edge::cli

@@ -1,0 +1,117 @@
+#include "cli/flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace edge::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Arguments g_seen;  // what the command under test was run with
+
+int remember(const Arguments& arguments) {
+  g_seen = arguments;
+  return 0;
+}
+
+Program table() {
+  return {
+      .name = "prog",
+      .summary = "A program",
+      .commands = {
+          {.name = "validate",
+           .summary = "Check files",
+           .flags =
+               {{.name = "file", .letter = 'f', .value = "PATH", .help = "File", .required = true, .repeatable = true},
+                {.name = "output",
+                 .letter = 'o',
+                 .value = "FORMAT",
+                 .help = "Format",
+                 .fallback = "text",
+                 .choices = {"text", "json"}},
+                {.name = "timings", .value = "", .help = "Times"}},
+           .run = remember},
+          {.name = "routes dump", .summary = "Dump", .run = remember},
+          {.name = "explain",
+           .summary = "Explain",
+           .flags = {{.name = "header", .letter = 'H', .value = "FIELD", .help = "F", .repeatable = true}},
+           .positional = Positional{.name = "REQUEST", .help = "The request"},
+           .run = remember}}};
+}
+
+struct Ran {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Ran run_with(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "prog");
+  g_seen = {};
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int code = run(table(), static_cast<int>(arguments.size()), arguments.data());
+  return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+TEST(Flags, TakesRepeatedFlagsInOrderAndOneValueAUse) {
+  EXPECT_EQ(run_with({"validate", "-f", "a", "--file=b", "--timings", "-f-"}).code, 0);
+  EXPECT_THAT(g_seen.all("file"), ElementsAre("a", "b", "-"));
+  EXPECT_EQ(g_seen.one("output"), "text");
+  EXPECT_TRUE(g_seen.has("timings"));
+
+  const Ran extra = run_with({"validate", "-f", "a", "b"});
+  EXPECT_EQ(extra.code, 2);
+  EXPECT_THAT(extra.err, HasSubstr("unexpected argument `b`"));
+}
+
+TEST(Flags, PassesValuesThatLookLikeListsThrough) {
+  EXPECT_EQ(run_with({"explain", "GET http://a/?q=[1,2]", "-H", "x: [a,b]", "-H", "y: -1"}).code, 0);
+  EXPECT_THAT(g_seen.all("header"), ElementsAre("x: [a,b]", "y: -1"));
+  EXPECT_EQ(g_seen.one("REQUEST"), "GET http://a/?q=[1,2]");
+}
+
+TEST(Flags, UsageErrorsNameTheNearestRightWord) {
+  EXPECT_THAT(run_with({"validte", "-f", "x"}).err, HasSubstr("no command `validte`; did you mean `prog validate`?"));
+  EXPECT_THAT(run_with({"validate", "--fil", "x"}).err, HasSubstr("unknown flag `--fil`; did you mean `--file`?"));
+  EXPECT_THAT(run_with({"validate", "-f", "x", "-o", "jsn"}).err,
+              HasSubstr("takes text, json, not `jsn`; did you mean `json`?"));
+  EXPECT_THAT(run_with({"routes", "dmp"}).err, HasSubstr("did you mean `prog routes dump`?"));
+  for (const auto& words : std::vector<std::vector<const char*>>{{},
+                                                                 {"nope"},
+                                                                 {"validate"},
+                                                                 {"routes"},
+                                                                 {"explain"},
+                                                                 {"validate", "-f"},
+                                                                 {"validate", "-f", "x", "--timings=no"}}) {
+    const Ran ran = run_with(words);
+    EXPECT_EQ(ran.code, 2) << (words.empty() ? "" : words[0]);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_NE(ran.err, "");
+  }
+}
+
+TEST(Flags, HelpGoesToStdout) {
+  const Ran top = run_with({"--help"});
+  EXPECT_EQ(top.code, 0);
+  EXPECT_THAT(top.out, HasSubstr("routes dump"));
+  const Ran group = run_with({"routes", "-h"});
+  EXPECT_THAT(group.out, HasSubstr("routes dump"));
+  EXPECT_THAT(group.out, testing::Not(HasSubstr("validate")));
+  const Ran command = run_with({"validate", "--help"});
+  EXPECT_EQ(command.code, 0);
+  EXPECT_THAT(command.out, HasSubstr("-f, --file PATH"));
+  EXPECT_THAT(command.out, HasSubstr("Format: text, json (default text)"));
+  EXPECT_EQ(command.err, "");
+}
+
+TEST(Flags, AValueFlagTakesOneValueUnlessRepeatable) {
+  const Ran twice = run_with({"validate", "-f", "a", "-o", "json", "-o", "text"});
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("given twice"));
+}
+
+}  // namespace
+}  // namespace edge::cli

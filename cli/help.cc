@@ -1,0 +1,108 @@
+// Help texts, from the same table that the parser reads.
+#include <algorithm>
+#include <set>
+
+#include "cli/flags.h"
+
+namespace edge::cli {
+namespace {
+
+constexpr std::size_t kTextWidth = 100;
+
+/// `text` broken into lines at spaces, each after the first indented to `indent`.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    if (column > indent && column + 1 + word.size() > kTextWidth) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+struct Row {
+  std::string left;
+  std::string right;
+};
+
+std::string table(const std::vector<Row>& rows) {
+  std::size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, row.left.size());
+  std::string out;
+  for (const Row& row : rows) {
+    out += "  " + row.left + std::string(width - row.left.size() + 3, ' ') + wrapped(row.right, width + 5) + "\n";
+  }
+  return out;
+}
+
+Row flag_row(const Flag& flag) {
+  Row row;
+  row.left = flag.letter == '\0' ? "    " : std::string("-") + flag.letter + ", ";
+  row.left += "--" + std::string(flag.name);
+  if (!flag.value.empty()) row.left += " " + std::string(flag.value);
+  row.right = flag.help;
+  if (!flag.choices.empty()) {
+    row.right += ": ";
+    for (std::size_t i = 0; i < flag.choices.size(); ++i)
+      row.right += (i == 0 ? "" : ", ") + std::string(flag.choices[i]);
+  }
+  std::string remarks;
+  if (flag.required) remarks = "required";
+  if (flag.repeatable) remarks += remarks.empty() ? "repeatable" : ", repeatable";
+  if (!flag.fallback.empty()) remarks += (remarks.empty() ? "default " : ", default ") + std::string(flag.fallback);
+  if (!remarks.empty()) row.right += " (" + remarks + ")";
+  return row;
+}
+
+}  // namespace
+
+std::string program_help(const Program& program, std::string_view group) {
+  const std::string full = std::string(program.name) + (group.empty() ? "" : " " + std::string(group));
+  std::string out = std::string(program.summary) + "\n\nUsage: " + full + " COMMAND [flags]\n\nCommands:\n";
+  std::vector<Row> rows;
+  for (const Command& command : program.commands) {
+    const std::string prefix = std::string(group) + " ";
+    if (group.empty() || command.name.starts_with(prefix)) {
+      rows.push_back({std::string(command.name), std::string(command.summary)});
+    }
+  }
+  return out + table(rows) + "\n`" + std::string(program.name) + " COMMAND --help` tells more about each.\n";
+}
+
+std::string command_help(const Program& program, const Command& command) {
+  const std::string full = std::string(program.name) + (command.name.empty() ? "" : " " + std::string(command.name));
+  std::string usage = full;
+  for (const Flag& flag : command.flags) {
+    if (!flag.required) continue;
+    usage += flag.letter == '\0' ? " --" + std::string(flag.name) : std::string(" -") + flag.letter;
+    usage += " " + std::string(flag.value);
+    if (flag.repeatable) usage += "...";
+  }
+  usage += " [flags]";
+  if (command.positional) usage += " " + std::string(command.positional->name);
+
+  std::string out = std::string(command.summary) + "\n\nUsage: " + usage + "\n";
+  if (!command.details.empty()) out += "\n" + wrapped(command.details, 0) + "\n";
+  if (command.positional) {
+    out += "\nArguments:\n" + table({{std::string(command.positional->name), std::string(command.positional->help)}});
+  }
+  std::vector<Row> rows;
+  for (const Flag& flag : command.flags) rows.push_back(flag_row(flag));
+  rows.push_back({"-h, --help", "Print this text"});
+  out += "\nFlags:\n" + table(rows);
+  if (!command.examples.empty()) out += "\nExamples:\n";
+  for (const std::string_view example : command.examples) out += "  " + std::string(example) + "\n";
+  return out;
+}
+
+}  // namespace edge::cli

@@ -1,0 +1,21 @@
+#include "cli/terminal.h"
+
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace edge::cli {
+
+Colour colour_for(std::FILE* stream) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_color != nullptr && *no_color != '\0') return Colour::kNo;
+  const char* term = std::getenv("TERM");
+  if (term != nullptr && std::string_view(term) == "dumb") return Colour::kNo;
+  return ::isatty(::fileno(stream)) == 1 ? Colour::kYes : Colour::kNo;
+}
+
+bool write_text(std::FILE* stream, std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+}
+
+}  // namespace edge::cli
