@@ -21,6 +21,9 @@ inline constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{1} << 30;
 inline constexpr std::uint32_t kMaxSections = 1 << 20;
 /// Depth of the predicate graph; the lowering balances or refuses what is deeper.
 inline constexpr std::uint32_t kMaxPredicateDepth = 64;
+/// Nodes that one predicate visits at most, shared nodes counted each time: the graph has no cycle, but a node that is
+/// used twice by each of sixty others would cost 2^60.
+inline constexpr std::uint32_t kMaxPredicateCost = 1 << 16;
 /// Longest path prefix in segments that tables distinguish.
 inline constexpr std::uint32_t kMaxPathDepth = 64;
 
@@ -88,7 +91,8 @@ struct NameEntry {
 };
 static_assert(sizeof(NameEntry) == 16);
 
-/// Open addressing, linear probing, a power of two of slots; a slot is 8 bits of tag (top byte of the hash) over 24 bits
+/// Open addressing, linear probing, a power of two of slots, at least one of them free; none at all when there are no
+/// entries. A slot is 8 bits of tag (top byte of the hash) over 24 bits
 /// of entry index, kNone when free. The hash folds labels from the rightmost on: see name_hash_* in lookup.h.
 struct NameTable {
   ArrayRef<std::uint32_t> slots;
@@ -142,7 +146,7 @@ static_assert(sizeof(ListenerRecord) == 56);
 struct HostEntry {
   std::uint64_t host_id;  ///< id of its kHost section
   StringRef pattern;      ///< canonical, empty for "every host"
-  std::uint32_t next;     ///< index into host_entries, kNone at the end
+  std::uint32_t next;     ///< index into host_entries, greater than its own; kNone at the end
   std::uint32_t reserved;
 };
 static_assert(sizeof(HostEntry) == 24);
@@ -184,7 +188,7 @@ struct CandidateRecord {
 static_assert(sizeof(CandidateRecord) == 8);
 
 enum class Op : std::uint8_t {
-  kAnd = 1,         ///< operands [a, a + b)
+  kAnd = 1,         ///< operands [a, a + b); nodes use up HostHeader::operands in order, without gaps
   kOr = 2,          ///< operands [a, a + b)
   kNot = 3,         ///< node a
   kPresent = 4,     ///< slot has a value
@@ -225,7 +229,8 @@ struct RegexRecord {
 };
 static_assert(sizeof(RegexRecord) == 12);
 
-/// The patterns [first, first + count) of one slot, as one Hyperscan database. Ids in it are 0..count-1.
+/// The patterns [first, first + count) of one slot, as one Hyperscan database. Ids in it are 0..count-1. The records cover
+/// all patterns of the host, in order, each once.
 struct RegexSetRecord {
   std::uint64_t section_id;  ///< of kind kRegex
   std::uint32_t slot;
@@ -311,7 +316,7 @@ enum RetryOn : std::uint16_t {
 };
 
 struct BackendRefRecord {
-  std::uint64_t backend_id;  ///< of the kBackends section; 0: the name did not resolve, answered 500
+  std::uint64_t backend_id;  ///< of the kBackends section; 0, or one not held there: did not resolve, answered 500
   std::uint32_t weight;
   std::uint32_t reserved;
 };

@@ -93,7 +93,7 @@ class ProgramView {
 Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
                          const ProgramView* known = nullptr);
 Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known = nullptr);
-/// Maps the file read-only. kNotFound, kPermissionDenied, or as above.
+/// Reads the file into memory of its own. kNotFound, kPermissionDenied, or as above.
 Result<ProgramView> read_file(const std::string& path, const ProgramView* known = nullptr);
 
 }  // namespace edge::program

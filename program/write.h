@@ -1,4 +1,4 @@
-// Assembles a program from sections. The same sections give the same bytes, in whatever order they come.
+// Assembles a program from sections (section_builder.h makes them). The same sections give the same bytes, in whatever order they come.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,5 @@ struct SectionInput {
 
 /// Lays the sections out, unsigned (sign.h). Precondition: no two inputs share (kind, id).
 std::vector<std::byte> assemble(Target target, std::vector<SectionInput> sections);
-
-/// Builds one section: records first, then strings. Interns strings, so that equal ones are stored once.
-class SectionBuilder;  // program/section_builder.h
 
 }  // namespace edge::program

@@ -1,0 +1,79 @@
+#include "program/section_builder.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/hash.h"
+#include "program/lookup.h"
+
+namespace edge::program {
+namespace {
+
+// A probe over more slots than this is worth a table of twice the size.
+constexpr std::uint32_t kGoodProbe = 16;
+
+SlotTable fill(std::span<const std::uint64_t> hashes, std::size_t size) {
+  SlotTable table;
+  table.slots.assign(size, kFreeSlot);
+  for (std::size_t entry = 0; entry < hashes.size(); ++entry) {
+    std::size_t at = hashes[entry] & (size - 1);
+    std::uint32_t probe = 1;
+    for (; table.slots[at] != kFreeSlot; ++probe) at = (at + 1) & (size - 1);
+    table.slots[at] = slot_value(hashes[entry], static_cast<std::uint32_t>(entry));
+    table.max_probe = std::max(table.max_probe, probe);
+  }
+  return table;
+}
+
+}  // namespace
+
+SectionBuilder::SectionBuilder(std::size_t header_size, std::size_t size_hint) {
+  bytes_.reserve(header_size + size_hint);
+  bytes_.resize(header_size);
+}
+
+StringRef SectionBuilder::string(std::string_view text) {
+  if (text.empty()) return {0, 0};
+  if (strings_.size() * 2 >= index_.size()) grow_index();
+  const std::size_t mask = index_.size() - 1;
+  std::size_t at = hash_bytes(0, text) & mask;
+  for (; index_[at] != kNone; at = (at + 1) & mask) {
+    const StringRef known = strings_[index_[at]];
+    if (known.size == text.size() && std::memcmp(bytes_.data() + known.offset, text.data(), text.size()) == 0)
+      return known;
+  }
+  const StringRef ref{append(text.data(), text.size(), 1), static_cast<std::uint32_t>(text.size())};
+  index_[at] = static_cast<std::uint32_t>(strings_.size());
+  strings_.push_back(ref);
+  return ref;
+}
+
+std::uint32_t SectionBuilder::append(const void* data, std::size_t size, std::size_t alignment) {
+  const std::size_t offset = (bytes_.size() + alignment - 1) & ~(alignment - 1);
+  bytes_.resize(offset);
+  const auto* first = static_cast<const std::byte*>(data);
+  bytes_.insert(bytes_.end(), first, first + size);
+  return static_cast<std::uint32_t>(offset);
+}
+
+void SectionBuilder::grow_index() {
+  index_.assign(std::max<std::size_t>(64, index_.size() * 2), kNone);
+  const std::size_t mask = index_.size() - 1;
+  for (std::uint32_t i = 0; i < strings_.size(); ++i) {
+    const StringRef ref = strings_[i];
+    std::size_t at = hash_bytes(0, {reinterpret_cast<const char*>(bytes_.data()) + ref.offset, ref.size}) & mask;
+    while (index_[at] != kNone) at = (at + 1) & mask;
+    index_[at] = i;
+  }
+}
+
+SlotTable build_slots(std::span<const std::uint64_t> hashes) {
+  if (hashes.empty()) return {};
+  const std::size_t smallest = std::bit_ceil(hashes.size() + (hashes.size() + 2) / 3);
+  SlotTable table = fill(hashes, smallest);
+  for (std::size_t size = smallest * 2; table.max_probe > kGoodProbe && size <= smallest * 4; size *= 2)
+    table = fill(hashes, size);
+  return table;
+}
+
+}  // namespace edge::program

@@ -1,0 +1,65 @@
+// Builds one section's bytes: strings and arrays behind a header, in the order in which they are added, so that equal
+// calls give equal bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "program/format.h"
+
+namespace edge::program {
+
+/// A section has at most 4 GiB - 1; a builder that was given more says so in `overflow()` and its bytes are useless.
+class SectionBuilder {
+ public:
+  /// `size_hint`: bytes that the section will have, roughly.
+  explicit SectionBuilder(std::size_t header_size, std::size_t size_hint = 0);
+
+  /// Stores the text, or finds it where it was stored before.
+  StringRef string(std::string_view text);
+
+  template <typename T>
+  ArrayRef<T> array(std::span<const T> items) {
+    // Padding inside a record would carry whatever was in memory into the bytes.
+    static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
+    return {append(items.data(), items.size_bytes(), alignof(T)), static_cast<std::uint32_t>(items.size())};
+  }
+  template <typename T>
+  ArrayRef<T> array(const std::vector<T>& items) {
+    return array(std::span<const T>(items));
+  }
+
+  template <typename Header>
+  std::vector<std::byte> finish(const Header& header) && {
+    static_assert(std::is_trivially_copyable_v<Header> && std::has_unique_object_representations_v<Header>);
+    std::memcpy(bytes_.data(), &header, sizeof header);
+    return std::move(bytes_);
+  }
+
+  bool overflow() const { return bytes_.size() > 0xffffffff; }
+
+ private:
+  std::uint32_t append(const void* data, std::size_t size, std::size_t alignment);
+  void grow_index();
+
+  std::vector<std::byte> bytes_;
+  std::vector<StringRef> strings_;
+  std::vector<std::uint32_t> index_;  ///< open addressing over strings_, kNone when free
+};
+
+/// The slots of a NameTable or of HostHeader::path_slots.
+struct SlotTable {
+  std::vector<std::uint32_t> slots;
+  std::uint32_t max_probe = 0;
+};
+
+/// Entry i is found under hashes[i]. Load at most 3/4, so a probe always ends; grown twice at most when a probe would
+/// look at more than a few slots. Empty for no entries. Precondition: at most kMaxTableEntries.
+SlotTable build_slots(std::span<const std::uint64_t> hashes);
+
+}  // namespace edge::program
