@@ -13,6 +13,8 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough -Werror)
+# libstdc++ 12's own std::stable_sort calls a function that it has marked deprecated.
+add_compile_options(-Wno-deprecated-declarations)
 add_compile_definitions(EDGE_API_GROUP="${EDGE_API_GROUP}" EDGE_VERSION="${PROJECT_VERSION}")
 add_link_options(-fuse-ld=lld-19)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -fno-omit-frame-pointer")

@@ -1,0 +1,184 @@
+#include "tests/reference/reference.h"
+
+#include <algorithm>
+
+namespace edge::reference {
+
+using compiler::LinkedListener;
+using compiler::LinkedRoute;
+using compiler::MatchType;
+using compiler::PathMatch;
+
+Reference::Reference(const compiler::LinkedConfig& config) : config_(config) {
+  for (std::uint32_t index = 0; index < config.routes.size(); ++index) {
+    const LinkedRoute& route = config.routes[index];
+    RouteEntry entry{&route, nullptr, false, {}};
+    if (route.expression) {
+      entry.expression = Expression::parse(route.expression->value);
+      entry.refused |= entry.expression == nullptr;
+    }
+    const auto field_tests = [&entry](const std::vector<compiler::FieldMatch>& fields) {
+      std::vector<FieldTest> tests;
+      for (const auto& field : fields) {
+        FieldTest test{field.name.value, field.value.value, field.type, std::nullopt};
+        if (field.type == MatchType::kRegex) entry.refused |= !test.pattern.emplace(test.value).valid();
+        tests.push_back(std::move(test));
+      }
+      return tests;
+    };
+    for (std::uint16_t rule = 0; rule < route.rules.size(); ++rule) {
+      for (std::uint16_t number = 0; number < route.rules[rule].matches.size(); ++number) {
+        const compiler::RuleMatch& match = route.rules[rule].matches[number];
+        MatchEntry one{&match, {0, index, rule, number}, std::nullopt, field_tests(match.headers), {}};
+        one.query = field_tests(match.query);
+        if (match.path.type == PathMatch::Type::kRegex) {
+          entry.refused |= !one.path.emplace(match.path.value.value).valid();
+        }
+        entry.matches.push_back(std::move(one));
+      }
+    }
+    routes_.push_back(std::move(entry));
+  }
+}
+
+// "a request belongs to the one listener with the most specific hostname; routes of other listeners never see it"
+std::optional<std::uint32_t> Reference::listener_of(const Bind& bind, const std::string& host) const {
+  std::optional<std::uint32_t> best;
+  HostPattern best_pattern;
+  for (std::uint32_t index = 0; index < config_.listeners.size(); ++index) {
+    const LinkedListener& listener = config_.listeners[index];
+    const auto& addresses = config_.gateways[listener.gateway].addresses;
+    const bool bound =
+        addresses.empty() ? true : bind.address && std::ranges::find(addresses, *bind.address) != addresses.end();
+    if (!bound || listener.port != bind.port) continue;
+    std::vector<HostPattern> patterns;
+    for (const auto& name : listener.hostnames) patterns.push_back(name.value);
+    if (patterns.empty()) patterns.emplace_back();
+    for (const HostPattern& pattern : patterns) {
+      if (!pattern.any() && !pattern.matches(host)) continue;
+      if (!best || HostPattern::more_specific(pattern, best_pattern)) {
+        best = index;
+        best_pattern = pattern;
+      }
+    }
+  }
+  return best;
+}
+
+/// The most specific name under which the route serves `host` on the listener; nullopt when it does not.
+std::optional<HostPattern> Reference::host_level(const LinkedListener& listener, const LinkedRoute& route,
+                                                 const std::string& host) const {
+  // "a route without hostnames comes last"
+  if (route.hostnames.empty()) return HostPattern();
+  std::optional<HostPattern> best;
+  const auto offer = [&best, &host](const HostPattern& pattern) {
+    if (!pattern.any() && !pattern.matches(host)) return;
+    if (!best || HostPattern::more_specific(pattern, *best)) best = pattern;
+  };
+  for (const auto& name : route.hostnames) {
+    if (listener.hostnames.empty()) offer(name.value);
+    for (const auto& own : listener.hostnames) {
+      if (const auto shared = HostPattern::intersect(name.value, own.value)) offer(*shared);
+    }
+  }
+  return best;
+}
+
+bool Reference::holds(const MatchEntry& entry, const Facts& facts) const {
+  const auto field_holds = [](const FieldTest& test, const std::optional<std::string_view>& value) {
+    if (!value) return false;
+    switch (test.type) {
+      case MatchType::kPresent:
+        return true;
+      case MatchType::kExact:
+        return *value == test.value;
+      case MatchType::kRegex:
+        return test.pattern->found_in(*value);
+    }
+    return false;
+  };
+  const compiler::RuleMatch& match = *entry.match;
+  switch (match.path.type) {
+    case PathMatch::Type::kNone:
+      break;
+    case PathMatch::Type::kExact:
+      if (!facts.path_is(match.path.value.value)) return false;
+      break;
+    case PathMatch::Type::kPrefix:
+      if (!facts.path_below(match.path.value.value)) return false;
+      break;
+    case PathMatch::Type::kRegex:
+      if (!entry.path->found_in(facts.request().path)) return false;
+      break;
+  }
+  if (match.method && match.method->value != facts.request().method) return false;
+  return std::ranges::all_of(entry.headers,
+                             [&](const FieldTest& test) { return field_holds(test, facts.header(test.name)); }) &&
+         std::ranges::all_of(entry.query,
+                             [&](const FieldTest& test) { return field_holds(test, facts.query(test.name)); });
+}
+
+/// D1's key: "host specificity; exact > longest prefix > regex > no path; more header matches first; method given
+/// before not given; more query matches first; then older creationTimestamp, then namespace/name, then rule order".
+bool Reference::before(const HostPattern& host_a, const MatchEntry& a, const HostPattern& host_b,
+                       const MatchEntry& b) const {
+  if (host_a != host_b) return HostPattern::more_specific(host_a, host_b);
+  const auto path_rank = [](const PathMatch& path) {
+    switch (path.type) {
+      case PathMatch::Type::kExact:
+        return 0;
+      case PathMatch::Type::kPrefix:
+        return 1;
+      case PathMatch::Type::kRegex:
+        return 2;
+      case PathMatch::Type::kNone:
+        return 3;
+    }
+    return 3;
+  };
+  const int rank_a = path_rank(a.match->path);
+  const int rank_b = path_rank(b.match->path);
+  if (rank_a != rank_b) return rank_a < rank_b;
+  if (rank_a == 1) {
+    const auto length = [](const MatchEntry& e) { return e.match->path.value.value.size(); };
+    if (length(a) != length(b)) return length(a) > length(b);
+  }
+  if (a.headers.size() != b.headers.size()) return a.headers.size() > b.headers.size();
+  if (a.match->method.has_value() != b.match->method.has_value()) return a.match->method.has_value();
+  if (a.query.size() != b.query.size()) return a.query.size() > b.query.size();
+  const compiler::Identity& id_a = config_.routes[a.origin.route].identity;
+  const compiler::Identity& id_b = config_.routes[b.origin.route].identity;
+  if (id_a.created != id_b.created) return id_a.created < id_b.created;
+  const std::string name_a = id_a.name_space + "/" + id_a.name;
+  const std::string name_b = id_b.name_space + "/" + id_b.name;
+  if (name_a != name_b) return name_a < name_b;
+  if (a.origin.rule != b.origin.rule) return a.origin.rule < b.origin.rule;
+  return a.origin.match < b.origin.match;
+}
+
+std::optional<Answer> Reference::answer(const Bind& bind, const OwnedRequest& request) const {
+  const auto listener = listener_of(bind, request.host);
+  if (!listener) return std::nullopt;
+  const Facts facts(request);
+  const MatchEntry* best = nullptr;
+  HostPattern best_host;
+  for (const RouteEntry& entry : routes_) {
+    if (entry.refused || std::ranges::find(entry.route->listeners, *listener) == entry.route->listeners.end()) continue;
+    const auto host = host_level(config_.listeners[*listener], *entry.route, request.host);
+    if (!host) continue;
+    // "the expression is evaluated first; if it is false the route does not match" (D5)
+    if (entry.expression && !entry.expression->holds(facts)) continue;
+    for (const MatchEntry& match : entry.matches) {
+      if (!holds(match, facts)) continue;
+      if (best != nullptr && !before(*host, match, best_host, *best)) continue;
+      best = &match;
+      best_host = *host;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  Answer answer = best->origin;
+  answer.listener = *listener;
+  return answer;
+}
+
+}  // namespace edge::reference
