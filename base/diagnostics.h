@@ -30,15 +30,15 @@ struct Diagnostic {
   DiagnosticCode code;
   Severity severity = Severity::kError;
   /// `Kind namespace/name`, as in "ProxyRoute shop/api". Empty when no resource could be told.
-  std::string resource;
+  std::string resource{};
   /// Field path in the resource, e.g. `spec.rules[0].matches[1].path.value`. Empty when the whole resource is meant.
-  std::string field;
-  Span span;
-  std::string message;
-  std::vector<Label> labels;
-  std::vector<std::string> notes;
+  std::string field{};
+  Span span{};
+  std::string message{};
+  std::vector<Label> labels{};
+  std::vector<std::string> notes{};
   /// How to mend it; empty when there is no single remedy.
-  std::string fix;
+  std::string fix{};
 };
 
 /// The collector that all stages of one compilation write to. Not thread-safe; one a compilation.

@@ -1,0 +1,118 @@
+#include "base/diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace edge {
+namespace {
+
+struct CodeRow {
+  DiagnosticCode code;
+  std::string_view title;
+};
+
+constexpr CodeRow kCodes[] = {
+#define EDGE_DIAGNOSTIC(number, name, title) {DiagnosticCode::name, title},
+#include "base/diagnostic_codes.def"
+#undef EDGE_DIAGNOSTIC
+};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+/// Optimal string alignment distance, letters compared without case: insert, delete, replace, swap of neighbours.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  constexpr std::size_t kWidth = 65;
+  std::array<std::array<std::size_t, kWidth>, 3> rows{};
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& above = rows[(i + 2) % 3];
+    const auto& two_above = rows[(i + 1) % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      row[j] = std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
+      }
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+}  // namespace
+
+void Diagnostics::add(Diagnostic diagnostic) {
+  if (diagnostic.severity == Severity::kError) ++errors_;
+  if (diagnostic.severity == Severity::kWarning) ++warnings_;
+  if (all_.size() >= limit_) {
+    ++dropped_;
+    return;
+  }
+  all_.push_back(std::move(diagnostic));
+}
+
+void Diagnostics::finish(const SourceMap& sources) {
+  // Files are ordered by name, not by id: ids depend on the order in which files were given.
+  const auto file = [&](const Diagnostic& d) {
+    return d.span.source < sources.size() ? std::string_view(sources[d.span.source].name()) : std::string_view();
+  };
+  const auto key = [&](const Diagnostic& d) {
+    return std::make_tuple(!d.span.somewhere(), file(d), d.span.begin, d.code, d.severity, d.span.end,
+                           std::string_view(d.resource), std::string_view(d.field), std::string_view(d.message));
+  };
+  const auto first_label = [](const Diagnostic& d) {
+    return d.labels.empty() ? std::pair<std::uint32_t, std::string_view>()
+                            : std::pair(d.labels[0].span.begin, std::string_view(d.labels[0].text));
+  };
+  std::sort(all_.begin(), all_.end(), [&](const Diagnostic& a, const Diagnostic& b) {
+    const auto left = key(a);
+    const auto right = key(b);
+    return left != right ? left < right : first_label(a) < first_label(b);
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (kept > 0 && key(all_[kept - 1]) == key(all_[i])) {
+      if (all_[i].severity == Severity::kError) --errors_;
+      if (all_[i].severity == Severity::kWarning) --warnings_;
+      continue;
+    }
+    if (kept != i) all_[kept] = std::move(all_[i]);
+    ++kept;
+  }
+  all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(kept), all_.end());
+}
+
+std::string code_text(DiagnosticCode code) {
+  std::string digits = std::to_string(static_cast<unsigned>(code));
+  return "EDGE" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
+}
+
+std::string_view code_title(DiagnosticCode code) {
+  for (const CodeRow& row : kCodes) {
+    if (row.code == code) return row.title;
+  }
+  return {};
+}
+
+std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t kLongest = 64;
+  if (name.empty() || name.size() > kLongest) return {};
+  // A third of the letters may differ, so that short names do not attract everything.
+  const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
+  std::string_view best;
+  std::size_t best_distance = allowed + 1;
+  for (const std::string_view candidate : candidates) {
+    if (candidate.empty() || candidate.size() > kLongest) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace edge

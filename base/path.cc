@@ -1,0 +1,138 @@
+#include "base/path.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace edge {
+namespace {
+
+enum ByteClass : std::uint8_t { kPlain = 0, kDot = 1, kPercent = 2, kRefused = 3 };
+
+constexpr std::array<std::uint8_t, 256> make_classes() {
+  std::array<std::uint8_t, 256> classes{};
+  for (int c = 0; c < 256; ++c) {
+    const bool refused = c <= 0x20 || c >= 0x7f || c == '\\' || c == '?' || c == '#';
+    classes[c] = refused ? kRefused : c == '%' ? kPercent : c == '.' ? kDot : kPlain;
+  }
+  return classes;
+}
+constexpr auto kClasses = make_classes();
+
+constexpr int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+constexpr bool unreserved(int c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
+/// Whether the bytes from `at` on may need work: an escape, a refused byte, or a segment that begins with a dot.
+bool needs_work_scalar(std::string_view raw, std::size_t at) {
+  for (; at < raw.size(); ++at) {
+    const std::uint8_t kind = kClasses[static_cast<std::uint8_t>(raw[at])];
+    if (kind == kPlain) continue;
+    if (kind != kDot || raw[at - 1] == '/') return true;
+  }
+  return false;
+}
+
+#if defined(__SSE2__)
+/// The same for the sixteen bytes at `p`; p[-1] is readable.
+bool needs_work_block(const char* p) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i before = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p - 1));
+  const auto is = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
+  // Signed: bytes from 0x80 on are negative, so one comparison finds them, the control bytes and the space.
+  __m128i found = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21));
+  found = _mm_or_si128(found, _mm_or_si128(is('%'), is('\\')));
+  found = _mm_or_si128(found, _mm_or_si128(is('?'), is('#')));
+  found = _mm_or_si128(found, is(0x7f));
+  found = _mm_or_si128(found, _mm_and_si128(is('.'), _mm_cmpeq_epi8(before, _mm_set1_epi8('/'))));
+  return _mm_movemask_epi8(found) != 0;
+}
+#endif
+
+/// Precondition: raw[0] == '/'.
+bool needs_work(std::string_view raw) {
+  std::size_t at = 1;
+#if defined(__SSE2__)
+  if (raw.size() > 16) {
+    for (; at + 16 <= raw.size(); at += 16) {
+      if (needs_work_block(raw.data() + at)) return true;
+    }
+    // The last block overlaps the one before it: no byte is left to a slow loop.
+    return at < raw.size() && needs_work_block(raw.data() + raw.size() - 16);
+  }
+#endif
+  return needs_work_scalar(raw, at);
+}
+
+/// Ends the segment buffer[segment, end): removes it when it is a dot segment, with the one before it for `..`.
+/// `segment` follows a slash. Gives the new end, which follows a slash too when `closed`; nullopt above the root.
+std::optional<std::size_t> close_segment(char* buffer, std::size_t segment, std::size_t end, bool closed) {
+  const std::string_view text(buffer + segment, end - segment);
+  if (text == ".") return segment;
+  if (text == "..") {
+    if (segment == 1) return std::nullopt;
+    std::size_t parent = segment - 1;
+    while (buffer[parent - 1] != '/') --parent;
+    return parent;
+  }
+  if (closed) buffer[end++] = '/';
+  return end;
+}
+
+}  // namespace
+
+std::optional<std::string_view> normalise_path(std::string_view raw, char* buffer) {
+  if (raw.empty() || raw[0] != '/') return std::nullopt;
+  if (!needs_work(raw)) return raw;
+
+  buffer[0] = '/';
+  std::size_t end = 1;
+  std::size_t segment = 1;
+  for (std::size_t at = 1; at < raw.size(); ++at) {
+    const char c = raw[at];
+    if (c == '/') {
+      const auto closed = close_segment(buffer, segment, end, true);
+      if (!closed) return std::nullopt;
+      end = segment = *closed;
+      continue;
+    }
+    const std::uint8_t kind = kClasses[static_cast<std::uint8_t>(c)];
+    if (kind == kRefused) return std::nullopt;
+    if (kind != kPercent) {
+      buffer[end++] = c;
+      continue;
+    }
+    if (raw.size() - at < 3) return std::nullopt;
+    const int high = hex_value(raw[at + 1]);
+    const int low = hex_value(raw[at + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    const int byte = high * 16 + low;
+    if (byte == 0) return std::nullopt;
+    if (unreserved(byte)) {
+      buffer[end++] = static_cast<char>(byte);
+    } else {
+      constexpr char kHex[] = "0123456789ABCDEF";
+      buffer[end++] = '%';
+      buffer[end++] = kHex[high];
+      buffer[end++] = kHex[low];
+    }
+    at += 2;
+  }
+  const auto closed = close_segment(buffer, segment, end, false);
+  if (!closed) return std::nullopt;
+  return std::string_view(buffer, *closed);
+}
+
+}  // namespace edge
