@@ -1,0 +1,289 @@
+#include "net/loop.h"
+
+#include <sys/epoll.h>
+
+#include <cstdlib>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace edge::net {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr int kBatch = 256;
+
+std::uint32_t epoll_mask(std::uint8_t interest) {
+  return ((interest & kRead) != 0 ? EPOLLIN : 0u) | ((interest & kWrite) != 0 ? EPOLLOUT : 0u);
+}
+
+const Clock& steady_clock() {
+  static const Clock clock;
+  return clock;
+}
+
+}  // namespace
+
+// ---- Channel ------------------------------------------------------------------------------------------------------
+
+Channel::~Channel() { close(); }
+
+void Channel::open(Loop& loop, Fd fd, std::uint8_t armed) {
+  loop_ = &loop;
+  fd_ = std::move(fd);
+  armed_ = armed;
+  ready_ = 0;
+  hung_up_ = false;
+  epoll_event event{};
+  event.events = epoll_mask(armed);
+  event.data.ptr = this;
+  registered_ = ::epoll_ctl(loop.epoll_.get(), EPOLL_CTL_ADD, fd_.get(), &event) == 0;
+  // Out of watches: every wait ends at once and the next transfer tells the truth.
+  if (!registered_) hung_up_ = true;
+}
+
+void Channel::close() {
+  // Closing takes it out of the set: no duplicate of the descriptor exists.
+  fd_.reset();
+  waiter_ = nullptr;
+  wanted_ = armed_ = ready_ = 0;
+  registered_ = false;
+}
+
+Transfer Channel::receive(std::span<char> into) {
+  const Transfer result = net::receive(fd_.get(), into);
+  // A short read took all there was; what comes later is reported anew.
+  if (result.kind == Transfer::Kind::kWouldBlock ||
+      (result.kind == Transfer::Kind::kDone && result.bytes < into.size())) {
+    ready_ &= static_cast<std::uint8_t>(~kRead);
+  }
+  return result;
+}
+
+Transfer Channel::send(std::span<const iovec> pieces) { return net::send(fd_.get(), pieces); }
+
+void Channel::update() {
+  epoll_event event{};
+  event.events = epoll_mask(armed_);
+  event.data.ptr = this;
+  const int operation = registered_ ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  registered_ = ::epoll_ctl(loop_->epoll_.get(), operation, fd_.get(), &event) == 0;
+}
+
+void Channel::arm(std::uint8_t interest) {
+  if ((armed_ & interest) == interest) return;
+  armed_ |= interest;
+  update();
+}
+
+void Channel::disarm(std::uint8_t interest) {
+  if ((armed_ & interest) == 0) return;
+  armed_ &= static_cast<std::uint8_t>(~interest);
+  update();
+}
+
+void Channel::handle(std::uint32_t epoll_events) {
+  if (!fd_.valid()) return;
+  std::uint8_t events = 0;
+  if ((epoll_events & EPOLLIN) != 0) events |= kRead;
+  if ((epoll_events & EPOLLOUT) != 0) events |= kWrite;
+  if ((epoll_events & (EPOLLHUP | EPOLLERR)) != 0) {
+    // Cannot be masked, so the descriptor leaves the set: level-triggered it would be reported for ever.
+    ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, fd_.get(), nullptr);
+    registered_ = false;
+    armed_ = 0;
+    hung_up_ = true;
+    events = kRead | kWrite;
+  }
+  ready_ |= events & kRead;
+  if (waiter_ != nullptr && (hung_up_ || (wanted_ & events) != 0)) {
+    waiter_->wake(Wake::kReady);
+  } else {
+    unattended(events);
+  }
+}
+
+void Channel::unattended(std::uint8_t events) {
+  if (registered_) disarm(events);
+}
+
+// ---- Waiter -------------------------------------------------------------------------------------------------------
+
+Waiter::~Waiter() {
+  for (Channel* channel : channels_) {
+    if (channel != nullptr) channel->waiter_ = nullptr;
+  }
+}
+
+Waiter::Awaiter Waiter::wait(Time deadline, Channel& channel, std::uint8_t interest) {
+  Awaiter awaiter(*this, deadline);
+  if (cancelled_) {
+    awaiter.ready_ = true;
+    awaiter.result_ = Wake::kCancelled;
+  } else if (channel.hung_up_ || (channel.ready_ & interest) != 0) {
+    awaiter.ready_ = true;
+  } else {
+    watch(0, channel, interest);
+  }
+  return awaiter;
+}
+
+Waiter::Awaiter Waiter::wait(Time deadline, Channel& one, std::uint8_t interest_one, Channel& two,
+                             std::uint8_t interest_two) {
+  Awaiter awaiter = wait(deadline, one, interest_one);
+  if (awaiter.ready_) return awaiter;
+  if (two.hung_up_ || (two.ready_ & interest_two) != 0) {
+    awaiter.ready_ = true;
+    one.waiter_ = nullptr;
+    channels_[0] = nullptr;
+  } else {
+    watch(1, two, interest_two);
+  }
+  return awaiter;
+}
+
+Waiter::Awaiter Waiter::wait(Time deadline) {
+  Awaiter awaiter(*this, deadline);
+  if (cancelled_) {
+    awaiter.ready_ = true;
+    awaiter.result_ = Wake::kCancelled;
+  }
+  return awaiter;
+}
+
+void Waiter::watch(std::size_t index, Channel& channel, std::uint8_t interest) {
+  channels_[index] = &channel;
+  channel.waiter_ = this;
+  channel.wanted_ = interest;
+  channel.arm(interest);
+}
+
+void Waiter::suspend(std::coroutine_handle<> handle, Time deadline) {
+  handle_ = handle;
+  loop_.timers().set(*this, deadline);
+}
+
+void Waiter::wake(Wake why) {
+  if (!handle_) return;
+  loop_.timers().drop(*this);
+  for (Channel*& channel : channels_) {
+    if (channel == nullptr) continue;
+    channel->waiter_ = nullptr;
+    channel = nullptr;
+  }
+  result_ = why;
+  std::exchange(handle_, {}).resume();
+}
+
+void Waiter::cancel() {
+  cancelled_ = true;
+  wake(Wake::kCancelled);
+}
+
+// ---- Loop ---------------------------------------------------------------------------------------------------------
+
+struct Loop::Host {
+  explicit Host(Loop& owner) : loop(owner), context(1), work(context.get_executor()), ready(context), timer(context) {
+    ready.assign(loop.epoll_.get());
+    watch();
+  }
+  ~Host() { ready.release(); }
+
+  void watch() {
+    ready.async_wait(asio::posix::descriptor_base::wait_read, [this](const boost::system::error_code& error) {
+      if (error) return;
+      loop.enter();
+      loop.batch();
+      loop.leave();
+      watch();
+    });
+  }
+
+  // Set anew only when the wheel has something nearer: a deadline that moves away costs nothing here.
+  void schedule() {
+    const Time next = loop.timers_.next();
+    if (next >= set_for) return;
+    set_for = next;
+    timer.expires_at(std::chrono::time_point_cast<asio::steady_timer::duration>(next));
+    timer.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      set_for = kNever;
+      loop.enter();
+      loop.leave();
+    });
+  }
+
+  Loop& loop;
+  asio::io_context context;
+  asio::executor_work_guard<asio::io_context::executor_type> work;
+  asio::posix::stream_descriptor ready;
+  asio::steady_timer timer;
+  Time set_for = kNever;
+};
+
+Loop::Loop(const Clock* clock)
+    : clock_(clock != nullptr ? clock : &steady_clock()),
+      now_(clock_->now()),
+      timers_(now_),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!epoll_.valid()) std::abort();
+  host_ = std::make_unique<Host>(*this);
+}
+
+Loop::~Loop() {
+  host_.reset();
+  leave();
+}
+
+void Loop::run() { host_->context.run(); }
+
+void Loop::poll() {
+  enter();
+  batch();
+  leave();
+  host_->context.poll();
+}
+
+void Loop::stop() { host_->context.stop(); }
+
+void Loop::post(std::function<void()> work) {
+  asio::post(host_->context, [this, task = std::move(work)] {
+    enter();
+    task();
+    leave();
+  });
+}
+
+boost::asio::io_context& Loop::context() { return host_->context; }
+
+void Loop::retire(std::unique_ptr<Retirable> object) {
+  object->next_retired_ = retired_;
+  retired_ = object.release();
+}
+
+void Loop::enter() { now_ = clock_->now(); }
+
+void Loop::batch() {
+  std::array<epoll_event, kBatch> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), kBatch, 0);
+  for (int i = 0; i < count; ++i) {
+    static_cast<Channel*>(events[static_cast<std::size_t>(i)].data.ptr)
+        ->handle(events[static_cast<std::size_t>(i)].events);
+  }
+}
+
+void Loop::leave() {
+  timers_.advance(now_);
+  while (retired_ != nullptr) {
+    Retirable* object = retired_;
+    retired_ = object->next_retired_;
+    delete object;
+  }
+  if (host_ != nullptr) host_->schedule();
+}
+
+}  // namespace edge::net

@@ -1,0 +1,173 @@
+// The loop of one thread: one epoll set of our own for the data connections, inside an Asio io_context that hosts
+// everything cold (timers, signals, resolution). Level-triggered; interest is dropped lazily, when an event comes that
+// nobody waits for. The clock is read once a batch. A backend for io_uring would stand behind Channel and Waiter.
+//
+// Threads: everything but `post` and `stop` belongs to the loop's thread.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "net/clock.h"
+#include "net/socket.h"
+#include "net/timer_wheel.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace edge::net {
+
+class Loop;
+class Waiter;
+
+/// What is waited for on a channel. A hang-up or an error always wakes.
+enum Interest : std::uint8_t { kHangUp = 0, kRead = 1, kWrite = 2 };
+
+/// Why a wait ended. kCancelled is for ever: every later wait of that waiter ends so at once.
+enum class Wake : std::uint8_t { kReady, kTimeout, kCancelled };
+
+/// Freed at the end of the batch, when no event of the batch can name it any more.
+class Retirable {
+ public:
+  virtual ~Retirable() = default;
+
+ private:
+  friend class Loop;
+  Retirable* next_retired_ = nullptr;
+};
+
+/// A descriptor in the loop's epoll set, with what is known of its readiness.
+class Channel : public Retirable {
+ public:
+  Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  ~Channel() override;
+
+  /// Takes the descriptor; `armed` is what epoll reports from the start.
+  void open(Loop& loop, Fd fd, std::uint8_t armed = kRead);
+  /// Leaves the set and closes the descriptor. Nobody may be waiting.
+  void close();
+  bool is_open() const { return fd_.valid(); }
+  int fd() const { return fd_.get(); }
+
+  /// True when a receive is worth trying: epoll said so, and nothing since took all there was.
+  bool readable() const { return (ready_ & kRead) != 0; }
+  Transfer receive(std::span<char> into);
+  /// Tried at once, without asking whether the descriptor can be written.
+  Transfer send(std::span<const iovec> pieces);
+
+ protected:
+  /// An event that nobody waits for. The default drops that interest until somebody does.
+  virtual void unattended(std::uint8_t events);
+
+ private:
+  friend class Loop;
+  friend class Waiter;
+  void arm(std::uint8_t interest);
+  void disarm(std::uint8_t interest);
+  void update();
+  void handle(std::uint32_t epoll_events);
+
+  Loop* loop_ = nullptr;
+  Waiter* waiter_ = nullptr;
+  Fd fd_;
+  std::uint8_t wanted_ = 0;
+  std::uint8_t armed_ = 0;
+  std::uint8_t ready_ = 0;
+  bool registered_ = false;
+  bool hung_up_ = false;
+};
+
+/// The one place where a session waits: for a descriptor or two, until a deadline.
+class Waiter : private TimerNode {
+ public:
+  explicit Waiter(Loop& loop) : loop_(loop) {}
+  ~Waiter() override;
+
+  class Awaiter {
+   public:
+    bool await_ready() const noexcept { return ready_; }
+    void await_suspend(std::coroutine_handle<> handle) { waiter_.suspend(handle, deadline_); }
+    Wake await_resume() const noexcept { return ready_ ? result_ : waiter_.result_; }
+
+   private:
+    friend class Waiter;
+    Awaiter(Waiter& waiter, Time deadline) : waiter_(waiter), deadline_(deadline) {}
+    Waiter& waiter_;
+    Time deadline_;
+    bool ready_ = false;
+    Wake result_ = Wake::kReady;
+  };
+
+  /// `co_await waiter.wait(...)`, at once ready when a hint says that something is there.
+  Awaiter wait(Time deadline, Channel& channel, std::uint8_t interest);
+  Awaiter wait(Time deadline, Channel& one, std::uint8_t interest_one, Channel& two, std::uint8_t interest_two);
+  /// Until somebody calls `wake`, or the deadline.
+  Awaiter wait(Time deadline);
+
+  bool waiting() const { return static_cast<bool>(handle_); }
+  /// Resumes the one who waits; nothing when nobody does.
+  void wake(Wake why);
+  /// Ends this wait and all later ones.
+  void cancel();
+  bool cancelled() const { return cancelled_; }
+
+ private:
+  friend class Channel;
+  void watch(std::size_t index, Channel& channel, std::uint8_t interest);
+  void suspend(std::coroutine_handle<> handle, Time deadline);
+  void expired() override { wake(Wake::kTimeout); }
+
+  Loop& loop_;
+  std::coroutine_handle<> handle_{};
+  std::array<Channel*, 2> channels_{};
+  Wake result_ = Wake::kReady;
+  bool cancelled_ = false;
+};
+
+class Loop {
+ public:
+  /// `clock` must outlive the loop; null: the steady clock.
+  explicit Loop(const Clock* clock = nullptr);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  /// Serves until `stop`.
+  void run();
+  /// One round without waiting; for tests.
+  void poll();
+  /// From any thread.
+  void stop();
+  /// Runs `work` on the loop's thread, between two batches. From any thread.
+  void post(std::function<void()> work);
+
+  /// The time at which this batch began.
+  Time now() const { return now_; }
+  TimerWheel& timers() { return timers_; }
+  void retire(std::unique_ptr<Retirable> object);
+  boost::asio::io_context& context();
+
+ private:
+  friend class Channel;
+  struct Host;  // the Asio side
+
+  void enter();
+  void leave();
+  void batch();
+
+  const Clock* clock_;
+  Time now_;
+  TimerWheel timers_;
+  Fd epoll_;
+  Retirable* retired_ = nullptr;
+  std::unique_ptr<Host> host_;
+};
+
+}  // namespace edge::net

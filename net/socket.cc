@@ -1,0 +1,164 @@
+#include "net/socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace edge::net {
+namespace {
+
+constexpr int kBacklog = 4096;
+
+struct RawAddress {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(sockaddr_storage);
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+RawAddress to_raw(const SocketAddress& from) {
+  RawAddress raw;
+  if (from.address.is_v4()) {
+    auto* v4 = reinterpret_cast<sockaddr_in*>(&raw.storage);
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(from.port);
+    std::memcpy(&v4->sin_addr, from.address.bytes.data() + 12, 4);
+    raw.size = sizeof(sockaddr_in);
+  } else {
+    auto* v6 = reinterpret_cast<sockaddr_in6*>(&raw.storage);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(from.port);
+    std::memcpy(&v6->sin6_addr, from.address.bytes.data(), 16);
+    raw.size = sizeof(sockaddr_in6);
+  }
+  return raw;
+}
+
+SocketAddress from_raw(const RawAddress& raw) {
+  SocketAddress result;
+  if (raw.storage.ss_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&raw.storage);
+    result.port = ntohs(v4->sin_port);
+    result.address.bytes[10] = result.address.bytes[11] = 0xff;
+    std::memcpy(result.address.bytes.data() + 12, &v4->sin_addr, 4);
+  } else if (raw.storage.ss_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&raw.storage);
+    result.port = ntohs(v6->sin6_port);
+    std::memcpy(result.address.bytes.data(), &v6->sin6_addr, 16);
+  }
+  return result;
+}
+
+void enable(int fd, int level, int option) {
+  const int on = 1;
+  ::setsockopt(fd, level, option, &on, sizeof on);
+}
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+Result<Fd> listen_on(const SocketAddress& where) {
+  RawAddress raw = to_raw(where);
+  Fd fd(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return Error{ErrorCode::kUnavailable, "cannot open a socket: " + reason(errno)};
+  enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);
+  enable(fd.get(), SOL_SOCKET, SO_REUSEPORT);
+  // Accepted connections inherit it, which saves a system call for each.
+  enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
+  if (raw.storage.ss_family == AF_INET6) {
+    const int both_families = 0;
+    ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &both_families, sizeof both_families);
+  }
+  if (::bind(fd.get(), raw.get(), raw.size) != 0 || ::listen(fd.get(), kBacklog) != 0) {
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + to_string(where.address) + " port " +
+                                              std::to_string(where.port) + ": " + reason(errno)};
+  }
+  return fd;
+}
+
+}  // namespace
+
+void Fd::reset(int fd) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port) {
+  if (address) return listen_on({*address, port});
+  Result<Fd> both = listen_on({IpAddress{}, port});
+  if (both.ok()) return both;
+  IpAddress any_v4;
+  any_v4.bytes[10] = any_v4.bytes[11] = 0xff;
+  Result<Fd> v4 = listen_on({any_v4, port});
+  return v4.ok() ? std::move(v4) : std::move(both);
+}
+
+Result<Fd> connect_tcp(const SocketAddress& peer) {
+  RawAddress raw = to_raw(peer);
+  Fd fd(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return Error{ErrorCode::kResourceExhausted, reason(errno)};
+  enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
+  if (::connect(fd.get(), raw.get(), raw.size) != 0 && errno != EINPROGRESS) {
+    return Error{ErrorCode::kUnavailable, reason(errno)};
+  }
+  return fd;
+}
+
+int connect_error(int fd) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  return error;
+}
+
+Fd accept_tcp(int listener, SocketAddress& peer, int& error) {
+  RawAddress raw;
+  Fd fd(::accept4(listener, raw.get(), &raw.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  error = fd.valid() ? 0 : errno;
+  if (fd.valid()) peer = from_raw(raw);
+  return fd;
+}
+
+SocketAddress local_address(int fd) {
+  RawAddress raw;
+  if (::getsockname(fd, raw.get(), &raw.size) != 0) return {};
+  return from_raw(raw);
+}
+
+Transfer receive(int fd, std::span<char> into) {
+  for (;;) {
+    const ssize_t got = ::recv(fd, into.data(), into.size(), 0);
+    if (got > 0) return {Transfer::Kind::kDone, static_cast<std::size_t>(got)};
+    if (got == 0) return {Transfer::Kind::kEnd};
+    if (errno == EINTR) continue;
+    return {errno == EAGAIN || errno == EWOULDBLOCK ? Transfer::Kind::kWouldBlock : Transfer::Kind::kFailed};
+  }
+}
+
+Transfer send(int fd, std::span<const iovec> pieces) {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(pieces.data());
+  message.msg_iovlen = pieces.size();
+  for (;;) {
+    const ssize_t sent = pieces.size() == 1 ? ::send(fd, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL)
+                                            : ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    if (sent >= 0) return {Transfer::Kind::kDone, static_cast<std::size_t>(sent)};
+    if (errno == EINTR) continue;
+    return {errno == EAGAIN || errno == EWOULDBLOCK ? Transfer::Kind::kWouldBlock : Transfer::Kind::kFailed};
+  }
+}
+
+void reset_on_close(int fd) {
+  const linger hard{1, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+}
+
+void ignore_sigpipe() { std::signal(SIGPIPE, SIG_IGN); }
+
+}  // namespace edge::net

@@ -1,0 +1,74 @@
+// Sockets as the loops use them: non-blocking, close-on-exec, no SIGPIPE, no Nagle delay.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/ip.h"
+#include "base/result.h"
+
+namespace edge::net {
+
+/// Owns a file descriptor.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  ~Fd() { reset(); }
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset(int fd = -1);
+
+ private:
+  int fd_ = -1;
+};
+
+/// An address and a port, as the peer of a connection or the place to listen on.
+struct SocketAddress {
+  IpAddress address;
+  std::uint16_t port = 0;
+  friend bool operator==(const SocketAddress&, const SocketAddress&) = default;
+};
+
+/// A listening socket with SO_REUSEPORT. No address: every address of the node, both families where IPv6 is there.
+/// Port 0: chosen by the system. kUnavailable with the reason otherwise.
+Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port);
+
+/// A socket on its way to `peer`; ready to write once connected.
+Result<Fd> connect_tcp(const SocketAddress& peer);
+/// Outcome of a connect that was under way: 0 or an errno.
+int connect_error(int fd);
+
+/// A connection that waits on the listening socket; invalid when none does. `error` is then the errno.
+Fd accept_tcp(int listener, SocketAddress& peer, int& error);
+
+SocketAddress local_address(int fd);
+
+/// What a transfer came to. `bytes` counts for kDone alone, and is never 0 then.
+struct Transfer {
+  enum class Kind : std::uint8_t { kDone, kWouldBlock, kEnd, kFailed };
+  Kind kind;
+  std::size_t bytes = 0;
+};
+Transfer receive(int fd, std::span<char> into);
+/// Sends from one or more pieces, none of them changed.
+Transfer send(int fd, std::span<const iovec> pieces);
+
+/// Makes a later close reset the connection instead of ending it.
+void reset_on_close(int fd);
+/// Process-wide; a peer that went away is an error of `send`, not a signal.
+void ignore_sigpipe();
+
+}  // namespace edge::net
