@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,19 +38,26 @@ class Trace {
   virtual void host(const Section& /*host*/) {}
   /// A target was reached; `path` is the table's key, empty for kRegex and kAny.
   virtual void path(PathClass /*path_class*/, std::string_view /*path*/) {}
-  /// A candidate was looked at. `failed` is the first node that decided against it, kNone when it won.
+  /// A candidate was looked at: an index into the host's candidates, kNone when the action hung directly on a path.
+  /// `failed` is the first node that decided against it, kNone when it won.
   virtual void candidate(const Section& /*host*/, std::uint32_t /*candidate*/, std::uint32_t /*action*/,
                          std::uint32_t /*failed*/) {}
 };
 
-/// The slot values of one request for one host, owned.
+/// The slot values of one request for one host. Views into `request`, which must outlive it, or owned.
+///
+/// A header's value is the values of all its fields, joined with ", ". A query key's value is that of its first pair:
+/// pairs are split at `&`, name and value at the first `=` (none: the value is empty), both are percent-decoded with `+`
+/// as a space; a `%` without two hex digits stands for itself.
 class SlotValues {
  public:
   SlotValues(const Section& host, const RequestView& request, const RegexMatcher& regex);
+  SlotValues(const SlotValues&) = delete;
+  SlotValues& operator=(const SlotValues&) = delete;
   const MatchInput& input() const { return input_; }
 
  private:
-  std::vector<std::string> storage_;
+  std::vector<std::string> storage_;  ///< one a slot of the host, used where a value is no view
   std::vector<SlotValue> values_;
   std::vector<std::uint64_t> hits_;
   IpAddress source_;

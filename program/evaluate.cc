@@ -1,0 +1,162 @@
+#include "program/evaluate.h"
+
+#include <array>
+
+#include "program/lookup.h"
+
+namespace edge::program {
+namespace {
+
+const NameEntry* find_name(const SectionView& section, const NameTable& table, std::uint64_t hash,
+                           std::string_view name) {
+  const auto slots = section.array(table.slots);
+  const auto entries = section.array(table.entries);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const std::uint32_t slot = slots[(hash + i) & (slots.size() - 1)];
+    if (slot == kFreeSlot) break;
+    if (!slot_may_match(slot, hash)) continue;
+    const NameEntry& entry = entries[slot_entry(slot)];
+    if (section.string(entry.name) == name) return &entry;
+  }
+  return nullptr;
+}
+
+/// Rule D2: the name itself, else the longest wildcard that covers it, else what is there for every name.
+std::uint32_t most_specific(const SectionView& section, const NameTable& table, std::string_view name) {
+  std::uint32_t best = table.fallback;
+  std::uint64_t hash = kNameSeed;
+  std::size_t end = name.size();
+  for (std::uint32_t labels = 1; labels <= table.max_labels && !name.empty(); ++labels) {
+    const std::size_t dot = end == 0 ? std::string_view::npos : name.rfind('.', end - 1);
+    const std::size_t begin = dot == std::string_view::npos ? 0 : dot + 1;
+    hash = name_hash_step(hash, name.substr(begin, end - begin));
+    const NameEntry* const entry = find_name(section, table, hash, name.substr(begin));
+    if (begin == 0) return entry != nullptr && entry->exact != kNone ? entry->exact : best;
+    if (entry != nullptr && entry->wildcard != kNone) best = entry->wildcard;
+    end = dot;
+  }
+  return best;
+}
+
+/// Looks one request up in one host section.
+class HostWalk {
+ public:
+  HostWalk(const Section& host, const RequestView& request, const RegexMatcher& regex, Trace* trace)
+      : host_(host), header_(host.view.header<HostHeader>()), request_(request), regex_(regex), trace_(trace) {}
+
+  /// Rule D1: exact path, then the prefixes from the longest on, then patterns, then rules without a path.
+  bool run(Outcome& outcome) {
+    const std::string_view path = request_.path;
+    // `*`, of an OPTIONS request to the server as a whole, lies below no path.
+    if (path.starts_with('/') && (run_paths(path, outcome))) return true;
+    return reach(Trace::PathClass::kRegex, {}, header_.regex, outcome) ||
+           reach(Trace::PathClass::kAny, {}, header_.any_path, outcome);
+  }
+
+ private:
+  struct Prefix {
+    std::uint64_t hash;
+    std::size_t size;
+  };
+
+  bool run_paths(std::string_view path, Outcome& outcome) {
+    std::array<Prefix, kMaxPathDepth> prefixes;
+    std::size_t depth = 0;
+    std::uint64_t hash = kPathSeed;
+    for (std::size_t begin = 1; begin != 0;) {
+      const std::size_t slash = path.find('/', begin);
+      const std::size_t end = slash == std::string_view::npos ? path.size() : slash;
+      hash = path_hash_step(hash, path.substr(begin, end - begin));
+      if (depth < kMaxPathDepth) prefixes[depth++] = {hash, end};
+      begin = slash == std::string_view::npos ? 0 : slash + 1;
+    }
+
+    const PathEntry* entry = find_path(hash, path);
+    if (entry != nullptr && reach(Trace::PathClass::kExact, path, entry->exact, outcome)) return true;
+    for (; depth > 0; --depth) {
+      if ((header_.prefix_depths >> (depth - 1) & 1) == 0) continue;
+      const Prefix& prefix = prefixes[depth - 1];
+      entry = find_path(prefix.hash, path.substr(0, prefix.size));
+      if (entry != nullptr && reach(Trace::PathClass::kPrefix, path.substr(0, prefix.size), entry->prefix, outcome))
+        return true;
+    }
+    return reach(Trace::PathClass::kPrefix, "/", header_.root_prefix, outcome);
+  }
+
+  const PathEntry* find_path(std::uint64_t hash, std::string_view path) const {
+    const auto slots = host_.view.array(header_.path_slots);
+    const auto paths = host_.view.array(header_.paths);
+    for (std::uint32_t i = 0; i < header_.max_probe; ++i) {
+      const std::uint32_t slot = slots[(hash + i) & (slots.size() - 1)];
+      if (slot == kFreeSlot) break;
+      if (!slot_may_match(slot, hash)) continue;
+      const PathEntry& entry = paths[slot_entry(slot)];
+      if (host_.view.string(entry.path) == path) return &entry;
+    }
+    return nullptr;
+  }
+
+  bool reach(Trace::PathClass path_class, std::string_view path, Target32 target, Outcome& outcome) {
+    if (target == kNone) return false;
+    if (trace_ != nullptr) trace_->path(path_class, path);
+    if ((target & kActionBit) != 0) return win(kNone, kNone, target & ~kActionBit, outcome);
+
+    const GroupRecord& group = host_.view.array(header_.groups)[target];
+    const auto candidates = host_.view.array(header_.candidates).subspan(group.first, group.count);
+    for (std::uint32_t i = 0; i < candidates.size(); ++i) {
+      std::uint32_t failed = kNone;
+      if (holds(host_.view, candidates[i].predicate, input(), &failed))
+        return win(target, i, candidates[i].action, outcome);
+      if (trace_ != nullptr) trace_->candidate(host_, group.first + i, candidates[i].action, failed);
+    }
+    return false;
+  }
+
+  bool win(std::uint32_t group, std::uint32_t candidate, std::uint32_t action, Outcome& outcome) {
+    outcome.host = &host_;
+    outcome.action = action;
+    outcome.group = group;
+    outcome.candidate = candidate;
+    if (trace_ != nullptr) {
+      const std::uint32_t first = group == kNone ? kNone : host_.view.array(header_.groups)[group].first;
+      trace_->candidate(host_, group == kNone ? kNone : first + candidate, action, kNone);
+    }
+    return true;
+  }
+
+  /// Filled when the first group is reached: most requests end on a path alone.
+  const MatchInput& input() {
+    if (!values_) values_.emplace(host_, request_, regex_);
+    return values_->input();
+  }
+
+  const Section& host_;
+  const HostHeader& header_;
+  const RequestView& request_;
+  const RegexMatcher& regex_;
+  Trace* trace_;
+  std::optional<SlotValues> values_;
+};
+
+}  // namespace
+
+Outcome evaluate(const ProgramView& program, std::uint32_t bind, const RequestView& request, const RegexMatcher& regex,
+                 Trace* trace) {
+  Outcome outcome;
+  const SectionView& section = program.listeners().view;
+  const auto& header = section.header<ListenersHeader>();
+  outcome.listener = most_specific(section, section.array(header.binds)[bind].listeners, request.host);
+  if (outcome.listener == kNone) return outcome;
+  if (trace != nullptr) trace->listener(outcome.listener);
+
+  const ListenerRecord& listener = section.array(header.listeners)[outcome.listener];
+  const auto hosts = section.array(listener.host_entries);
+  for (std::uint32_t at = most_specific(section, listener.hosts, request.host); at != kNone; at = hosts[at].next) {
+    const Section& host = *program.find(SectionKind::kHost, hosts[at].host_id);
+    if (trace != nullptr) trace->host(host);
+    if (HostWalk(host, request, regex, trace).run(outcome)) break;
+  }
+  return outcome;
+}
+
+}  // namespace edge::program
