@@ -100,14 +100,10 @@ class Parser {
         app->add_flag(names);
       } else {
         // One value a use: `-f a b` is a flag and a positional, as everywhere.
-        app->add_option(names)
-            ->type_size(1)
-            ->expected(1, 1 << 20)
-            ->allow_extra_args(false)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        app->add_option(names)->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       }
     }
-    if (command.positional) app->add_option(std::string(command.positional->name))->type_size(1)->expected(0, 1);
+    if (command.positional) app->add_option(std::string(command.positional->name))->type_size(1)->expected(1);
   }
 
   void enter(CLI::App* app) {
@@ -157,7 +153,9 @@ class Parser {
         continue;
       }
       std::vector<std::string> values = option->results();
-      if (flag.value.empty()) values.assign(1, "true");
+      if (flag.value.empty() && values != std::vector<std::string>{"true"}) {
+        return usage(full, "the flag `" + display(flag) + "` is given once and takes no value");
+      }
       if (!flag.repeatable && values.size() > 1) return usage(full, "the flag `" + display(flag) + "` was given twice");
       for (const std::string& value : values) {
         if (flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end()) continue;

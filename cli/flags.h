@@ -17,9 +17,9 @@ inline constexpr int kExitUsage = 2;        ///< wrong usage
 inline constexpr int kExitUnreachable = 3;  ///< the API or agent cannot be reached or refuses
 
 struct Flag {
-  std::string_view name;   ///< long name without dashes, e.g. `output`
-  char letter = '\0';      ///< short form, '\0' for none
-  std::string_view value;  ///< placeholder of its value in the help; empty: a switch without a value
+  std::string_view name;        ///< long name without dashes, e.g. `output`
+  char letter = '\0';           ///< short form, '\0' for none
+  std::string_view value = {};  ///< placeholder of its value in the help; empty: a switch without a value
   std::string_view help;
   std::string_view fallback = {};              ///< what `Arguments::one` gives when it is absent
   std::vector<std::string_view> choices = {};  ///< empty: any text

@@ -68,7 +68,8 @@ TEST(Flags, TakesRepeatedFlagsInOrderAndOneValueAUse) {
 }
 
 TEST(Flags, PassesValuesThatLookLikeListsThrough) {
-  EXPECT_EQ(run_with({"explain", "GET http://a/?q=[1,2]", "-H", "x: [a,b]", "-H", "y: -1"}).code, 0);
+  const Ran ran = run_with({"explain", "GET http://a/?q=[1,2]", "-H", "x: [a,b]", "-H", "y: -1"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(g_seen.all("header"), ElementsAre("x: [a,b]", "y: -1"));
   EXPECT_EQ(g_seen.one("REQUEST"), "GET http://a/?q=[1,2]");
 }

@@ -1,0 +1,36 @@
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/diagnostics_output.h"
+#include "edgectl/input.h"
+
+namespace edge::edgectl {
+
+int validate(const cli::Arguments& arguments) {
+  auto compiled = compile_paths(arguments.all("file"), {});
+  if (!compiled) {
+    cli::print_error("edgectl validate", compiled.error().text);
+    return cli::kExitFindings;
+  }
+  const Compiled& result = **compiled;
+  const std::string format = arguments.one("output");
+  std::string text;
+  if (format == "json") {
+    text = diagnostics_json(result.diagnostics, result.sources);
+  } else if (format == "sarif") {
+    text = diagnostics_sarif(result.diagnostics, result.sources);
+  } else {
+    text = diagnostics_text(result.diagnostics, result.sources, cli::colour_for(stdout));
+  }
+  if (!cli::write_text(stdout, text)) return cli::kExitFindings;
+  if (result.sources.size() == 0) {
+    cli::print_error("edgectl validate", "there is no *.yaml, *.yml or *.json in what -f names");
+    return cli::kExitFindings;
+  }
+  const bool warnings_count = arguments.one("fail-on") == "warning";
+  // No program without an error cannot be; were it so, it would still be no success.
+  const bool failed =
+      !result.diagnostics.ok() || !result.artifact || (warnings_count && result.diagnostics.warnings() > 0);
+  return failed ? cli::kExitFindings : cli::kExitOk;
+}
+
+}  // namespace edge::edgectl

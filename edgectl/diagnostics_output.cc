@@ -1,0 +1,171 @@
+#include "edgectl/diagnostics_output.h"
+
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* severity_text(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kNote:
+      return "note";
+  }
+  return "note";
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+struct Counts {
+  std::size_t errors = 0;
+  std::size_t warnings = 0;
+};
+
+std::string verdict(const Counts& counts) {
+  std::string text = counts.errors == 0 ? "valid" : "invalid";
+  if (counts.errors + counts.warnings == 0) return text;
+  text += " (";
+  if (counts.errors > 0) text += counted(counts.errors, "error");
+  if (counts.errors > 0 && counts.warnings > 0) text += ", ";
+  if (counts.warnings > 0) text += counted(counts.warnings, "warning");
+  return text + ")";
+}
+
+std::string dropped_text(const Diagnostics& diagnostics) {
+  return diagnostics.dropped() == 0 ? std::string()
+                                    : "and " + counted(diagnostics.dropped(), "further finding") + " not kept\n";
+}
+
+/// Bytes of the user's file may be no UTF-8; JSON must be.
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+LineColumn position(const Span& span, const SourceMap& sources) { return sources[span.source].position(span.begin); }
+
+Json region(const Span& span, const SourceMap& sources) {
+  const LineColumn begin = position(span, sources);
+  const LineColumn end = sources[span.source].position(span.end);
+  return {{"startLine", begin.line}, {"startColumn", begin.column}, {"endLine", end.line}, {"endColumn", end.column}};
+}
+
+Json location(const Span& span, const SourceMap& sources) {
+  return {{"physicalLocation",
+           {{"artifactLocation", {{"uri", sources[span.source].name()}}}, {"region", region(span, sources)}}}};
+}
+
+}  // namespace
+
+std::string errors_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity == Severity::kError) text += render(diagnostic, sources, colour) + "\n";
+  }
+  return text + dropped_text(diagnostics);
+}
+
+std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
+  std::map<std::uint32_t, Counts> counts;
+  std::map<std::uint32_t, std::string> texts;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    Counts& of_file = counts[diagnostic.span.source];
+    of_file.errors += diagnostic.severity == Severity::kError ? 1 : 0;
+    of_file.warnings += diagnostic.severity == Severity::kWarning ? 1 : 0;
+    texts[diagnostic.span.source] += render(diagnostic, sources, colour) + "\n";
+  }
+  std::string out;
+  std::size_t invalid = 0;
+  for (std::uint32_t id = 0; id < sources.size(); ++id) {
+    invalid += counts[id].errors > 0 ? 1 : 0;
+    out += sources[id].name() + ": " + verdict(counts[id]) + "\n";
+    if (!texts[id].empty()) out += "\n" + texts[id];
+  }
+  if (!texts[Span::kNowhere].empty()) out += "\n" + texts[Span::kNowhere];
+  out += dropped_text(diagnostics);
+  out += "total " + std::to_string(sources.size()) + ", valid " + std::to_string(sources.size() - invalid) +
+         ", invalid " + std::to_string(invalid);
+  if (diagnostics.errors() + diagnostics.warnings() > 0) {
+    out += "; " + counted(diagnostics.errors(), "error") + ", " + counted(diagnostics.warnings(), "warning");
+  }
+  return out + "\n";
+}
+
+std::string diagnostics_json(const Diagnostics& diagnostics, const SourceMap& sources) {
+  Json list = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    Json entry = {{"code", code_text(diagnostic.code)},
+                  {"severity", severity_text(diagnostic.severity)},
+                  {"message", diagnostic.message},
+                  {"resource", diagnostic.resource},
+                  {"field", diagnostic.field}};
+    if (diagnostic.span.somewhere()) {
+      const LineColumn at = position(diagnostic.span, sources);
+      entry["file"] = sources[diagnostic.span.source].name();
+      entry["line"] = at.line;
+      entry["column"] = at.column;
+    } else {
+      entry["file"] = entry["line"] = entry["column"] = nullptr;
+    }
+    entry["notes"] = diagnostic.notes;
+    entry["related"] = Json::array();
+    for (const Label& label : diagnostic.labels) {
+      if (!label.span.somewhere()) continue;
+      const LineColumn at = position(label.span, sources);
+      entry["related"].push_back({{"file", sources[label.span.source].name()},
+                                  {"line", at.line},
+                                  {"column", at.column},
+                                  {"message", label.text}});
+    }
+    entry["fix"] = diagnostic.fix;
+    list.push_back(std::move(entry));
+  }
+  return dumped(list);
+}
+
+std::string diagnostics_sarif(const Diagnostics& diagnostics, const SourceMap& sources) {
+  std::map<std::string, std::string> rules;
+  Json results = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    const std::string code = code_text(diagnostic.code);
+    rules.emplace(code, code_title(diagnostic.code));
+    std::string message = diagnostic.message;
+    for (const std::string& note : diagnostic.notes) message += "\nnote: " + note;
+    if (!diagnostic.fix.empty()) message += "\nhelp: " + diagnostic.fix;
+    Json result = {{"ruleId", code}, {"level", severity_text(diagnostic.severity)}, {"message", {{"text", message}}}};
+    if (diagnostic.span.somewhere()) result["locations"] = Json::array({location(diagnostic.span, sources)});
+    if (!diagnostic.resource.empty()) {
+      const std::string full = diagnostic.resource + (diagnostic.field.empty() ? "" : " " + diagnostic.field);
+      Json logical = {{"logicalLocations", Json::array({{{"fullyQualifiedName", full}}})}};
+      if (result.contains("locations")) {
+        result["locations"][0].update(logical);
+      } else {
+        result["locations"] = Json::array({logical});
+      }
+    }
+    for (const Label& label : diagnostic.labels) {
+      if (!label.span.somewhere()) continue;
+      Json related = location(label.span, sources);
+      related["message"] = {{"text", label.text}};
+      result["relatedLocations"].push_back(std::move(related));
+    }
+    results.push_back(std::move(result));
+  }
+  Json descriptions = Json::array();
+  for (const auto& [id, title] : rules) descriptions.push_back({{"id", id}, {"shortDescription", {{"text", title}}}});
+  const Json driver = {{"name", "edgectl"}, {"version", EDGE_VERSION}, {"rules", descriptions}};
+  return dumped({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                 {"version", "2.1.0"},
+                 {"runs", Json::array({{{"tool", {{"driver", driver}}},
+                                        // Columns count bytes of UTF-8; SARIF has no name for that nearer than this.
+                                        {"columnKind", "unicodeCodePoints"},
+                                        {"results", results}}})}});
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,61 @@
+#include "edgectl/input.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/file.h"
+#include "cli/terminal.h"
+#include "compiler/read_config.h"
+#include "edgectl/diagnostics_output.h"
+
+namespace edge::edgectl {
+namespace {
+
+/// By content, not by name: a program may be called anything.
+bool is_program(const std::string& path) {
+  if (path == "-") return false;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  char magic[sizeof(program::kMagic)];
+  return file && std::fread(magic, 1, sizeof(magic), file.get()) == sizeof(magic) &&
+         std::memcmp(magic, program::kMagic, sizeof(magic)) == 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
+                                                compiler::CompileOptions options) {
+  for (const std::string& path : paths) {
+    if (is_program(path))
+      return Error{ErrorCode::kInvalidArgument, path + ": is a compiled program, not configuration"};
+  }
+  auto compiled = std::make_unique<Compiled>();
+  if (Status status = compiler::read_sources(paths, compiled->sources); !status) return status.error();
+  compiler::LinkedConfig config = compiler::read_config(compiled->sources, compiled->diagnostics);
+  compiler::Compiler compiler(std::move(options));
+  compiled->artifact = compiler.compile(config, compiled->diagnostics);
+  compiled->diagnostics.finish(compiled->sources);
+  compiled->endpoints = std::move(config.endpoints);
+  return compiled;
+}
+
+Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::Target target) {
+  if (std::ranges::any_of(paths, is_program)) {
+    if (paths.size() > 1) return Error{ErrorCode::kInvalidArgument, "a program is given alone, without other files"};
+    auto view = program::read_file(paths.front());
+    if (!view) return Error{view.error().code, paths.front() + ": " + view.error().text};
+    return ReadProgram{std::move(*view), false};
+  }
+  compiler::CompileOptions options;
+  options.target = target;
+  auto compiled = compile_paths(paths, std::move(options));
+  if (!compiled) return compiled.error();
+  const Compiled& result = **compiled;
+  const bool faults = !result.diagnostics.ok();
+  if (faults) cli::write_text(stderr, errors_text(result.diagnostics, result.sources, cli::colour_for(stderr)));
+  if (!result.artifact) return Error{ErrorCode::kFailedPrecondition, "no program could be compiled"};
+  auto view = program::read(result.artifact->bytes);
+  if (!view) return view.error();
+  return ReadProgram{std::move(*view), faults};
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,36 @@
+// What `-f` names: configuration or one program.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "base/source.h"
+#include "compiler/compile.h"
+
+namespace edge::edgectl {
+
+/// A configuration with everything that was said about it.
+struct Compiled {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  program::EndpointSet endpoints;
+  std::optional<compiler::Artifact> artifact;
+};
+
+/// Reads and compiles. An Error means that the paths could not be read; faults in them are diagnostics.
+Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
+                                                compiler::CompileOptions options);
+
+/// A program from a .edgeprog or from configuration, which is compiled for `target`. `faults` tells whether the
+/// configuration had errors; they were printed to stderr, and the program is what works without them. Error: neither.
+struct ReadProgram {
+  program::ProgramView view;
+  bool faults = false;
+};
+Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::Target target);
+
+}  // namespace edge::edgectl

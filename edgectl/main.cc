@@ -1,0 +1,120 @@
+// edgectl: the table of commands. Everything a user can type is on this page.
+#include <csignal>
+
+#include "edgectl/commands.h"
+
+namespace edge::edgectl {
+namespace {
+
+cli::Flag file_flag(std::string_view help) {
+  return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = true, .repeatable = true};
+}
+
+constexpr std::string_view kConfigFile = "File, directory or - for standard input";
+constexpr std::string_view kConfigOrProgram = "File, directory, - for standard input, or one .edgeprog";
+
+cli::Program table() {
+  return {
+      .name = kName,
+      .summary = "edgectl checks, compiles and explains the configuration of the edge proxy.",
+      .commands = {
+          {.name = "validate",
+           .summary = "Check configuration and report every fault with its place and remedy",
+           .details = "Runs the whole compiler, its proof included, so that rules that no request reaches are reported "
+                      "too. All paths are one configuration: references between them are resolved.",
+           .flags = {file_flag(kConfigFile),
+                     {.name = "output",
+                      .letter = 'o',
+                      .value = "FORMAT",
+                      .help = "Format",
+                      .fallback = "text",
+                      .choices = {"text", "json", "sarif"}},
+                     {.name = "fail-on",
+                      .value = "SEVERITY",
+                      .help = "Least severity that makes the exit code 1",
+                      .fallback = "error",
+                      .choices = {"error", "warning"}}},
+           .examples = {"edgectl validate -f examples/quick-start",
+                        "kubectl get -o yaml proxyroutes | edgectl validate -f -",
+                        "edgectl validate -f . -o sarif > edge.sarif"},
+           .run = validate},
+          {.name = "compile",
+           .summary = "Compile configuration to a routing program",
+           .details = "Writes nothing when the configuration has an error.",
+           .flags = {file_flag(kConfigFile),
+                     {.name = "output",
+                      .letter = 'o',
+                      .value = "FILE",
+                      .help = "Where to write the program (*.edgeprog)",
+                      .required = true},
+                     {.name = "sign-key", .value = "PEM", .help = "Sign with this private key (edgectl key generate)"},
+                     {.name = "endpoints-out",
+                      .value = "FILE",
+                      .help = "Also write the endpoints of the backends, as edge-agent --endpoints takes them"},
+                     {.name = "target",
+                      .value = "CPU",
+                      .help = "CPU of the native code",
+                      .fallback = "x86-64-v2",
+                      .choices = {"tables-only", "x86-64", "x86-64-v2", "x86-64-v3", "aarch64"}},
+                     {.name = "timings", .help = "Print to stderr how long each stage took"}},
+           .examples =
+               {"edgectl compile -f config/ -o site.edgeprog --sign-key edge.key --endpoints-out endpoints.json"},
+           .run = compile},
+          {.name = "routes dump",
+           .summary = "Print the compiled match tree",
+           .details = "Listeners, hosts and paths in the order in which they are tried, each rule with its conditions.",
+           .flags = {file_flag(kConfigOrProgram),
+                     {.name = "output",
+                      .letter = 'o',
+                      .value = "FORMAT",
+                      .help = "Format",
+                      .fallback = "text",
+                      .choices = {"text", "json"}}},
+           .examples = {"edgectl routes dump -f site.edgeprog", "edgectl routes dump -f config/ -o json"},
+           .run = routes_dump},
+          {.name = "explain",
+           .summary = "Say which rule takes a request, and why the others do not",
+           .details = "Shows the way through the match tree, the winner, and for each loser the first condition that "
+                      "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
+           .flags =
+               {file_flag(kConfigOrProgram),
+                {.name = "header",
+                 .letter = 'H',
+                 .value = "FIELD",
+                 .help = "Header field, `name: value`",
+                 .repeatable = true},
+                {.name = "source", .value = "IP", .help = "The client's address", .fallback = "127.0.0.1"},
+                {.name = "port", .value = "PORT", .help = "Port that the request comes in on (default: the URL's)"},
+                {.name = "all", .help = "List also every rule that another path or an earlier winner ruled out"},
+                {.name = "output",
+                 .letter = 'o',
+                 .value = "FORMAT",
+                 .help = "Format",
+                 .fallback = "text",
+                 .choices = {"text", "json"}}},
+           .positional =
+               cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
+           .examples = {"edgectl explain -f config/ 'GET https://shop.example/cart' -H 'x-env: staging'"},
+           .run = explain},
+          {.name = "key generate",
+           .summary = "Make an Ed25519 key pair that signs and verifies programs",
+           .flags = {{.name = "out",
+                      .value = "FILE",
+                      .help = "Private key; the public one goes to FILE.pub",
+                      .required = true}},
+           .examples = {"edgectl key generate --out edge.key"},
+           .run = key_generate},
+          {.name = "version",
+           .summary = "Print the version of this program and of the formats it knows",
+           .run = version},
+      }};
+}
+
+}  // namespace
+}  // namespace edge::edgectl
+
+int main(int argc, char** argv) {
+  // `edgectl … | head` ends by a failed write, not by a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  return edge::cli::run(edge::edgectl::table(), argc, argv);
+}
