@@ -1,0 +1,344 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "compiler/emit/regex.h"
+#include "compiler/emit/tables.h"
+#include "program/lookup.h"
+#include "program/section_builder.h"
+
+namespace edge::compiler::emit {
+namespace {
+
+using program::ActionRecord;
+using program::BackendRefRecord;
+using program::FilterOp;
+using program::FilterRecord;
+using program::HostHeader;
+using program::kNone;
+using program::NodeRecord;
+using program::Op;
+using program::PathEntry;
+using program::Target32;
+using program::TrafficRecord;
+
+/// What a rewritten prefix replaces: the bytes of the path that the match named.
+std::uint32_t matched_length(const PathMatch& path) {
+  switch (path.type) {
+    case PathMatch::Type::kExact:
+      return static_cast<std::uint32_t>(path.value->size());
+    // `/` is the empty prefix: its slash belongs to the rest of the path.
+    case PathMatch::Type::kPrefix:
+      return *path.value == "/" ? 0 : static_cast<std::uint32_t>(path.value->size());
+    case PathMatch::Type::kNone:
+    case PathMatch::Type::kRegex:
+      return 0;
+  }
+  return 0;
+}
+
+/// The weights, halved until their sum fits: proportions stay, and no weight above zero becomes zero.
+std::vector<std::uint32_t> bounded_weights(const std::vector<WeightedBackend>& backends) {
+  std::vector<std::uint32_t> weights;
+  std::uint64_t sum = 0;
+  for (const WeightedBackend& backend : backends) sum += weights.emplace_back(backend.weight);
+  while (sum > std::numeric_limits<std::uint32_t>::max()) {
+    sum = 0;
+    for (std::uint32_t& weight : weights) sum += weight = weight > 1 ? weight / 2 : weight;
+  }
+  return weights;
+}
+
+/// A treatment before it has a place: equal bytes are one record.
+struct Treatment {
+  TrafficRecord record{};
+  std::vector<BackendRefRecord> backends;
+  std::vector<FilterRecord> filters;
+
+  std::string key() const {
+    std::string key;
+    const auto append = [&key](const auto* items, std::size_t count) {
+      key.append(reinterpret_cast<const char*>(items), count * sizeof *items);
+    };
+    const std::size_t counts[] = {backends.size(), filters.size()};
+    append(counts, 2);
+    append(&record, 1);
+    append(backends.data(), backends.size());
+    append(filters.data(), filters.size());
+    return key;
+  }
+};
+
+class HostEmitter {
+ public:
+  HostEmitter(const LinkedConfig& config, const ir::Host& host)
+      : config_(config), host_(host), builder_(sizeof(HostHeader), size_hint(host)) {}
+
+  std::vector<std::byte> run(std::uint32_t shard) && {
+    HostHeader header{};
+    header.host_id = host_.id;
+    header.native_shard = shard;
+    header.pattern = builder_.string(host_.pattern.text());
+    emit_paths(header);
+    emit_predicates(header);
+    emit_regexes(header);
+    emit_treatments(header);
+    return std::move(builder_).finish(header);
+  }
+
+ private:
+  static std::size_t size_hint(const ir::Host& host) {
+    return 128 * (host.exact.size() + host.prefix.size() + host.regex.size() + host.any.size()) +
+           32 * host.nodes.size() + 64 * host.regexes.size() + 256;
+  }
+
+  // ---- Paths and groups -------------------------------------------------------------------------------------------
+
+  void emit_paths(HostHeader& header) {
+    std::vector<PathEntry> paths;
+    std::vector<std::uint64_t> hashes;
+    paths.reserve(host_.exact.size() + host_.prefix.size());
+    hashes.reserve(paths.capacity());
+    const auto add = [&](std::string_view path, Target32 exact, Target32 prefix) {
+      paths.push_back({builder_.string(path), exact, prefix});
+      hashes.push_back(program::path_hash(path));
+      if (prefix != kNone) header.prefix_depths |= std::uint64_t{1} << (std::ranges::count(path, '/') - 1);
+    };
+
+    header.root_prefix = kNone;
+    auto exact = host_.exact.begin();
+    auto prefix = host_.prefix.begin();
+    if (prefix != host_.prefix.end() && prefix->first.empty()) header.root_prefix = target(prefix++->second);
+    while (exact != host_.exact.end() || prefix != host_.prefix.end()) {
+      const bool take_exact =
+          prefix == host_.prefix.end() || (exact != host_.exact.end() && exact->first <= prefix->first);
+      const bool take_prefix =
+          exact == host_.exact.end() || (prefix != host_.prefix.end() && prefix->first <= exact->first);
+      const std::string_view path = take_exact ? exact->first : prefix->first;
+      const Target32 on_exact = take_exact ? target(exact++->second) : kNone;
+      const Target32 on_prefix = take_prefix ? target(prefix++->second) : kNone;
+      add(path, on_exact, on_prefix);
+    }
+    header.regex = target(host_.regex);
+    header.any_path = target(host_.any);
+
+    const program::SlotTable table = program::build_slots(hashes);
+    header.path_slots = builder_.array(table.slots);
+    header.max_probe = table.max_probe;
+    header.paths = builder_.array(paths);
+    header.groups = builder_.array(groups_);
+    header.candidates = builder_.array(candidates_);
+  }
+
+  Target32 target(const ir::Group& group) {
+    if (group.empty()) return kNone;
+    if (group.front().predicate == ir::kAlways) return program::kActionBit | action(group.front());
+    groups_.push_back({static_cast<std::uint32_t>(candidates_.size()), static_cast<std::uint32_t>(group.size())});
+    for (const ir::Candidate& candidate : group) candidates_.push_back({candidate.predicate, action(candidate)});
+    return static_cast<Target32>(groups_.size() - 1);
+  }
+
+  // ---- Predicates ---------------------------------------------------------------------------------------------------
+
+  void emit_predicates(HostHeader& header) {
+    std::vector<NodeRecord> nodes;
+    std::vector<std::uint32_t> operands;
+    std::vector<program::CidrRecord> cidrs;
+    nodes.reserve(host_.nodes.size());
+    for (const ir::Node& node : host_.nodes) nodes.push_back(node_record(node, operands, cidrs));
+
+    std::vector<program::SlotRecord> slots;
+    slots.reserve(host_.slots.size());
+    for (const ir::Slot& slot : host_.slots) slots.push_back({slot.kind, builder_.string(slot.name)});
+
+    header.nodes = builder_.array(nodes);
+    header.operands = builder_.array(operands);
+    header.slots = builder_.array(slots);
+    header.cidrs = builder_.array(cidrs);
+  }
+
+  NodeRecord node_record(const ir::Node& node, std::vector<std::uint32_t>& operands,
+                         std::vector<program::CidrRecord>& cidrs) {
+    NodeRecord record{node.op, 0, 0, 0, 0};
+    switch (node.op) {
+      case Op::kAnd:
+      case Op::kOr:
+        record.a = static_cast<std::uint32_t>(operands.size());
+        record.b = static_cast<std::uint32_t>(node.operands.size());
+        operands.insert(operands.end(), node.operands.begin(), node.operands.end());
+        break;
+      case Op::kNot:
+        record.a = node.operands.front();
+        break;
+      case Op::kPresent:
+        record.slot = static_cast<std::uint16_t>(node.slot);
+        break;
+      case Op::kEquals:
+      case Op::kPathPrefix:
+      case Op::kContains: {
+        const program::StringRef text = builder_.string(node.text);
+        record.slot = static_cast<std::uint16_t>(node.slot);
+        record.a = text.offset;
+        record.b = text.size;
+        break;
+      }
+      case Op::kSourceIn: {
+        program::CidrRecord& cidr = cidrs.emplace_back();
+        std::memcpy(cidr.address, node.cidr.address.bytes.data(), sizeof cidr.address);
+        cidr.prefix_length = node.cidr.prefix_length;
+        record.a = static_cast<std::uint32_t>(cidrs.size() - 1);
+        break;
+      }
+      case Op::kRegex:
+        record.a = node.regex;
+        break;
+      case Op::kFalse:
+        break;
+    }
+    return record;
+  }
+
+  /// One set a subject: the patterns of one slot stand side by side.
+  void emit_regexes(HostHeader& header) {
+    std::vector<program::RegexRecord> regexes;
+    std::vector<program::RegexSetRecord> sets;
+    for (std::size_t first = 0; first < host_.regexes.size();) {
+      const std::uint32_t slot = host_.regexes[first].slot;
+      std::vector<std::string> patterns;
+      for (std::size_t i = first; i < host_.regexes.size() && host_.regexes[i].slot == slot; ++i) {
+        patterns.push_back(host_.regexes[i].pattern);
+        regexes.push_back({builder_.string(patterns.back()), slot});
+      }
+      sets.push_back({regex_set_id(patterns), slot, static_cast<std::uint32_t>(first),
+                      static_cast<std::uint32_t>(patterns.size()), 0});
+      first += patterns.size();
+    }
+    header.regexes = builder_.array(regexes);
+    header.regex_sets = builder_.array(sets);
+  }
+
+  // ---- Actions and treatments ---------------------------------------------------------------------------------------
+
+  std::uint32_t action(const ir::Candidate& candidate) {
+    actions_.push_back({route(candidate.route), candidate.rule, candidate.match, traffic(candidate)});
+    return static_cast<std::uint32_t>(actions_.size() - 1);
+  }
+
+  std::uint32_t route(std::uint32_t index) {
+    const auto [known, added] = route_records_.try_emplace(index, static_cast<std::uint32_t>(routes_.size()));
+    if (added) {
+      const Identity& identity = config_.routes[index].identity;
+      routes_.push_back({builder_.string(identity.name_space), builder_.string(identity.name)});
+    }
+    return known->second;
+  }
+
+  std::uint32_t traffic(const ir::Candidate& candidate) {
+    const LinkedRoute& linked = config_.routes[candidate.route];
+    const LinkedRule& rule = linked.rules[candidate.rule];
+    Treatment treatment;
+    for (const Filter& filter : rule.filters)
+      treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
+    fill_backends(treatment, rule);
+
+    TrafficRecord& record = treatment.record;
+    record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
+    record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());
+    record.max_request_body = rule.max_request_body.value_or(config_.listeners[host_.listener].max_request_body);
+    record.max_buffer = rule.max_buffer;
+    record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |
+                   (rule.buffer_response ? program::kBufferResponse : 0u) | (linked.denied ? program::kDenied : 0u);
+    record.max_retries = rule.retry ? std::min<std::uint16_t>(rule.retry->max_retries, 0xfffe) : 0xffff;
+    record.retry_on = rule.retry ? rule.retry->retry_on : 0;
+
+    const auto [known, added] = treatments_.try_emplace(treatment.key(), static_cast<std::uint32_t>(placed_.size()));
+    if (added) placed_.push_back(std::move(treatment));
+    return known->second;
+  }
+
+  /// Rule D3: `X-Canary` goes to the lowest weight, zero included, the first of equals.
+  void fill_backends(Treatment& treatment, const LinkedRule& rule) {
+    const std::vector<std::uint32_t> weights = bounded_weights(rule.backends);
+    treatment.record.canary = kNone;
+    for (std::uint32_t i = 0; i < weights.size(); ++i) {
+      const auto& backend = rule.backends[i].backend;
+      std::uint64_t id = 0;
+      if (backend) {
+        const Identity& identity = config_.backends[*backend].identity;
+        id = stable_id("ProxyBackend", identity.name_space, identity.name);
+      }
+      treatment.backends.push_back({id, weights[i], 0});
+      treatment.record.total_weight += weights[i];
+      const std::uint32_t canary = treatment.record.canary;
+      if (canary == kNone || weights[i] < weights[canary]) treatment.record.canary = i;
+    }
+  }
+
+  FilterRecord filter_record(const Filter& filter, const PathMatch& path) {
+    FilterRecord record{filter.op, 0, builder_.string(filter.name), {0, 0}};
+    std::string_view value = filter.value;
+    switch (filter.op) {
+      case FilterOp::kRedirect:
+        record.detail = filter.status | filter.port << 16;
+        break;
+      case FilterOp::kRewritePrefix:
+      case FilterOp::kRedirectPrefix:
+        record.detail = matched_length(path);
+        // The rest of the path brings its own slash.
+        if (value.ends_with('/')) value.remove_suffix(1);
+        break;
+      default:
+        break;
+    }
+    record.value = builder_.string(value);
+    return record;
+  }
+
+  void emit_treatments(HostHeader& header) {
+    std::vector<BackendRefRecord> backends;
+    std::vector<FilterRecord> filters;
+    for (const Treatment& treatment : placed_) {
+      backends.insert(backends.end(), treatment.backends.begin(), treatment.backends.end());
+      filters.insert(filters.end(), treatment.filters.begin(), treatment.filters.end());
+    }
+    header.backend_refs = builder_.array(backends);
+    header.filters = builder_.array(filters);
+
+    std::vector<TrafficRecord> traffics;
+    traffics.reserve(placed_.size());
+    auto backend_at = header.backend_refs.offset;
+    auto filter_at = header.filters.offset;
+    for (const Treatment& treatment : placed_) {
+      TrafficRecord& record = traffics.emplace_back(treatment.record);
+      record.backends = {backend_at, static_cast<std::uint32_t>(treatment.backends.size())};
+      record.filters = {filter_at, static_cast<std::uint32_t>(treatment.filters.size())};
+      backend_at += record.backends.count * static_cast<std::uint32_t>(sizeof(BackendRefRecord));
+      filter_at += record.filters.count * static_cast<std::uint32_t>(sizeof(FilterRecord));
+    }
+    header.traffics = builder_.array(traffics);
+    header.actions = builder_.array(actions_);
+    header.routes = builder_.array(routes_);
+  }
+
+  const LinkedConfig& config_;
+  const ir::Host& host_;
+  program::SectionBuilder builder_;
+  std::vector<program::GroupRecord> groups_;
+  std::vector<program::CandidateRecord> candidates_;
+  std::vector<ActionRecord> actions_;
+  std::vector<program::RouteRecord> routes_;
+  std::unordered_map<std::uint32_t, std::uint32_t> route_records_;
+  std::unordered_map<std::string, std::uint32_t> treatments_;
+  std::vector<Treatment> placed_;
+};
+
+}  // namespace
+
+std::vector<std::byte> emit_host(const LinkedConfig& config, const ir::Host& host, std::uint32_t shard) {
+  return HostEmitter(config, host).run(shard);
+}
+
+}  // namespace edge::compiler::emit

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "base/hash.h"
+#include "compiler/emit/tables.h"
+#include "program/lookup.h"
+#include "program/section_builder.h"
+
+namespace edge::compiler::emit {
+namespace {
+
+using program::BindRecord;
+using program::HostEntry;
+using program::kNone;
+using program::ListenerRecord;
+using program::NameEntry;
+using program::NameTable;
+
+/// Collects what hangs on names; the first to claim a pattern keeps it.
+class NameTableBuilder {
+ public:
+  void add(const HostPattern& pattern, std::uint32_t value) {
+    if (pattern.any()) {
+      if (fallback_ == kNone) fallback_ = value;
+      return;
+    }
+    Targets& targets = names_[std::string(pattern.domain())];
+    std::uint32_t& place = pattern.wildcard() ? targets.wildcard : targets.exact;
+    if (place == kNone) place = value;
+  }
+
+  NameTable build(program::SectionBuilder& builder) const {
+    NameTable table{};
+    table.fallback = fallback_;
+    std::vector<NameEntry> entries;
+    std::vector<std::uint64_t> hashes;
+    for (const auto& [name, targets] : names_) {
+      entries.push_back({builder.string(name), targets.exact, targets.wildcard});
+      hashes.push_back(program::name_hash(name));
+      table.max_labels = std::max(table.max_labels, static_cast<std::uint32_t>(std::ranges::count(name, '.')) + 1);
+    }
+    table.slots = builder.array(program::build_slots(hashes).slots);
+    table.entries = builder.array(entries);
+    return table;
+  }
+
+ private:
+  struct Targets {
+    std::uint32_t exact = kNone;
+    std::uint32_t wildcard = kNone;
+  };
+  std::map<std::string, Targets> names_;
+  std::uint32_t fallback_ = kNone;
+};
+
+// ---- Hosts of a listener --------------------------------------------------------------------------------------------
+
+/// Sets each entry's `next`: of the patterns that cover it, the most specific (rule D2). Entries come most specific
+/// first, so a covering pattern always stands later.
+void chain(std::vector<HostEntry>& entries, const std::vector<const HostPattern*>& patterns) {
+  std::map<std::string_view, std::uint32_t> wildcards;
+  std::uint32_t any = kNone;
+  for (std::uint32_t i = 0; i < patterns.size(); ++i) {
+    if (patterns[i]->any()) any = i;
+    if (patterns[i]->wildcard()) wildcards.emplace(patterns[i]->domain(), i);
+  }
+  for (std::uint32_t i = 0; i < patterns.size(); ++i) {
+    entries[i].next = i == any ? kNone : any;
+    // Each shorter domain in turn, from the nearest on. A wildcard does not cover its own domain.
+    std::string_view domain = patterns[i]->domain();
+    for (std::size_t dot = domain.find('.'); dot != std::string_view::npos; dot = domain.find('.')) {
+      domain.remove_prefix(dot + 1);
+      const auto found = wildcards.find(domain);
+      if (found == wildcards.end()) continue;
+      entries[i].next = found->second;
+      break;
+    }
+  }
+}
+
+ListenerRecord emit_listener(const LinkedConfig& config, std::uint32_t index, std::vector<const HostPattern*> patterns,
+                             program::SectionBuilder& builder) {
+  std::sort(patterns.begin(), patterns.end(),
+            [](const HostPattern* a, const HostPattern* b) { return HostPattern::more_specific(*a, *b); });
+  NameTableBuilder names;
+  std::vector<HostEntry> entries;
+  for (const HostPattern* pattern : patterns) {
+    names.add(*pattern, static_cast<std::uint32_t>(entries.size()));
+    entries.push_back({ir::host_id(config, index, *pattern), builder.string(pattern->text()), kNone, 0});
+  }
+  chain(entries, patterns);
+
+  const LinkedListener& listener = config.listeners[index];
+  ListenerRecord record{};
+  record.name = builder.string(listener.name);
+  record.gateway = listener.gateway;
+  record.max_request_body = listener.max_request_body;
+  record.hosts = names.build(builder);
+  record.host_entries = builder.array(entries);
+  return record;
+}
+
+// ---- Binds ----------------------------------------------------------------------------------------------------------
+
+struct BindKey {
+  std::uint16_t port;
+  program::Protocol protocol;
+  bool any;
+  IpAddress address;
+  auto operator<=>(const BindKey&) const = default;
+};
+
+void claim(const LinkedListener& listener, std::uint32_t index, NameTableBuilder& names) {
+  if (listener.hostnames.empty()) names.add(HostPattern(), index);
+  for (const Located<HostPattern>& hostname : listener.hostnames) names.add(*hostname, index);
+}
+
+/// Which listeners each socket address serves. A listener on every address is served on each single one too that some
+/// other gateway names: the kernel gives such a connection to the socket with the address alone.
+std::map<BindKey, NameTableBuilder> collect_binds(const LinkedConfig& config) {
+  std::map<BindKey, NameTableBuilder> binds;
+  for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
+    const LinkedListener& listener = config.listeners[i];
+    const auto& addresses = config.gateways[listener.gateway].addresses;
+    if (addresses.empty()) claim(listener, i, binds[{listener.port, listener.protocol, true, {}}]);
+    for (const IpAddress& address : addresses)
+      claim(listener, i, binds[{listener.port, listener.protocol, false, address}]);
+  }
+  for (auto& [key, names] : binds) {
+    if (key.any) continue;
+    for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
+      const LinkedListener& listener = config.listeners[i];
+      if (listener.port == key.port && listener.protocol == key.protocol &&
+          config.gateways[listener.gateway].addresses.empty())
+        claim(listener, i, names);
+    }
+  }
+  return binds;
+}
+
+std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, program::SectionBuilder& builder) {
+  std::vector<program::GatewayRecord> records;
+  for (const LinkedGateway& gateway : config.gateways) {
+    const auto& [name_space, name] = std::tie(gateway.identity.name_space, gateway.identity.name);
+    std::vector<program::CidrRecord> proxies;
+    for (const Cidr& cidr : gateway.trusted_proxies) {
+      program::CidrRecord& record = proxies.emplace_back();
+      std::memcpy(record.address, cidr.address.bytes.data(), sizeof record.address);
+      record.prefix_length = cidr.prefix_length;
+    }
+    records.push_back({stable_id("ProxyGateway", name_space, name), builder.string(name_space), builder.string(name),
+                       builder.array(proxies)});
+  }
+  return records;
+}
+
+}  // namespace
+
+std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::HostRoutes& hosts) {
+  program::SectionBuilder builder(sizeof(program::ListenersHeader), 128 * hosts.size() + 4096);
+  program::ListenersHeader header{};
+  header.gateways = builder.array(emit_gateways(config, builder));
+
+  std::vector<BindRecord> binds;
+  for (const auto& [key, names] : collect_binds(config)) {
+    BindRecord& bind = binds.emplace_back();
+    std::memcpy(bind.address, key.address.bytes.data(), sizeof bind.address);
+    bind.port = key.port;
+    bind.protocol = key.protocol;
+    bind.any_address = key.any;
+    bind.listeners = names.build(builder);
+  }
+  header.binds = builder.array(binds);
+
+  std::vector<std::vector<const HostPattern*>> patterns(config.listeners.size());
+  for (const auto& [key, routes] : hosts) patterns[key.listener].push_back(&key.pattern);
+  std::vector<ListenerRecord> listeners;
+  for (std::uint32_t i = 0; i < patterns.size(); ++i)
+    listeners.push_back(emit_listener(config, i, std::move(patterns[i]), builder));
+  header.listeners = builder.array(listeners);
+  return std::move(builder).finish(header);
+}
+
+}  // namespace edge::compiler::emit
