@@ -57,18 +57,19 @@ class ChunkedDecoder {
   std::string_view trailer_lines() const;
   /// Bytes of decoded body so far; in forward() too. For size limits: ask after each step, before sending.
   std::uint64_t body_bytes() const { return body_bytes_; }
-  /// Nothing of the coding was taken yet.
-  bool untouched() const { return phase_ == Phase::kSizeStart && body_bytes_ == 0 && !extensions_; }
 
  private:
   enum class Phase : std::uint8_t {
+    // The line before a chunk.
     kSizeStart,
     kSize,
     kExtension,
     kSizeLineFeed,
-    kData,
+    // The line end after a chunk.
     kDataReturn,
     kDataLineFeed,
+    kData,
+    // After the last chunk.
     kTrailerStart,
     kTrailerLine,
     kTrailerLineFeed,
@@ -77,10 +78,16 @@ class ChunkedDecoder {
     kFault,
   };
 
-  /// Takes framing bytes up to data, end, fault or the end of input. \returns the bytes taken.
-  std::size_t take_framing(std::string_view input);
-  void take_size_byte(char c);
-  void take_trailer_byte(char c);
+  /// Each takes what it can of its part of the coding and returns the bytes taken.
+  std::size_t take_size_line(std::string_view input);
+  std::size_t take_data(std::size_t available);
+  std::size_t take_trailer(std::string_view input);
+
+  bool in_size_line() const { return phase_ < Phase::kData; }
+  bool in_trailer() const { return phase_ >= Phase::kTrailerStart && phase_ < Phase::kEnd; }
+  Phase after_size_byte(char c);
+  Phase after_size_line() const;
+  Phase after_trailer_byte(char c);
   bool trailer_valid() const;
   State state() const;
 

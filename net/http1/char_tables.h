@@ -1,0 +1,66 @@
+// Byte classes of RFC 9110 and RFC 3986, as tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace edge::net::http1 {
+
+enum CharClass : std::uint8_t {
+  kTokenChar = 1,   ///< tchar, RFC 9110 §5.6.2
+  kHostChar = 2,    ///< what a uri-host and its port may hold, RFC 3986 §3.2.2; no userinfo
+  kTargetChar = 4,  ///< visible ASCII without `#` and `?`
+};
+
+inline constexpr std::array<std::uint8_t, 256> kCharClasses = [] {
+  std::array<std::uint8_t, 256> table{};
+  const auto mark = [&table](std::string_view chars, CharClass bit) {
+    for (const char c : chars) table[static_cast<std::uint8_t>(c)] |= bit;
+  };
+  constexpr std::string_view kAlphaNum = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  mark(kAlphaNum, kTokenChar);
+  mark("!#$%&'*+-.^_`|~", kTokenChar);
+  mark(kAlphaNum, kHostChar);
+  mark("-._~!$&'()*+,;=%:[]", kHostChar);
+  for (unsigned c = 0x21; c < 0x7f; ++c) {
+    if (c != '#' && c != '?') table[c] |= kTargetChar;
+  }
+  return table;
+}();
+
+inline bool is_class(char c, CharClass bit) { return (kCharClasses[static_cast<std::uint8_t>(c)] & bit) != 0; }
+
+inline bool all_of_class(std::string_view text, CharClass bit) {
+  for (const char c : text) {
+    if (!is_class(c, bit)) return false;
+  }
+  return true;
+}
+
+/// Not allowed in a field value: controls but HTAB (RFC 9110 §5.5). Bytes from 0x80 on are obs-text and pass.
+inline bool is_control(char c) {
+  const auto byte = static_cast<std::uint8_t>(c);
+  return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+}
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+
+/// `b` must be lower case.
+inline bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != b[i]) return false;
+  }
+  return true;
+}
+
+inline std::string_view trim_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace edge::net::http1

@@ -1,0 +1,141 @@
+// How the parser fills HeadFields: recognition of names by a perfect hash, found at compile time.
+#pragma once
+
+#include <cstring>
+
+#include "net/http1/head.h"
+
+namespace edge::net::http1 {
+
+namespace field_detail {
+
+inline constexpr std::size_t kLongestName = 24;
+
+struct KnownName {
+  char name[kLongestName] = {};
+  std::uint8_t size = 0;
+  bool hop_by_hop = false;
+  bool kept = false;
+};
+
+enum Trait : std::uint8_t { H = 1, K = 2 };
+
+inline constexpr std::array<KnownName, kKnownFieldCount> kKnownNames = [] {
+  struct Row {
+    std::string_view name;
+    unsigned traits;
+  };
+  constexpr Row kRows[] = {
+      {"", 0},
+#define EDGE_KNOWN_FIELD(id, name, traits) {name, traits},
+#include "net/http1/known_fields.def"
+#undef EDGE_KNOWN_FIELD
+  };
+  std::array<KnownName, kKnownFieldCount> names{};
+  for (std::size_t i = 0; i < kKnownFieldCount; ++i) {
+    for (std::size_t k = 0; k < kRows[i].name.size(); ++k) names[i].name[k] = kRows[i].name[k];
+    names[i].size = static_cast<std::uint8_t>(kRows[i].name.size());
+    names[i].hop_by_hop = (kRows[i].traits & H) != 0;
+    names[i].kept = (kRows[i].traits & K) != 0;
+  }
+  return names;
+}();
+
+/// Length, first and last two bytes tell the known names apart.
+constexpr std::uint32_t name_key(const char* name, std::size_t size) {
+  const auto at = [name](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<std::uint8_t>(name[i]) | 0x20);
+  };
+  return static_cast<std::uint32_t>(size) | at(0) << 8 | at(size - 2) << 16 | at(size - 1) << 24;
+}
+
+struct NameHash {
+  std::uint32_t multiplier = 0;
+  std::array<std::uint8_t, 256> slots{};
+
+  constexpr std::size_t slot(std::uint32_t key) const { return (key * multiplier) >> 24; }
+};
+
+inline constexpr NameHash kNameHash = [] {
+  NameHash hash;
+  for (std::uint32_t m = 0x9e3779b1;; m = m * 0x19660d + 0x3c6ef35f) {
+    hash.multiplier = m | 1;
+    hash.slots = {};
+    bool clash = false;
+    for (std::size_t i = 1; i < kKnownFieldCount && !clash; ++i) {
+      std::uint8_t& entry = hash.slots[hash.slot(name_key(kKnownNames[i].name, kKnownNames[i].size))];
+      clash = entry != 0;
+      entry = static_cast<std::uint8_t>(i);
+    }
+    if (!clash) return hash;
+  }
+}();
+
+template <typename Word>
+inline Word lower_word(const char* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof(word));
+  return word | static_cast<Word>(0x2020202020202020);
+}
+
+/// Compares `size` bytes of a valid token with a known name. Setting bit 5 folds case; among token characters it makes
+/// no other two bytes equal that a known name holds (letters, digits, `-`).
+inline bool same_name(const char* a, const char* b, std::size_t size) {
+  if (size >= 8) {
+    for (std::size_t i = 0; i + 8 < size; i += 8) {
+      if (lower_word<std::uint64_t>(a + i) != lower_word<std::uint64_t>(b + i)) return false;
+    }
+    return lower_word<std::uint64_t>(a + size - 8) == lower_word<std::uint64_t>(b + size - 8);
+  }
+  if (size >= 4) {
+    return lower_word<std::uint32_t>(a) == lower_word<std::uint32_t>(b) &&
+           lower_word<std::uint32_t>(a + size - 4) == lower_word<std::uint32_t>(b + size - 4);
+  }
+  return lower_word<std::uint16_t>(a) == lower_word<std::uint16_t>(b) &&
+         lower_word<std::uint16_t>(a + size - 2) == lower_word<std::uint16_t>(b + size - 2);
+}
+
+}  // namespace field_detail
+
+/// `name` must be a token.
+inline KnownField recognise_token(const char* name, std::size_t size) {
+  using namespace field_detail;
+  if (size < 2) return KnownField::kOther;
+  const std::size_t i = kNameHash.slots[kNameHash.slot(name_key(name, size))];
+  const KnownName& known = kKnownNames[i];
+  return known.size == size && same_name(name, known.name, size) ? static_cast<KnownField>(i) : KnownField::kOther;
+}
+
+/// The parser's access to HeadFields.
+struct FieldSink {
+  HeadFields& fields;
+
+  void clear() {
+    fields.count_ = 0;
+    fields.repeated_ = 0;
+    fields.hop_ = {};
+    fields.first_ = {};
+  }
+
+  /// Precondition: fewer than HeadFields::kMax fields so far.
+  void add(std::string_view name, std::string_view value) {
+    const std::size_t i = fields.count_++;
+    fields.fields_[i] = {name, value};
+    const KnownField known = recognise_token(name.data(), name.size());
+    fields.known_[i] = known;
+    if (known == KnownField::kOther) return;
+    const auto number = static_cast<std::size_t>(known);
+    std::uint8_t& first = fields.first_[number];
+    if (first == 0) {
+      first = static_cast<std::uint8_t>(i + 1);
+    } else {
+      fields.repeated_ |= std::uint64_t{1} << number;
+    }
+    if (field_detail::kKnownNames[number].hop_by_hop) mark_hop_by_hop(i);
+  }
+
+  void mark_hop_by_hop(std::size_t i) { fields.hop_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void close(const char* lines_end) { fields.lines_end_ = lines_end; }
+};
+
+}  // namespace edge::net::http1
