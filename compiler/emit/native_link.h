@@ -1,0 +1,17 @@
+// Links one relocatable object into a shared object, in this process.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "program/format.h"
+
+namespace edge::compiler::emit {
+
+/// A shared object that needs no other, with no build id and nothing exported but what the object exports. Calls are
+/// serialised: lld keeps its state in globals. kInternal with lld's message.
+Result<std::vector<std::byte>> link_shared(program::Target target, std::span<const std::byte> object);
+
+}  // namespace edge::compiler::emit

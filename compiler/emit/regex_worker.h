@@ -1,0 +1,50 @@
+// The process that runs edge-regexc: started, asked, killed, replaced.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "compiler/emit/regex.h"
+
+namespace edge::compiler::emit {
+
+/// Not thread-safe.
+class RegexWorker {
+ public:
+  RegexWorker(std::string path, RegexLimits limits) : path_(std::move(path)), limits_(limits) {}
+  ~RegexWorker() { stop(); }
+  RegexWorker(const RegexWorker&) = delete;
+  RegexWorker& operator=(const RegexWorker&) = delete;
+
+  /// The answer's frame; or, when the worker died of the question or passed a limit, what it died of.
+  struct Reply {
+    std::string frame;
+    std::string fault;
+  };
+
+  /// Asks, starting the worker when there is none. kUnavailable when it cannot be run at all.
+  Result<Reply> ask(std::string_view frame);
+
+ private:
+  using Deadline = std::chrono::steady_clock::time_point;
+  enum class Outcome { kAnswered, kDied, kLate };
+
+  Status start();
+  Status spawn();
+  Outcome exchange(std::string_view frame, std::string& reply);
+  bool send_all(std::string_view bytes) const;
+  Outcome receive_all(char* bytes, std::size_t size, Deadline deadline) const;
+  /// Ends the worker and says what it died of.
+  std::string stop();
+
+  std::string path_;
+  RegexLimits limits_;
+  pid_t pid_ = -1;
+  int socket_ = -1;
+};
+
+}  // namespace edge::compiler::emit
