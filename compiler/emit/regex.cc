@@ -1,8 +1,6 @@
 #include "compiler/emit/regex.h"
 
-#include <algorithm>
 #include <climits>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -10,7 +8,6 @@
 
 #include "compiler/emit/regex_protocol.h"
 #include "compiler/emit/regex_worker.h"
-#include "program/sha256.h"
 
 namespace edge::compiler::emit {
 namespace {
@@ -27,15 +24,6 @@ std::string default_worker() {
 RegexOutcome refused(std::uint32_t pattern, std::string message) { return {nullptr, pattern, std::move(message)}; }
 
 }  // namespace
-
-std::uint64_t regex_set_id(const std::vector<std::string>& patterns) {
-  // Cryptographic, so that nobody can write patterns that pass for those of another host.
-  const std::string text = encode_patterns(patterns);
-  const program::Hash hash = program::sha256(std::as_bytes(std::span(text)));
-  std::uint64_t id = 0;
-  std::memcpy(&id, hash.data(), sizeof id);
-  return id == 0 ? 1 : id;
-}
 
 struct RegexCompiler::Impl {
   Impl(std::string path, RegexLimits limits) : worker(std::move(path), limits) {}
