@@ -1,0 +1,109 @@
+#include "tests/diff/comparison.h"
+
+#include <cstring>
+#include <utility>
+
+namespace edge::diff {
+namespace {
+
+using compiler::LinkedConfig;
+using reference::Answer;
+using reference::Engines;
+using reference::OwnedRequest;
+using reference::Reference;
+using reference::Verdict;
+
+compiler::CompileOptions options_for(program::Target target) {
+  compiler::CompileOptions options;
+  options.target = target;
+  return options;
+}
+
+std::string describe(const Verdict& verdict) {
+  if (!verdict.found()) return verdict.listener == program::kNone ? "no listener" : "no match";
+  return std::string(verdict.name_space) + "/" + std::string(verdict.route) + " rules[" + std::to_string(verdict.rule) +
+         "].matches[" + std::to_string(verdict.match) + "] under host '" + std::string(verdict.host) + "'";
+}
+
+std::string describe(const std::optional<Answer>& answer, const LinkedConfig& config) {
+  if (!answer) return "no match";
+  const compiler::Identity& id = config.routes[answer->route].identity;
+  return id.name_space + "/" + id.name + " rules[" + std::to_string(answer->rule) + "].matches[" +
+         std::to_string(answer->match) + "]";
+}
+
+bool same(const Verdict& verdict, const std::optional<Answer>& answer, const LinkedConfig& config) {
+  if (verdict.found() != answer.has_value()) return false;
+  if (!answer) return true;
+  const compiler::Identity& id = config.routes[answer->route].identity;
+  return verdict.name_space == id.name_space && verdict.route == id.name && verdict.rule == answer->rule &&
+         verdict.match == answer->match;
+}
+
+reference::Bind bind_of(const program::BindRecord& record) {
+  reference::Bind bind{std::nullopt, record.port};
+  if (record.any_address == 0) std::memcpy(bind.address.emplace().bytes.data(), record.address, 16);
+  return bind;
+}
+
+std::string errors_of(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity == Severity::kError) text += "\n  " + diagnostic.resource + ": " + diagnostic.message;
+  }
+  return text;
+}
+
+}  // namespace
+
+Comparison::Comparison()
+    : native_(options_for(program::Target::kX8664V2)), tables_(options_for(program::Target::kTablesOnly)) {}
+
+std::optional<Disagreement> Comparison::compile_and_compare(const LinkedConfig& config,
+                                                            const std::vector<OwnedRequest>& requests) {
+  Diagnostics diagnostics;
+  auto native = native_.compile(config, diagnostics);
+  auto tables = tables_.compile(config, diagnostics);
+  return compare(config, requests, std::move(native), std::move(tables), diagnostics);
+}
+
+std::optional<Disagreement> Comparison::recompile_and_compare(const LinkedConfig& config, std::uint32_t route,
+                                                              const std::vector<OwnedRequest>& requests) {
+  Diagnostics diagnostics;
+  auto native = native_.recompile(config, route, diagnostics);
+  auto tables = tables_.recompile(config, route, diagnostics);
+  return compare(config, requests, std::move(native), std::move(tables), diagnostics);
+}
+
+std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, const std::vector<OwnedRequest>& requests,
+                                                std::optional<compiler::Artifact> native,
+                                                std::optional<compiler::Artifact> tables,
+                                                const Diagnostics& diagnostics) {
+  const OwnedRequest none;
+  if (!native || !tables) return Disagreement{none, "no program:" + errors_of(diagnostics)};
+  auto fast = Engines::open(native->bytes);
+  if (!fast) return Disagreement{none, "the program cannot be loaded: " + fast.error().text};
+  auto plain = Engines::open(tables->bytes);
+  if (!plain) return Disagreement{none, "the tables cannot be loaded: " + plain.error().text};
+  const Reference reference(config);
+
+  for (const OwnedRequest& request : requests) {
+    const reference::RequestViewOf view(request);
+    for (std::uint32_t bind = 0; bind < fast->binds().size(); ++bind) {
+      const auto expected = reference.answer(bind_of(fast->binds()[bind]), request);
+      const Verdict evaluated = fast->evaluate(bind, view.view());
+      const Verdict decided = fast->decide(bind, view.view());
+      const Verdict interpreted = plain->decide(bind, view.view());
+      ++evaluations_;
+      matched_ += expected ? 1 : 0;
+      if (same(evaluated, expected, config) && decided == evaluated && interpreted == evaluated) continue;
+      return Disagreement{request, "reference:             " + describe(expected, config) +
+                                       "\nevaluate, RE2:         " + describe(evaluated) + "\ndecide, native code:   " +
+                                       describe(decided) + "\ndecide, tables alone:  " + describe(interpreted) +
+                                       "\nbind " + std::to_string(bind) + errors_of(diagnostics)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace edge::diff

@@ -1,0 +1,127 @@
+#include "tests/golden/golden_case.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "compiler/compile.h"
+#include "compiler/ir/dump.h"
+#include "compiler/ir/lower.h"
+#include "compiler/link/dump.h"
+#include "compiler/read_config.h"
+#include "program/dump.h"
+#include "tests/reference/engines.h"
+
+namespace edge::golden {
+namespace {
+
+std::string render_all(const Diagnostics& diagnostics, const SourceMap& sources) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    text += render(diagnostic, sources, Colour::kNo);
+    if (!text.ends_with('\n')) text += '\n';
+  }
+  text += std::to_string(diagnostics.errors()) + " errors, " + std::to_string(diagnostics.warnings()) + " warnings\n";
+  return text;
+}
+
+std::string dump_ir(const compiler::LinkedConfig& config) {
+  // The faults that preparing finds were reported by the compile already.
+  Diagnostics ignored;
+  compiler::ir::PreparedRoutes prepared;
+  prepared.prepare(config, ignored);
+  std::string text;
+  for (const auto& [key, routes] : compiler::ir::collect_hosts(config)) {
+    text += compiler::ir::dump(config, compiler::ir::lower_host(config, prepared, key, routes));
+  }
+  return text;
+}
+
+std::string verdict_text(const reference::Verdict& verdict, const program::ProgramView& program) {
+  if (verdict.listener == program::kNone) return "no listener";
+  const program::SectionView& section = program.listeners().view;
+  const auto& header = section.header<program::ListenersHeader>();
+  const program::ListenerRecord& listener = section.array(header.listeners)[verdict.listener];
+  const program::GatewayRecord& gateway = section.array(header.gateways)[listener.gateway];
+  std::string text = "listener " + std::string(section.string(gateway.name_space)) + "/" +
+                     std::string(section.string(gateway.name)) + "/" + std::string(section.string(listener.name));
+  if (!verdict.found()) return text + ": nothing matches, 404";
+  text += ", host " + std::string(verdict.host.empty() ? "(every)" : verdict.host);
+  text += ": route " + std::string(verdict.name_space) + "/" + std::string(verdict.route);
+  return text + " rules[" + std::to_string(verdict.rule) + "].matches[" + std::to_string(verdict.match) + "]";
+}
+
+std::string answer(reference::Engines& engines, std::string_view line, std::string& disagreements) {
+  const reference::ParsedRequest parsed = reference::parse_request_line(line);
+  if (!parsed.request) return "refused, 400: " + parsed.fault;
+  const auto bind = engines.bind_of(*parsed.request);
+  if (!bind) return "nothing listens there";
+  const reference::RequestViewOf request(*parsed.request);
+  const std::string tables = verdict_text(engines.evaluate(*bind, request.view()), engines.view());
+  const std::string runtime = verdict_text(engines.decide(*bind, request.view()), engines.view());
+  if (tables != runtime) {
+    disagreements.append(line).append("\n  tables:  ").append(tables).append("\n  runtime: ").append(runtime) += '\n';
+  }
+  return tables;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    lines.push_back(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+CaseResult run_case(const std::string& input, std::string_view requests) {
+  CaseResult result;
+  SourceMap sources;
+  sources.add("input.yaml", input);
+  Diagnostics diagnostics;
+  const compiler::LinkedConfig config = compiler::read_config(sources, diagnostics);
+  compiler::Compiler compiler({});
+  const auto artifact = compiler.compile(config, diagnostics);
+  diagnostics.finish(sources);
+  result.outputs["diagnostics.txt"] = render_all(diagnostics, sources);
+  result.outputs["linked.txt"] = compiler::dump(config);
+  result.outputs["ir.txt"] = dump_ir(config);
+  if (artifact) {
+    result.program = artifact->bytes;
+    auto engines = reference::Engines::open(artifact->bytes);
+    if (!engines) {
+      result.disagreements = "the program cannot be loaded: " + engines.error().text + "\n";
+      return result;
+    }
+    result.outputs["program.txt"] = program::dump_routes(engines->view());
+    std::string& routes = result.outputs["routes.txt"];
+    for (const std::string_view line : lines_of(requests)) {
+      routes.append(line) += '\n';
+      if (line.empty() || line.starts_with('#')) continue;
+      routes += "  -> " + answer(*engines, line, result.disagreements) + "\n";
+    }
+  }
+  std::erase_if(result.outputs, [](const auto& output) { return output.second.empty(); });
+  return result;
+}
+
+std::string shuffle_documents(const std::string& input, std::uint32_t seed) {
+  std::vector<std::string> documents(1);
+  for (const std::string_view line : lines_of(input)) {
+    if (line == "---") {
+      documents.emplace_back();
+    } else {
+      documents.back().append(line) += '\n';
+    }
+  }
+  std::mt19937 random(seed);
+  std::shuffle(documents.begin(), documents.end(), random);
+  std::string text;
+  for (const std::string& document : documents) text += "---\n" + document;
+  return text;
+}
+
+}  // namespace edge::golden
