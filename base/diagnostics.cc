@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/scalar_place.h"
+
 namespace edge {
 namespace {
 
@@ -42,6 +44,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size() % 3][b.size()];
 }
 
+void narrow(Diagnostic& diagnostic, const SourceMap& sources) {
+  if (!diagnostic.within || diagnostic.span.source >= sources.size()) return;
+  const std::string_view text = sources[diagnostic.span.source].text();
+  const Span whole = diagnostic.span;
+  const auto begin = scalar_offset(text, whole.begin, whole.end, diagnostic.within->begin);
+  const auto end = diagnostic.within->end > diagnostic.within->begin
+                       ? scalar_offset(text, whole.begin, whole.end, diagnostic.within->end - 1) + 1
+                       : begin + 1;
+  diagnostic.span = {whole.source, begin, std::max(end, begin + 1)};
+  diagnostic.within.reset();
+}
+
 }  // namespace
 
 void Diagnostics::add(Diagnostic diagnostic) {
@@ -55,6 +69,7 @@ void Diagnostics::add(Diagnostic diagnostic) {
 }
 
 void Diagnostics::finish(const SourceMap& sources) {
+  for (Diagnostic& diagnostic : all_) narrow(diagnostic, sources);
   // Files are ordered by name, not by id: ids depend on the order in which files were given.
   const auto file = [&](const Diagnostic& d) {
     return d.span.source < sources.size() ? std::string_view(sources[d.span.source].name()) : std::string_view();

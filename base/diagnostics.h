@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,12 @@ struct Label {
   std::string text;
 };
 
+/// Bytes [begin, end) of a decoded value. Stages after the reader know a value, not how it was written.
+struct Within {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
 struct Diagnostic {
   DiagnosticCode code;
   Severity severity = Severity::kError;
@@ -34,6 +41,9 @@ struct Diagnostic {
   /// Field path in the resource, e.g. `spec.rules[0].matches[1].path.value`. Empty when the whole resource is meant.
   std::string field{};
   Span span{};
+  /// When set, `span` is a whole scalar and the fault is in these bytes of its value: `finish` narrows the span to
+  /// them, through quotes, escapes and folded lines.
+  std::optional<Within> within{};
   std::string message{};
   std::vector<Label> labels{};
   std::vector<std::string> notes{};
@@ -48,7 +58,8 @@ class Diagnostics {
   explicit Diagnostics(std::size_t limit = 10'000) : limit_(limit) {}
 
   void add(Diagnostic diagnostic);
-  /// Sorts by place, then code, then text, and drops doubles. The order is the same for any order of `add`.
+  /// Narrows spans to `within`, sorts by place, then code, then text, and drops doubles. The order is the same for any
+  /// order of `add`.
   void finish(const SourceMap& sources);
 
   const std::vector<Diagnostic>& all() const { return all_; }

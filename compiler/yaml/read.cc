@@ -1,0 +1,397 @@
+#include "compiler/yaml/read.h"
+
+#include <algorithm>
+#include <istream>
+#include <optional>
+#include <streambuf>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include "base/scalar_place.h"
+#include "compiler/yaml/split.h"
+
+namespace edge::compiler::yaml {
+namespace {
+
+/// Ends the reading of one document: thrown through the parser, caught in this file.
+struct Refused {
+  Diagnostic diagnostic;
+};
+
+/// Reads from memory that somebody else owns.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // the get area is never written to
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+/// What one text has used of its limits.
+struct Budget {
+  std::size_t nodes = 0;
+  std::size_t alias_nodes = 0;
+};
+
+/// Builds one Document from the parser's events.
+class Builder : public YAML::EventHandler {
+ public:
+  Builder(const SourceMap& sources, std::uint32_t source, Piece piece, const ReadLimits& limits, Budget& budget)
+      : document_(source),
+        text_(sources[source].text().substr(0, piece.end)),
+        piece_(piece),
+        limits_(limits),
+        budget_(budget) {}
+
+  Document take() { return std::move(document_); }
+  bool empty() const { return document_.nodes.empty() || document_.nodes[0].kind == NodeKind::kNull; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    std::uint32_t begin = skip_properties(offset(mark));
+    // The mark of a value that is not written at all is that of the next token.
+    std::uint32_t end = begin;
+    for (const std::string_view word : {"null", "Null", "NULL", "~"}) {
+      if (text_.substr(begin).starts_with(word)) end = begin + static_cast<std::uint32_t>(word.size());
+    }
+    if (wants_key()) refuse(begin, end, DiagnosticCode::kSyntax, "a key is missing, or is `null`");
+    if (end == begin && !frames_.empty() && frames_.back().key_end > frames_.back().key_begin) {
+      begin = frames_.back().key_begin;
+      end = frames_.back().key_end;
+    }
+    finish_leaf(add(NodeKind::kNull, begin, end), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const std::uint32_t begin = offset(mark);
+    std::uint32_t end = begin;
+    while (end < text_.size() && !separates(text_[end])) ++end;
+    if (wants_key()) refuse(begin, end, DiagnosticCode::kNotSupported, "an alias cannot be a key here");
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) {
+      refuse(begin, end, DiagnosticCode::kSyntax, "the alias refers to the node that it stands in");
+    }
+    const std::uint32_t original = found->second;
+    const std::uint32_t count = document_.nodes[original].subtree;
+    budget_.alias_nodes += count;
+    if (budget_.alias_nodes > limits_.alias_nodes) {
+      refuse(begin, end, DiagnosticCode::kTooManyAliases,
+             "aliases make this text larger than " + std::to_string(limits_.alias_nodes) + " nodes");
+    }
+    spend(count, begin, end);
+    const auto index = document_.nodes.size();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const NodeData copy = document_.nodes[original + i];
+      document_.nodes.push_back(copy);
+    }
+    take_key(document_.nodes[index]);
+    finish_value();
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    const std::uint32_t begin = skip_properties(offset(mark));
+    const Style style = style_at(begin);
+    const bool string_tag = tag == "tag:yaml.org,2002:str";
+    const std::uint32_t end = scalar_end(text_, begin, value);
+    if (tag != "?" && tag != "!" && !string_tag) refuse_tag(offset(mark), begin, tag);
+    const std::string_view text = keep(begin, style, value);
+    if (wants_key()) {
+      if (text == "<<" && style == Style::kPlain) {
+        refuse(begin, end, DiagnosticCode::kNotSupported, "merge keys (`<<`) are not supported",
+               "write the fields out, or use an alias as the value of a field");
+      }
+      Frame& frame = frames_.back();
+      frame.key = text;
+      frame.key_begin = begin;
+      frame.key_end = end;
+      frame.has_key = true;
+      return;
+    }
+    const std::uint32_t index = add(NodeKind::kScalar, begin, end);
+    document_.nodes[index].style = string_tag && style == Style::kPlain ? Style::kQuoted : style;
+    document_.nodes[index].text = text;
+    finish_leaf(index, anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(NodeKind::kList, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(NodeKind::kMap, mark, tag, anchor);
+  }
+  void OnMapEnd() override {
+    check_duplicates();
+    close();
+  }
+
+ private:
+  /// A collection that is still being read.
+  struct Frame {
+    std::uint32_t node = 0;
+    YAML::anchor_t anchor = 0;
+    bool map = false;
+    bool has_key = false;
+    std::string_view key{};
+    std::uint32_t key_begin = 0;
+    std::uint32_t key_end = 0;
+  };
+
+  [[noreturn]] void refuse(std::uint32_t begin, std::uint32_t end, DiagnosticCode code, std::string message,
+                           std::string fix = {}) {
+    throw Refused{{.code = code,
+                   .span = {document_.source, begin, std::max(end, begin + 1)},
+                   .message = std::move(message),
+                   .fix = std::move(fix)}};
+  }
+
+  [[noreturn]] void refuse_tag(std::uint32_t begin, std::uint32_t end, const std::string& tag) {
+    refuse(begin, end, DiagnosticCode::kNotSupported, "the tag `" + tag.substr(0, 80) + "` is not supported",
+           "leave the tag out; quotes make a value a string");
+  }
+
+  std::uint32_t offset(const YAML::Mark& mark) const {
+    const auto at = static_cast<std::uint64_t>(piece_.begin) + static_cast<std::uint32_t>(std::max(mark.pos, 0));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(at, text_.size()));
+  }
+
+  bool wants_key() const { return !frames_.empty() && frames_.back().map && !frames_.back().has_key; }
+
+  static bool separates(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ']' || c == '}';
+  }
+
+  /// The parser's mark of a node with an anchor or a tag is the mark of these; the node's text comes after them.
+  std::uint32_t skip_properties(std::uint32_t at) const {
+    while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
+      while (at < text_.size() && !separates(text_[at])) ++at;
+      at = skip_space(at);
+    }
+    return at;
+  }
+
+  std::uint32_t skip_space(std::uint32_t at) const {
+    while (at < text_.size()) {
+      if (text_[at] == '#') {
+        while (at < text_.size() && text_[at] != '\n') ++at;
+      } else if (text_[at] == ' ' || text_[at] == '\t' || text_[at] == '\n' || text_[at] == '\r') {
+        ++at;
+      } else {
+        break;
+      }
+    }
+    return at;
+  }
+
+  Style style_at(std::uint32_t at) const {
+    if (at >= text_.size()) return Style::kPlain;
+    if (text_[at] == '"' || text_[at] == '\'') return Style::kQuoted;
+    if (text_[at] == '|' || text_[at] == '>') return Style::kBlock;
+    return Style::kPlain;
+  }
+
+  /// The decoded text as a view: of the source where it stands there unchanged.
+  std::string_view keep(std::uint32_t begin, Style style, const std::string& value) {
+    if (value.empty()) return {};
+    const std::string_view there =
+        text_.substr(std::min<std::size_t>(begin + (style == Style::kPlain ? 0 : 1), text_.size()));
+    if (style != Style::kBlock && there.starts_with(value)) return there.substr(0, value.size());
+    return document_.texts.emplace_back(value);
+  }
+
+  void spend(std::size_t count, std::uint32_t begin, std::uint32_t end) {
+    budget_.nodes += count;
+    if (budget_.nodes > limits_.nodes) {
+      refuse(begin, end, DiagnosticCode::kInputTooLarge,
+             "the text has more than " + std::to_string(limits_.nodes) + " values");
+    }
+  }
+
+  std::uint32_t add(NodeKind kind, std::uint32_t begin, std::uint32_t end) {
+    spend(1, begin, end);
+    document_.nodes.push_back({.kind = kind, .begin = begin, .end = end});
+    take_key(document_.nodes.back());
+    return static_cast<std::uint32_t>(document_.nodes.size() - 1);
+  }
+
+  void take_key(NodeData& node) const {
+    node.key = {};
+    node.key_begin = node.key_end = 0;
+    if (frames_.empty() || !frames_.back().map) return;
+    node.key = frames_.back().key;
+    node.key_begin = frames_.back().key_begin;
+    node.key_end = frames_.back().key_end;
+  }
+
+  void finish_leaf(std::uint32_t index, YAML::anchor_t anchor) {
+    if (anchor != 0) anchors_[anchor] = index;
+    finish_value();
+  }
+
+  void finish_value() {
+    if (frames_.empty()) return;
+    Frame& frame = frames_.back();
+    frame.has_key = false;
+    ++document_.nodes[frame.node].children;
+  }
+
+  void open(NodeKind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    const std::uint32_t begin = skip_properties(offset(mark));
+    if (tag != "?" && tag != "!") {
+      const bool own = tag == (kind == NodeKind::kMap ? "tag:yaml.org,2002:map" : "tag:yaml.org,2002:seq");
+      if (!own) refuse_tag(offset(mark), begin, tag);
+    }
+    if (wants_key()) refuse(begin, begin + 1, DiagnosticCode::kNotSupported, "a key must be a string");
+    if (frames_.size() >= limits_.depth) {
+      refuse(begin, begin + 1, DiagnosticCode::kTooDeep,
+             "nested deeper than " + std::to_string(limits_.depth) + " levels");
+    }
+    const std::uint32_t index = add(kind, begin, begin);
+    frames_.push_back({.node = index, .anchor = anchor, .map = kind == NodeKind::kMap});
+  }
+
+  void close() {
+    const Frame frame = frames_.back();
+    frames_.pop_back();
+    NodeData& node = document_.nodes[frame.node];
+    node.subtree = static_cast<std::uint32_t>(document_.nodes.size()) - frame.node;
+    node.end = collection_end(frame.node);
+    if (frame.anchor != 0) anchors_[frame.anchor] = frame.node;
+    finish_value();
+  }
+
+  /// After the last child; in flow style after the bracket, which the events do not tell.
+  std::uint32_t collection_end(std::uint32_t index) const {
+    const NodeData& node = document_.nodes[index];
+    std::uint32_t end = node.begin;
+    if (node.begin < text_.size() && (text_[node.begin] == '{' || text_[node.begin] == '[')) end = node.begin + 1;
+    const Node view(&document_, index);
+    for (const Node child : view) end = std::max({end, child.data().end, child.data().key_end});
+    if (end == node.begin || node.begin >= text_.size()) return end;
+    const char bracket = text_[node.begin];
+    if (bracket != '{' && bracket != '[') return end;
+    std::uint32_t at = skip_space(end);
+    if (at < text_.size() && text_[at] == ',') at = skip_space(at + 1);
+    return at < text_.size() && (text_[at] == '}' || text_[at] == ']') ? at + 1 : end;
+  }
+
+  void check_duplicates() {
+    const std::uint32_t index = frames_.back().node;
+    // The subtree's size is set on closing; iteration needs it now.
+    document_.nodes[index].subtree = static_cast<std::uint32_t>(document_.nodes.size()) - index;
+    const Node map(&document_, index);
+    constexpr std::uint32_t kFew = 12;
+    if (map.size() <= kFew) {
+      for (const Node child : map) {
+        const Node first = map.find(child.key());
+        if (first.data().key_begin != child.data().key_begin) refuse_duplicate(first, child);
+      }
+      return;
+    }
+    std::unordered_map<std::string_view, Node> seen;
+    for (const Node child : map) {
+      const auto [first, added] = seen.emplace(child.key(), child);
+      if (!added) refuse_duplicate(first->second, child);
+    }
+  }
+
+  [[noreturn]] void refuse_duplicate(Node first, Node second) {
+    throw Refused{{.code = DiagnosticCode::kDuplicateKey,
+                   .span = second.key_span(),
+                   .message = "the key `" + std::string(second.key().substr(0, 80)) + "` is given twice",
+                   .labels = {{first.key_span(), "first given here"}},
+                   .fix = "keep one of them"}};
+  }
+
+  Document document_;
+  std::string_view text_;
+  Piece piece_;
+  const ReadLimits& limits_;
+  Budget& budget_;
+  std::vector<Frame> frames_;
+  std::unordered_map<YAML::anchor_t, std::uint32_t> anchors_;
+};
+
+/// The parser's words with the hint that its most frequent complaints need.
+Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece, const YAML::Exception& fault) {
+  const std::string_view text = source.text();
+  const auto at = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(std::int64_t{piece.begin} + std::max(fault.mark.pos, 0), piece.begin, piece.end));
+  Diagnostic diagnostic{.code = DiagnosticCode::kSyntax,
+                        .span = {id, at, std::min(at + 1, static_cast<std::uint32_t>(text.size()))},
+                        .message = fault.msg.empty() ? "this is not YAML" : fault.msg.substr(0, 200)};
+  const std::string_view line = source.line(source.position(at).line);
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first != std::string_view::npos && line[first] == '\t') {
+    diagnostic.fix = "indent with spaces: YAML allows no tabs there";
+  }
+  return diagnostic;
+}
+
+/// nullopt when the piece holds nothing.
+std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t source, Piece piece,
+                                   const ReadLimits& limits, Budget& budget) {
+  ViewBuffer buffer(sources[source].text().substr(piece.begin, piece.end - piece.begin));
+  std::istream stream(&buffer);
+  YAML::Parser parser(stream);
+  Builder builder(sources, source, piece, limits, budget);
+  if (!parser.HandleNextDocument(builder) || builder.empty()) return std::nullopt;
+  if (parser.HandleNextDocument(builder)) {
+    throw Refused{{.code = DiagnosticCode::kSyntax,
+                   .span = {source, piece.begin, piece.begin + 1},
+                   .message = "more than one value in one document",
+                   .fix = "separate documents by a line `---`"}};
+  }
+  return builder.take();
+}
+
+}  // namespace
+
+std::vector<Document> read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics,
+                                     const ReadLimits& limits) {
+  std::vector<Document> documents;
+  const std::string_view text = sources[source].text();
+  if (text.size() > limits.bytes) {
+    diagnostics.add({.code = DiagnosticCode::kInputTooLarge,
+                     .span = {source, 0, 0},
+                     .message = "the text has " + std::to_string(text.size()) + " bytes; at most " +
+                                std::to_string(limits.bytes) + " are read"});
+    return documents;
+  }
+  if (const auto bad = find_bad_byte(text)) {
+    diagnostics.add({.code = DiagnosticCode::kSyntax,
+                     .span = {source, *bad, *bad + 1},
+                     .message = "a control byte, or bytes that are not UTF-8"});
+    return documents;
+  }
+  const std::vector<Piece> pieces = split_documents(text, limits.documents);
+  if (pieces.size() > limits.documents) {
+    diagnostics.add({.code = DiagnosticCode::kTooMany,
+                     .span = {source, pieces.back().begin, pieces.back().begin},
+                     .message = "more than " + std::to_string(limits.documents) + " documents in one text"});
+    return documents;
+  }
+  Budget budget;
+  for (const Piece piece : pieces) {
+    try {
+      if (auto document = read_piece(sources, source, piece, limits, budget)) documents.push_back(std::move(*document));
+    } catch (Refused& refused) {
+      diagnostics.add(std::move(refused.diagnostic));
+    } catch (const YAML::Exception& fault) {
+      diagnostics.add(syntax_fault(sources[source], source, piece, fault));
+    }
+  }
+  return documents;
+}
+
+}  // namespace edge::compiler::yaml

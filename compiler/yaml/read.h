@@ -1,0 +1,33 @@
+// SourceText -> documents. YAML 1.2 and JSON (which is YAML) through one reader.
+//
+// Left out on purpose, each with a diagnostic: merge keys (`<<`), tags other than !!str and its like, keys that are no
+// scalars, aliases of a node inside itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/source.h"
+#include "compiler/yaml/document.h"
+
+namespace edge::compiler::yaml {
+
+/// What keeps a hostile text harmless.
+struct ReadLimits {
+  std::size_t bytes = std::size_t{64} << 20;
+  std::size_t depth = 64;
+  /// Of one text, copies by aliases included.
+  std::size_t nodes = 5'000'000;
+  /// Nodes of one text that aliases may copy: an alias of an alias of an alias grows without end.
+  std::size_t alias_nodes = 200'000;
+  std::size_t documents = 1'000'000;
+};
+
+/// The documents of one text, in its order; empty ones are skipped. A fault in one document leaves that one out, and
+/// the others are read: every document ends at the next line that begins with `---` or `...`.
+std::vector<Document> read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics,
+                                     const ReadLimits& limits = {});
+
+}  // namespace edge::compiler::yaml
