@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <cstdlib>
+#include <string>
 
 #include <unistd.h>
 
@@ -16,6 +17,10 @@ Colour colour_for(std::FILE* stream) {
 
 bool write_text(std::FILE* stream, std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+}
+
+void print_message(std::string_view program, std::string_view text) {
+  write_text(stderr, std::string(program) + ": " + std::string(text) + "\n");
 }
 
 }  // namespace edge::cli

@@ -1,4 +1,4 @@
-// What stdout and stderr are connected to.
+// What stdout and stderr are connected to, and the lines that a long-running program writes there.
 #pragma once
 
 #include <cstdio>
@@ -13,5 +13,8 @@ Colour colour_for(std::FILE* stream);
 
 /// Writes all of `text`; false when the reader went away or the disk is full.
 bool write_text(std::FILE* stream, std::string_view text);
+
+/// One line `<program>: <text>` on stderr, in one write, so that lines of several threads stay whole.
+void print_message(std::string_view program, std::string_view text);
 
 }  // namespace edge::cli

@@ -1,0 +1,42 @@
+#include "agent/install.h"
+
+#include <algorithm>
+
+namespace edge::agent {
+
+program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous) {
+  program::EndpointSet both;
+  const auto by_id = [](const program::BackendEndpoints& a, const program::BackendEndpoints& b) {
+    return a.backend_id < b.backend_id;
+  };
+  // Of two equal ids set_union takes the first range's.
+  std::ranges::set_union(next.backends, previous.backends, std::back_inserter(both.backends), by_id);
+  return both;
+}
+
+Installer::Installer(runtime::Server& server, std::optional<program::VerifyKey> key)
+    : server_(server), key_(std::move(key)) {}
+
+Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
+                                            const program::EndpointSet& endpoints) {
+  const std::shared_ptr<const runtime::LoadedProgram> running = server_.program();
+  auto view = program::read(std::move(bytes), running ? &running->view() : nullptr);
+  if (!view) return view.error();
+  if (running && view->hash() == running->hash()) {
+    if (endpoints != endpoints_) server_.set_endpoints(endpoints);
+    endpoints_ = endpoints;
+    return Outcome::kUnchanged;
+  }
+  auto loaded = runtime::LoadedProgram::load(std::move(*view), key_ ? &*key_ : nullptr, running);
+  if (!loaded) return loaded.error();
+  server_.set_endpoints(united(endpoints, endpoints_));
+  if (Status status = server_.install(std::move(*loaded)); !status) {
+    server_.set_endpoints(endpoints_);
+    return status.error();
+  }
+  server_.set_endpoints(endpoints);
+  endpoints_ = endpoints;
+  return running ? Outcome::kReplaced : Outcome::kFirst;
+}
+
+}  // namespace edge::agent

@@ -1,0 +1,38 @@
+// Bytes of a program to a data plane that serves by it: read, verify, load, swap.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "program/endpoints.h"
+#include "program/sign.h"
+#include "runtime/session/server.h"
+
+namespace edge::agent {
+
+/// Owned by one thread, which is the only one that installs.
+class Installer {
+ public:
+  /// Without a key any program is taken: `--allow-unsigned` and tests.
+  Installer(runtime::Server& server, std::optional<program::VerifyKey> key);
+
+  enum class Outcome { kUnchanged, kFirst, kReplaced };
+  /// Makes `bytes` the running program and `endpoints` its addresses. On failure the running program stays as it is.
+  /// Backends of the old program keep their addresses until the new one has taken over, so that no request finds a
+  /// backend without endpoints in between.
+  Result<Outcome> apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints);
+
+ private:
+  runtime::Server& server_;
+  std::optional<program::VerifyKey> key_;
+  program::EndpointSet endpoints_;
+};
+
+/// Backends of `next`, and those of `previous` that are not in it.
+program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous);
+
+}  // namespace edge::agent

@@ -1,0 +1,96 @@
+// edge-agent: serves by a program from disk, and by the next one as soon as the file is replaced.
+#include <thread>
+
+#include "agent/service.h"
+#include "base/file.h"
+#include "base/file_watch.h"
+#include "cli/flags.h"
+
+namespace edge::agent {
+namespace {
+
+constexpr std::string_view kName = "edge-agent";
+constexpr std::size_t kMaxEndpointBytes = 64 << 20;
+constexpr std::size_t kMaxKeyBytes = 64 << 10;
+constexpr auto kQuiet = std::chrono::milliseconds(50);
+
+int failed(const Error& error) {
+  cli::print_error(kName, error.text);
+  return error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings;
+}
+
+/// Both files as they are now, put to work.
+Status load(Service& service, const std::string& program, const std::string& endpoints) {
+  auto bytes = read_file_bytes(program, program::kMaxProgramBytes);
+  if (!bytes) return bytes.error();
+  const auto text = read_file(endpoints, kMaxEndpointBytes);
+  if (!text) return text.error();
+  auto set = program::read_endpoints(*text);
+  if (!set) return Error{set.error().code, endpoints + ": " + set.error().text};
+  return service.apply(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), *set);
+}
+
+void follow(Service& service, FileWatch& watch, const std::string& program, const std::string& endpoints) {
+  while (watch.wait(kQuiet) == FileWatch::Event::kChanged) {
+    // Watched anew before it is read: the directories may be others now.
+    Status status = watch.watch({program, endpoints});
+    if (status) status = load(service, program, endpoints);
+    if (!status) service.message("keeps the running program: " + status.error().text);
+  }
+}
+
+int run(const cli::Arguments& arguments) {
+  auto options = service_options(std::string(kName), arguments);
+  if (!options) return failed(options.error());
+  if (arguments.has("verify-key") == arguments.has("allow-unsigned")) {
+    return failed({ErrorCode::kInvalidArgument, "give one of --verify-key and --allow-unsigned"});
+  }
+  if (arguments.has("verify-key")) {
+    const auto pem = read_file(arguments.one("verify-key"), kMaxKeyBytes);
+    if (!pem) return failed(pem.error());
+    auto key = program::VerifyKey::from_pem(*pem);
+    if (!key) return failed({ErrorCode::kFailedPrecondition, arguments.one("verify-key") + ": " + key.error().text});
+    options->key = std::move(*key);
+  }
+  const std::string program = arguments.one("program");
+  const std::string endpoints = arguments.one("endpoints");
+  auto service = Service::start(std::move(*options));
+  if (!service) return failed(service.error());
+  auto watch = FileWatch::create();
+  if (!watch) return failed(watch.error());
+  if (Status status = (*watch)->watch({program, endpoints}); !status) return failed(status.error());
+  if (Status status = load(**service, program, endpoints); !status) return failed(status.error());
+
+  std::thread follower([&] { follow(**service, **watch, program, endpoints); });
+  const int code = (*service)->run();
+  (*watch)->stop();
+  follower.join();
+  return code;
+}
+
+cli::Program table() {
+  cli::Command command = {
+      .name = "",
+      .summary = "",
+      .details =
+          "Runs one compiled program. Both files are followed: a new version is verified, loaded and swapped in "
+          "while traffic flows; one that is refused leaves the running program as it is.",
+      .flags = {{.name = "program", .value = "FILE", .help = "Compiled by edgectl compile", .required = true},
+                {.name = "endpoints",
+                 .value = "FILE",
+                 .help = "Addresses of the backends (edgectl compile --endpoints-out)",
+                 .required = true},
+                {.name = "verify-key", .value = "PEM", .help = "Public key that the program must be signed with"},
+                {.name = "allow-unsigned", .help = "Take any program; its native code runs in this process"}},
+      .examples = {"edge-agent --program site.edgeprog --endpoints endpoints.json --verify-key edge.key.pub"},
+      .run = run};
+  for (cli::Flag& flag : service_flags()) command.flags.push_back(std::move(flag));
+  constexpr std::string_view kSummary = "edge-agent serves traffic by a compiled routing program.";
+  command.summary = kSummary;
+  return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
+}
+
+}  // namespace
+}  // namespace edge::agent
+
+int main(int argc, char** argv) { return edge::cli::run(edge::agent::table(), argc, argv); }

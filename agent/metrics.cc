@@ -1,0 +1,55 @@
+#include "agent/metrics.h"
+
+namespace edge::agent {
+namespace {
+
+class Text {
+ public:
+  void family(const char* name, const char* type, const char* help) {
+    name_ = name;
+    out_ += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+  }
+  void sample(std::uint64_t value, const std::string& labels = {}) {
+    out_ += name_ + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(value) + "\n";
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string name_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts& counts, const std::string& program) {
+  Text text;
+  text.family("edge_requests_total", "counter", "Requests whose head was read.");
+  text.sample(stats.requests);
+  text.family("edge_responses_total", "counter", "Answers sent, by class of their status.");
+  for (int status = 1; status <= 5; ++status) {
+    text.sample(stats.responses[status], "class=\"" + std::to_string(status) + "xx\"");
+  }
+  text.family("edge_connections_accepted_total", "counter", "Client connections taken.");
+  text.sample(stats.connections_accepted);
+  text.family("edge_connections_refused_total", "counter", "Client connections closed at once, over the limit.");
+  text.sample(stats.connections_refused);
+  text.family("edge_connections_active", "gauge", "Client connections that are open.");
+  text.sample(stats.connections_active);
+  text.family("edge_upstream_connections_total", "counter", "Connections opened to backends.");
+  text.sample(stats.upstream_connects);
+  text.family("edge_upstream_reused_total", "counter", "Requests sent on a kept backend connection.");
+  text.sample(stats.upstream_reused);
+  text.family("edge_upstream_retries_total", "counter", "Requests sent to a backend once more.");
+  text.sample(stats.upstream_retries);
+  text.family("edge_program_installs_total", "counter", "Programs that were put to work.");
+  text.sample(counts.installed);
+  text.family("edge_program_refused_total", "counter", "Programs that were refused; the running one stayed.");
+  text.sample(counts.refused);
+  text.family("edge_program_info", "gauge", "The running program, by its hash.");
+  if (!program.empty()) text.sample(1, "hash=\"" + program + "\"");
+  text.family("edge_build_info", "gauge", "The running version.");
+  text.sample(1, "version=\"" EDGE_VERSION "\"");
+  return text.take();
+}
+
+}  // namespace edge::agent

@@ -1,0 +1,178 @@
+#include "agent/service.h"
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "program/read.h"
+
+namespace edge::agent {
+namespace {
+
+sigset_t ending_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::sigaddset(&set, SIGINT);
+  return set;
+}
+
+int wait_for_signal() {
+  const sigset_t set = ending_signals();
+  int number = 0;
+  while (::sigwait(&set, &number) != 0) {
+  }
+  return number;
+}
+
+Error bad_flag(std::string_view flag, const std::string& value, std::string_view takes) {
+  return {ErrorCode::kInvalidArgument,
+          "--" + std::string(flag) + " takes " + std::string(takes) + ", not `" + value + "`"};
+}
+
+constexpr std::string_view kNotServed = "off";
+
+}  // namespace
+
+std::vector<cli::Flag> service_flags() {
+  return {{.name = "threads", .value = "N", .help = "Threads that serve; 0: one a core", .fallback = "0"},
+          {.name = "metrics-listen",
+           .value = "ADDR",
+           .help = "Where /metrics is served; port 0 is chosen by the system, `off` serves none",
+           .fallback = "127.0.0.1:9090"},
+          {.name = "health-listen",
+           .value = "ADDR",
+           .help = "Where /healthz and /readyz are served; as above",
+           .fallback = "127.0.0.1:9091"},
+          {.name = "drain-timeout",
+           .value = "DURATION",
+           .help = "How long SIGTERM waits for open connections",
+           .fallback = "30s"},
+          {.name = "ephemeral-ports",
+           .help = "Replace the port of every listener by one that the system chooses; for tests"}};
+}
+
+Result<ServiceOptions> service_options(std::string name, const cli::Arguments& arguments) {
+  ServiceOptions options;
+  options.name = std::move(name);
+  const std::string threads = arguments.one("threads");
+  const auto [end, fault] = std::from_chars(threads.data(), threads.data() + threads.size(), options.server.threads);
+  if (fault != std::errc() || end != threads.data() + threads.size() || options.server.threads > 1024) {
+    return bad_flag("threads", threads, "a number up to 1024");
+  }
+  for (const auto& [flag, listen] :
+       {std::pair{"metrics-listen", &options.metrics}, std::pair{"health-listen", &options.health}}) {
+    const std::string text = arguments.one(flag);
+    if (text == kNotServed) continue;
+    *listen = parse_listen_address(text);
+    if (!*listen) return bad_flag(flag, text, "ADDRESS:PORT, :PORT or off");
+  }
+  const auto drain = parse_duration(arguments.one("drain-timeout"));
+  if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
+  options.drain_timeout = *drain;
+  options.server.ephemeral_ports = arguments.has("ephemeral-ports");
+  return options;
+}
+
+Service::Service(ServiceOptions options) : options_(std::move(options)) {}
+Service::~Service() { admin_.reset(); }
+
+void Service::message(const std::string& text) const { cli::print_message(options_.name, text); }
+
+Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
+  const sigset_t set = ending_signals();
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::unique_ptr<Service> service(new Service(std::move(options)));
+  auto server = runtime::Server::start(service->options_.server);
+  if (!server) return server.error();
+  service->server_ = std::move(*server);
+  service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
+  if (Status status = service->start_admin(); !status) return status.error();
+  return service;
+}
+
+Status Service::start_admin() {
+  std::vector<AdminPort> ports;
+  std::vector<const char*> names;
+  if (options_.metrics) {
+    ports.push_back({*options_.metrics, [this](std::string_view path) { return metrics(path); }});
+    names.push_back("metrics");
+  }
+  if (options_.health) {
+    ports.push_back({*options_.health, [this](std::string_view path) { return health(path); }});
+    names.push_back("health");
+  }
+  if (ports.empty()) return {};
+  auto admin = AdminServer::start(std::move(ports));
+  if (!admin) return admin.error();
+  admin_ = std::move(*admin);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    message(std::string(names[i]) + " on " + to_string(admin_->addresses()[i]));
+  }
+  return {};
+}
+
+std::optional<AdminReply> Service::health(std::string_view path) const {
+  if (path == "/healthz") return AdminReply{200, "text/plain; charset=utf-8", "ok\n"};
+  if (path != "/readyz") return std::nullopt;
+  if (draining_) return AdminReply{503, "text/plain; charset=utf-8", "draining\n"};
+  const std::lock_guard lock(state_mutex_);
+  if (program_.empty()) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
+  return AdminReply{200, "text/plain; charset=utf-8", "ready program=" + program_ + "\n"};
+}
+
+std::optional<AdminReply> Service::metrics(std::string_view path) const {
+  if (path != "/metrics") return std::nullopt;
+  const std::lock_guard lock(state_mutex_);
+  return AdminReply{200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(server_->stats(), counts_, program_)};
+}
+
+Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints) {
+  auto outcome = installer_->apply(std::move(bytes), endpoints);
+  if (!outcome) {
+    message("the program was refused: " + outcome.error().text);
+    const std::lock_guard lock(state_mutex_);
+    ++counts_.refused;
+    return outcome.error();
+  }
+  if (*outcome == Installer::Outcome::kUnchanged) return {};
+  const std::string hash = program::to_hex(server_->program()->hash());
+  {
+    const std::lock_guard lock(state_mutex_);
+    program_ = hash;
+    ++counts_.installed;
+  }
+  tell_listeners();
+  const bool first = *outcome == Installer::Outcome::kFirst;
+  cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
+  return {};
+}
+
+void Service::tell_listeners() const {
+  for (const runtime::BoundAddress& bound : server_->addresses()) {
+    message("listener " + bound.listener + " on " + to_string(ListenAddress{bound.address, bound.port}));
+  }
+}
+
+void Service::stop(int exit_code) {
+  exit_code_ = exit_code;
+  ::kill(::getpid(), SIGTERM);
+}
+
+int Service::run() {
+  wait_for_signal();
+  draining_ = true;
+  message("draining for at most " + duration_text(options_.drain_timeout));
+  std::thread([] { ::_exit(128 + wait_for_signal()); }).detach();
+  if (!server_->drain(options_.drain_timeout)) message("the time is up; connections that were left are reset");
+  return exit_code_;
+}
+
+}  // namespace edge::agent

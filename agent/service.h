@@ -1,0 +1,74 @@
+// One data-plane process: the server, its admin ports, the lines it prints, signals and draining. edge-agent and
+// edge-standalone differ only in where programs come from.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/admin.h"
+#include "agent/install.h"
+#include "agent/metrics.h"
+#include "base/result.h"
+#include "cli/flags.h"
+#include "program/endpoints.h"
+#include "program/sign.h"
+#include "runtime/session/server.h"
+
+namespace edge::agent {
+
+struct ServiceOptions {
+  std::string name;  ///< of the program, before its messages
+  runtime::ServerOptions server;
+  std::optional<program::VerifyKey> key;  ///< nullopt: any program is taken
+  std::optional<ListenAddress> metrics;   ///< nullopt: not served
+  std::optional<ListenAddress> health;
+  std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
+};
+
+/// The flags that fill ServiceOptions, for the table of a program.
+std::vector<cli::Flag> service_flags();
+/// kInvalidArgument names the flag and the value.
+Result<ServiceOptions> service_options(std::string name, const cli::Arguments& arguments);
+
+class Service {
+ public:
+  /// Call it before any thread is started: SIGTERM and SIGINT are blocked here and in every thread that follows.
+  static Result<std::unique_ptr<Service>> start(ServiceOptions options);
+  ~Service();
+
+  /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program, once its
+  /// listeners are bound, `programmed program=<hash>` for later ones; failures on stderr. From one thread alone.
+  Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints);
+
+  /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends the process at once.
+  /// \returns the exit code.
+  int run();
+  /// Makes `run` return `exit_code`. From any thread.
+  void stop(int exit_code);
+
+  void message(const std::string& text) const;
+
+ private:
+  explicit Service(ServiceOptions options);
+  Status start_admin();
+  std::optional<AdminReply> health(std::string_view path) const;
+  std::optional<AdminReply> metrics(std::string_view path) const;
+  void tell_listeners() const;
+
+  ServiceOptions options_;
+  std::unique_ptr<runtime::Server> server_;
+  std::unique_ptr<Installer> installer_;
+  std::atomic<bool> draining_ = false;
+  std::atomic<int> exit_code_ = cli::kExitOk;
+  mutable std::mutex state_mutex_;  ///< guards what the admin thread reads
+  std::string program_;             ///< hash of the running program, hex
+  InstallCounts counts_;
+  std::unique_ptr<AdminServer> admin_;  ///< last: its handlers use everything above
+};
+
+}  // namespace edge::agent

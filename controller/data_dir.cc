@@ -1,0 +1,67 @@
+#include "controller/data_dir.h"
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "program/format.h"
+
+namespace edge::controller {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxKeyBytes = 64 << 10;
+constexpr std::size_t kMaxEndpointBytes = 64 << 20;
+
+}  // namespace
+
+Result<DataDir> DataDir::open(std::string path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    if (!fs::create_directories(path, error)) {
+      return Error{ErrorCode::kUnavailable, path + ": " + (error ? error.message() : "is no directory")};
+    }
+    fs::permissions(path, fs::perms::owner_all, error);
+  }
+  return DataDir(std::move(path));
+}
+
+Result<program::SigningKey> DataDir::signing_key() const {
+  const std::string path = path_ + "/signing.key";
+  const auto pem = read_file(path, kMaxKeyBytes);
+  if (pem) {
+    auto key = program::SigningKey::from_pem(*pem);
+    if (!key) return Error{key.error().code, path + ": " + key.error().text};
+    return key;
+  }
+  if (pem.error().code != ErrorCode::kNotFound) return pem.error();
+  auto key = program::SigningKey::generate();
+  if (!key) return key;
+  Status status = write_file(path, std::string_view(key->private_pem()), FileAccess::kOwnerOnly);
+  if (status) {
+    status = write_file(path_ + "/signing.key.pub", std::string_view(key->public_pem()), FileAccess::kEveryone);
+  }
+  if (!status) return status.error();
+  return key;
+}
+
+Status DataDir::store(const StoredProgram& stored) const {
+  const std::string endpoints = program::write_endpoints(stored.endpoints);
+  if (Status status = write_file(path_ + "/endpoints.json", std::string_view(endpoints), FileAccess::kOwnerOnly);
+      !status) {
+    return status;
+  }
+  return write_file(path_ + "/program.edgeprog", std::span(*stored.program), FileAccess::kOwnerOnly);
+}
+
+Result<StoredProgram> DataDir::last() const {
+  auto bytes = read_file_bytes(path_ + "/program.edgeprog", program::kMaxProgramBytes);
+  if (!bytes) return bytes.error();
+  const auto text = read_file(path_ + "/endpoints.json", kMaxEndpointBytes);
+  if (!text) return text.error();
+  auto endpoints = program::read_endpoints(*text);
+  if (!endpoints) return endpoints.error();
+  return StoredProgram{std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), std::move(*endpoints)};
+}
+
+}  // namespace edge::controller

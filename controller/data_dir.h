@@ -1,0 +1,37 @@
+// The folder in which a standalone proxy keeps what must outlive it: its signing key and the last sound program.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "program/endpoints.h"
+#include "program/sign.h"
+
+namespace edge::controller {
+
+struct StoredProgram {
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::EndpointSet endpoints;
+};
+
+class DataDir {
+ public:
+  /// Makes the folder where it is missing (mode 0700).
+  static Result<DataDir> open(std::string path);
+
+  /// The key of `signing.key`; made on the first start, readable by the owner alone.
+  Result<program::SigningKey> signing_key() const;
+  Status store(const StoredProgram& program) const;
+  /// kNotFound before the first `store`. The bytes are as hostile as any other's.
+  Result<StoredProgram> last() const;
+
+ private:
+  explicit DataDir(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,147 @@
+#include "controller/follow.h"
+
+#include <set>
+
+#include "compiler/read_config.h"
+
+namespace edge::controller {
+namespace {
+
+/// Long enough for an editor to finish its rename, short enough not to be waited for.
+constexpr auto kQuiet = std::chrono::milliseconds(50);
+constexpr std::size_t kMaxReported = 100;
+
+/// The files that errors point into.
+std::set<std::string> files_at_fault(const Diagnostics& diagnostics, const SourceMap& sources) {
+  std::set<std::string> files;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != Severity::kError || !diagnostic.span.somewhere()) continue;
+    files.insert(sources[diagnostic.span.source].name());
+  }
+  return files;
+}
+
+/// Errors first: they are what a user has to act on.
+std::string diagnostics_report(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
+  std::string text;
+  std::size_t told = 0;
+  for (const Severity severity : {Severity::kError, Severity::kWarning}) {
+    for (const Diagnostic& diagnostic : diagnostics.all()) {
+      if (diagnostic.severity != severity) continue;
+      if (++told > kMaxReported) return text + "(more is told by edgectl validate)\n";
+      text += render(diagnostic, sources, colour) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+struct Follower::Attempt {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  program::EndpointSet endpoints;
+  std::optional<compiler::Artifact> artifact;
+};
+
+Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour)
+    : paths_(std::move(paths)), colour_(colour), compiler_(std::move(options)) {}
+
+Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> paths, compiler::CompileOptions options,
+                                                   Colour colour) {
+  std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour));
+  auto watch = FileWatch::create();
+  if (!watch) return watch.error();
+  follower->watch_ = std::move(*watch);
+  if (Status status = follower->watch_->watch(follower->paths_); !status) return status.error();
+  return follower;
+}
+
+std::optional<Follower::Texts> Follower::read(std::string& fault) {
+  // Watched first: a change while we read is then told by the next wait.
+  Status status = watch_->watch(paths_);
+  SourceMap sources;
+  if (status) status = compiler::read_sources(paths_, sources);
+  if (!status) {
+    fault = status.error().text;
+    return std::nullopt;
+  }
+  Texts texts;
+  for (std::uint32_t id = 0; id < sources.size(); ++id) texts[sources[id].name()] = sources[id].text();
+  return texts;
+}
+
+std::optional<Update> Follower::next() {
+  for (;;) {
+    if (started_ && watch_->wait(kQuiet) == FileWatch::Event::kStopped) return std::nullopt;
+    const bool first = !started_;
+    started_ = true;
+    std::string fault;
+    auto texts = read(fault);
+    if (!texts) {
+      Update update;
+      update.report = told_once("the configuration cannot be read: " + fault + "\n");
+      seen_.reset();
+      if (first || !update.report.empty()) return update;
+      continue;
+    }
+    if (texts == seen_) continue;
+    Update update = build(*texts);
+    seen_ = std::move(texts);
+    return update;
+  }
+}
+
+Follower::Attempt Follower::compile(const Texts& texts) {
+  Attempt attempt;
+  for (const auto& [name, text] : texts) attempt.sources.add(name, text);
+  compiler::LinkedConfig config = compiler::read_config(attempt.sources, attempt.diagnostics);
+  attempt.artifact = compiler_.compile(config, attempt.diagnostics);
+  attempt.diagnostics.finish(attempt.sources);
+  attempt.endpoints = std::move(config.endpoints);
+  return attempt;
+}
+
+Update Follower::build(const Texts& texts) {
+  Attempt attempt = compile(texts);
+  Update update;
+  std::string report = diagnostics_report(attempt.diagnostics, attempt.sources, colour_);
+  update.clean = attempt.diagnostics.ok() && attempt.artifact;
+  if (!update.clean) {
+    const std::set<std::string> at_fault = files_at_fault(attempt.diagnostics, attempt.sources);
+    Texts held = texts;
+    Texts sound;
+    for (const auto& [name, text] : texts) {
+      const auto last = sound_.find(name);
+      if (!at_fault.contains(name)) {
+        sound.emplace(name, text);
+      } else if (last != sound_.end()) {
+        sound.emplace(*last);
+        if (last->second != text) report += "the last version of " + name + " without errors stays in force\n";
+        held[name] = last->second;
+      } else {
+        report += "what is at fault in " + name + " is left out\n";
+      }
+    }
+    if (held != texts) attempt = compile(held);
+    sound_ = std::move(sound);
+  } else {
+    sound_ = texts;
+  }
+  if (attempt.artifact) {
+    update.program = attempt.artifact->bytes;
+    update.endpoints = std::move(attempt.endpoints);
+  } else {
+    report += "no program could be compiled\n";
+  }
+  update.report = told_once(std::move(report));
+  return update;
+}
+
+std::string Follower::told_once(std::string report) {
+  if (report == told_) return {};
+  told_ = report;
+  return report;
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,64 @@
+// Follows configuration files: whenever they change they are compiled, and what can be served is handed on.
+//
+// A fault never takes away what worked: a file with errors is replaced by its last version without, and the rest of the
+// configuration is compiled as it is now.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/file_watch.h"
+#include "base/result.h"
+#include "base/source.h"
+#include "compiler/compile.h"
+#include "program/endpoints.h"
+
+namespace edge::controller {
+
+/// What one reading of the files led to.
+struct Update {
+  /// Null when nothing could be compiled: what runs should go on.
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::EndpointSet endpoints;
+  /// Whether all of the configuration is in `program`, as it is on disk now.
+  bool clean = false;
+  /// What the user should know, as text for stderr. Empty when there is nothing new to tell.
+  std::string report;
+};
+
+/// One thread calls `next`; any other may call `stop`.
+class Follower {
+ public:
+  /// `paths` as Compiler takes them. The Error says what cannot be watched.
+  static Result<std::unique_ptr<Follower>> create(std::vector<std::string> paths, compiler::CompileOptions options,
+                                                  Colour colour);
+
+  /// The first call gives the files as they are; later ones block until something changed. nullopt after `stop`.
+  std::optional<Update> next();
+  void stop() { watch_->stop(); }
+
+ private:
+  using Texts = std::map<std::string, std::string>;  // by the name of the file
+  struct Attempt;
+
+  Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour);
+  std::optional<Texts> read(std::string& fault);
+  Attempt compile(const Texts& texts);
+  Update build(const Texts& texts);
+  std::string told_once(std::string report);
+
+  std::vector<std::string> paths_;
+  Colour colour_;
+  compiler::Compiler compiler_;
+  std::unique_ptr<FileWatch> watch_;
+  bool started_ = false;
+  std::optional<Texts> seen_;  ///< what the last update was made from
+  Texts sound_;                ///< the last version of each file that had no errors
+  std::string told_;
+};
+
+}  // namespace edge::controller
