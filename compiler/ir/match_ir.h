@@ -51,10 +51,10 @@ struct Slot {
 
 struct Regex {
   std::string pattern;  ///< as compiled: `$` made strict
-  std::uint32_t slot;   ///< kSlotPath or a header's slot
+  std::uint32_t slot;   ///< kSlotPath, or a header's or query key's slot
 };
 
-/// A candidate that can never win, with the one that hides it.
+/// A candidate that can never win, with the one that hides it. Their predicates are not kept.
 struct Shadowed {
   Candidate loser;
   Candidate winner;
@@ -71,9 +71,10 @@ struct Host {
   Group any;
 
   std::vector<Node> nodes;
-  std::vector<Slot> slots;      ///< slot number = kFirstHostSlot + index; sorted by (kind, name)
-  std::vector<Regex> regexes;   ///< path patterns first, in the order of D1; then headers', by slot
+  std::vector<Slot> slots;     ///< slot number = kFirstHostSlot + index; sorted by (kind, name)
+  std::vector<Regex> regexes;  ///< the path's first, in the order of D1; then the others', by slot
   std::vector<Shadowed> shadowed;
+  std::vector<Candidate> impossible;  ///< whose conditions exclude each other; their predicates are not kept
 };
 
 /// id of the host section of `pattern` on a listener: stable over edits of anything else.

@@ -1,0 +1,279 @@
+#include "compiler/expr/regex_class.h"
+
+#include <utility>
+
+namespace edge::compiler::expr {
+namespace {
+
+ByteSet range(unsigned first, unsigned last) {
+  ByteSet set;
+  for (unsigned byte = first; byte <= last; ++byte) set.set(byte);
+  return set;
+}
+
+ByteSet digits() { return range('0', '9'); }
+ByteSet letters() { return range('a', 'z') | range('A', 'Z'); }
+ByteSet words() { return letters() | digits() | ByteSet{}.set('_'); }
+/// RE2's: without the vertical tab, which PCRE counts in. Spelled out, no engine has to decide.
+ByteSet spaces() { return ByteSet{}.set(' ').set('\t').set('\n').set('\f').set('\r'); }
+ByteSet graphs() { return range(0x21, 0x7e); }
+
+std::optional<ByteSet> posix_set(std::string_view name) {
+  if (name == "alpha") return letters();
+  if (name == "digit") return digits();
+  if (name == "alnum") return letters() | digits();
+  if (name == "lower") return range('a', 'z');
+  if (name == "upper") return range('A', 'Z');
+  if (name == "space") return spaces() | ByteSet{}.set('\v');
+  if (name == "blank") return ByteSet{}.set(' ').set('\t');
+  if (name == "cntrl") return range(0, 0x1f) | ByteSet{}.set(0x7f);
+  if (name == "graph") return graphs();
+  if (name == "print") return graphs() | ByteSet{}.set(' ');
+  if (name == "punct") return graphs() & ~(letters() | digits());
+  if (name == "word") return words();
+  if (name == "xdigit") return digits() | range('a', 'f') | range('A', 'F');
+  if (name == "ascii") return range(0, 0x7f);
+  return std::nullopt;
+}
+
+TextFault fault(DiagnosticCode code, std::size_t begin, std::size_t end, std::string message, std::string fix = {}) {
+  return TextFault{code, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), std::move(message),
+                   std::move(fix)};
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+/// `\xHH` and `\x{H…}`, at most FF: matching is by bytes.
+EscapeResult read_hex(std::string_view text, std::size_t at) {
+  EscapeResult result;
+  std::size_t i = at + 2;
+  const bool braced = i < text.size() && text[i] == '{';
+  if (braced) ++i;
+  unsigned value = 0;
+  std::size_t count = 0;
+  for (; i < text.size() && count < (braced ? 8U : 2U) && hex_value(text[i]) >= 0; ++i, ++count) {
+    value = value * 16 + static_cast<unsigned>(hex_value(text[i]));
+  }
+  const bool closed = !braced || (i < text.size() && text[i] == '}');
+  if (braced && closed) ++i;
+  if (!closed || count == 0 || (!braced && count != 2)) {
+    result.fault = fault(DiagnosticCode::kRegexSyntax, at, i, "`\\x` needs two hexadecimal digits");
+  } else if (value > 0xff) {
+    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, i, "patterns match bytes, so `\\x{…}` goes up to FF",
+                         "write the bytes of its UTF-8 form");
+  }
+  result.byte = static_cast<std::uint8_t>(value);
+  result.end = i;
+  return result;
+}
+
+const char* refused_escape(char c) {
+  switch (c) {
+    case 'C':
+      return "`\\C` is not supported";
+    case 'R':
+      return "`\\R` is not supported";
+    case 'X':
+      return "`\\X` is not supported";
+    case 'K':
+      return "`\\K` is not supported";
+    case 'G':
+      return "`\\G` is not supported";
+    case 'p':
+    case 'P':
+      return "Unicode classes (`\\p`) are not supported: patterns match bytes";
+    case 'k':
+    case 'g':
+      return "back-references are not supported";
+    case 'h':
+    case 'H':
+    case 'N':
+    case 'v':
+    case 'V':
+    case 'c':
+    case 'e':
+    case 'o':
+      return "this escape is not supported: the engines do not share it";
+    default:
+      return nullptr;
+  }
+}
+
+std::string class_byte_text(unsigned char byte) {
+  static constexpr std::string_view kSpecial = "\\]^-[&~";
+  if (kSpecial.find(static_cast<char>(byte)) != std::string_view::npos) return {'\\', static_cast<char>(byte)};
+  if (byte > 0x20 && byte < 0x7f) return std::string(1, static_cast<char>(byte));
+  return byte_text(byte);
+}
+
+}  // namespace
+
+bool is_letter(unsigned char byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
+bool is_word(unsigned char byte) { return is_letter(byte) || (byte >= '0' && byte <= '9') || byte == '_'; }
+
+EscapeResult read_escape(std::string_view text, std::size_t at) {
+  EscapeResult result;
+  if (at + 1 >= text.size()) {
+    result.fault = fault(DiagnosticCode::kRegexSyntax, at, at + 1, "a backslash at the end", "write `\\\\` for it");
+    return result;
+  }
+  const char c = text[at + 1];
+  result.end = at + 2;
+  switch (c) {
+    case 'd':
+      return result.set = digits(), result;
+    case 'D':
+      return result.set = ~digits(), result;
+    case 'w':
+      return result.set = words(), result;
+    case 'W':
+      return result.set = ~words(), result;
+    case 's':
+      return result.set = spaces(), result;
+    case 'S':
+      return result.set = ~spaces(), result;
+    case 'a':
+      return result.byte = '\a', result;
+    case 'f':
+      return result.byte = '\f', result;
+    case 'n':
+      return result.byte = '\n', result;
+    case 'r':
+      return result.byte = '\r', result;
+    case 't':
+      return result.byte = '\t', result;
+    case 'x':
+      return read_hex(text, at);
+    default:
+      break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  if (const char* refusal = refused_escape(c)) {
+    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, at + 2, refusal);
+  } else if (c >= '1' && c <= '9') {
+    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, at + 2, "back-references are not supported");
+  } else if (c == '0') {
+    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, at + 2, "octal escapes are not supported",
+                         "write `\\x00` and the like");
+  } else if (is_letter(byte) || byte >= 0x80) {
+    result.fault = fault(DiagnosticCode::kRegexSyntax, at, at + 2, "unknown escape");
+  }
+  result.byte = byte;
+  return result;
+}
+
+ClassResult read_class(std::string_view text, std::size_t at, bool ignore_case) {
+  ClassResult result;
+  const std::size_t begin = at++;
+  const bool negated = at < text.size() && text[at] == '^';
+  if (negated) ++at;
+  for (bool first = true; at < text.size() && (first || text[at] != ']'); first = false) {
+    const std::size_t item = at;
+    // One item: a POSIX class, an escaped class, or a byte that may begin a range.
+    if (text[at] == '[' && at + 1 < text.size() &&
+        (text[at + 1] == ':' || text[at + 1] == '.' || text[at + 1] == '=')) {
+      const std::size_t close = text.find(":]", at + 2);
+      const bool inverse = at + 2 < text.size() && text[at + 2] == '^';
+      const std::size_t name = at + 2 + (inverse ? 1 : 0);
+      const auto set = close == std::string_view::npos || close < name || text[at + 1] != ':'
+                           ? std::nullopt
+                           : posix_set(text.substr(name, close - name));
+      if (!set) {
+        result.fault = fault(DiagnosticCode::kRegexSyntax, at, at + 2, "unknown class of characters",
+                             "write `\\[` for the character");
+        return result;
+      }
+      result.set |= inverse ? ~*set : *set;
+      at = close + 2;
+      continue;
+    }
+    auto one_byte = [&](bool& is_set) -> unsigned {
+      is_set = false;
+      if (static_cast<unsigned char>(text[at]) >= 0x80 || text[at] == '\0') {
+        result.fault =
+            fault(DiagnosticCode::kRegexUnsupported, at, at + 1,
+                  "a class holds single bytes: this character is more than one", "write an alternative: `(?:é|è)`");
+        return 0;
+      }
+      if (text[at] != '\\') return static_cast<unsigned char>(text[at++]);
+      EscapeResult escaped = read_escape(text, at);
+      result.fault = std::move(escaped.fault);
+      at = escaped.end;
+      if (escaped.set) {
+        is_set = true;
+        result.set |= *escaped.set;
+      }
+      return escaped.byte;
+    };
+    bool is_set = false;
+    const unsigned low = one_byte(is_set);
+    if (result.fault) return result;
+    const bool dash = at + 1 < text.size() && text[at] == '-' && text[at + 1] != ']';
+    if (is_set && dash) {
+      result.fault = fault(DiagnosticCode::kRegexSyntax, item, at + 1, "a range cannot begin with a class",
+                           "put the `-` first or last");
+      return result;
+    }
+    if (is_set) continue;
+    unsigned high = low;
+    if (dash) {
+      ++at;
+      high = one_byte(is_set);
+      if (result.fault) return result;
+      if (is_set || high < low) {
+        result.fault = fault(DiagnosticCode::kRegexSyntax, item, at, "the range ends before it begins");
+        return result;
+      }
+    }
+    result.set |= range(low, high);
+  }
+  if (at >= text.size()) {
+    result.fault = fault(DiagnosticCode::kRegexSyntax, begin, begin + 1, "the class is not closed", "add `]`");
+    return result;
+  }
+  result.end = at + 1;
+  if (ignore_case) {
+    for (unsigned byte = 'a'; byte <= 'z'; ++byte) {
+      const bool either = result.set[byte] || result.set[byte ^ 0x20];
+      result.set.set(byte, either).set(byte ^ 0x20, either);
+    }
+  }
+  if (negated) result.set.flip();
+  if (result.set.none()) {
+    result.fault = fault(DiagnosticCode::kRegexSyntax, begin, result.end, "the class holds nothing");
+  }
+  return result;
+}
+
+std::string byte_text(unsigned char byte) {
+  static constexpr std::string_view kSpecial = "\\^$.[]|()?*+{}";
+  if (kSpecial.find(static_cast<char>(byte)) != std::string_view::npos) return {'\\', static_cast<char>(byte)};
+  if (byte >= 0x20 && byte < 0x7f) return std::string(1, static_cast<char>(byte));
+  static constexpr char kHex[] = "0123456789abcdef";
+  return {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+}
+
+std::string class_text(const ByteSet& set) {
+  if (set == ~ByteSet{}.set('\n')) return ".";
+  // The shorter of the two spellings; a complement that is small says more to a reader.
+  const bool negated = set.count() > 128 && !set.all();
+  const ByteSet shown = negated ? ~set : set;
+  std::string text = negated ? "[^" : "[";
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    if (!shown[byte]) continue;
+    unsigned last = byte;
+    while (last + 1 < 256 && shown[last + 1]) ++last;
+    text += class_byte_text(static_cast<unsigned char>(byte));
+    if (last > byte + 1) text += '-';
+    if (last > byte) text += class_byte_text(static_cast<unsigned char>(last));
+    byte = last;
+  }
+  return text + ']';
+}
+
+}  // namespace edge::compiler::expr

@@ -1,0 +1,20 @@
+// What is wrong with one expression or pattern, at byte offsets of its own text. The caller knows the resource and maps
+// the offsets into the user's file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/diagnostics.h"
+
+namespace edge::compiler::expr {
+
+struct TextFault {
+  DiagnosticCode code;
+  std::uint32_t begin = 0;  ///< half-open range of the faulty bytes; empty at the end of the text
+  std::uint32_t end = 0;
+  std::string message;
+  std::string fix;  ///< how to mend it; may be empty
+};
+
+}  // namespace edge::compiler::expr

@@ -1,0 +1,253 @@
+#include "compiler/ir/lower.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/hash.h"
+#include "compiler/ir/prepared.h"
+#include "compiler/opt/node_set.h"
+#include "compiler/opt/passes.h"
+
+namespace edge::compiler::ir {
+namespace {
+
+using expr::Expression;
+using program::Op;
+
+/// Compares `namespace/name` as one text, without building it.
+int compare_names(const Identity& a, const Identity& b) {
+  const auto at = [](const Identity& id, std::size_t i) -> int {
+    if (i < id.name_space.size()) return static_cast<unsigned char>(id.name_space[i]);
+    if (i == id.name_space.size()) return '/';
+    i -= id.name_space.size() + 1;
+    return i < id.name.size() ? static_cast<unsigned char>(id.name[i]) : -1;
+  };
+  for (std::size_t i = 0;; ++i) {
+    const int difference = at(a, i) - at(b, i);
+    if (difference != 0) return difference;
+    if (at(a, i) < 0) return 0;
+  }
+}
+
+/// The keys of D1 that belong to the route: older first, then `namespace/name`.
+bool route_before(const Identity& a, const Identity& b) {
+  if (a.created != b.created) return a.created < b.created;
+  const int names = compare_names(a, b);
+  return names != 0 ? names < 0 : a.kind < b.kind;
+}
+
+/// The keys of D1 that belong to the match, less its path: more headers, method given, more query keys.
+bool match_before(const RuleMatch& a, const RuleMatch& b) {
+  if (a.headers.size() != b.headers.size()) return a.headers.size() > b.headers.size();
+  if (a.method.has_value() != b.method.has_value()) return a.method.has_value();
+  return a.query.size() > b.query.size();
+}
+
+/// Turns conditions into nodes. Slots and patterns get numbers in the order of their first use; opt::number settles
+/// them.
+class Predicates {
+ public:
+  explicit Predicates(Host& host) : host_(host) {}
+
+  std::uint32_t match(const RuleMatch& match, const std::vector<PreparedPattern>* patterns, std::uint32_t expression) {
+    std::vector<std::uint32_t> all;
+    std::size_t used = 0;
+    if (match.method) all.push_back(equals(program::kSlotMethod, match.method->value));
+    // The patterns are in the order path, headers, query keys.
+    const std::size_t on_path = match.path.type == PathMatch::Type::kRegex ? used++ : 0;
+    for (const FieldMatch& header : match.headers) {
+      all.push_back(field(program::SlotKind::kHeader, header, patterns, used));
+    }
+    for (const FieldMatch& query : match.query) {
+      all.push_back(field(program::SlotKind::kQuery, query, patterns, used));
+    }
+    if (match.path.type == PathMatch::Type::kRegex && !(*patterns)[on_path].always) {
+      all.push_back(regex(program::kSlotPath, (*patterns)[on_path].pattern));
+    }
+    if (expression != kAlways) all.push_back(expression);
+    if (all.empty()) return kAlways;
+    return all.size() == 1 ? all.front() : join(Op::kAnd, std::move(all));
+  }
+
+  std::uint32_t expression(const Expression& tree) {
+    switch (tree.kind) {
+      case Expression::Kind::kAnd:
+      case Expression::Kind::kOr:
+      case Expression::Kind::kNot:
+        break;
+      case Expression::Kind::kHeader:
+        return equals(slot(program::SlotKind::kHeader, tree.name), tree.value);
+      case Expression::Kind::kQuery:
+        return equals(slot(program::SlotKind::kQuery, tree.name), tree.value);
+      case Expression::Kind::kMethod:
+        return equals(program::kSlotMethod, tree.value);
+      case Expression::Kind::kPathExact:
+        return text_node(Op::kEquals, program::kSlotPath, tree.value);
+      case Expression::Kind::kPathPrefix:
+        return text_node(Op::kPathPrefix, program::kSlotPath, tree.value);
+      case Expression::Kind::kPathContains:
+        return text_node(Op::kContains, program::kSlotPath, tree.value);
+      case Expression::Kind::kSourceIn: {
+        Node node{};
+        node.op = Op::kSourceIn;
+        node.cidr = tree.cidr;
+        return nodes_.add(std::move(node));
+      }
+    }
+    std::vector<std::uint32_t> operands;
+    for (const Expression& operand : tree.operands) operands.push_back(expression(operand));
+    if (tree.kind == Expression::Kind::kNot) return join(Op::kNot, std::move(operands));
+    return join(tree.kind == Expression::Kind::kAnd ? Op::kAnd : Op::kOr, std::move(operands));
+  }
+
+  void finish() { host_.nodes = nodes_.take(); }
+
+ private:
+  std::uint32_t field(program::SlotKind kind, const FieldMatch& match, const std::vector<PreparedPattern>* patterns,
+                      std::size_t& used) {
+    const std::uint32_t number = slot(kind, match.name.value);
+    switch (match.type) {
+      case MatchType::kExact:
+        return equals(number, match.value.value);
+      case MatchType::kRegex: {
+        const PreparedPattern& pattern = (*patterns)[used++];
+        if (!pattern.always) return regex(number, pattern.pattern);
+        break;
+      }
+      case MatchType::kPresent:
+        break;
+    }
+    return text_node(Op::kPresent, number, {});
+  }
+
+  std::uint32_t equals(std::uint32_t slot_number, const std::string& value) {
+    return text_node(Op::kEquals, slot_number, value);
+  }
+
+  std::uint32_t text_node(Op op, std::uint32_t slot_number, std::string text) {
+    Node node{};
+    node.op = op;
+    node.slot = slot_number;
+    node.text = std::move(text);
+    return nodes_.add(std::move(node));
+  }
+
+  std::uint32_t join(Op op, std::vector<std::uint32_t> operands) {
+    Node node{};
+    node.op = op;
+    node.operands = std::move(operands);
+    return nodes_.add(std::move(node));
+  }
+
+  std::uint32_t slot(program::SlotKind kind, const std::string& name) {
+    const std::string key = static_cast<char>(kind) + name;
+    const auto [entry, fresh] = slots_.emplace(key, program::kFirstHostSlot + host_.slots.size());
+    if (fresh) host_.slots.push_back({kind, name});
+    return entry->second;
+  }
+
+  std::uint32_t regex(std::uint32_t slot_number, const std::string& pattern) {
+    const std::string key = std::to_string(slot_number) + ' ' + pattern;
+    const auto [entry, fresh] = regexes_.emplace(key, host_.regexes.size());
+    if (fresh) host_.regexes.push_back({pattern, slot_number});
+    Node node{};
+    node.op = Op::kRegex;
+    node.slot = slot_number;
+    node.regex = entry->second;
+    return nodes_.add(std::move(node));
+  }
+
+  Host& host_;
+  opt::NodeSet nodes_;
+  std::unordered_map<std::string, std::uint32_t> slots_;
+  std::unordered_map<std::string, std::uint32_t> regexes_;
+};
+
+/// A match with the group that it belongs to.
+struct Entry {
+  const RuleMatch* match;
+  std::string_view path;  ///< prefix: without trailing slash
+  Candidate candidate;
+};
+
+/// All matches of one host in D1's order: by class and path, then the rest of the key.
+std::vector<Entry> ordered_entries(const LinkedConfig& config, const std::vector<std::uint32_t>& routes) {
+  std::vector<Entry> entries;
+  for (const std::uint32_t index : routes) {
+    const LinkedRoute& route = config.routes[index];
+    for (std::size_t r = 0; r < route.rules.size(); ++r) {
+      const std::vector<RuleMatch>& matches = route.rules[r].matches;
+      for (std::size_t m = 0; m < matches.size(); ++m) {
+        std::string_view path;
+        if (matches[m].path.type != PathMatch::Type::kRegex) path = matches[m].path.value.value;
+        if (matches[m].path.type == PathMatch::Type::kPrefix && path.ends_with('/')) path.remove_suffix(1);
+        entries.push_back(
+            {&matches[m], path, {kAlways, index, static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(m)}});
+      }
+    }
+  }
+  // `routes` came in D1's order of routes, so a stable sort leaves the last keys as they are.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    if (a.match->path.type != b.match->path.type) return a.match->path.type < b.match->path.type;
+    if (const int paths = a.path.compare(b.path); paths != 0) return paths < 0;
+    return match_before(*a.match, *b.match);
+  });
+  return entries;
+}
+
+}  // namespace
+
+Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, const HostKey& key,
+                const std::vector<std::uint32_t>& routes) {
+  Host host;
+  host.id = host_id(config, key.listener, key.pattern);
+  host.listener = key.listener;
+  host.pattern = key.pattern;
+
+  std::vector<std::uint32_t> usable;
+  for (const std::uint32_t route : routes) {
+    if (prepared.usable(route)) usable.push_back(route);
+  }
+  std::sort(usable.begin(), usable.end(), [&config](std::uint32_t a, std::uint32_t b) {
+    return route_before(config.routes[a].identity, config.routes[b].identity);
+  });
+
+  Predicates predicates(host);
+  std::unordered_map<std::uint32_t, std::uint32_t> expressions;  // route -> node
+  for (Entry& entry : ordered_entries(config, usable)) {
+    const PreparedParts* const parts = prepared.impl_->routes[entry.candidate.route].parts.get();
+    std::uint32_t expression = kAlways;
+    const std::vector<PreparedPattern>* patterns = nullptr;
+    if (parts != nullptr) {
+      if (parts->expression) {
+        const auto [known, fresh] = expressions.emplace(entry.candidate.route, kAlways);
+        if (fresh) known->second = predicates.expression(*parts->expression);
+        expression = known->second;
+      }
+      const auto found = parts->patterns.find(entry.candidate.rule << 16 | entry.candidate.match);
+      if (found != parts->patterns.end()) patterns = &found->second;
+    }
+    entry.candidate.predicate = predicates.match(*entry.match, patterns, expression);
+    switch (entry.match->path.type) {
+      case PathMatch::Type::kExact:  // entries come in the order of the map
+        host.exact.emplace_hint(host.exact.end(), entry.path, Group{})->second.push_back(entry.candidate);
+        break;
+      case PathMatch::Type::kPrefix:
+        host.prefix.emplace_hint(host.prefix.end(), entry.path, Group{})->second.push_back(entry.candidate);
+        break;
+      case PathMatch::Type::kRegex:
+        host.regex.push_back(entry.candidate);
+        break;
+      case PathMatch::Type::kNone:
+        host.any.push_back(entry.candidate);
+        break;
+    }
+  }
+  predicates.finish();
+  opt::optimize(host);
+  return host;
+}
+
+}  // namespace edge::compiler::ir

@@ -1,0 +1,208 @@
+#include "compiler/ir/lower.h"
+
+#include <gmock/gmock.h>
+
+#include "compiler/ir/dump.h"
+
+namespace edge::compiler::ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+Located<std::string> at(std::string text) { return {std::move(text), {}}; }
+
+/// A configuration with one gateway and one listener, to which routes are added.
+struct Fixture {
+  LinkedConfig config;
+  Diagnostics diagnostics;
+
+  explicit Fixture(std::vector<std::string> listener_hosts = {}) {
+    LinkedGateway gateway;
+    gateway.identity = {"ProxyGateway", "default", "edge", 0, {}};
+    config.gateways.push_back(gateway);
+    LinkedListener listener;
+    listener.name = "http";
+    listener.port = 80;
+    for (const auto& host : listener_hosts) listener.hostnames.push_back({*HostPattern::parse(host), {}});
+    config.listeners.push_back(listener);
+  }
+
+  LinkedRoute& route(const std::string& name, std::vector<std::string> hosts, std::vector<RuleMatch> matches) {
+    LinkedRoute route;
+    route.identity = {"ProxyRoute", "default", name, 0, {}};
+    for (const auto& host : hosts) route.hostnames.push_back({*HostPattern::parse(host), {}});
+    LinkedRule rule;
+    rule.matches = std::move(matches);
+    route.rules.push_back(rule);
+    route.listeners = {0};
+    config.routes.push_back(route);
+    return config.routes.back();
+  }
+
+  std::string lowered() {
+    PreparedRoutes prepared;
+    prepared.prepare(config, diagnostics);
+    std::string text;
+    for (const auto& [key, routes] : collect_hosts(config)) {
+      text += dump(config, lower_host(config, prepared, key, routes));
+    }
+    return text;
+  }
+};
+
+RuleMatch match(PathMatch::Type type, std::string path) {
+  RuleMatch result;
+  result.path.type = type;
+  result.path.value = at(std::move(path));
+  return result;
+}
+RuleMatch exact(std::string path) { return match(PathMatch::Type::kExact, std::move(path)); }
+RuleMatch prefix(std::string path) { return match(PathMatch::Type::kPrefix, std::move(path)); }
+RuleMatch pattern(std::string path) { return match(PathMatch::Type::kRegex, std::move(path)); }
+RuleMatch any() { return match(PathMatch::Type::kNone, {}); }
+RuleMatch with_header(RuleMatch m, std::string name, std::string value, MatchType type = MatchType::kExact) {
+  m.headers.push_back({at(std::move(name)), at(std::move(value)), type});
+  return m;
+}
+RuleMatch with_method(RuleMatch m, std::string method) {
+  m.method = at(std::move(method));
+  return m;
+}
+RuleMatch with_query(RuleMatch m, std::string name, std::string value) {
+  m.query.push_back({at(std::move(name)), at(std::move(value)), MatchType::kExact});
+  return m;
+}
+
+TEST(Lower, PathClassesAreApartAndPrefixesLoseTheirSlash) {
+  Fixture f;
+  f.route("r", {"a.com"}, {exact("/x/"), prefix("/"), prefix("/x"), pattern("^/y$"), any()});
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n"
+            "  exact \"/x/\"\n    default/r rules[0].matches[0]\n"
+            "  prefix \"/x\"\n    default/r rules[0].matches[2]\n"
+            "  prefix \"/\"\n    default/r rules[0].matches[1]\n"
+            "  regex\n    default/r rules[0].matches[3] when path matches \"^/y\\\\z\"\n"
+            "  any path\n    default/r rules[0].matches[4]\n"
+            "  pattern 0 of path \"^/y\\\\z\"\n");
+}
+
+TEST(Lower, D1OrdersByHeadersThenMethodThenQuery) {
+  Fixture f;
+  f.route("a", {"a.com"}, {exact("/x"), with_query(with_query(exact("/x"), "p", "1"), "q", "2")});
+  f.route("b", {"a.com"}, {with_method(exact("/x"), "GET")});
+  f.route("c", {"a.com"}, {with_header(exact("/x"), "k", "v")});
+  f.route("d", {"a.com"}, {with_header(with_header(exact("/x"), "k", "v"), "l", "", MatchType::kPresent)});
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n"
+            "  exact \"/x\"\n"
+            "    default/d rules[0].matches[0] when header:k == \"v\" AND header:l present\n"
+            "    default/c rules[0].matches[0] when header:k == \"v\"\n"
+            "    default/b rules[0].matches[0] when method == \"GET\"\n"
+            "    default/a rules[0].matches[1] when query:p == \"1\" AND query:q == \"2\"\n"
+            "    default/a rules[0].matches[0]\n");
+}
+
+TEST(Lower, D1BreaksTiesByAgeThenName) {
+  Fixture f;
+  f.route("b", {"a.com"}, {exact("/x")}).identity.created = 20;
+  f.route("c", {"a.com"}, {exact("/x")}).identity.created = 10;
+  f.route("a", {"a.com"}, {exact("/x")}).identity.created = 20;
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n  exact \"/x\"\n    default/c rules[0].matches[0]\n"
+            "  shadowed default/a rules[0].matches[0] by default/c rules[0].matches[0]\n"
+            "  shadowed default/b rules[0].matches[0] by default/c rules[0].matches[0]\n");
+}
+
+TEST(Lower, NamespaceAndNameAreComparedAsOneText) {
+  Fixture f;
+  f.route("x", {"a.com"}, {exact("/x")}).identity.name_space = "a";
+  f.route("x", {"a.com"}, {exact("/x")}).identity.name_space = "a-b";
+  EXPECT_THAT(f.lowered(), HasSubstr("shadowed a/x rules[0].matches[0] by a-b/x rules[0].matches[0]"));
+}
+
+TEST(Lower, TheExpressionHoldsBesideEveryMatch) {
+  Fixture f;
+  auto& route = f.route("r", {"a.com"}, {with_method(exact("/x"), "GET"), any()});
+  route.expression = at("header:A == \"1\" OR NOT source_ip in \"10.0.0.0/8\"");
+  EXPECT_EQ(
+      f.lowered(),
+      "host a.com on default/edge http\n"
+      "  exact \"/x\"\n    default/r rules[0].matches[0] when method == \"GET\" AND (header:a == \"1\" OR NOT "
+      "source_ip in \"10.0.0.0/8\")\n"
+      "  any path\n    default/r rules[0].matches[1] when header:a == \"1\" OR NOT source_ip in \"10.0.0.0/8\"\n");
+}
+
+TEST(Lower, AFaultyPartTakesTheWholeRouteOut) {
+  Fixture f;
+  f.route("bad-expression", {"a.com"}, {exact("/x")}).expression = at("header:A = \"1\"");
+  f.route("bad-pattern", {"a.com"}, {exact("/y"), pattern("^/(")});
+  f.route("good", {"a.com"}, {exact("/z")});
+  EXPECT_EQ(f.lowered(), "host a.com on default/edge http\n  exact \"/z\"\n    default/good rules[0].matches[0]\n");
+  EXPECT_EQ(f.diagnostics.errors(), 2U);
+}
+
+TEST(Lower, RoutesMeetListenersInTheirCommonNames) {
+  Fixture f({"*.a.com", "b.com"});
+  f.route("wide", {"*.com"}, {exact("/w")});
+  f.route("narrow", {"x.a.com"}, {exact("/n")});
+  f.route("foreign", {"c.com"}, {exact("/f")});
+  f.route("nameless", {}, {exact("/e")});
+  const std::string text = f.lowered();
+  EXPECT_THAT(text, HasSubstr("host *.a.com on default/edge http\n  exact \"/w\""));
+  EXPECT_THAT(text, HasSubstr("host b.com on default/edge http\n  exact \"/w\""));
+  EXPECT_THAT(text, HasSubstr("host x.a.com on default/edge http\n  exact \"/n\""));
+  EXPECT_THAT(text, HasSubstr("host (every host) on default/edge http\n  exact \"/e\""));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("c.com")));
+}
+
+TEST(Lower, TheOrderOfRoutesDoesNotShow) {
+  Fixture f;
+  f.route("a", {"a.com"}, {with_header(exact("/x"), "k", "^v$", MatchType::kRegex), pattern("^/p")});
+  f.route("b", {"a.com"}, {with_query(exact("/x"), "q", "1"), pattern("^/q")});
+  const std::string forward = f.lowered();
+  std::reverse(f.config.routes.begin(), f.config.routes.end());
+  EXPECT_EQ(f.lowered(), forward);
+}
+
+TEST(Optimize, WhatThePathDecidesIsFolded) {
+  Fixture f;
+  f.route("r", {"a.com"}, {exact("/a/b"), prefix("/a"), prefix("/c"), any()}).expression =
+      at("path prefix \"/a/b\" AND method == \"GET\"");
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n"
+            "  exact \"/a/b\"\n    default/r rules[0].matches[0] when method == \"GET\"\n"
+            "  prefix \"/a\"\n    default/r rules[0].matches[1] when path prefix \"/a/b\" AND method == \"GET\"\n"
+            "  any path\n    default/r rules[0].matches[3] when path prefix \"/a/b\" AND method == \"GET\"\n"
+            "  impossible default/r rules[0].matches[2]\n");
+}
+
+TEST(Optimize, ContradictionsAreFound) {
+  Fixture f;
+  f.route("r", {"a.com"}, {with_method(any(), "GET")}).expression = at("method == \"POST\"");
+  f.route("s", {"a.com"}, {any()}).expression = at("header:a == \"1\" AND header:a != \"1\"");
+  f.route("t", {"a.com"}, {any()}).expression = at("header:a == \"1\" OR header:a != \"1\"");
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n  any path\n    default/t rules[0].matches[0]\n"
+            "  impossible default/r rules[0].matches[0]\n"
+            "  impossible default/s rules[0].matches[0]\n");
+}
+
+TEST(Optimize, AWeakerConditionHidesAStrongerOneAfterIt) {
+  Fixture f;
+  f.route("a", {"a.com"}, {with_method(any(), "GET")}).identity.created = 1;
+  auto& late = f.route("b", {"a.com"}, {with_method(any(), "GET")});
+  late.identity.created = 2;
+  late.expression = at("query:q == \"1\"");
+  EXPECT_THAT(f.lowered(), HasSubstr("shadowed default/b rules[0].matches[0] by default/a rules[0].matches[0]"));
+}
+
+TEST(Optimize, APatternThatIsAlwaysFoundIsPresence) {
+  Fixture f;
+  f.route("a", {"a.com"}, {with_header(any(), "k", ".*", MatchType::kRegex), pattern(".*")});
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n  regex\n    default/a rules[0].matches[1]\n"
+            "  any path\n    default/a rules[0].matches[0] when header:k present\n");
+}
+
+}  // namespace
+}  // namespace edge::compiler::ir
