@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""CPU time a request of our proxy, nginx and HAProxy, side by side: see docs/benchmarks.md.
+
+Proxy, load and backend share one core. Rounds of two seconds in alternating order, with a relay that parses nothing as
+the floor in each; rounds whose floor is off are thrown away; the result is the median of the rounds' ratios.
+"""
+import argparse
+import json
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROUTES = 10_000
+FLOOR_TOLERANCE = 0.03
+PEERS = ("nginx", "haproxy")
+PROXIES = ("relay", "nginx", "haproxy", "edge")
+
+# name, bytes of an answer, connections, new connection each, routes loaded, goals to (nginx, haproxy)
+WORKLOADS = [
+    ("h1-64", 100, 64, False, 1, (0.75, 0.78)),
+    ("h1-512", 100, 512, False, 1, (0.60, 0.64)),
+    ("h1-64-10000-routes", 100, 64, False, ROUTES, (0.78, 0.80)),
+    ("new-connection", 100, 64, True, 1, (0.90, 0.90)),
+    ("body-100KB", 100 * 1024, 64, False, 1, (0.60, 0.75)),
+    ("body-1MB", 1024 * 1024, 64, False, 1, (0.60, 0.75)),
+]
+
+NGINX = """
+worker_processes 1;
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx.log crit;
+worker_rlimit_nofile 65536;
+events {{ worker_connections 8192; }}
+http {{
+  access_log off;
+  sendfile on;
+  tcp_nodelay on;
+  keepalive_timeout 75s;
+  keepalive_requests 100000000;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  upstream backend {{ server 127.0.0.1:{backend}; keepalive 1024; keepalive_requests 100000000; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header X-Request-ID $request_id;
+    proxy_buffers 16 256k;
+    proxy_buffer_size 64k;
+    proxy_busy_buffers_size 1m;
+{locations}
+  }}
+}}
+"""
+
+HAPROXY = """
+global
+  nbthread 1
+  maxconn 8192
+  tune.bufsize 65536
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 75s
+  timeout server 60s
+  option http-keep-alive
+  http-reuse always
+frontend in
+  bind 127.0.0.1:{port} backlog 4096
+  option forwardfor
+  http-request set-header X-Forwarded-Proto http
+  unique-id-format %{{+X}}o%ci%cp%fi%fp%Ts%rt%pid
+  unique-id-header X-Request-ID
+{rules}
+backend origin
+  server s 127.0.0.1:{backend} pool-max-conn 2048
+"""
+
+EDGE = """
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyGateway
+metadata: {{name: bench}}
+spec:
+  listeners: [{{name: http, port: {port}, protocol: HTTP}}]
+---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyBackend
+metadata: {{name: origin}}
+spec:
+  serviceRef: {{name: origin, port: {backend}}}
+  connectionPool: {{maxIdleConns: 2048, maxIdleConnsPerHost: 2048}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: origin}}
+spec: {{ports: [{{name: http, port: {backend}, targetPort: {backend}}}]}}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {{name: origin-1, labels: {{kubernetes.io/service-name: origin}}}}
+addressType: IPv4
+ports: [{{name: http, port: {backend}}}]
+endpoints: [{{addresses: ["127.0.0.1"], conditions: {{ready: true}}}}]
+"""
+EDGE_ROUTE = """---
+apiVersion: edgeproxy.io/v1alpha1
+kind: ProxyRoute
+metadata: {{name: route-{number}}}
+spec:
+  parentRefs: [{{name: bench}}]
+  rules: [{{matches: [{{path: {{type: {type}, value: "{path}"}}}}], backendRefs: [{{name: origin}}]}}]
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(port, process):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            sys.exit(f"http bench: {' '.join(map(str, process.args))} ended with {process.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    sys.exit(f"http bench: nothing listens on port {port}")
+
+
+def process_tree(pid):
+    found, todo = [], [pid]
+    while todo:
+        one = todo.pop()
+        found.append(one)
+        for children in Path(f"/proc/{one}/task").glob("*/children"):
+            todo += [int(child) for child in children.read_text().split()]
+    return found
+
+
+def cpu_nanoseconds(pid):
+    """Time on the core of all threads of a process and its children, as the scheduler counts it."""
+    total = 0
+    for one in process_tree(pid):
+        for schedstat in Path(f"/proc/{one}/task").glob("*/schedstat"):
+            total += int(schedstat.read_text().split()[0])
+    return total
+
+
+class Bench:
+    def __init__(self, binaries, folder, core):
+        self.binaries, self.folder, self.core = binaries, folder, core
+        self.processes = []
+
+    def start(self, *command):
+        log = open(self.folder / "processes.log", "ab")
+        process = subprocess.Popen(["taskset", "-c", str(self.core), *map(str, command)], stdout=log, stderr=log,
+                                   stdin=subprocess.DEVNULL)
+        self.processes.append(process)
+        return process
+
+    def stop_all(self):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes.clear()
+
+    def start_proxy(self, name, port, backend, routes):
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        paths = [f"/service-{n}/items" for n in range(routes)] if routes > 1 else []
+        if name == "relay":
+            return self.start(self.binaries / "http_relay", port, backend)
+        if name == "nginx":
+            locations = "".join(f"    location = {path} {{ proxy_pass http://backend; }}\n" for path in paths)
+            locations = locations or "    location / { proxy_pass http://backend; }\n"
+            (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port, backend=backend,
+                                                            locations=locations))
+            return self.start("nginx", "-p", folder, "-c", folder / "nginx.conf")
+        if name == "haproxy":
+            (folder / "routes.map").write_text("".join(f"{path} origin\n" for path in paths))
+            rules = f"  use_backend %[path,map_str({folder}/routes.map)]" if paths else "  default_backend origin"
+            (folder / "haproxy.cfg").write_text(HAPROXY.format(port=port, backend=backend, rules=rules))
+            return self.start("haproxy", "-db", "-f", folder / "haproxy.cfg")
+        config = EDGE.format(port=port, backend=backend)
+        for number, path in enumerate(paths or ["/"]):
+            config += EDGE_ROUTE.format(number=number, path=path, type="Exact" if paths else "PathPrefix")
+        (folder / "config.yaml").write_text(config)
+        subprocess.run([self.binaries / "edgectl", "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
+                        "--endpoints-out", folder / "endpoints.json"], check=True, stdout=subprocess.DEVNULL)
+        return self.start(self.binaries / "edge-agent", "--program", folder / "p.edgeprog", "--endpoints",
+                          folder / "endpoints.json", "--allow-unsigned", "--threads", 1,
+                          "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
+
+    def load(self, port, path, connections, close, seconds):
+        """Requests answered in one burst of load. Any failed one ends the benchmark."""
+        command = ["taskset", "-c", str(self.core), "wrk", "-t1", f"-c{connections}", f"-d{seconds}",
+                   f"http://127.0.0.1:{port}{path}"]
+        if close:
+            command[-1:-1] = ["-H", "Connection: close"]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in output or "Socket errors" in output:
+            sys.exit(f"http bench: failed requests on port {port}\n{output}")
+        return int(next(line.split()[0] for line in output.splitlines() if " requests in " in line))
+
+    def workload(self, spec, rounds, seconds):
+        name, size, connections, close, routes, _ = spec
+        backend = free_port()
+        wait_for(backend, self.start(self.binaries / "http_backend", backend, size))
+        ports, running = {}, {}
+        for proxy in PROXIES:
+            ports[proxy] = free_port()
+            running[proxy] = self.start_proxy(proxy, ports[proxy], backend, routes)
+            wait_for(ports[proxy], running[proxy])
+        path = f"/service-{routes // 2}/items" if routes > 1 else "/"
+        for proxy in PROXIES:
+            self.load(ports[proxy], path, connections, close, "1s")
+        results = []
+        for number in range(rounds):
+            order = PROXIES if number % 2 == 0 else PROXIES[::-1]
+            figures = {}
+            for proxy in order:
+                before = cpu_nanoseconds(running[proxy].pid)
+                requests = self.load(ports[proxy], path, connections, close, f"{seconds}s")
+                figures[proxy] = (cpu_nanoseconds(running[proxy].pid) - before) / requests / 1000
+            results.append(figures)
+            print(f"  {name} round {number + 1}: " +
+                  ", ".join(f"{proxy} {figures[proxy]:.2f}" for proxy in PROXIES) + " us", flush=True)
+        self.stop_all()
+        return results
+
+
+def summarise(spec, results):
+    floor = statistics.median(figures["relay"] for figures in results)
+    kept = [figures for figures in results if abs(figures["relay"] / floor - 1) <= FLOOR_TOLERANCE]
+    summary = {"workload": spec[0], "rounds": len(results), "kept": len(kept), "microseconds": {}, "ratios": {}}
+    for proxy in PROXIES:
+        summary["microseconds"][proxy] = round(statistics.median(figures[proxy] for figures in kept), 2)
+    for peer, goal in zip(PEERS, spec[5]):
+        ratios = [figures["edge"] / figures[peer] for figures in kept]
+        summary["ratios"][peer] = {"median": round(statistics.median(ratios), 3), "min": round(min(ratios), 3),
+                                   "max": round(max(ratios), 3), "goal": goal,
+                                   "reached": statistics.median(ratios) <= goal}
+    return summary
+
+
+def print_table(summaries):
+    print(f"\n{'workload':20} {'relay':>8} {'nginx':>8} {'haproxy':>8} {'edge':>8}   "
+          f"{'to nginx (min..max)':26} {'to haproxy (min..max)':26} kept")
+    for one in summaries:
+        cells = []
+        for peer in PEERS:
+            ratio = one["ratios"][peer]
+            mark = "<=" if ratio["reached"] else "> "
+            cells.append(f"{ratio['median']:.2f} ({ratio['min']:.2f}..{ratio['max']:.2f}) {mark} {ratio['goal']:.2f}")
+        micros = one["microseconds"]
+        print(f"{one['workload']:20} {micros['relay']:8.2f} {micros['nginx']:8.2f} {micros['haproxy']:8.2f} "
+              f"{micros['edge']:8.2f}   {cells[0]:26} {cells[1]:26} {one['kept']}/{one['rounds']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="build directory")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=int, default=2, help="of a round")
+    parser.add_argument("--core", type=int, default=(os.cpu_count() or 1) - 1)
+    parser.add_argument("--only", action="append", help="a workload's name; repeatable")
+    parser.add_argument("--json", type=Path, help="write the results there as well")
+    arguments = parser.parse_args()
+    for tool in ("wrk", "nginx", "haproxy", "taskset"):
+        if shutil.which(tool) is None:
+            sys.exit(f"http bench: {tool} is missing; run script/bootstrap")
+    chosen = [spec for spec in WORKLOADS if not arguments.only or spec[0] in arguments.only]
+    if not chosen:
+        sys.exit("http bench: workloads are " + ", ".join(spec[0] for spec in WORKLOADS))
+    summaries = []
+    with tempfile.TemporaryDirectory(prefix="edge-bench-") as folder:
+        os.chmod(folder, 0o755)
+        bench = Bench(arguments.build.resolve() / "bin", Path(folder), arguments.core)
+        try:
+            for spec in chosen:
+                summaries.append(summarise(spec, bench.workload(spec, arguments.rounds, arguments.seconds)))
+        finally:
+            bench.stop_all()
+    print("\nCPU microseconds a request of the proxy alone (median), and the ratios edge/peer of the kept rounds")
+    print_table(summaries)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"bench": "http", "core": arguments.core, "seconds": arguments.seconds,
+                                              "workloads": summaries}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
