@@ -28,7 +28,9 @@ class SigningKey {
   Status sign(std::span<std::byte> program) const;
 
  private:
+  friend class VerifyKey;
   struct Impl;
+  SigningKey() = default;
   std::shared_ptr<const Impl> impl_;
 };
 
@@ -41,6 +43,7 @@ class VerifyKey {
 
  private:
   struct Impl;
+  VerifyKey() = default;
   std::shared_ptr<const Impl> impl_;
 };
 

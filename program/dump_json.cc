@@ -1,0 +1,88 @@
+#include <nlohmann/json.hpp>
+
+#include "program/dump.h"
+#include "program/route_tree.h"
+
+namespace edge::program {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json action_json(const TreeAction& action) {
+  Json json;
+  json["route"] = action.route;
+  json["rule"] = action.rule;
+  json["match"] = action.match;
+  json["backends"] = Json::array();
+  for (const TreeBackend& backend : action.backends)
+    json["backends"].push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
+  if (!action.filters.empty()) {
+    json["filters"] = Json::array();
+    for (const TreeFilter& filter : action.filters) {
+      Json item = {{"op", filter.op}};
+      if (!filter.name.empty()) item["name"] = filter.name;
+      if (!filter.value.empty()) item["value"] = filter.value;
+      json["filters"].push_back(std::move(item));
+    }
+  }
+  const TrafficRecord& traffic = *action.traffic;
+  json["maxRequestBody"] = traffic.max_request_body;
+  if (traffic.request_timeout_ns != 0) json["requestTimeoutNs"] = traffic.request_timeout_ns;
+  if (traffic.idle_timeout_ns != 0) json["idleTimeoutNs"] = traffic.idle_timeout_ns;
+  if ((traffic.flags & kBufferRequest) != 0) json["bufferRequest"] = true;
+  if ((traffic.flags & kBufferResponse) != 0) json["bufferResponse"] = true;
+  if (traffic.max_buffer != 0) json["maxBuffer"] = traffic.max_buffer;
+  if (traffic.max_retries != 0xffff)
+    json["retry"] = {{"maxRetries", traffic.max_retries}, {"retryOn", retry_names(traffic.retry_on)}};
+  if ((traffic.flags & kDenied) != 0) json["denied"] = true;
+  return json;
+}
+
+Json host_json(const TreeHost& host) {
+  Json targets = Json::array();
+  for (const TreeTarget& target : host.targets) {
+    Json item = {{"class", target.path_class}};
+    if (!target.path.empty()) item["path"] = target.path;
+    item["candidates"] = Json::array();
+    for (const TreeCandidate& candidate : target.candidates) {
+      Json entry = action_json(candidate.action);
+      if (!candidate.condition.empty()) entry["when"] = candidate.condition;
+      item["candidates"].push_back(std::move(entry));
+    }
+    targets.push_back(std::move(item));
+  }
+  Json json = {{"host", host.pattern}};
+  if (!host.next.empty()) json["next"] = host.next;
+  json["targets"] = std::move(targets);
+  return json;
+}
+
+}  // namespace
+
+std::string dump_routes_json(const ProgramView& program) {
+  const RouteTree tree = route_tree(program);
+  Json binds = Json::array();
+  for (const TreeBind& bind : tree.binds) {
+    Json claims = Json::array();
+    for (const TreeBind::Claim& claim : bind.claims)
+      claims.push_back({{"host", claim.pattern}, {"listener", claim.listener}});
+    binds.push_back({{"address", bind.address},
+                     {"port", bind.port},
+                     {"protocol", bind.protocol},
+                     {"listeners", std::move(claims)}});
+  }
+  Json listeners = Json::array();
+  for (const TreeListener& listener : tree.listeners) {
+    Json hosts = Json::array();
+    for (const TreeHost& host : listener.hosts) hosts.push_back(host_json(host));
+    listeners.push_back({{"gateway", listener.gateway},
+                         {"name", listener.name},
+                         {"maxRequestBody", listener.max_request_body},
+                         {"trustedProxies", listener.trusted_proxies},
+                         {"hosts", std::move(hosts)}});
+  }
+  const Json document = {{"binds", std::move(binds)}, {"listeners", std::move(listeners)}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace edge::program

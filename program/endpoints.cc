@@ -1,0 +1,161 @@
+#include "program/endpoints.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+
+namespace edge::program {
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxEndpoints = 1'000'000;
+
+/// Takes the document event by event, so that a hostile one costs no more memory than what is kept of it. The place in
+/// the document is the stack of what is open: `{"backends":[{..."endpoints":[{`.
+class Reader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  EndpointSet take() { return std::move(set_); }
+  const std::string& fault() const { return fault_; }
+
+  bool start_object(std::size_t) override {
+    switch (place_) {
+      case Place::kStart:
+        return enter(Place::kRoot);
+      case Place::kBackends:
+        set_.backends.emplace_back();
+        return enter(Place::kBackend);
+      case Place::kEndpoints:
+        if (++endpoints_ > kMaxEndpoints) return fail("more than 1,000,000 endpoints");
+        endpoint_ = {};
+        has_address_ = false;
+        return enter(Place::kEndpoint);
+      default:
+        return unexpected("an object");
+    }
+  }
+  bool end_object() override {
+    switch (place_) {
+      case Place::kEndpoint:
+        if (!has_address_ || endpoint_.port == 0) return fail("an endpoint needs `address` and `port`");
+        set_.backends.back().endpoints.push_back(endpoint_);
+        return enter(Place::kEndpoints);
+      case Place::kBackend:
+        if (set_.backends.back().name_space.empty() || set_.backends.back().name.empty())
+          return fail("a backend needs `namespace` and `name`");
+        return enter(Place::kBackends);
+      default:
+        return enter(Place::kEnd);
+    }
+  }
+  bool key(string_t& name) override {
+    key_ = name;
+    const bool known = (place_ == Place::kRoot && name == "backends") ||
+                       (place_ == Place::kBackend && (name == "namespace" || name == "name" || name == "endpoints")) ||
+                       (place_ == Place::kEndpoint && (name == "address" || name == "port" || name == "ready"));
+    return known || fail("unknown field `" + name.substr(0, 64) + "`");
+  }
+  bool start_array(std::size_t) override {
+    if (place_ == Place::kRoot) return enter(Place::kBackends);
+    if (place_ == Place::kBackend && key_ == "endpoints") return enter(Place::kEndpoints);
+    return unexpected("a list");
+  }
+  bool end_array() override { return enter(place_ == Place::kEndpoints ? Place::kBackend : Place::kRoot); }
+
+  bool string(string_t& text) override {
+    if (place_ == Place::kBackend && key_ == "namespace") return set_.backends.back().name_space = text, true;
+    if (place_ == Place::kBackend && key_ == "name") return set_.backends.back().name = text, true;
+    if (place_ != Place::kEndpoint || key_ != "address") return unexpected("a string");
+    const auto address = parse_ip(text);
+    if (!address) return fail("`" + text.substr(0, 64) + "` is no IP address");
+    endpoint_.address = *address;
+    return has_address_ = true;
+  }
+  bool boolean(bool value) override {
+    if (place_ != Place::kEndpoint || key_ != "ready") return unexpected("a boolean");
+    endpoint_.ready = value;
+    return true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (place_ != Place::kEndpoint || key_ != "port") return unexpected("a number");
+    if (value == 0 || value > 65535) return fail("a port is 1 to 65535");
+    endpoint_.port = static_cast<std::uint16_t>(value);
+    return true;
+  }
+  bool null() override { return unexpected("null"); }
+  bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
+  bool number_float(number_float_t, const string_t&) override { return unexpected("a fraction"); }
+  bool binary(binary_t&) override { return unexpected("binary data"); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    return fail("not JSON at byte " + std::to_string(position));
+  }
+
+ private:
+  enum class Place { kStart, kRoot, kBackends, kBackend, kEndpoints, kEndpoint, kEnd };
+
+  bool enter(Place place) {
+    place_ = place;
+    return true;
+  }
+  bool fail(std::string what) {
+    if (fault_.empty()) fault_ = std::move(what);
+    return false;
+  }
+  bool unexpected(const char* what) {
+    return fail(std::string("unexpected ") + what + (key_.empty() ? "" : " at `" + key_ + "`"));
+  }
+
+  EndpointSet set_;
+  Endpoint endpoint_;
+  bool has_address_ = false;
+  std::size_t endpoints_ = 0;
+  Place place_ = Place::kStart;
+  std::string key_;
+  std::string fault_;
+};
+
+}  // namespace
+
+Result<EndpointSet> read_endpoints(std::string_view json) {
+  const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "endpoints: " + what}; };
+  if (json.size() > kMaxBytes) return invalid("larger than 64 MiB");
+  Reader reader;
+  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) return invalid(reader.fault());
+
+  EndpointSet set = reader.take();
+  for (BackendEndpoints& backend : set.backends) {
+    backend.backend_id = stable_id("ProxyBackend", backend.name_space, backend.name);
+    auto& all = backend.endpoints;
+    // Of doubles the ready one stays.
+    std::sort(all.begin(), all.end(), [](const Endpoint& a, const Endpoint& b) {
+      return std::tie(a.address, a.port, b.ready) < std::tie(b.address, b.port, a.ready);
+    });
+    all.erase(
+        std::unique(all.begin(), all.end(),
+                    [](const Endpoint& a, const Endpoint& b) { return a.address == b.address && a.port == b.port; }),
+        all.end());
+  }
+  std::sort(set.backends.begin(), set.backends.end(),
+            [](const BackendEndpoints& a, const BackendEndpoints& b) { return a.backend_id < b.backend_id; });
+  const auto twice = std::adjacent_find(
+      set.backends.begin(), set.backends.end(),
+      [](const BackendEndpoints& a, const BackendEndpoints& b) { return a.backend_id == b.backend_id; });
+  if (twice != set.backends.end()) return invalid("backend " + twice->name_space + "/" + twice->name + " stands twice");
+  return set;
+}
+
+std::string write_endpoints(const EndpointSet& endpoints) {
+  nlohmann::ordered_json backends = nlohmann::ordered_json::array();
+  for (const BackendEndpoints& backend : endpoints.backends) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Endpoint& endpoint : backend.endpoints)
+      list.push_back({{"address", to_string(endpoint.address)}, {"port", endpoint.port}, {"ready", endpoint.ready}});
+    backends.push_back({{"namespace", backend.name_space}, {"name", backend.name}, {"endpoints", std::move(list)}});
+  }
+  const nlohmann::ordered_json document = {{"backends", std::move(backends)}};
+  // Names are checked long before; were one not UTF-8, it must not throw here.
+  return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace edge::program

@@ -1,0 +1,200 @@
+#include "program/route_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/ip.h"
+#include "program/dump.h"
+
+namespace edge::program {
+namespace {
+
+std::string qualified(std::string_view name_space, std::string_view name) {
+  return std::string(name_space) + "/" + std::string(name);
+}
+
+std::string shown(std::string_view pattern) { return pattern.empty() ? "*" : std::string(pattern); }
+
+IpAddress address_of(const std::uint8_t (&bytes)[16]) {
+  IpAddress address;
+  std::memcpy(address.bytes.data(), bytes, sizeof bytes);
+  return address;
+}
+
+const char* protocol_name(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kHttp:
+      return "HTTP";
+    case Protocol::kHttps:
+      return "HTTPS";
+    case Protocol::kTcp:
+      return "TCP";
+    case Protocol::kTls:
+      return "TLS";
+  }
+  return "?";
+}
+
+TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
+  static constexpr const char* kNames[] = {"",
+                                           "request-header set",
+                                           "request-header add",
+                                           "request-header remove",
+                                           "response-header set",
+                                           "response-header add",
+                                           "response-header remove",
+                                           "rewrite host",
+                                           "rewrite prefix",
+                                           "rewrite path",
+                                           "redirect",
+                                           "redirect scheme",
+                                           "redirect host",
+                                           "redirect prefix",
+                                           "redirect path"};
+  TreeFilter filter;
+  filter.op = kNames[static_cast<std::size_t>(record.op)];
+  filter.name = host.string(record.name);
+  filter.value = host.string(record.value);
+  if (record.op == FilterOp::kRedirect) {
+    filter.value = std::to_string(record.detail & 0xffff);
+    if (record.detail >> 16 != 0) filter.value += " port " + std::to_string(record.detail >> 16);
+  }
+  if (record.op == FilterOp::kRewritePrefix || record.op == FilterOp::kRedirectPrefix)
+    filter.name = std::to_string(record.detail) + " bytes";
+  return filter;
+}
+
+/// Turns the host sections of one program into trees.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(const ProgramView& program)
+      : backends_(program.backends().view), records_(backends_.array(backends_.header<BackendsHeader>().backends)) {}
+
+  TreeHost host(const SectionView& view) const {
+    const auto& header = view.header<HostHeader>();
+    TreeHost tree;
+    tree.pattern = shown(view.string(header.pattern));
+    add_paths(view, tree);
+    add(view, "prefix", "/", header.root_prefix, tree);
+    add(view, "regex", {}, header.regex, tree);
+    add(view, "any", {}, header.any_path, tree);
+    return tree;
+  }
+
+ private:
+  /// Exact paths by name, then prefixes, the longest first: no request sees a difference in the order of equals.
+  void add_paths(const SectionView& view, TreeHost& tree) const {
+    const auto& header = view.header<HostHeader>();
+    const auto records = view.array(header.paths);
+    std::vector<const PathEntry*> paths;
+    for (const PathEntry& path : records) paths.push_back(&path);
+    const auto text = [&view](const PathEntry* path) { return view.string(path->path); };
+    std::sort(paths.begin(), paths.end(), [&](auto* a, auto* b) { return text(a) < text(b); });
+    for (const PathEntry* path : paths) add(view, "exact", text(path), path->exact, tree);
+    const auto depth = [&](const PathEntry* path) { return std::ranges::count(text(path), '/'); };
+    std::stable_sort(paths.begin(), paths.end(), [&](auto* a, auto* b) { return depth(a) > depth(b); });
+    for (const PathEntry* path : paths) add(view, "prefix", text(path), path->prefix, tree);
+  }
+
+  void add(const SectionView& view, const char* path_class, std::string_view path, Target32 target,
+           TreeHost& tree) const {
+    if (target == kNone) return;
+    TreeTarget& place = tree.targets.emplace_back();
+    place.path_class = path_class;
+    place.path = path;
+    if ((target & kActionBit) != 0) {
+      place.candidates.push_back({{}, action(view, target & ~kActionBit)});
+      return;
+    }
+    const auto& header = view.header<HostHeader>();
+    const GroupRecord& group = view.array(header.groups)[target];
+    for (const CandidateRecord& candidate : view.array(header.candidates).subspan(group.first, group.count)) {
+      std::string condition = candidate.predicate == kNone ? std::string() : predicate_text(view, candidate.predicate);
+      place.candidates.push_back({std::move(condition), action(view, candidate.action)});
+    }
+  }
+
+  TreeAction action(const SectionView& view, std::uint32_t index) const {
+    const auto& header = view.header<HostHeader>();
+    const ActionRecord& record = view.array(header.actions)[index];
+    const RouteRecord& route = view.array(header.routes)[record.route];
+    const TrafficRecord& traffic = view.array(header.traffics)[record.traffic];
+    TreeAction tree;
+    tree.route = qualified(view.string(route.name_space), view.string(route.name));
+    tree.rule = record.rule;
+    tree.match = record.match;
+    tree.traffic = &traffic;
+    for (const BackendRefRecord& backend : view.array(traffic.backends))
+      tree.backends.push_back(
+          {backend_name(backend.backend_id), backend.weight, tree.backends.size() == traffic.canary});
+    for (const FilterRecord& filter : view.array(traffic.filters)) tree.filters.push_back(filter_of(view, filter));
+    return tree;
+  }
+
+  std::string backend_name(std::uint64_t id) const {
+    const auto found = std::lower_bound(records_.begin(), records_.end(), id,
+                                        [](const BackendRecord& record, std::uint64_t key) { return record.id < key; });
+    if (found == records_.end() || found->id != id) return "unresolved";
+    return qualified(backends_.string(found->name_space), backends_.string(found->name));
+  }
+
+  SectionView backends_;
+  std::span<const BackendRecord> records_;
+};
+
+TreeBind bind_of(const SectionView& view, const BindRecord& record) {
+  TreeBind bind;
+  bind.address = record.any_address != 0 ? "*" : to_string(address_of(record.address));
+  bind.port = record.port;
+  bind.protocol = protocol_name(record.protocol);
+  std::vector<TreeBind::Claim> wildcards;
+  for (const NameEntry& entry : view.array(record.listeners.entries)) {
+    const std::string name(view.string(entry.name));
+    if (entry.exact != kNone) bind.claims.push_back({name, entry.exact});
+    if (entry.wildcard != kNone) wildcards.push_back({"*." + name, entry.wildcard});
+  }
+  std::stable_sort(wildcards.begin(), wildcards.end(),
+                   [](const auto& a, const auto& b) { return a.pattern.size() > b.pattern.size(); });
+  bind.claims.insert(bind.claims.end(), wildcards.begin(), wildcards.end());
+  if (record.listeners.fallback != kNone) bind.claims.push_back({"*", record.listeners.fallback});
+  return bind;
+}
+
+}  // namespace
+
+RouteTree route_tree(const ProgramView& program) {
+  const SectionView& view = program.listeners().view;
+  const auto& header = view.header<ListenersHeader>();
+  const auto gateways = view.array(header.gateways);
+  const TreeBuilder builder(program);
+
+  RouteTree tree;
+  for (const BindRecord& bind : view.array(header.binds)) tree.binds.push_back(bind_of(view, bind));
+  for (const ListenerRecord& record : view.array(header.listeners)) {
+    const GatewayRecord& gateway = gateways[record.gateway];
+    TreeListener& listener = tree.listeners.emplace_back();
+    listener.gateway = qualified(view.string(gateway.name_space), view.string(gateway.name));
+    listener.name = view.string(record.name);
+    listener.max_request_body = record.max_request_body;
+    for (const CidrRecord& cidr : view.array(gateway.trusted_proxies))
+      listener.trusted_proxies.push_back(to_string(Cidr{address_of(cidr.address), cidr.prefix_length}));
+    const auto entries = view.array(record.host_entries);
+    for (const HostEntry& entry : entries) {
+      TreeHost& host = listener.hosts.emplace_back(builder.host(program.find(SectionKind::kHost, entry.host_id)->view));
+      if (entry.next != kNone) host.next = shown(view.string(entries[entry.next].pattern));
+    }
+  }
+  return tree;
+}
+
+std::vector<std::string> retry_names(std::uint16_t retry_on) {
+  static constexpr std::array<const char*, 5> kNames = {"5xx", "reset", "connect-failure", "retriable-4xx",
+                                                        "refused-stream"};
+  std::vector<std::string> names;
+  for (std::size_t bit = 0; bit < kNames.size(); ++bit)
+    if ((retry_on >> bit & 1) != 0) names.emplace_back(kNames[bit]);
+  return names;
+}
+
+}  // namespace edge::program
