@@ -118,7 +118,12 @@ class FirstError : public antlr4::BaseErrorListener {
   void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* token, std::size_t, std::size_t, const std::string&,
                    std::exception_ptr) override {
     if (fault_ || token == nullptr) return;
-    const auto expected = static_cast<antlr4::Parser*>(recognizer)->getExpectedTokens();
+    auto expected = static_cast<antlr4::Parser*>(recognizer)->getExpectedTokens();
+    // Where an operand may end it may also go on; the loops of AND and OR have been left when ANTLR asks.
+    if (expected.contains(Grammar::CLOSE) || expected.contains(antlr4::Token::EOF)) {
+      expected.add(Grammar::AND);
+      expected.add(Grammar::OR);
+    }
     const bool at_end = token->getType() == antlr4::Token::EOF;
     const std::size_t begin = at_end ? text_.size() : token->getStartIndex();
     const std::size_t end = at_end ? text_.size() : token->getStopIndex() + 1;
