@@ -80,7 +80,7 @@ inline Word lower_word(const char* p) {
 
 /// Compares `size` bytes of a valid token with a known name. Setting bit 5 folds case; among token characters it makes
 /// no other two bytes equal that a known name holds (letters, digits, `-`).
-inline bool same_name(const char* a, const char* b, std::size_t size) {
+[[gnu::always_inline]] inline bool same_name(const char* a, const char* b, std::size_t size) {
   if (size >= 8) {
     for (std::size_t i = 0; i + 8 < size; i += 8) {
       if (lower_word<std::uint64_t>(a + i) != lower_word<std::uint64_t>(b + i)) return false;
@@ -98,7 +98,7 @@ inline bool same_name(const char* a, const char* b, std::size_t size) {
 }  // namespace field_detail
 
 /// `name` must be a token.
-inline KnownField recognise_token(const char* name, std::size_t size) {
+[[gnu::always_inline]] inline KnownField recognise_token(const char* name, std::size_t size) {
   using namespace field_detail;
   if (size < 2) return KnownField::kOther;
   const std::size_t i = kNameHash.slots[kNameHash.slot(name_key(name, size))];
@@ -118,7 +118,7 @@ struct FieldSink {
   }
 
   /// Precondition: fewer than HeadFields::kMax fields so far.
-  void add(std::string_view name, std::string_view value) {
+  [[gnu::always_inline]] void add(std::string_view name, std::string_view value) {
     const std::size_t i = fields.count_++;
     fields.fields_[i] = {name, value};
     const KnownField known = recognise_token(name.data(), name.size());

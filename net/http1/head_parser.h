@@ -171,21 +171,27 @@ struct HeadParser {
     FieldSink sink{fields};
     sink.clear();
     const std::size_t max_fields = limits.max_fields < HeadFields::kMax ? limits.max_fields : HeadFields::kMax;
-    for (;;) {
-      if (at == end) return torn();
-      if (*at == '\r') break;
-      const char* name_end = Scan::token_end(at, end);
-      if (name_end == end) return torn();
-      if (*name_end != ':' || name_end == at) return fault(name_fault());
-      if (fields.size() == max_fields) return fault(HeadFault::kTooManyFields);
+    // Locals: the loop's state stays in registers.
+    const char* const stop = end;
+    const char* line = at;
+    for (std::size_t count = 0;; ++count) {
+      at = line;
+      if (line == stop) return torn();
+      if (*line == '\r') break;
+      const char* name_end = Scan::token_end(line, stop);
+      if (name_end == stop) return torn();
+      if (*name_end != ':' || name_end == line) return fault(name_fault());
+      if (count == max_fields) return fault(HeadFault::kTooManyFields);
       const char* value = name_end + 1;
-      while (value < end && is_blank(*value)) ++value;
-      const char* stop = Scan::value_end(value, end);
-      if (!line_end(stop, HeadFault::kBadFieldValue)) return false;
-      const char* value_end = stop;
+      while (value < stop && is_blank(*value)) ++value;
+      const char* value_stop = Scan::value_end(value, stop);
+      if (stop - value_stop < 2 || value_stop[0] != '\r' || value_stop[1] != '\n') {
+        return line_end(value_stop, HeadFault::kBadFieldValue);
+      }
+      const char* value_end = value_stop;
       while (value_end > value && is_blank(value_end[-1])) --value_end;
-      sink.add({at, static_cast<std::size_t>(name_end - at)}, {value, static_cast<std::size_t>(value_end - value)});
-      at = stop + 2;
+      sink.add({line, static_cast<std::size_t>(name_end - line)}, {value, static_cast<std::size_t>(value_end - value)});
+      line = value_stop + 2;
     }
     if (end - at < 2) return torn();
     if (at[1] != '\n') return fault(HeadFault::kBadLineEnd);

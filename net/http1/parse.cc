@@ -26,11 +26,10 @@ const Parsers& parsers_for(std::size_t size) {
 /// doubled finds faults and limits early, at a cost that stays linear.
 bool worth_parsing(std::string_view bytes, std::size_t max_bytes, ParseHint& hint) {
   if (bytes.size() >= max_bytes || bytes.size() >= std::size_t{2} * hint.parsed) return true;
-  for (std::size_t i = hint.searched > 0 ? hint.searched - 1 : 0; i + 1 < bytes.size(); ++i) {
-    const std::size_t line_feed = bytes.find('\n', i);
-    if (line_feed == std::string_view::npos || line_feed + 1 == bytes.size()) break;
-    if (bytes[line_feed + 1] == '\r' || bytes[line_feed + 1] == '\n') return true;
-    i = line_feed;
+  // The empty line may have been torn after its CR: two bytes back.
+  std::size_t at = hint.searched > 2 ? hint.searched - 2 : 0;
+  for (at = bytes.find('\n', at); at != std::string_view::npos && ++at < bytes.size(); at = bytes.find('\n', at)) {
+    if (bytes[at] == '\r' || bytes[at] == '\n') return true;
   }
   hint.searched = static_cast<std::uint32_t>(bytes.size());
   return false;
