@@ -120,7 +120,8 @@ class FirstError : public antlr4::BaseErrorListener {
     if (fault_ || token == nullptr) return;
     auto expected = static_cast<antlr4::Parser*>(recognizer)->getExpectedTokens();
     // Where an operand may end it may also go on; the loops of AND and OR have been left when ANTLR asks.
-    if (expected.contains(Grammar::CLOSE) || expected.contains(antlr4::Token::EOF)) {
+    if (expected.contains(std::size_t{Grammar::CLOSE}) ||
+        expected.contains(static_cast<std::size_t>(antlr4::Token::EOF))) {
       expected.add(Grammar::AND);
       expected.add(Grammar::OR);
     }
