@@ -72,6 +72,7 @@ void Channel::update() {
   event.data.ptr = this;
   const int operation = registered_ ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   registered_ = ::epoll_ctl(loop_->epoll_.get(), operation, fd_.get(), &event) == 0;
+  if (!registered_) hung_up_ = true;
 }
 
 void Channel::arm(std::uint8_t interest) {
@@ -114,6 +115,7 @@ void Channel::unattended(std::uint8_t events) {
 // ---- Waiter -------------------------------------------------------------------------------------------------------
 
 Waiter::~Waiter() {
+  if (queued_) loop_.unqueue(*this);
   for (Channel* channel : channels_) {
     if (channel != nullptr) channel->waiter_ = nullptr;
   }
@@ -169,6 +171,7 @@ void Waiter::suspend(std::coroutine_handle<> handle, Time deadline) {
 
 void Waiter::wake(Wake why) {
   if (!handle_) return;
+  if (queued_) loop_.unqueue(*this);
   loop_.timers().drop(*this);
   for (Channel*& channel : channels_) {
     if (channel == nullptr) continue;
@@ -177,6 +180,12 @@ void Waiter::wake(Wake why) {
   }
   result_ = why;
   std::exchange(handle_, {}).resume();
+}
+
+void Waiter::wake_later() {
+  if (!handle_ || queued_) return;
+  queued_ = true;
+  loop_.queued_.push_back(this);
 }
 
 void Waiter::cancel() {
@@ -265,6 +274,11 @@ void Loop::retire(std::unique_ptr<Retirable> object) {
   retired_ = object.release();
 }
 
+void Loop::unqueue(Waiter& waiter) {
+  waiter.queued_ = false;
+  std::erase(queued_, &waiter);
+}
+
 void Loop::enter() { now_ = clock_->now(); }
 
 void Loop::batch() {
@@ -278,6 +292,13 @@ void Loop::batch() {
 
 void Loop::leave() {
   timers_.advance(now_);
+  // A waiter that is woken may queue others.
+  while (!queued_.empty()) {
+    Waiter* waiter = queued_.back();
+    queued_.pop_back();
+    waiter->queued_ = false;
+    waiter->wake(Wake::kReady);
+  }
   while (retired_ != nullptr) {
     Retirable* object = retired_;
     retired_ = object->next_retired_;

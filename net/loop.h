@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "net/clock.h"
 #include "net/socket.h"
@@ -56,9 +57,13 @@ class Channel : public Retirable {
   bool is_open() const { return fd_.valid(); }
   int fd() const { return fd_.get(); }
 
+  /// Both directions are shut, or the connection is broken.
+  bool hung_up() const { return hung_up_; }
   /// True when a receive is worth trying: epoll said so, and nothing since took all there was.
   bool readable() const { return (ready_ & kRead) != 0; }
   Transfer receive(std::span<char> into);
+  /// Lets other sessions have their turn: what is there is reported again in the next batch.
+  void defer() { ready_ = 0; }
   /// Tried at once, without asking whether the descriptor can be written.
   Transfer send(std::span<const iovec> pieces);
 
@@ -114,12 +119,15 @@ class Waiter : private TimerNode {
   bool waiting() const { return static_cast<bool>(handle_); }
   /// Resumes the one who waits; nothing when nobody does.
   void wake(Wake why);
+  /// The same, at the end of the batch: for callers whose own work is not to be interleaved with the other's.
+  void wake_later();
   /// Ends this wait and all later ones.
   void cancel();
   bool cancelled() const { return cancelled_; }
 
  private:
   friend class Channel;
+  friend class Loop;
   void watch(std::size_t index, Channel& channel, std::uint8_t interest);
   void suspend(std::coroutine_handle<> handle, Time deadline);
   void expired() override { wake(Wake::kTimeout); }
@@ -129,6 +137,7 @@ class Waiter : private TimerNode {
   std::array<Channel*, 2> channels_{};
   Wake result_ = Wake::kReady;
   bool cancelled_ = false;
+  bool queued_ = false;
 };
 
 class Loop {
@@ -156,16 +165,19 @@ class Loop {
 
  private:
   friend class Channel;
+  friend class Waiter;
   struct Host;  // the Asio side
 
   void enter();
   void leave();
   void batch();
+  void unqueue(Waiter& waiter);
 
   const Clock* clock_;
   Time now_;
   TimerWheel timers_;
   Fd epoll_;
+  std::vector<Waiter*> queued_;
   Retirable* retired_ = nullptr;
   std::unique_ptr<Host> host_;
 };

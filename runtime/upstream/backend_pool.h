@@ -1,0 +1,97 @@
+// The connections of one thread to one backend, and the choice among its endpoints.
+//
+// Keyed by the backend's stable id, it outlives swaps of the program: settings and endpoints change under it, its
+// connections stay. Limits are of the process; each thread has its share, rounded up.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "net/loop.h"
+#include "net/task.h"
+#include "program/endpoints.h"
+#include "program/format.h"
+#include "runtime/upstream/connection.h"
+
+namespace edge::runtime {
+
+struct UpstreamEndpoint {
+  net::SocketAddress address;
+  /// Most recently used first. Linked through the connections, so that one can leave from the middle.
+  UpstreamConnection* idle = nullptr;
+  std::uint32_t idle_count = 0;
+  /// No longer an endpoint of the backend: its connections are closed when their requests end.
+  bool gone = false;
+};
+
+enum class AcquireFault : std::uint8_t {
+  kNone,
+  kNoEndpoint,  ///< 503 `no-endpoint`
+  kOverloaded,  ///< 503 `overloaded`: connection limit reached and the queue full, or waited too long in it
+  kConnect,     ///< 502 `connect-failed`
+  kTimeout,     ///< 504: the request's own deadline came first
+  kCancelled,
+};
+
+struct Acquired {
+  std::unique_ptr<UpstreamConnection> connection;
+  AcquireFault fault = AcquireFault::kNone;
+};
+
+/// Of one thread, each written by it alone.
+struct UpstreamCounts {
+  std::uint64_t connects = 0;
+  std::uint64_t reused = 0;
+};
+
+class BackendPool {
+ public:
+  BackendPool(net::Loop& loop, UpstreamCounts& counts, unsigned threads, std::uint32_t start)
+      : loop_(loop), counts_(counts), threads_(threads), cursor_(start) {}
+  ~BackendPool();
+  BackendPool(const BackendPool&) = delete;
+  BackendPool& operator=(const BackendPool&) = delete;
+
+  void configure(const program::BackendRecord& record, net::Duration default_idle_timeout);
+  const program::BackendRecord& settings() const { return settings_; }
+  /// Endpoints that are not ready take no new request. Idle connections to those that went away are closed.
+  void set_endpoints(std::span<const program::Endpoint> endpoints);
+
+  /// A pooled connection if there is one, else a new one. `fresh`: never a pooled one. Ready at once when pooled.
+  net::Task<Acquired> acquire(net::Waiter& waiter, net::Time deadline, bool fresh);
+  /// `reusable`: the response was read to its exact end, and both sides let the connection live.
+  void release(std::unique_ptr<UpstreamConnection> connection, bool reusable);
+  /// Closes every connection that nobody uses.
+  void close_idle();
+
+ private:
+  friend class UpstreamConnection;
+
+  std::shared_ptr<UpstreamEndpoint> pick();
+  UpstreamConnection* take_idle(UpstreamEndpoint& endpoint);
+  UpstreamConnection* take_any_idle();
+  void remove_idle(UpstreamConnection& connection);
+  void discard(std::unique_ptr<UpstreamConnection> connection);
+  bool full() const { return max_connections_ != 0 && connections_ >= max_connections_; }
+  void wake_next();
+  net::Task<Acquired> connect(net::Waiter& waiter, net::Time deadline, std::shared_ptr<UpstreamEndpoint> endpoint);
+  net::Task<Acquired> wait_for_room(net::Waiter& waiter, net::Time deadline, bool fresh);
+
+  net::Loop& loop_;
+  UpstreamCounts& counts_;
+  unsigned threads_;
+  program::BackendRecord settings_{};
+  net::Duration idle_timeout_{};
+  std::uint32_t max_connections_ = 0;
+  std::uint32_t max_pending_ = 0;
+  std::uint32_t cursor_;
+  /// In use, idle, or on their way.
+  std::uint32_t connections_ = 0;
+  std::vector<std::shared_ptr<UpstreamEndpoint>> endpoints_;
+  std::deque<net::Waiter*> pending_;
+};
+
+}  // namespace edge::runtime

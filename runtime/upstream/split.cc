@@ -1,0 +1,19 @@
+#include "runtime/upstream/split.h"
+
+namespace edge::runtime {
+
+std::uint32_t choose_backend(const program::TrafficRecord& traffic, std::span<const program::BackendRefRecord> backends,
+                             bool canary, SplitSequence& sequence) {
+  if (backends.empty()) return program::kNone;
+  if (canary && traffic.canary < backends.size()) return traffic.canary;
+  if (traffic.total_weight == 0) return program::kNone;
+  if (backends.size() == 1) return 0;
+  std::uint32_t point = sequence.next(traffic.total_weight);
+  for (std::uint32_t i = 0; i < backends.size(); ++i) {
+    if (point < backends[i].weight) return i;
+    point -= backends[i].weight;
+  }
+  return program::kNone;
+}
+
+}  // namespace edge::runtime
