@@ -1,0 +1,78 @@
+// Why a request goes where it goes: the way through a program's tables, the winner, and for each loser the first
+// condition that failed. Built on the canonical interpreter; native code and the regex engine decide as well and are
+// compared with it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "program/read.h"
+#include "program/request.h"
+
+namespace edge::compiler::analyze {
+
+/// One match of one rule, and what became of it.
+struct ExplainedRule {
+  enum class Verdict {
+    kWon,
+    kFailed,     ///< it was looked at, and `failed` did not hold
+    kNotTried,   ///< its path fits, but an earlier rule had won (D1)
+    kOtherPath,  ///< the tables never lead here for this path
+  };
+  Verdict verdict = Verdict::kOtherPath;
+  std::string where;  ///< `exact /cart`, `prefix /api`, `regex`, `any path`
+  std::string route;  ///< namespace/name
+  std::uint32_t rule = 0;
+  std::uint32_t match = 0;
+  std::string condition;  ///< in the syntax of rule D5; empty: none beyond the path
+  std::string failed;     ///< the first part of it that did not hold
+  std::string actual;     ///< what the request has instead, e.g. `"staging"`, `absent`
+};
+
+struct ExplainedHost {
+  std::string pattern;  ///< `*` for every host
+  bool tried = false;   ///< false: an earlier host had the winner
+  /// Those looked at, in the order in which they were; then the others in the order of the tables.
+  std::vector<ExplainedRule> rules;
+};
+
+struct ExplainedBackend {
+  std::string name;  ///< namespace/name; empty: the reference did not resolve
+  std::uint32_t weight = 0;
+  bool canary = false;  ///< takes `X-Canary: true` (rule D3)
+};
+
+/// What an engine beside the interpreter said.
+struct ExplainedEngine {
+  enum class State { kAgrees, kDisagrees, kNotNeeded, kNotRun };
+  std::string name;
+  State state = State::kNotNeeded;
+  std::string note;
+};
+
+struct Explanation {
+  std::string request;   ///< as it was matched: canonical host, normalised path
+  std::string bind;      ///< `*:8080`
+  std::string listener;  ///< empty: none takes this host
+  std::string gateway;   ///< namespace/name
+  std::vector<ExplainedHost> hosts;
+  bool matched = false;
+  ExplainedRule winner;
+  std::vector<ExplainedBackend> backends;
+  std::vector<std::string> filters;
+  bool denied = false;  ///< answered 503: a policy that protects it cannot be enforced
+  std::vector<ExplainedEngine> engines;
+  bool agree = true;
+};
+
+/// `bind` is an index into the program's binds. Nothing of the program's own code is run: native code and regex
+/// databases are made anew from its tables. `regex_worker` as in CompileOptions.
+Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
+                    const std::string& regex_worker = {});
+
+/// As a person reads it. `all`: with the rules that were not looked at.
+std::string explanation_text(const Explanation& explanation, bool all);
+
+}  // namespace edge::compiler::analyze

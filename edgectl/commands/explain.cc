@@ -1,0 +1,140 @@
+#include "compiler/analyze/explain.h"
+
+#include <charconv>
+#include <span>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/input.h"
+#include "edgectl/request_line.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace analyze = compiler::analyze;
+constexpr std::string_view kExplain = "edgectl explain";
+
+const char* verdict_text(analyze::ExplainedRule::Verdict verdict) {
+  using Verdict = analyze::ExplainedRule::Verdict;
+  switch (verdict) {
+    case Verdict::kWon:
+      return "won";
+    case Verdict::kFailed:
+      return "failed";
+    case Verdict::kNotTried:
+      return "not-tried";
+    case Verdict::kOtherPath:
+      break;
+  }
+  return "other-path";
+}
+
+const char* state_text(analyze::ExplainedEngine::State state) {
+  using State = analyze::ExplainedEngine::State;
+  switch (state) {
+    case State::kAgrees:
+      return "agrees";
+    case State::kDisagrees:
+      return "disagrees";
+    case State::kNotNeeded:
+      return "not-needed";
+    case State::kNotRun:
+      break;
+  }
+  return "not-run";
+}
+
+Json rule_json(const analyze::ExplainedRule& rule) {
+  return {{"verdict", verdict_text(rule.verdict)},
+          {"where", rule.where},
+          {"route", rule.route},
+          {"rule", rule.rule},
+          {"match", rule.match},
+          {"condition", rule.condition},
+          {"failed", rule.failed},
+          {"actual", rule.actual}};
+}
+
+std::string explanation_json(const analyze::Explanation& explanation) {
+  Json hosts = Json::array();
+  for (const analyze::ExplainedHost& host : explanation.hosts) {
+    Json rules = Json::array();
+    for (const analyze::ExplainedRule& rule : host.rules) rules.push_back(rule_json(rule));
+    hosts.push_back({{"pattern", host.pattern}, {"tried", host.tried}, {"rules", rules}});
+  }
+  Json backends = Json::array();
+  for (const analyze::ExplainedBackend& backend : explanation.backends) {
+    backends.push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
+  }
+  Json engines = Json::array();
+  for (const analyze::ExplainedEngine& engine : explanation.engines) {
+    engines.push_back({{"name", engine.name}, {"state", state_text(engine.state)}, {"note", engine.note}});
+  }
+  const Json document = {{"request", explanation.request},
+                         {"bind", explanation.bind},
+                         {"listener", explanation.listener},
+                         {"gateway", explanation.gateway},
+                         {"hosts", hosts},
+                         {"matched", explanation.matched},
+                         {"winner", explanation.matched ? rule_json(explanation.winner) : Json(nullptr)},
+                         {"filters", explanation.filters},
+                         {"backends", backends},
+                         {"denied", explanation.denied},
+                         {"engines", engines},
+                         {"agree", explanation.agree}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// The bind that a request to `port` comes in on. Where the URL names no port and the program has one bind, that one.
+Result<std::uint32_t> choose_bind(const program::ProgramView& program, std::uint16_t port, bool written) {
+  const program::SectionView& section = program.listeners().view;
+  const auto binds = section.array(section.header<program::ListenersHeader>().binds);
+  std::string ports;
+  for (std::uint32_t i = 0; i < binds.size(); ++i) {
+    if (binds[i].port == port) return i;
+    ports += (ports.empty() ? "" : ", ") + std::to_string(binds[i].port);
+  }
+  if (!written && binds.size() == 1) return 0U;
+  if (binds.empty()) return Error{ErrorCode::kNotFound, "the configuration has no listener that is served"};
+  return Error{ErrorCode::kNotFound, "nothing listens on port " + std::to_string(port) + "; there is " + ports +
+                                         " (name it in the URL or with --port)"};
+}
+
+int failed(const Error& error, int code = cli::kExitFindings) {
+  cli::print_error(kExplain, error.text);
+  return code;
+}
+
+}  // namespace
+
+int explain(const cli::Arguments& arguments) {
+  const auto request = TypedRequest::parse(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
+  if (!request) return failed(request.error(), cli::kExitUsage);
+  std::uint16_t port = request->port();
+  if (arguments.has("port")) {
+    const std::string text = arguments.one("port");
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (fault != std::errc() || end != text.data() + text.size() || port == 0) {
+      return failed({ErrorCode::kInvalidArgument, "--port takes 1 to 65535, not `" + text + "`"}, cli::kExitUsage);
+    }
+  }
+  auto program = program_of(arguments.all("file"), program::Target::kX8664V2);
+  if (!program) return failed(program.error());
+  const auto bind = choose_bind(program->view, port, request->port_written() || arguments.has("port"));
+  if (!bind) return failed(bind.error());
+
+  const analyze::Explanation explanation = analyze::explain(program->view, *bind, request->view());
+  const bool json = arguments.one("output") == "json";
+  const bool written = cli::write_text(
+      stdout, json ? explanation_json(explanation) : analyze::explanation_text(explanation, arguments.has("all")));
+  if (program->faults) {
+    cli::print_error(kExplain, "the configuration has errors; what is at fault takes no part above");
+  }
+  const bool fine = written && !program->faults && explanation.agree && explanation.matched;
+  return fine ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace edge::edgectl
