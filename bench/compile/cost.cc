@@ -1,0 +1,65 @@
+#include "bench/compile/cost.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <fstream>
+#include <string>
+
+#include <sched.h>
+#include <unistd.h>
+
+namespace edge::bench {
+namespace {
+
+double milliseconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+}
+
+/// Children that still run: RUSAGE_CHILDREN counts those alone that were waited for.
+double running_children_ms() {
+  double total = 0;
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (std::string child; children >> child;) {
+    std::ifstream schedstat("/proc/" + child + "/schedstat");
+    double nanoseconds = 0;
+    if (schedstat >> nanoseconds) total += nanoseconds / 1e6;
+  }
+  return total;
+}
+
+}  // namespace
+
+double cpu_ms() {
+  double total = running_children_ms();
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    getrusage(who, &usage);
+    total += milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+  }
+  return total;
+}
+
+double wall_ns() {
+  return static_cast<double>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+Resident resident_mb() {
+  Resident resident;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    const auto value = [&line] { return std::stod(line.substr(line.find(':') + 1)) * 1024 / 1e6; };
+    if (line.starts_with("RssAnon:")) resident.anonymous = value();
+    if (line.starts_with("RssFile:") || line.starts_with("RssShmem:")) resident.file += value();
+  }
+  return resident;
+}
+
+void pin_to_core(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  sched_setaffinity(0, sizeof(set), &set);
+}
+
+}  // namespace edge::bench

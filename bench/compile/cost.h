@@ -1,0 +1,21 @@
+// What the operating system says a piece of work cost.
+#pragma once
+
+#include <cstddef>
+
+namespace edge::bench {
+
+/// CPU time of this process, its threads, and its children, the running ones included, in milliseconds.
+double cpu_ms();
+/// A clock for latencies, in nanoseconds.
+double wall_ns();
+/// Resident memory of this process in MB (10^6 bytes): anonymous, and pages of files.
+struct Resident {
+  double anonymous = 0;
+  double file = 0;
+};
+Resident resident_mb();
+/// Keeps this thread and what it starts on one core.
+void pin_to_core(int core);
+
+}  // namespace edge::bench
