@@ -10,6 +10,10 @@
 
 namespace edge::runtime {
 
+/// Room for the values of one request that are no views into its head: headers that came several times, joined, and
+/// query values that were percent-decoded.
+inline constexpr std::size_t kSlotStorageBytes = 128 * 1024;
+
 /// Working memory of one thread: slot values, regex scratch. Grows to what the loaded programs need, then stays.
 class MatchScratch {
  public:
@@ -21,9 +25,14 @@ class MatchScratch {
   /// Makes room for a program. Call once a thread before the first `decide` on it; allocates.
   Status prepare(const LoadedProgram& program);
 
+  /// Requests that were answered by no rule because they could not be decided: joined or decoded values over
+  /// kSlotStorageBytes, a regex database that does not load, a program that `prepare` has not seen.
+  std::uint64_t faults() const;
+
+  struct Impl;  ///< scratch.h
+
  private:
-  friend struct Decider;
-  struct Impl;
+  friend class Decider;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -38,7 +47,9 @@ struct Decision {
 
 /// Chooses the route for one request head. Rules D1, D2, D5; listener isolation; fall-through to less specific hosts.
 ///
-/// Never blocks or allocates. `bind` is the index of the BindRecord that the connection came in on. `scratch` belongs
+/// Never blocks, and never allocates but for the first search of a thread in a regex database. A request that cannot be
+/// decided (MatchScratch::faults) matches nothing: it is refused, never sent along by half of its conditions.
+/// `bind` is the index of the BindRecord that the connection came in on. `scratch` belongs
 /// to the calling thread.
 /// \returns nullopt when nothing matches; the caller answers 404.
 std::optional<Decision> decide(const LoadedProgram& program, std::uint32_t bind, const program::RequestView& request,

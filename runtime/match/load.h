@@ -1,7 +1,7 @@
-// Makes a checked program ready to decide: signature verified, native code opened, regex databases deserialised,
-// backends resolved to indices.
+// Makes a checked program ready to decide: signature verified, native code opened, regex databases at hand.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,9 +12,9 @@
 #include "program/read.h"
 #include "program/sign.h"
 
-struct hs_database;
-
 namespace edge::runtime {
+
+class RegexSet;
 
 /// One host section with what was loaded for it.
 struct LoadedHost {
@@ -23,7 +23,23 @@ struct LoadedHost {
   /// Null: its groups are interpreted.
   const program::NativeHost* native = nullptr;
   /// One a RegexSetRecord.
-  std::span<const hs_database* const> regex_sets;
+  RegexSet* const* regex_sets = nullptr;
+  /// One a group: bit i set when a predicate of the group asks for a pattern of set i (63: of set 63 or a later one).
+  /// Null when the host has no patterns.
+  const std::uint64_t* group_sets = nullptr;
+  /// Bit (length mod 64) set for the name of each header slot: most headers of a request are passed over by it.
+  std::uint64_t header_lengths = 0;
+  bool has_query_slots = false;
+};
+
+/// A NameTable (program/format.h) with its places resolved.
+struct NameLookup {
+  const std::byte* section = nullptr;
+  const std::uint32_t* slots = nullptr;
+  const program::NameEntry* entries = nullptr;
+  std::uint32_t mask = 0;
+  std::uint32_t max_labels = 0;  ///< 0: the table is empty
+  std::uint32_t fallback = program::kNone;
 };
 
 struct LoadedListener {
@@ -31,13 +47,27 @@ struct LoadedListener {
   const program::GatewayRecord* gateway = nullptr;
   /// One a HostEntry.
   std::span<const LoadedHost* const> hosts;
+  std::span<const program::HostEntry> entries;
+  NameLookup host_names;
 };
 
-/// Immutable; shared by every thread. A request pins the one it began with (shared_ptr, taken once a batch).
+/// What a thread's MatchScratch must have room for.
+struct MatchRoom {
+  std::size_t slots = 0;
+  std::size_t regexes = 0;
+  std::size_t regex_sets = 0;
+};
+
+/// Immutable; shared by every thread, but for regex databases, which are deserialised when they are first searched with
+/// (atomically: a program of 100,000 routes loads in milliseconds, and a host that nobody asks for costs no memory).
+/// A request pins the one it began with (shared_ptr, taken once a batch).
 class LoadedProgram {
  public:
   /// Loads native code only after `key` verified the signature. A null key accepts any program: for tests and for
-  /// `--allow-unsigned`. What `previous` holds under the same section hash is shared, not loaded again.
+  /// `--allow-unsigned`. What `previous` holds under the same section hash is shared, not loaded again. Native code for
+  /// another CPU or ABI is passed over: the tables alone say the same, slower.
+  ///
+  /// \returns kUnauthenticated when `key` did not sign it; kDataLoss when native code or a regex database is none.
   static Result<std::shared_ptr<const LoadedProgram>> load(program::ProgramView view, const program::VerifyKey* key,
                                                            std::shared_ptr<const LoadedProgram> previous = nullptr);
   ~LoadedProgram();
@@ -49,6 +79,12 @@ class LoadedProgram {
   std::span<const program::BindRecord> binds() const { return binds_; }
   const program::SectionView& listeners_section() const { return listeners_section_; }
   const LoadedListener& listener(std::uint32_t index) const { return listeners_[index]; }
+  std::size_t listener_count() const { return listeners_.size(); }
+  /// Host name to index of listener, one a bind.
+  const NameLookup& bind_names(std::uint32_t bind) const { return bind_names_[bind]; }
+  const MatchRoom& room() const { return room_; }
+  /// Whether predicates run as machine code rather than being interpreted.
+  bool has_native_code() const;
   std::span<const program::BackendRecord> backends() const { return backends_; }
   const program::SectionView& backends_section() const { return backends_section_; }
   /// Index into backends(), kNone when there is none.
@@ -64,6 +100,8 @@ class LoadedProgram {
   program::SectionView listeners_section_;
   program::SectionView backends_section_;
   std::vector<LoadedListener> listeners_;
+  std::vector<NameLookup> bind_names_;
+  MatchRoom room_;
   std::unique_ptr<Impl> impl_;
 };
 

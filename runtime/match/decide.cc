@@ -1,0 +1,307 @@
+#include "runtime/match/decide.h"
+
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "program/evaluate.h"
+#include "program/lookup.h"
+#include "runtime/match/scan.h"
+#include "runtime/match/scratch.h"
+
+namespace edge::runtime {
+namespace {
+
+using program::HostHeader;
+using program::kNone;
+using program::NameEntry;
+using program::PathEntry;
+using program::Target32;
+
+/// A host name's keys: the hash of each run of labels that ends it, from the last label on. Found as far as asked for.
+class NameKeys {
+ public:
+  explicit NameKeys(std::string_view name) : name_(name), open_(name.size()) {}
+
+  /// Finds the keys of up to `labels` labels. \returns how many there are.
+  std::size_t find(std::size_t labels) {
+    while (count_ < labels && !whole_ && count_ < kMaxLabels) add();
+    return std::min(count_, labels);
+  }
+  /// Whether the last key found is that of the whole name.
+  bool whole() const { return whole_; }
+  std::size_t count() const { return count_; }
+  std::uint64_t hash(std::size_t labels) const { return keys_[labels - 1].hash; }
+  std::string_view suffix(std::size_t labels) const { return name_.substr(keys_[labels - 1].begin); }
+
+ private:
+  /// A canonical host has at most 255 bytes.
+  static constexpr std::size_t kMaxLabels = 128;
+  struct Key {
+    std::uint64_t hash;
+    std::size_t begin;
+  };
+
+  void add() {
+    std::size_t begin = open_;
+    while (begin > 0 && name_[begin - 1] != '.') --begin;
+    hash_ = program::name_hash_step(hash_, name_.substr(begin, open_ - begin));
+    keys_[count_++] = {hash_, begin};
+    whole_ = begin == 0;
+    open_ = whole_ ? 0 : begin - 1;
+  }
+
+  std::string_view name_;
+  std::size_t open_;
+  std::uint64_t hash_ = program::kNameSeed;
+  std::size_t count_ = 0;
+  bool whole_ = false;
+  std::array<Key, kMaxLabels> keys_;
+};
+
+const NameEntry* find_name(const NameLookup& table, std::uint64_t hash, std::string_view name) {
+  for (std::uint32_t at = static_cast<std::uint32_t>(hash) & table.mask, left = table.mask;;
+       at = (at + 1) & table.mask, --left) {
+    const std::uint32_t slot = table.slots[at];
+    if (slot == program::kFreeSlot) return nullptr;
+    if (program::slot_may_match(slot, hash)) {
+      const NameEntry& entry = table.entries[program::slot_entry(slot)];
+      if (entry.name.size == name.size() &&
+          same_bytes(reinterpret_cast<const char*>(table.section) + entry.name.offset, name.data(), name.size())) {
+        return &entry;
+      }
+    }
+    if (left == 0) return nullptr;
+  }
+}
+
+/// Rule D2: the name itself, else the longest wildcard that covers it, else what is there for every name.
+std::uint32_t most_specific(const NameLookup& table, NameKeys& keys, std::string_view name) {
+  if (table.max_labels == 0 || name.empty()) return table.fallback;
+  std::size_t labels = keys.find(table.max_labels);
+  if (keys.whole() && labels == keys.count()) {
+    if (const NameEntry* entry = find_name(table, keys.hash(labels), name); entry != nullptr && entry->exact != kNone) {
+      return entry->exact;
+    }
+    --labels;  // a wildcard stands for at least one label
+  }
+  for (; labels > 0; --labels) {
+    const NameEntry* entry = find_name(table, keys.hash(labels), keys.suffix(labels));
+    if (entry != nullptr && entry->wildcard != kNone) return entry->wildcard;
+  }
+  return table.fallback;
+}
+
+/// A path's keys in one host: the whole path's, and those of its prefixes that the host has prefixes as deep as.
+struct PathKeys {
+  struct Prefix {
+    std::uint64_t hash;
+    std::size_t size;
+  };
+
+  PathKeys(std::string_view path, std::uint64_t depths) {
+    whole = program::kPathSeed;
+    std::size_t begin = 1;
+    std::size_t block = 0;
+    std::uint64_t wanted = depths;
+    do {
+      const std::size_t size = std::min(path.size() - block, kScanBlock);
+      std::uint64_t slashes = byte_mask(path.data() + block, size, '/');
+      if (block == 0) slashes &= ~std::uint64_t{1};
+      for (; slashes != 0; slashes &= slashes - 1) {
+        const std::size_t end = block + static_cast<std::size_t>(std::countr_zero(slashes));
+        whole = program::path_hash_step(whole, path.substr(begin, end - begin));
+        prefixes[count] = {whole, end};
+        count += wanted & 1;
+        wanted >>= 1;
+        begin = end + 1;
+      }
+      block += size;
+    } while (block < path.size());
+    whole = program::path_hash_step(whole, path.substr(begin));
+    prefixes[count] = {whole, path.size()};
+    count += wanted & 1;
+  }
+
+  std::uint64_t whole;
+  std::size_t count = 0;
+  std::array<Prefix, program::kMaxPathDepth + 1> prefixes;  ///< one is written past the last that counts
+};
+
+const PathEntry* find_path(const LoadedHost& host, std::uint64_t hash, std::string_view path) {
+  const HostHeader& header = *host.header;
+  const auto* const slots = host.view.array(header.path_slots).data();
+  const auto* const paths = host.view.array(header.paths).data();
+  const std::uint32_t mask = header.path_slots.count - 1;
+  for (std::uint32_t i = 0; i < header.max_probe; ++i) {
+    const std::uint32_t slot = slots[(static_cast<std::uint32_t>(hash) + i) & mask];
+    if (slot == program::kFreeSlot) return nullptr;
+    if (!program::slot_may_match(slot, hash)) continue;
+    const PathEntry& entry = paths[program::slot_entry(slot)];
+    if (entry.path.size == path.size() &&
+        same_bytes(reinterpret_cast<const char*>(host.view.bytes().data()) + entry.path.offset, path.data(),
+                   path.size())) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+/// Decides one request in the hosts of one listener.
+class Decider {
+ public:
+  Decider(const LoadedProgram& program, const program::RequestView& request, MatchScratch& scratch)
+      : program_(program), request_(request), scratch_(*scratch.impl_) {}
+
+  /// The action that wins in `host`, kNone when none does.
+  std::uint32_t run(const LoadedHost& host) {
+    filled_ = false;
+    const std::string_view path = request_.path;
+    // `*`, of an OPTIONS request to the server as a whole, lies below no path.
+    if (!path.empty() && path.front() == '/') {
+      if (const std::uint32_t action = run_paths(host, path); action != kNone || faulty_) return action;
+    }
+    if (const std::uint32_t action = reach(host, host.header->regex); action != kNone || faulty_) return action;
+    return reach(host, host.header->any_path);
+  }
+
+  /// Whether the request could not be decided.
+  bool faulty() const { return faulty_; }
+  void count_fault() { ++scratch_.faults; }
+
+ private:
+  /// Rule D1: the exact path, then prefixes from the longest on, last `/`.
+  std::uint32_t run_paths(const LoadedHost& host, std::string_view path) {
+    const HostHeader& header = *host.header;
+    if (header.max_probe != 0) {
+      const PathKeys keys(path, header.prefix_depths);
+      const PathEntry* const exact = find_path(host, keys.whole, path);
+      if (exact != nullptr) {
+        if (const std::uint32_t action = reach(host, exact->exact); action != kNone || faulty_) return action;
+      }
+      for (std::size_t i = keys.count; i-- > 0;) {
+        const PathKeys::Prefix& prefix = keys.prefixes[i];
+        const bool whole = prefix.size == path.size();
+        const PathEntry* const entry = whole ? exact : find_path(host, prefix.hash, path.substr(0, prefix.size));
+        if (entry == nullptr) continue;
+        if (const std::uint32_t action = reach(host, entry->prefix); action != kNone || faulty_) return action;
+      }
+    }
+    return reach(host, header.root_prefix);
+  }
+
+  std::uint32_t reach(const LoadedHost& host, Target32 target) {
+    if ((target & program::kActionBit) == 0) return decide_group(host, target);
+    return target == kNone ? kNone : target & ~program::kActionBit;
+  }
+
+  std::uint32_t decide_group(const LoadedHost& host, std::uint32_t group) {
+    if (!make_input(host, group)) {
+      faulty_ = true;
+      return kNone;
+    }
+    const program::GroupRecord& record = host.view.array(host.header->groups)[group];
+    const program::GroupFunction code = host.native == nullptr ? nullptr : host.native->functions[group];
+    const std::uint32_t candidate = code != nullptr ? code(&input_) : program::decide_group(host.view, record, input_);
+    if (candidate >= record.count) return kNone;
+    return host.view.array(host.header->candidates)[record.first + candidate].action;
+  }
+
+  /// Slot values once a host; each subject is searched once a host, when the first group asks for one of its patterns.
+  bool make_input(const LoadedHost& host, std::uint32_t group) {
+    if (!filled_) {
+      if (!fill_slots(host, request_, scratch_)) return false;
+      const std::size_t words = (std::size_t{host.header->regexes.count} + 63) / 64;
+      if (words > scratch_.hits.size()) return false;
+      std::fill_n(scratch_.hits.begin(), words, std::uint64_t{0});
+      input_ = {scratch_.slots.data(), request_.source.bytes.data(), words == 0 ? nullptr : scratch_.hits.data()};
+      scanned_ = 0;
+      filled_ = true;
+    }
+    if (host.group_sets == nullptr) return true;
+    const std::uint64_t open = host.group_sets[group] & ~scanned_;
+    scanned_ |= open;
+    for (std::uint64_t bits = open; bits != 0; bits &= bits - 1) {
+      if (!search(host, static_cast<std::size_t>(std::countr_zero(bits)))) return false;
+    }
+    return true;
+  }
+
+  /// Set number 63 stands for all from there on.
+  bool search(const LoadedHost& host, std::size_t number) {
+    const auto sets = host.view.array(host.header->regex_sets);
+    for (std::size_t i = number; i < sets.size(); ++i) {
+      const program::RegexSetRecord& set = sets[i];
+      const program::SlotValue& subject = scratch_.slots[set.slot];
+      if (subject.data != nullptr &&
+          !scratch_.regex.scan(program_.hash(), *host.regex_sets[i], {subject.data, subject.size}, set.first, set.count,
+                               scratch_.hits.data())) {
+        return false;
+      }
+      if (number < 63) break;
+    }
+    return true;
+  }
+
+  const LoadedProgram& program_;
+  const program::RequestView& request_;
+  MatchScratch::Impl& scratch_;
+  program::MatchInput input_;
+  std::uint64_t scanned_ = 0;
+  bool filled_ = false;
+  bool faulty_ = false;
+};
+
+MatchScratch::MatchScratch() : impl_(std::make_unique<Impl>()) {
+  impl_->storage = std::make_unique_for_overwrite<char[]>(kSlotStorageBytes);
+}
+MatchScratch::~MatchScratch() = default;
+MatchScratch::MatchScratch(MatchScratch&&) noexcept = default;
+MatchScratch& MatchScratch::operator=(MatchScratch&&) noexcept = default;
+
+Status MatchScratch::prepare(const LoadedProgram& program) {
+  const MatchRoom& room = program.room();
+  const auto grow = [](auto& vector, std::size_t size) {
+    if (vector.size() < size) vector.resize(size);
+  };
+  grow(impl_->slots, std::max<std::size_t>(room.slots, program::kFirstHostSlot));
+  grow(impl_->joined, impl_->slots.size());
+  grow(impl_->hits, (room.regexes + 63) / 64);
+  impl_->regex.remember(program.hash(), room.regex_sets);
+  return {};
+}
+
+std::uint64_t MatchScratch::faults() const { return impl_->faults; }
+
+std::optional<Decision> decide(const LoadedProgram& program, std::uint32_t bind, const program::RequestView& request,
+                               MatchScratch& scratch) {
+  NameKeys keys(request.host);
+  const std::uint32_t index = most_specific(program.bind_names(bind), keys, request.host);
+  if (index == kNone) return std::nullopt;
+  const LoadedListener& listener = program.listener(index);
+  Decider decider(program, request, scratch);
+  for (std::uint32_t at = most_specific(listener.host_names, keys, request.host); at != kNone;
+       at = listener.entries[at].next) {
+    const LoadedHost& host = *listener.hosts[at];
+    const std::uint32_t found = decider.run(host);
+    if (decider.faulty()) {
+      decider.count_fault();
+      return std::nullopt;
+    }
+    if (found == kNone) continue;
+    const program::ActionRecord& action = host.view.array(host.header->actions)[found];
+    return Decision{&listener, &host, &action, &host.view.array(host.header->routes)[action.route],
+                    &host.view.array(host.header->traffics)[action.traffic]};
+  }
+  return std::nullopt;
+}
+
+const LoadedListener* find_listener(const LoadedProgram& program, std::uint32_t bind, std::string_view host) {
+  NameKeys keys(host);
+  const std::uint32_t index = most_specific(program.bind_names(bind), keys, host);
+  return index == kNone ? nullptr : &program.listener(index);
+}
+
+}  // namespace edge::runtime
