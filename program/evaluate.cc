@@ -159,4 +159,10 @@ Outcome evaluate(const ProgramView& program, std::uint32_t bind, const RequestVi
   return outcome;
 }
 
+Outcome evaluate_host(const Section& host, const RequestView& request, const RegexMatcher& regex, Trace* trace) {
+  Outcome outcome;
+  HostWalk(host, request, regex, trace).run(outcome);
+  return outcome;
+}
+
 }  // namespace edge::program

@@ -69,6 +69,10 @@ class SlotValues {
 Outcome evaluate(const ProgramView& program, std::uint32_t bind, const RequestView& request, const RegexMatcher& regex,
                  Trace* trace = nullptr);
 
+/// The part of `evaluate` that happens in one host section: no listener, no fall-through. For the proof of that host.
+Outcome evaluate_host(const Section& host, const RequestView& request, const RegexMatcher& regex,
+                      Trace* trace = nullptr);
+
 /// Interprets one predicate. kNone is true. Plain recursion, at most kMaxPredicateDepth deep; no allocation: the
 /// runtime uses it where a program has no native code for its CPU. `failed`, when not null, gets the first node that
 /// made the result false.
