@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""A backend for trying things out: answers every request with one line that says who got what.
+
+    backend.py NAME PORT
+"""
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        line = f"{self.server.name} got {self.command} {self.path}"
+        if "x-added-by" in self.headers:
+            line += f" with x-added-by: {self.headers['x-added-by']}"
+        body = (line + "\n").encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = answer
+
+    def log_message(self, *arguments):
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+
+def main():
+    server = Server(("127.0.0.1", int(sys.argv[2])), Handler)
+    server.name = sys.argv[1]
+    print(f"backend {server.name} on 127.0.0.1:{server.server_port}", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+
+
+if __name__ == "__main__":
+    main()
