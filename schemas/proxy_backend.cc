@@ -1,0 +1,136 @@
+#include "schemas/schema.h"
+
+namespace edge::schemas {
+namespace {
+
+constexpr std::string_view kPolicies[] = {"RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
+constexpr std::string_view kProtocols[] = {"HTTP", "TCP", "GRPC"};
+constexpr std::string_view kRetryOn[] = {"5xx",           "reset",         "connect-failure", "connection-failure",
+                                         "retriable-4xx", "refused-stream"};
+constexpr std::int64_t kManyConnections = 10'000'000;
+
+constexpr Field kServiceRefFields[] = {
+    string("name", "Name of a Service.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the service.").as(Format::kNamespace),
+    int_or_string("port", "Port of the service, by number or name.").within(1, 65535).needed(),
+};
+constexpr Object kServiceRef{kServiceRefFields};
+
+constexpr Field kTimeoutFields[] = {
+    string("connect", "Time for a connection.").as(Format::kDuration).defaults_to("5s"),
+    string("request", "Time for the whole request.").as(Format::kDuration),
+    string("idle", "How long an unused connection is kept.").as(Format::kDuration).defaults_to("60s"),
+};
+constexpr Object kTimeout{kTimeoutFields};
+
+constexpr Field kHeaderFields[] = {
+    string("name", "Name of the header.").as(Format::kHeaderName).needed(),
+    string("value", "Its value.").as(Format::kHeaderValue).needed(),
+};
+constexpr Object kHeader{kHeaderFields};
+
+constexpr Field kHttpCheckFields[] = {
+    string("path", "Path that is asked for.").as(Format::kPath).defaults_to("/health"),
+    string("host", "Host header."),
+    integers("expectedStatuses", "Statuses of a healthy endpoint; [200] without it.").within(100, 599),
+    objects("headers", kHeader, "Headers of the check."),
+};
+constexpr Object kHttpCheck{kHttpCheckFields};
+
+constexpr Field kGrpcCheckFields[] = {
+    string("serviceName", "Service that is asked about."),
+};
+constexpr Object kGrpcCheck{kGrpcCheckFields};
+
+constexpr Field kHealthFields[] = {
+    string("protocol", "How endpoints are asked.").one_of(kProtocols).defaults_to("HTTP"),
+    string("interval", "Time between checks.").as(Format::kDuration).defaults_to("10s"),
+    string("timeout", "Time for an answer; less than the interval.").as(Format::kDuration).defaults_to("5s"),
+    integer("healthyThreshold", "Successes in a row that make an endpoint healthy.").within(1, 1000).defaults_to("2"),
+    integer("unhealthyThreshold", "Failures in a row that make it unhealthy.").within(1, 1000).defaults_to("3"),
+    string("initialDelay", "Time before the first check.").as(Format::kDuration).defaults_to("0s"),
+    string("httpPath", "Short form of httpHealthCheck.path.").as(Format::kPath),
+    object("httpHealthCheck", kHttpCheck, "Settings of HTTP checks."),
+    object("grpcHealthCheck", kGrpcCheck, "Settings of gRPC checks."),
+};
+constexpr Object kHealth{kHealthFields};
+
+constexpr Field kPassiveFields[] = {
+    boolean("enabled", "Whether traffic decides on an endpoint's health.").defaults_to("true"),
+    integer("consecutiveErrors", "Errors in a row before ejection.").within(0, 1'000'000).defaults_to("5"),
+    string("interval", "Time between sweeps.").as(Format::kDuration).defaults_to("30s"),
+    string("baseEjectionTime", "Time of the first ejection.").as(Format::kDuration).defaults_to("30s"),
+    integer("maxEjectionPercent", "Most endpoints that may be ejected.").within(0, 100).defaults_to("50"),
+    integer("consecutiveGatewayErrors", "5xx answers in a row before ejection; 0: not counted.")
+        .within(0, 1'000'000)
+        .defaults_to("0"),
+};
+constexpr Object kPassive{kPassiveFields};
+
+constexpr Field kBreakerFields[] = {
+    integer("consecutiveErrors", "Errors in a row that open the circuit.").within(0, 1'000'000),
+    integer("consecutiveFailures", "The other form of consecutiveErrors.").within(0, 1'000'000),
+    string("interval", "Time between sweeps.").as(Format::kDuration),
+    string("baseEjectionTime", "Time that the circuit stays open.").as(Format::kDuration),
+    integer("maxEjectionPercent", "Most endpoints that may be ejected.").within(0, 100),
+    boolean("splitExternalLocalOriginErrors", "Whether own and foreign errors are counted apart."),
+    integer("maxConnections", "Most connections.").within(0, kManyConnections),
+    integer("maxPendingRequests", "Most requests that wait for one.").within(0, kManyConnections),
+};
+constexpr Object kBreaker{kBreakerFields};
+
+constexpr Field kLimitFields[] = {
+    integer("maxConnections", "Most connections.").within(1, kManyConnections).defaults_to("1000"),
+    integer("maxPendingRequests", "Most requests that wait for one.").within(0, kManyConnections).defaults_to("100"),
+    integer("maxRequestsPerConnection", "Requests on one connection; 0: unlimited.")
+        .within(0, kManyConnections)
+        .defaults_to("0"),
+    integer("maxRetries", "Most retries at one time.").within(0, kManyConnections).defaults_to("3"),
+};
+constexpr Object kLimits{kLimitFields};
+
+constexpr Field kPoolFields[] = {
+    integer("maxIdleConns", "Most unused connections.").within(0, kManyConnections),
+    integer("maxIdleConnsPerHost", "Most unused connections to one endpoint.").within(0, kManyConnections),
+    string("idleConnTimeout", "How long an unused connection is kept.").as(Format::kDuration).defaults_to("60s"),
+};
+constexpr Object kPool{kPoolFields};
+
+constexpr Field kBackOffFields[] = {
+    string("baseInterval", "Pause before the first retry.").as(Format::kDuration).defaults_to("25ms"),
+    string("maxInterval", "Longest pause.").as(Format::kDuration).defaults_to("250ms"),
+};
+constexpr Object kBackOff{kBackOffFields};
+
+constexpr Field kRetryFields[] = {
+    strings("retryOn", "What is tried again.").one_of(kRetryOn),
+    integer("numRetries", "How often a request is tried again.").within(0, 100),
+    string("perTryTimeout", "Time for one try.").as(Format::kDuration),
+    object("retryBackOff", kBackOff, "Pauses between tries."),
+};
+constexpr Object kRetry{kRetryFields};
+
+constexpr Field kSpecFields[] = {
+    object("serviceRef", kServiceRef, "The service whose endpoints serve.").needed(),
+    string("lbPolicy", "How an endpoint is chosen.").one_of(kPolicies).defaults_to("RoundRobin"),
+    string("connectTimeout", "Time for a connection.").as(Format::kDuration).defaults_to("5s"),
+    object("timeout", kTimeout, "Timeouts; the other form of connectTimeout."),
+    object("healthCheck", kHealth, "Active checks."),
+    object("passiveHealthCheck", kPassive, "Ejection by traffic."),
+    object("circuitBreaker", kBreaker, "Circuit breaker."),
+    object("connectionLimits", kLimits, "Limits."),
+    object("connectionPool", kPool, "Unused connections."),
+    object("retryPolicy", kRetry, "Retries (rule D10)."),
+};
+constexpr Object kSpec{kSpecFields};
+
+constexpr Field kFields[] = {
+    object("spec", kSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+}  // namespace
+
+const Object kProxyBackend{kFields};
+
+}  // namespace edge::schemas

@@ -1,0 +1,132 @@
+#include "schemas/schema.h"
+
+namespace edge::schemas {
+namespace {
+
+constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth", "OIDC",           "JWT",
+                                       "RateLimit", "CORS",        "SecurityHeaders"};
+constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway"};
+constexpr std::string_view kProviders[] = {"generic"};
+constexpr std::string_view kModes[] = {"any", "all"};
+constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "ES256", "ES384",
+                                            "ES512", "PS256", "PS384", "PS512", "EdDSA"};
+
+constexpr Field kTargetFields[] = {
+    string("kind", "ProxyRoute or ProxyGateway.").one_of(kTargets).needed(),
+    string("name", "Name of the target.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the target.").as(Format::kNamespace),
+    string("group", "Group of the target's kind."),
+};
+constexpr Object kTarget{kTargetFields};
+
+constexpr Field kSecretFields[] = {
+    string("name", "Name of the secret.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the secret.").as(Format::kNamespace),
+};
+constexpr Object kSecretRef{kSecretFields};
+
+constexpr Field kBasicFields[] = {
+    string("realm", "Realm of the challenge.").as(Format::kHeaderValue).defaults_to("Restricted"),
+    object("secretRef", kSecretRef, "Secret with the key htpasswd.").needed(),
+    boolean("stripAuth", "Whether Authorization is kept from the backend.").defaults_to("false"),
+};
+constexpr Object kBasic{kBasicFields};
+
+constexpr Field kForwardFields[] = {
+    string("address", "Service that decides.").as(Format::kUrl).needed(),
+    strings("authHeaders", "Headers that it sees; all without it.").as(Format::kHeaderName),
+    strings("responseHeaders", "Headers of its answer that the backend sees.").as(Format::kHeaderName),
+    string("timeout", "Time for its answer.").as(Format::kDuration).defaults_to("5s"),
+    string("cacheTTL", "How long an answer holds; none: not kept.").as(Format::kDuration),
+};
+constexpr Object kForward{kForwardFields};
+
+constexpr Field kAuthorizationFields[] = {
+    strings("requiredRoles", "Roles."),
+    strings("requiredGroups", "Groups."),
+    string("mode", "Whether any or all of them are needed.").one_of(kModes).defaults_to("any"),
+};
+constexpr Object kAuthorization{kAuthorizationFields};
+
+constexpr Field kOidcFields[] = {
+    string("provider", "Kind of identity provider.").one_of(kProviders).defaults_to("generic"),
+    string("issuerURL", "Issuer.").as(Format::kUrl).needed(),
+    string("clientID", "Client id.").needed(),
+    object("clientSecretRef", kSecretRef, "Secret with the key client-secret.").needed(),
+    string("redirectURL", "Where the provider sends the user back to.").needed(),
+    strings("scopes", "Scopes."),
+    object("sessionSecretRef", kSecretRef, "Secret with the key session-secret, 32 bytes.").needed(),
+    strings("forwardHeaders", "Headers that the backend sees.").as(Format::kHeaderName),
+    object("authorization", kAuthorization, "Roles and groups that are needed."),
+};
+constexpr Object kOidc{kOidcFields};
+
+constexpr Field kJwtFields[] = {
+    string("issuer", "Required issuer.").needed(),
+    strings("audience", "Audiences of which one is needed."),
+    string("jwksUri", "Where the keys are.").as(Format::kUrl).needed(),
+    string("headerName", "Header with the token.").as(Format::kHeaderName).defaults_to("Authorization"),
+    string("headerPrefix", "What stands before the token.").defaults_to("Bearer "),
+    strings("allowedAlgorithms", "Signature algorithms that are taken.").one_of(kAlgorithms).needed(),
+};
+constexpr Object kJwt{kJwtFields};
+
+constexpr Field kRateFields[] = {
+    integer("requestsPerSecond", "Sustained rate.").within(1, 1'000'000'000).needed(),
+    integer("burst", "Requests at once; requestsPerSecond without it.").within(1, 1'000'000'000),
+    string("key",
+           "What requests are counted by: source-ip, header:NAME, cookie:NAME, query:NAME, jwt:CLAIM, host, path.")
+        .as(Format::kRateLimitKey)
+        .defaults_to("source-ip"),
+};
+constexpr Object kRate{kRateFields};
+
+constexpr Field kCorsFields[] = {
+    strings("allowOrigins", "Origins that may read answers."),
+    strings("allowMethods", "Methods that they may use.").as(Format::kMethod),
+    strings("allowHeaders", "Headers that they may send.").as(Format::kHeaderName),
+    strings("exposeHeaders", "Headers that they may read.").as(Format::kHeaderName),
+    string("maxAge", "How long a preflight answer holds.").as(Format::kDuration),
+    boolean("allowCredentials", "Whether credentials are sent.").defaults_to("false"),
+};
+constexpr Object kCors{kCorsFields};
+
+constexpr Field kHstsFields[] = {
+    boolean("enabled", "Whether the header is sent.").defaults_to("false"),
+    integer("maxAge", "Seconds.").within(0, kNoMaximum),
+    boolean("includeSubDomains", "Whether it covers subdomains.").defaults_to("false"),
+    boolean("preload", "Whether it may be preloaded.").defaults_to("false"),
+};
+constexpr Object kHsts{kHstsFields};
+
+constexpr Field kSecurityFields[] = {
+    object("hsts", kHsts, "Strict-Transport-Security."),
+    string("xFrameOptions", "X-Frame-Options.").as(Format::kHeaderValue),
+    boolean("xContentTypeOptions", "Whether X-Content-Type-Options: nosniff is sent."),
+    string("referrerPolicy", "Referrer-Policy.").as(Format::kHeaderValue),
+};
+constexpr Object kSecurity{kSecurityFields};
+
+constexpr Field kSpecFields[] = {
+    string("type", "What the policy does.").one_of(kTypes).needed(),
+    object("targetRef", kTarget, "What it protects.").needed(),
+    object("basicAuth", kBasic, "Settings of BasicAuth."),
+    object("forwardAuth", kForward, "Settings of ForwardAuth."),
+    object("oidc", kOidc, "Settings of OIDC."),
+    object("jwt", kJwt, "Settings of JWT."),
+    object("rateLimit", kRate, "Settings of RateLimit."),
+    object("cors", kCors, "Settings of CORS."),
+    object("securityHeaders", kSecurity, "Settings of SecurityHeaders."),
+};
+constexpr Object kSpec{kSpecFields};
+
+constexpr Field kFields[] = {
+    object("spec", kSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+}  // namespace
+
+const Object kProxyPolicy{kFields};
+
+}  // namespace edge::schemas

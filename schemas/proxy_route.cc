@@ -1,0 +1,171 @@
+#include "schemas/schema.h"
+
+namespace edge::schemas {
+namespace {
+
+constexpr std::string_view kPathTypes[] = {"Exact", "PathPrefix", "RegularExpression"};
+constexpr std::string_view kMatchTypes[] = {"Exact", "Present", "RegularExpression"};
+constexpr std::string_view kQueryTypes[] = {"Exact", "Present", "RegularExpression"};
+constexpr std::string_view kPathChanges[] = {"ReplacePrefixMatch", "ReplaceFullPath"};
+constexpr std::string_view kSchemes[] = {"http", "https"};
+constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier", "ResponseHeaderModifier", "URLRewrite",
+                                             "RequestRedirect", "RequestMirror"};
+constexpr std::string_view kRetryOn[] = {"5xx",           "reset",         "connect-failure", "connection-failure",
+                                         "retriable-4xx", "refused-stream"};
+
+constexpr Field kParentFields[] = {
+    string("name", "Name of a ProxyGateway.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the gateway.").as(Format::kNamespace),
+    string("sectionName", "Name of one listener of the gateway; all without it.").as(Format::kLabel),
+    integer("port", "Port of the listeners meant.").within(1, 65535),
+    string("kind", "ProxyGateway."),
+    string("group", "Group of the gateway's kind."),
+};
+constexpr Object kParent{kParentFields};
+
+constexpr Field kPathFields[] = {
+    string("type", "How the value is compared.").one_of(kPathTypes).defaults_to("PathPrefix"),
+    string("value", "Path, prefix or regular expression.").defaults_to("/"),
+};
+constexpr Object kPath{kPathFields};
+
+constexpr Field kHeaderMatchFields[] = {
+    string("name", "Name of the header.").as(Format::kHeaderName).needed(),
+    string("value", "Value, or regular expression; none with Present.").as(Format::kHeaderValue),
+    string("type", "How the value is compared.").one_of(kMatchTypes).defaults_to("Exact"),
+};
+constexpr Object kHeaderMatch{kHeaderMatchFields};
+
+constexpr Field kQueryMatchFields[] = {
+    string("name", "Key of the parameter.").needed(),
+    string("value", "Value, or regular expression; none with Present."),
+    string("type", "How the value is compared.").one_of(kQueryTypes).defaults_to("Exact"),
+};
+constexpr Object kQueryMatch{kQueryMatchFields};
+
+constexpr Field kMatchFields[] = {
+    object("path", kPath, "Condition on the path."),
+    objects("headers", kHeaderMatch, "Conditions on headers."),
+    string("method", "The request's method.").as(Format::kMethod),
+    objects("queryParams", kQueryMatch, "Conditions on query parameters."),
+};
+constexpr Object kMatch{kMatchFields};
+
+constexpr Field kHeaderFields[] = {
+    string("name", "Name of the header.").as(Format::kHeaderName).needed(),
+    string("value", "Its value; %REQ_ID% stands for the request's id.").as(Format::kHeaderValue).needed(),
+};
+constexpr Object kHeader{kHeaderFields};
+
+constexpr Field kModifierFields[] = {
+    objects("set", kHeader, "Headers that replace those of the same name."),
+    objects("add", kHeader, "Headers that are added."),
+    strings("remove", "Names of headers that are removed.").as(Format::kHeaderName),
+};
+constexpr Object kModifier{kModifierFields};
+
+constexpr Field kPathChangeFields[] = {
+    string("type", "What is replaced.").one_of(kPathChanges).needed(),
+    string("replacePrefixMatch", "What stands in the place of the matched prefix."),
+    string("replaceFullPath", "What stands in the place of the path."),
+};
+constexpr Object kPathChange{kPathChangeFields};
+
+constexpr Field kRewriteFields[] = {
+    string("hostname", "The Host that the backend sees.").as(Format::kHostname),
+    object("path", kPathChange, "Change of the path."),
+};
+constexpr Object kRewrite{kRewriteFields};
+
+constexpr Field kRedirectFields[] = {
+    string("scheme", "Scheme of the new location.").one_of(kSchemes),
+    string("hostname", "Host of the new location.").as(Format::kHostname),
+    integer("port", "Port of the new location.").within(1, 65535),
+    object("path", kPathChange, "Path of the new location."),
+    integer("statusCode", "301, 302, 303, 307 or 308.").within(301, 308).defaults_to("302"),
+};
+constexpr Object kRedirect{kRedirectFields};
+
+constexpr Field kBackendRefFields[] = {
+    string("name", "Name of a ProxyBackend.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the backend.").as(Format::kNamespace),
+    string("kind", "ProxyBackend."),
+    string("group", "Group of the backend's kind."),
+};
+constexpr Object kBackendRef{kBackendRefFields};
+
+constexpr Field kWeightedRefFields[] = {
+    string("name", "Name of a ProxyBackend.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the backend.").as(Format::kNamespace),
+    integer("weight", "Share of the traffic; 0 takes none (rule D3).").within(0, 1'000'000).defaults_to("1"),
+    string("kind", "ProxyBackend."),
+    string("group", "Group of the backend's kind."),
+};
+constexpr Object kWeightedRef{kWeightedRefFields};
+
+constexpr Field kMirrorFields[] = {
+    object("backendRef", kBackendRef, "Where copies of requests go.").needed(),
+    integer("percent", "Percent of requests that are copied.").within(0, 100).defaults_to("100"),
+};
+constexpr Object kMirror{kMirrorFields};
+
+constexpr Field kFilterFields[] = {
+    string("type", "What the filter does.").one_of(kFilterTypes).needed(),
+    object("requestHeaderModifier", kModifier, "Change of the request's headers (rule D11)."),
+    object("responseHeaderModifier", kModifier, "Change of the response's headers."),
+    object("urlRewrite", kRewrite, "Change of host and path."),
+    object("requestRedirect", kRedirect, "Answer with another location."),
+    object("requestMirror", kMirror, "Copies of requests."),
+};
+constexpr Object kFilter{kFilterFields};
+
+constexpr Field kRetryFields[] = {
+    integer("maxRetries", "How often a request is tried again.").within(0, 100),
+    strings("retryOn", "What is tried again.").one_of(kRetryOn),
+};
+constexpr Object kRetry{kRetryFields};
+
+constexpr Field kLimitFields[] = {
+    string("requestTimeout", "Time for the whole request; none: no bound.").as(Format::kDuration),
+    string("idleTimeout", "Time without a byte in either direction; none: no bound.").as(Format::kDuration),
+    string("maxRequestBodySize", "Longest request body; the gateway's without it.").as(Format::kSize),
+};
+constexpr Object kLimits{kLimitFields};
+
+constexpr Field kBufferingFields[] = {
+    boolean("request", "Whether the request is read whole before it is forwarded.").defaults_to("false"),
+    boolean("response", "Whether the response is read whole before it is sent.").defaults_to("false"),
+    string("maxSize", "Longest body that is held.").as(Format::kSize),
+};
+constexpr Object kBuffering{kBufferingFields};
+
+constexpr Field kRuleFields[] = {
+    string("name", "Name of the rule.").as(Format::kLabel),
+    objects("matches", kMatch, "Any of them selects the rule; none: every request."),
+    objects("filters", kFilter, "What is done to requests and responses."),
+    object("backendRef", kBackendRef, "The one backend."),
+    objects("backendRefs", kWeightedRef, "Backends with weights; the other form of backendRef."),
+    object("retry", kRetry, "Retries; replaces the backend's retryPolicy whole."),
+    object("limits", kLimits, "Limits of requests."),
+    object("buffering", kBuffering, "Whether bodies are held (rule D7)."),
+};
+constexpr Object kRule{kRuleFields};
+
+constexpr Field kSpecFields[] = {
+    objects("parentRefs", kParent, "Gateways that the route attaches to.").needed(),
+    strings("hostnames", "Names that the route serves; none: those of the listener (rule D2).").as(Format::kHostname),
+    string("expression", "Condition on every rule of the route (rule D5)."),
+    objects("rules", kRule, "Rules (rule D1).").needed(),
+};
+constexpr Object kSpec{kSpecFields};
+
+constexpr Field kFields[] = {
+    object("spec", kSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+}  // namespace
+
+const Object kProxyRoute{kFields};
+
+}  // namespace edge::schemas
