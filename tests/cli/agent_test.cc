@@ -1,0 +1,82 @@
+// edge-agent with artifacts of `edgectl compile`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/cli/proxy_process.h"
+
+namespace edge::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class AgentProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run_command({"edgectl", "key", "generate", "--out", dir_ / "key"}).code, 0);
+    ASSERT_EQ(run_command({"edgectl", "key", "generate", "--out", dir_ / "other"}).code, 0);
+  }
+
+  void compile(const std::string& path, const std::string& key) {
+    dir_.put("config.yaml", base_config(backend_.port) + "---\n" + route_config("a", path));
+    std::vector<std::string> command = {"edgectl",
+                                        "compile",
+                                        "-f",
+                                        dir_ / "config.yaml",
+                                        "-o",
+                                        dir_ / "p.edgeprog",
+                                        "--endpoints-out",
+                                        dir_ / "endpoints.json"};
+    if (!key.empty()) command.insert(command.end(), {"--sign-key", dir_ / key});
+    const Finished finished = run_command(command);
+    ASSERT_EQ(finished.code, 0) << finished.err;
+  }
+
+  std::vector<std::string> command(const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"edge-agent", "--program", dir_ / "p.edgeprog", "--endpoints",
+                                      dir_ / "endpoints.json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  TempDir dir_;
+  Backend backend_{"one"};
+};
+
+TEST_F(AgentProcess, ServesSignedProgramsAndRefusesOthers) {
+  compile("/a", "key");
+  ProxyProcess agent(command({"--verify-key", dir_ / "key.pub"}));
+  ASSERT_NE(agent.wait_ready(), "") << agent.process.err_text();
+  EXPECT_EQ(curl(agent.port, "/a"), "200 one got GET /a");
+
+  for (const char* key : {"", "other"}) {
+    compile("/evil", key);
+    EXPECT_TRUE(agent.process.wait_err("keeps the running program")) << key;
+    EXPECT_EQ(curl(agent.port, "/a"), "200 one got GET /a");
+    EXPECT_THAT(curl(agent.port, "/evil"), StartsWith("404 "));
+  }
+  dir_.put("p.edgeprog", "no program at all");
+  EXPECT_TRUE(agent.process.wait_err("keeps the running program"));
+
+  compile("/b", "key");
+  EXPECT_NE(agent.wait_programmed(), "");
+  EXPECT_EQ(curl(agent.port, "/b"), "200 one got GET /b");
+  EXPECT_THAT(curl(agent.metrics_port, "/metrics"), HasSubstr("edge_program_installs_total 2\n"));
+  agent.process.send_signal(SIGINT);
+  EXPECT_EQ(agent.process.wait_exit(), 0);
+}
+
+TEST_F(AgentProcess, WillNotStartWithAProgramItCannotVerify) {
+  compile("/a", "");
+  const Finished unsigned_program =
+      run_command(command({"--verify-key", dir_ / "key.pub", "--metrics-listen", "off", "--health-listen", "off"}));
+  EXPECT_EQ(unsigned_program.code, 1);
+  EXPECT_THAT(unsigned_program.err, HasSubstr("sign"));
+  EXPECT_EQ(run_command(command({})).code, 2) << "a key or --allow-unsigned has to be chosen";
+  ProxyProcess agent(command({"--allow-unsigned"}));
+  EXPECT_NE(agent.wait_ready(), "");
+}
+
+}  // namespace
+}  // namespace edge::tests

@@ -1,0 +1,167 @@
+// Command lines with what they print. One text file a case, below cases/:
+//
+//   # what is claimed
+//   --- file config.yaml
+//   (the file's text)
+//   $ edgectl validate -f config.yaml
+//   exit 1                      (0 when left out)
+//   --- stdin
+//   --- stdout
+//   --- stderr
+//
+// Output that is not listed must be empty. A line `~ REGEX` matches by regular expression, a line `...` any number of
+// lines. Several `$` steps share the folder. EDGE_UPDATE_CLI=1 writes what was printed into the file; read the diff.
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/cli/process.h"
+
+namespace edge::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Block {
+  std::string head;  ///< the line that opens it: a comment, `$ …`, `exit …` or `--- …`
+  std::vector<std::string> lines;
+};
+
+struct Step {
+  std::string command;
+  int exit = 0;
+  std::string input;
+  std::vector<std::string> out;
+  std::vector<std::string> err;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// Whether `got` is what `wanted` describes, from the given lines on.
+bool fits(const std::vector<std::string>& wanted, std::size_t w, const std::vector<std::string>& got, std::size_t g) {
+  if (w == wanted.size()) return g == got.size();
+  if (wanted[w] == "...") {
+    for (std::size_t skip = g; skip <= got.size(); ++skip) {
+      if (fits(wanted, w + 1, got, skip)) return true;
+    }
+    return false;
+  }
+  if (g == got.size()) return false;
+  const bool equal =
+      wanted[w].starts_with("~ ") ? std::regex_match(got[g], std::regex(wanted[w].substr(2))) : wanted[w] == got[g];
+  return equal && fits(wanted, w + 1, got, g + 1);
+}
+
+std::vector<Block> blocks_of(const fs::path& path) {
+  std::vector<Block> blocks;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const bool in_text = !blocks.empty() && blocks.back().head.starts_with("--- ");
+    const bool opens = line.starts_with("--- ") || line.starts_with("$ ") ||
+                       (!in_text && (line.starts_with("#") || line.starts_with("exit ") || line.empty()));
+    if (opens) {
+      blocks.push_back({line, {}});
+    } else if (!blocks.empty()) {
+      blocks.back().lines.push_back(line);
+    }
+  }
+  return blocks;
+}
+
+class CliCase : public testing::TestWithParam<std::string> {
+ protected:
+  fs::path path() const { return fs::path(EDGE_SOURCE_DIR) / "tests/cli/cases" / (GetParam() + ".case"); }
+
+  void check(const Step& step, std::string& rewritten) {
+    const Finished got = run_command({"/bin/sh", "-c", step.command}, step.input, dir_.path());
+    rewritten += "$ " + step.command + "\n";
+    const bool code = got.code == step.exit;
+    const bool out = fits(step.out, 0, lines_of(got.out), 0);
+    const bool err = fits(step.err, 0, lines_of(got.err), 0);
+    if (got.code != 0) rewritten += "exit " + std::to_string(got.code) + "\n";
+    if (!step.input.empty()) rewritten += "--- stdin\n" + step.input;
+    const std::string new_out = out ? joined(step.out) : got.out;
+    const std::string new_err = err ? joined(step.err) : got.err;
+    if (!new_out.empty()) rewritten += "--- stdout\n" + new_out;
+    if (!new_err.empty()) rewritten += "--- stderr\n" + new_err;
+    if (updating()) return;
+    EXPECT_EQ(got.code, step.exit) << step.command;
+    EXPECT_TRUE(code && out) << step.command << "\nstdout is:\n" << got.out << "\nand should be:\n" << joined(step.out);
+    EXPECT_TRUE(code && err) << step.command << "\nstderr is:\n" << got.err << "\nand should be:\n" << joined(step.err);
+  }
+
+  static bool updating() { return std::getenv("EDGE_UPDATE_CLI") != nullptr; }
+
+  TempDir dir_;
+};
+
+TEST_P(CliCase, PrintsWhatItSays) {
+  const std::vector<Block> blocks = blocks_of(path());
+  ASSERT_FALSE(blocks.empty());
+  fs::create_directory_symlink(fs::path(EDGE_SOURCE_DIR) / "examples", dir_.path() / "examples");
+  std::string rewritten;
+  for (std::size_t i = 0; i < blocks.size();) {
+    const Block& block = blocks[i++];
+    if (block.head.starts_with("--- file ")) {
+      dir_.put(block.head.substr(9), joined(block.lines));
+      rewritten += block.head + "\n" + joined(block.lines);
+    } else if (!block.head.starts_with("$ ")) {
+      ASSERT_TRUE(block.head.empty() || block.head.starts_with("#")) << "what is this: " << block.head;
+      rewritten += block.head + "\n";
+    } else {
+      Step step{.command = block.head.substr(2), .exit = 0, .input = {}, .out = {}, .err = {}};
+      for (; i < blocks.size(); ++i) {
+        const Block& part = blocks[i];
+        if (part.head.starts_with("exit ")) {
+          step.exit = std::stoi(part.head.substr(5));
+        } else if (part.head == "--- stdin") {
+          step.input = joined(part.lines);
+        } else if (part.head == "--- stdout") {
+          step.out = part.lines;
+        } else if (part.head == "--- stderr") {
+          step.err = part.lines;
+        } else {
+          break;
+        }
+      }
+      check(step, rewritten);
+    }
+  }
+  if (updating()) std::ofstream(path()) << rewritten;
+}
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(fs::path(EDGE_SOURCE_DIR) / "tests/cli/cases")) {
+    if (entry.path().extension() == ".case") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CliCase, testing::ValuesIn(case_names()), test_name);
+
+}  // namespace
+}  // namespace edge::tests

@@ -1,0 +1,203 @@
+#include "tests/cli/process.h"
+
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace edge::tests {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kPatience = std::chrono::seconds(60);
+
+int left_ms(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::max<std::int64_t>(0, left));
+}
+
+struct Spawned {
+  pid_t pid;
+  int in;
+  int out;
+  int err;
+};
+
+Spawned spawn(const std::vector<std::string>& command, const std::filesystem::path& directory) {
+  int in[2];
+  int out[2];
+  int err[2];
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0) {
+    throw std::runtime_error("pipe");
+  }
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  const std::string path =
+      bin_dir().string() + ":" + (::getenv("PATH") != nullptr ? ::getenv("PATH") : "/usr/bin:/bin");
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(in[0], 0);
+    ::dup2(out[1], 1);
+    ::dup2(err[1], 2);
+    ::setenv("PATH", path.c_str(), 1);
+    ::unsetenv("NO_COLOR");
+    for (const char* name : {"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"}) ::unsetenv(name);
+    if (::chdir(directory.c_str()) == 0) ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  ::close(in[0]);
+  ::close(out[1]);
+  ::close(err[1]);
+  return {pid, in[1], out[0], err[0]};
+}
+
+int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+std::filesystem::path bin_dir() { return std::filesystem::canonical("/proc/self/exe").parent_path(); }
+
+TempDir::TempDir() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "edge-cli-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");
+  path_ = pattern;
+}
+
+TempDir::~TempDir() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+void TempDir::put(const std::string& name, const std::string& text) const {
+  std::filesystem::create_directories((path_ / name).parent_path());
+  const std::filesystem::path beside = path_ / (name + ".tmp");
+  std::ofstream(beside) << text;
+  std::filesystem::rename(beside, path_ / name);
+}
+
+std::string TempDir::get(const std::string& name) const {
+  std::ostringstream text;
+  text << std::ifstream(path_ / name).rdbuf();
+  return text.str();
+}
+
+Finished run_command(const std::vector<std::string>& command, const std::string& input,
+                     const std::filesystem::path& directory) {
+  ::signal(SIGPIPE, SIG_IGN);
+  const Spawned child = spawn(command, directory);
+  Finished finished;
+  const auto deadline = Clock::now() + kPatience;
+  std::size_t sent = 0;
+  ::fcntl(child.in, F_SETFL, O_NONBLOCK);
+  int in = child.in;
+  int open = 2;
+  pollfd fds[3] = {{in, POLLOUT, 0}, {child.out, POLLIN, 0}, {child.err, POLLIN, 0}};
+  while (open > 0) {
+    if (sent == input.size() && in >= 0) {
+      ::close(in);
+      in = fds[0].fd = -1;
+    }
+    if (::poll(fds, 3, left_ms(deadline)) <= 0) {
+      ::kill(child.pid, SIGKILL);
+      finished.err += "\n(killed: it did not end in time)\n";
+      break;
+    }
+    if (in >= 0 && fds[0].revents != 0) {
+      const ssize_t put = ::write(in, input.data() + sent, input.size() - sent);
+      sent = put < 0 ? input.size() : sent + static_cast<std::size_t>(put);
+    }
+    for (int i = 1; i < 3; ++i) {
+      if (fds[i].fd < 0 || fds[i].revents == 0) continue;
+      char buffer[16384];
+      const ssize_t got = ::read(fds[i].fd, buffer, sizeof(buffer));
+      if (got > 0) {
+        (i == 1 ? finished.out : finished.err).append(buffer, static_cast<std::size_t>(got));
+      } else {
+        fds[i].fd = -1;
+        --open;
+      }
+    }
+  }
+  if (in >= 0) ::close(in);
+  ::close(child.out);
+  ::close(child.err);
+  int status = 0;
+  ::waitpid(child.pid, &status, 0);
+  finished.code = exit_code(status);
+  return finished;
+}
+
+Process::Process(const std::vector<std::string>& command) {
+  const Spawned child = spawn(command, ".");
+  ::close(child.in);
+  pid_ = child.pid;
+  out_.fd = child.out;
+  err_.fd = child.err;
+}
+
+Process::~Process() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  ::close(out_.fd);
+  ::close(err_.fd);
+}
+
+std::optional<std::string> Process::wait_line(Stream& stream, const std::string& text) {
+  const auto deadline = Clock::now() + kPatience;
+  for (;;) {
+    for (std::size_t end; (end = stream.pending.find('\n')) != std::string::npos;) {
+      std::string line = stream.pending.substr(0, end);
+      stream.pending.erase(0, end + 1);
+      if (line.find(text) != std::string::npos) return line;
+    }
+    // Both are read: a full pipe would stop the child.
+    pollfd fds[2] = {{out_.fd, POLLIN, 0}, {err_.fd, POLLIN, 0}};
+    const int ready = ::poll(fds, 2, left_ms(deadline));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return std::nullopt;
+    bool ended = false;
+    for (Stream* each : {&out_, &err_}) {
+      if (fds[each == &out_ ? 0 : 1].revents == 0) continue;
+      char buffer[16384];
+      const ssize_t got = ::read(each->fd, buffer, sizeof(buffer));
+      if (got <= 0) {
+        ended = ended || each == &stream;
+        continue;
+      }
+      each->pending.append(buffer, static_cast<std::size_t>(got));
+      each->all.append(buffer, static_cast<std::size_t>(got));
+    }
+    if (ended) return std::nullopt;
+  }
+}
+
+void Process::send_signal(int number) const { ::kill(pid_, number); }
+
+int Process::wait_exit() {
+  // Its output is read on: an exiting process must not hang on a full pipe.
+  while (wait_line(out_, "\x01never")) {
+  }
+  const auto deadline = Clock::now() + kPatience;
+  int status = 0;
+  for (;;) {
+    const pid_t got = ::waitpid(pid_, &status, WNOHANG);
+    if (got == pid_) break;
+    if (got < 0 || Clock::now() > deadline) return -1;
+    ::poll(nullptr, 0, 1);
+  }
+  pid_ = -1;
+  return exit_code(status);
+}
+
+}  // namespace edge::tests

@@ -1,0 +1,61 @@
+// edge-standalone or edge-agent under test, with the ports that it chose.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/cli/process.h"
+
+namespace edge::tests {
+
+class ProxyProcess {
+ public:
+  /// Adds port 0 for everything to `command` and starts it.
+  explicit ProxyProcess(std::vector<std::string> command);
+
+  /// Waits for `ready program=<hash>` and gives the hash, empty when it does not come. Ports are known afterwards.
+  std::string wait_ready();
+  /// The same for `programmed program=<hash>`.
+  std::string wait_programmed();
+
+  int metrics_port = 0;
+  int health_port = 0;
+  int port = 0;  ///< of the listener `http`
+  Process process;
+};
+
+/// examples/quick-start/backend.py on a port of its own.
+class Backend {
+ public:
+  explicit Backend(const std::string& name);
+  int port = 0;
+
+ private:
+  Process process_;
+};
+
+/// A listening socket of the test itself.
+class ListeningSocket {
+ public:
+  ListeningSocket();
+  ~ListeningSocket();
+  ListeningSocket(const ListeningSocket&) = delete;
+  ListeningSocket& operator=(const ListeningSocket&) = delete;
+  int accept_one() const;
+  int port = 0;
+
+ private:
+  int fd_;
+};
+
+/// Body of `curl` on a path, for the host `shop.example`; with the status in front: `200 body`.
+std::string curl(int port, const std::string& path, const std::vector<std::string>& more = {});
+
+/// Gateway, backend and its endpoint.
+std::string base_config(int backend_port, int listener_port = 8080);
+/// A route of that gateway with one exact path.
+std::string route_config(const std::string& name, const std::string& path, const std::string& spec = {});
+
+}  // namespace edge::tests

@@ -1,0 +1,158 @@
+// edge-standalone as a user runs it: files, a real backend, curl, signals.
+#include <sys/socket.h>
+
+#include <future>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/cli/proxy_process.h"
+
+namespace edge::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Standalone : public testing::Test {
+ protected:
+  std::vector<std::string> command(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "data"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(Standalone, ServesFollowsTheFilesAndDrains) {
+  Backend backend("one");
+  dir_.put("config/base.yaml", base_config(backend.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  ProxyProcess proxy(command());
+  const std::string first = proxy.wait_ready();
+  ASSERT_EQ(first.size(), 64u) << proxy.process.err_text();
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+  EXPECT_THAT(curl(proxy.port, "/b"), StartsWith("404 "));
+  EXPECT_EQ(curl(proxy.health_port, "/readyz"), "200 ready program=" + first);
+  EXPECT_EQ(curl(proxy.health_port, "/healthz"), "200 ok");
+  EXPECT_THAT(
+      curl(proxy.metrics_port, "/metrics"),
+      testing::AllOf(HasSubstr("edge_requests_total 2\n"), HasSubstr("edge_program_info{hash=\"" + first + "\"} 1"),
+                     HasSubstr("edge_responses_total{class=\"4xx\"} 1\n")));
+
+  dir_.put("config/b.yaml", route_config("b", "/b"));
+  const std::string second = proxy.wait_programmed();
+  EXPECT_EQ(second.size(), 64u);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(curl(proxy.port, "/b"), "200 one got GET /b");
+
+  proxy.process.send_signal(SIGTERM);
+  EXPECT_TRUE(proxy.process.wait_err("draining"));
+  EXPECT_EQ(proxy.process.wait_exit(), 0);
+}
+
+TEST_F(Standalone, ABrokenFileKeepsWhatWorksAndSaysSo) {
+  Backend backend("one");
+  dir_.put("config/base.yaml", base_config(backend.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+
+  dir_.put("config/a.yaml", "kind: [broken\n");
+  EXPECT_TRUE(proxy.process.wait_err("error["));
+  EXPECT_TRUE(proxy.process.wait_err("stays in force"));
+  EXPECT_TRUE(proxy.process.wait_err("correct the faults"));
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+
+  dir_.put("config/b.yaml", route_config("b", "/b"));
+  EXPECT_NE(proxy.wait_programmed(), "");
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+  EXPECT_EQ(curl(proxy.port, "/b"), "200 one got GET /b");
+
+  dir_.put("config/a.yaml", route_config("a", "/mended"));
+  EXPECT_NE(proxy.wait_programmed(), "");
+  EXPECT_EQ(curl(proxy.port, "/mended"), "200 one got GET /mended");
+  EXPECT_THAT(curl(proxy.port, "/a"), StartsWith("404 "));
+}
+
+TEST_F(Standalone, StartsWithTheLastSoundProgramWhenTheFilesAreBroken) {
+  Backend backend("one");
+  dir_.put("config/base.yaml", base_config(backend.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  std::string hash;
+  {
+    ProxyProcess proxy(command());
+    hash = proxy.wait_ready();
+    ASSERT_NE(hash, "") << proxy.process.err_text();
+    proxy.process.send_signal(SIGTERM);
+    EXPECT_EQ(proxy.process.wait_exit(), 0);
+  }
+  const auto key = std::filesystem::status(dir_ / "data/signing.key");
+  EXPECT_EQ(key.permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+
+  dir_.put("config/a.yaml", "kind: [broken\n");
+  ProxyProcess proxy(command());
+  EXPECT_EQ(proxy.wait_ready(), hash) << proxy.process.err_text();
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+  dir_.put("config/a.yaml", route_config("a", "/new"));
+  EXPECT_NE(proxy.wait_programmed(), "");
+  EXPECT_EQ(curl(proxy.port, "/new"), "200 one got GET /new");
+}
+
+TEST_F(Standalone, DrainsTheRequestInFlight) {
+  ListeningSocket upstream;
+  dir_.put("config/all.yaml", base_config(upstream.port) + "---\n" + route_config("a", "/a"));
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  auto answer = std::async(std::launch::async, [&] { return curl(proxy.port, "/a"); });
+  const int connection = upstream.accept_one();
+  char buffer[4096];
+  ASSERT_GT(::recv(connection, buffer, sizeof(buffer), 0), 0);
+
+  proxy.process.send_signal(SIGTERM);
+  ASSERT_TRUE(proxy.process.wait_err("draining"));
+  const std::string reply = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate";
+  ASSERT_EQ(::send(connection, reply.data(), reply.size(), MSG_NOSIGNAL), static_cast<ssize_t>(reply.size()));
+  EXPECT_EQ(answer.get(), "200 late");
+  EXPECT_EQ(proxy.process.wait_exit(), 0);
+  ::close(connection);
+}
+
+TEST_F(Standalone, ASecondSignalEndsItAtOnce) {
+  ListeningSocket upstream;
+  dir_.put("config/all.yaml", base_config(upstream.port) + "---\n" + route_config("a", "/a"));
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  auto answer = std::async(std::launch::async, [&] { return curl(proxy.port, "/a"); });
+  const int connection = upstream.accept_one();
+  proxy.process.send_signal(SIGTERM);
+  ASSERT_TRUE(proxy.process.wait_err("draining"));
+  proxy.process.send_signal(SIGTERM);
+  EXPECT_EQ(proxy.process.wait_exit(), 128 + SIGTERM);
+  ::close(connection);
+  answer.get();
+}
+
+TEST_F(Standalone, APortThatIsTakenEndsTheStart) {
+  ListeningSocket taken;
+  dir_.put("config/all.yaml", base_config(1, taken.port));
+  // Without --ephemeral-ports: the port is the one that the gateway names.
+  Process proxy(command({"--metrics-listen", "off", "--health-listen", "off"}));
+  EXPECT_TRUE(proxy.wait_err(":" + std::to_string(taken.port)));
+  EXPECT_EQ(proxy.wait_exit(), 1);
+}
+
+TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
+  const auto code = [&](const std::vector<std::string>& more) { return run_command(command(more)).code; };
+  dir_.put("config/all.yaml", base_config(1));
+  EXPECT_EQ(code({"--threads", "many"}), 2);
+  EXPECT_EQ(code({"--metrics-listen", "nowhere"}), 2);
+  EXPECT_EQ(code({"--drain-timeout", "5"}), 2);
+  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "none/data"}).code, 1);
+}
+
+}  // namespace
+}  // namespace edge::tests
