@@ -1,5 +1,6 @@
 #include "edgectl/diagnostics_output.h"
 
+#include <algorithm>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -50,15 +51,44 @@ std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::err
 
 LineColumn position(const Span& span, const SourceMap& sources) { return sources[span.source].position(span.begin); }
 
+/// SARIF counts code points where we count bytes.
+std::uint32_t code_point_column(const SourceText& source, const LineColumn& at) {
+  const std::string_view before = source.line(at.line).substr(0, at.column - 1);
+  const auto continuations =
+      std::ranges::count_if(before, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; });
+  return at.column - static_cast<std::uint32_t>(continuations);
+}
+
 Json region(const Span& span, const SourceMap& sources) {
-  const LineColumn begin = position(span, sources);
-  const LineColumn end = sources[span.source].position(span.end);
-  return {{"startLine", begin.line}, {"startColumn", begin.column}, {"endLine", end.line}, {"endColumn", end.column}};
+  const SourceText& source = sources[span.source];
+  const LineColumn begin = source.position(span.begin);
+  const LineColumn end = source.position(span.end);
+  return {{"startLine", begin.line},
+          {"startColumn", code_point_column(source, begin)},
+          {"endLine", end.line},
+          {"endColumn", code_point_column(source, end)}};
+}
+
+/// A file's name as a relative URI reference (RFC 3986).
+std::string uri_of(const std::string& name) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  constexpr std::string_view kKept = "-._~/+,=@";
+  std::string uri;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain || kKept.find(c) != std::string_view::npos) {
+      uri += c;
+    } else {
+      uri += std::string("%") + kHex[byte >> 4] + kHex[byte & 15];
+    }
+  }
+  return uri;
 }
 
 Json location(const Span& span, const SourceMap& sources) {
   return {{"physicalLocation",
-           {{"artifactLocation", {{"uri", sources[span.source].name()}}}, {"region", region(span, sources)}}}};
+           {{"artifactLocation", {{"uri", uri_of(sources[span.source].name())}}}, {"region", region(span, sources)}}}};
 }
 
 }  // namespace
@@ -160,12 +190,11 @@ std::string diagnostics_sarif(const Diagnostics& diagnostics, const SourceMap& s
   Json descriptions = Json::array();
   for (const auto& [id, title] : rules) descriptions.push_back({{"id", id}, {"shortDescription", {{"text", title}}}});
   const Json driver = {{"name", "edgectl"}, {"version", EDGE_VERSION}, {"rules", descriptions}};
-  return dumped({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-                 {"version", "2.1.0"},
-                 {"runs", Json::array({{{"tool", {{"driver", driver}}},
-                                        // Columns count bytes of UTF-8; SARIF has no name for that nearer than this.
-                                        {"columnKind", "unicodeCodePoints"},
-                                        {"results", results}}})}});
+  return dumped(
+      {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+       {"version", "2.1.0"},
+       {"runs",
+        Json::array({{{"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}}})}});
 }
 
 }  // namespace edge::edgectl
