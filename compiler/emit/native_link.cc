@@ -1,12 +1,12 @@
 #include "compiler/emit/native_link.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include <fcntl.h>
 #include <lld/Common/Driver.h>
@@ -17,7 +17,7 @@ LLD_HAS_DRIVER(elf)
 namespace edge::compiler::emit {
 namespace {
 
-/// An anonymous file. lld takes paths only; this one leaves nothing behind, whatever happens.
+/// An anonymous file to read from. lld takes paths only; this one leaves nothing behind, whatever happens.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(memfd_create("edge-native", MFD_CLOEXEC)) {}
@@ -40,21 +40,53 @@ class MemoryFile {
     return true;
   }
 
-  bool read(std::vector<std::byte>& bytes) const {
-    struct stat status{};
-    if (fstat(descriptor_, &status) != 0) return false;
-    bytes.resize(static_cast<std::size_t>(status.st_size));
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t n = pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      done += static_cast<std::size_t>(n);
-    }
-    return true;
+ private:
+  int descriptor_;
+};
+
+/// Collects what is written to a path. lld creates regular files through a temporary one beside them, which nothing
+/// would remove after a crash; into a pipe it writes straight.
+class PipeReader {
+ public:
+  PipeReader() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    write_end_ = ends[1];
+    reader_ = std::thread([this, from = ends[0]] { drain(from); });
+  }
+  ~PipeReader() { finish(); }
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+
+  bool ok() const { return write_end_ >= 0; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(write_end_); }
+  /// Everything that was written. Call after the last writer is done.
+  std::vector<std::byte> take() {
+    finish();
+    return std::move(bytes_);
   }
 
  private:
-  int descriptor_;
+  void drain(int from) {
+    std::byte buffer[16384];
+    for (;;) {
+      const ssize_t n = ::read(from, buffer, sizeof buffer);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      bytes_.insert(bytes_.end(), buffer, buffer + n);
+    }
+    close(from);
+  }
+  void finish() {
+    if (write_end_ < 0) return;
+    close(write_end_);
+    write_end_ = -1;
+    reader_.join();
+  }
+
+  int write_end_ = -1;
+  std::vector<std::byte> bytes_;
+  std::thread reader_;
 };
 
 /// lld's globals belong to one link at a time. After a crash inside it they belong to none.
@@ -72,14 +104,13 @@ Linker& linker() {
 
 Result<std::vector<std::byte>> link_shared(program::Target target, std::span<const std::byte> object) {
   const MemoryFile input;
-  const MemoryFile output;
+  PipeReader output;
   if (!input.ok() || !output.ok() || !input.write(object)) {
     return Error{ErrorCode::kResourceExhausted, std::string("cannot keep an object in memory: ") + strerror(errno)};
   }
   const std::string input_path = input.path();
   const std::string output_path = output.path();
-  // Written through one descriptor, without a rename, which /proc does not have; without threads, so that the bytes and
-  // the process stay as they were.
+  // Without threads: a link this small is done before they start.
   const char* const arguments[] = {"ld.lld",
                                    "-m",
                                    target == program::Target::kAarch64 ? "aarch64linux" : "elf_x86_64",
@@ -88,7 +119,6 @@ Result<std::vector<std::byte>> link_shared(program::Target target, std::span<con
                                    "--hash-style=gnu",
                                    "--strip-all",
                                    "--threads=1",
-                                   "--no-mmap-output-file",
                                    "-z",
                                    "noexecstack",
                                    "-z",
@@ -105,8 +135,8 @@ Result<std::vector<std::byte>> link_shared(program::Target target, std::span<con
     linker().usable = result.canRunAgain;
     if (result.retCode != 0) return Error{ErrorCode::kInternal, "lld: " + message};
   }
-  std::vector<std::byte> linked;
-  if (!output.read(linked) || linked.empty()) return Error{ErrorCode::kInternal, "lld wrote nothing. " + message};
+  std::vector<std::byte> linked = output.take();
+  if (linked.empty()) return Error{ErrorCode::kInternal, "lld wrote nothing. " + message};
   return linked;
 }
 

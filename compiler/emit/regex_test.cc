@@ -1,0 +1,122 @@
+#include "compiler/emit/regex.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace edge::compiler::emit {
+namespace {
+
+using Sets = std::vector<std::vector<std::string>>;
+
+std::vector<bool> hits(const RegexOutcome& outcome, std::size_t patterns, std::string_view subject) {
+  if (outcome.database == nullptr) {
+    ADD_FAILURE() << outcome.message;
+    return {};
+  }
+  const auto found = RegexCompiler::scan(outcome.database->bytes, patterns, subject);
+  EXPECT_TRUE(found.ok());
+  return found.ok() ? *found : std::vector<bool>{};
+}
+
+TEST(Regex, TellsWhichPatternsOfASetAreFound) {
+  RegexCompiler compiler("");
+  const auto outcomes = compiler.compile(Sets{{"^/api/v[0-9]+", "users", "\\.png\\z", ".*"}});
+  ASSERT_TRUE(outcomes.ok()) << outcomes.error().text;
+  const RegexOutcome& set = outcomes->front();
+  EXPECT_EQ(hits(set, 4, "/api/v12/users"), (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(hits(set, 4, "/x.png"), (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ(hits(set, 4, "/x.png\n"), (std::vector<bool>{false, false, false, true}));
+  EXPECT_EQ(hits(set, 4, ""), (std::vector<bool>{false, false, false, true}));
+}
+
+TEST(Regex, CompilesTheSameSetToTheSameBytes) {
+  RegexCompiler compiler("");
+  RegexCompiler other("");
+  const Sets sets{{"a+b", "^/x/[a-z]{2,5}/y"}, {"foo.*bar"}};
+  const auto first = compiler.compile(sets);
+  const auto second = other.compile(sets);
+  ASSERT_TRUE(first.ok() && second.ok());
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    ASSERT_NE((*first)[i].database, nullptr);
+    EXPECT_EQ((*first)[i].database->bytes, (*second)[i].database->bytes);
+  }
+}
+
+TEST(Regex, NamesThePatternThatHyperscanRefuses) {
+  RegexCompiler compiler("");
+  const auto outcomes = compiler.compile(Sets{{"ok"}, {"fine", "(a)\\1", "also"}, {"ok2"}});
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_NE((*outcomes)[0].database, nullptr);
+  EXPECT_EQ((*outcomes)[1].database, nullptr);
+  EXPECT_EQ((*outcomes)[1].failed_pattern, 1u);
+  EXPECT_FALSE((*outcomes)[1].message.empty());
+  EXPECT_NE((*outcomes)[2].database, nullptr);
+}
+
+void expect_refused_alone(RegexLimits limits, const std::string& costly, const std::string& reason) {
+  RegexCompiler compiler("", limits);
+  const auto outcomes = compiler.compile(Sets{{"fine", costly}, {"after"}, {costly}});
+  ASSERT_TRUE(outcomes.ok()) << outcomes.error().text;
+  EXPECT_EQ((*outcomes)[0].database, nullptr);
+  EXPECT_EQ((*outcomes)[0].failed_pattern, 1u);
+  EXPECT_NE((*outcomes)[0].message.find(reason), std::string::npos) << (*outcomes)[0].message;
+  EXPECT_NE((*outcomes)[1].database, nullptr) << (*outcomes)[1].message;
+  EXPECT_EQ((*outcomes)[2].database, nullptr);
+}
+
+/// Some five seconds of work.
+std::string costly_pattern() {
+  std::string alternatives;
+  for (int i = 0; i < 1200; ++i) {
+    const std::string number = std::to_string(i);
+    alternatives += (i == 0 ? "" : "|") + number + "x.*y" + number;
+  }
+  return alternatives;
+}
+
+TEST(Regex, NamesThePatternThatTakesTooMuchCpuAndGoesOn) {
+  RegexLimits limits;
+  limits.cpu_seconds = 0;
+  expect_refused_alone(limits, costly_pattern(), "CPU time");
+}
+
+TEST(Regex, NamesThePatternThatTakesTooLongAndGoesOn) {
+  RegexLimits limits;
+  limits.wall = std::chrono::milliseconds(1500);
+  expect_refused_alone(limits, costly_pattern(), "1500 ms");
+}
+
+TEST(Regex, SaysWhenThereIsNoWorker) {
+  for (const char* worker : {"/nonexistent/edge-regexc", "/bin/false", "/bin/cat"}) {
+    RegexLimits limits;
+    limits.wall = std::chrono::milliseconds(500);
+    RegexCompiler compiler(worker, limits);
+    const auto outcomes = compiler.compile(Sets{{"a"}});
+    ASSERT_FALSE(outcomes.ok()) << worker;
+    EXPECT_EQ(outcomes.error().code, ErrorCode::kUnavailable);
+  }
+}
+
+TEST(Regex, RefusesANulByte) {
+  RegexCompiler compiler("");
+  const auto outcomes = compiler.compile(Sets{{"a", std::string("b\0c", 3)}});
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_EQ(outcomes->front().database, nullptr);
+  EXPECT_EQ(outcomes->front().failed_pattern, 1u);
+}
+
+TEST(Regex, RefusesBytesThatAreNoDatabase) {
+  const std::string junk(200, 'x');
+  EXPECT_EQ(RegexCompiler::scan(std::as_bytes(std::span(junk)), 1, "x").error().code, ErrorCode::kDataLoss);
+}
+
+TEST(Regex, IdentifiesSetsByTheirPatterns) {
+  EXPECT_EQ(regex_set_id({"a", "b"}), regex_set_id({"a", "b"}));
+  EXPECT_NE(regex_set_id({"a", "b"}), regex_set_id({"b", "a"}));
+  EXPECT_NE(regex_set_id({"a", "b"}), regex_set_id({"ab"}));
+  EXPECT_NE(regex_set_id({"a", ""}), regex_set_id({"a"}));
+}
+
+}  // namespace
+}  // namespace edge::compiler::emit
