@@ -1,0 +1,235 @@
+#include "tests/runtime/case_run.h"
+
+#include <charconv>
+
+#include "base/units.h"
+
+namespace edge::test {
+
+namespace {
+
+Error failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
+
+/// One line `name value` of an options section.
+Status set_option(const Command& line, runtime::ServerOptions& options) {
+  std::size_t number = 0;
+  std::from_chars(line.argument.data(), line.argument.data() + line.argument.size(), number);
+  const auto duration = parse_duration(line.argument).value_or(std::chrono::nanoseconds(0));
+  if (line.name == "threads")
+    options.threads = static_cast<unsigned>(number);
+  else if (line.name == "max_header_bytes")
+    options.max_header_bytes = number;
+  else if (line.name == "max_headers")
+    options.max_headers = number;
+  else if (line.name == "max_uri_bytes")
+    options.max_uri_bytes = number;
+  else if (line.name == "max_connections")
+    options.max_connections = number;
+  else if (line.name == "head_timeout")
+    options.head_timeout = duration;
+  else if (line.name == "keep_alive_timeout")
+    options.keep_alive_timeout = duration;
+  else if (line.name == "upstream_idle_timeout")
+    options.upstream_idle_timeout = duration;
+  else
+    return failure("line " + std::to_string(line.line) + ": unknown option " + line.name);
+  return {};
+}
+
+Upstream::Kind kind_of(const std::string& word) {
+  if (word == "serve") return Upstream::Kind::kServe;
+  if (word == "full") return Upstream::Kind::kFull;
+  return word == "dead" ? Upstream::Kind::kDead : Upstream::Kind::kScript;
+}
+
+std::uint64_t stat_value(const runtime::ServerStats& stats, const std::string& name) {
+  if (name == "connections_accepted") return stats.connections_accepted;
+  if (name == "connections_active") return stats.connections_active;
+  if (name == "connections_refused") return stats.connections_refused;
+  if (name == "requests") return stats.requests;
+  if (name == "upstream_connects") return stats.upstream_connects;
+  if (name == "upstream_reused") return stats.upstream_reused;
+  if (name == "upstream_retries") return stats.upstream_retries;
+  return name.starts_with("responses_") ? stats.responses[(name.back() - '0') % 6] : ~std::uint64_t{0};
+}
+
+}  // namespace
+
+CaseRun::~CaseRun() {
+  stage_.abort();
+  for (const auto& upstream : upstreams_) upstream->join();
+  if (drainer_.joinable()) drainer_.join();
+}
+
+std::string CaseRun::run() {
+  start_upstreams();
+  if (Status started = start_server(); !started) return started.error().text;
+  play();
+  return stage_.failure();
+}
+
+const Section* CaseRun::find(const std::string& kind, const std::string& argument) const {
+  for (const Section& section : file_.sections) {
+    if (section.kind == kind && section.argument == argument) return &section;
+  }
+  return nullptr;
+}
+
+void CaseRun::start_upstreams() {
+  for (const Section& section : file_.sections) {
+    if (section.kind != "upstream") continue;
+    const auto [name, kind] = split_word(section.argument);
+    upstreams_.push_back(std::make_unique<Upstream>(stage_, name, kind_of(kind)));
+    ports_[name] = upstreams_.back()->port();
+    upstreams_.back()->start(section.commands);
+  }
+}
+
+Status CaseRun::start_server() {
+  runtime::ServerOptions options;
+  options.threads = 1;
+  options.ephemeral_ports = true;
+  if (const Section* section = find("options", "")) {
+    for (const Command& line : section->commands) {
+      if (Status set = set_option(line, options); !set) return set;
+    }
+  }
+  auto server = runtime::Server::start(options);
+  if (!server) return server.error();
+  server_ = std::move(server.value());
+  return install("");
+}
+
+/// A case without a configuration has one gateway, a backend an upstream, and one route to the first.
+Status CaseRun::install(const std::string& config_name) {
+  const Section* section = find("config", config_name);
+  std::string text = section != nullptr ? section->text : "@gateway\n";
+  if (section == nullptr) {
+    for (const auto& upstream : upstreams_) text += "@backend " + upstream->name() + "\n";
+    if (!upstreams_.empty()) text += "@route " + upstreams_.front()->name() + "\n";
+  }
+  const Result<Compiled> compiled = compile_text(file_.name, expand_config(text, ports_));
+  if (!compiled) return compiled.error();
+  server_->set_endpoints(compiled->endpoints);
+  return server_->install(compiled->program);
+}
+
+Result<std::uint16_t> CaseRun::port(const std::string& listener) const {
+  for (const runtime::BoundAddress& bound : server_->addresses()) {
+    if (listener.empty() || bound.listener == listener) return bound.port;
+  }
+  return failure("no such listener: " + listener);
+}
+
+void CaseRun::drain() {
+  drainer_ = std::thread([this] {
+    if (!server_->drain(std::chrono::seconds(10))) stage_.fail("the drain did not end in time");
+    stage_.signal("drained");
+  });
+}
+
+/// Clients run one after the other, on this thread; then nothing may be left that the scripts did not take.
+void CaseRun::play() {
+  for (const Section& section : file_.sections) {
+    if (!stage_.failure().empty()) return;
+    if (section.kind == "client") play_client(section);
+    if (section.kind == "refuse") play_refusal(section);
+  }
+  for (const auto& upstream : upstreams_) {
+    if (const Section* section = find("upstream", upstream->name()); section != nullptr) upstream->join();
+  }
+  for (const auto& upstream : upstreams_) {
+    if (!stage_.failure().empty()) return;
+    if (Status rest = upstream->expect_untouched_rest(); !rest) stage_.fail(rest.error().text);
+  }
+}
+
+void CaseRun::play_client(const Section& section) {
+  clients_.push_back(std::make_unique<Client>(stage_, *this));
+  Status done = clients_.back()->run(section.commands);
+  if (done) done = clients_.back()->expect_quiet();
+  if (!done) stage_.fail("client " + section.argument + ", " + done.error().text);
+  clients_.back()->close_all();
+}
+
+/// `refuse STATUS REASON`: what stands there is answered so, and the connection closed.
+void CaseRun::play_refusal(const Section& section) {
+  Section client = section;
+  const auto [status, reason] = split_word(section.argument);
+  client.commands.insert(client.commands.begin(), Command{section.line, "connect", "", "", false});
+  for (Command& command : client.commands) {
+    if (command.name.empty()) command.name = "send";
+  }
+  client.commands.push_back({section.line, "head", status, "", false});
+  if (!reason.empty()) client.commands.push_back({section.line, "field", "X-Edge-Reason: " + reason, "", false});
+  client.commands.push_back({section.line, "field", "Connection: close", "", false});
+  client.commands.push_back({section.line, "body-like", "", "", false});
+  client.commands.push_back({section.line, "closed", "", "", false});
+  play_client(client);
+}
+
+Status Client::run_own(const Command& command) {
+  if (command.name == "connect") return connect(command.argument);
+  if (command.name == "install") return run_.install(command.argument);
+  if (command.name == "tally") return tally(command.argument);
+  if (command.name == "share") return share(command.argument);
+  if (command.name == "stat") return stat(command.argument);
+  if (command.name == "drain") {
+    run_.drain();
+    return {};
+  }
+  return unknown();
+}
+
+/// `connect [NAME [LISTENER]]`.
+Status Client::connect(const std::string& argument) {
+  const auto [name, listener] = split_word(argument);
+  const Result<std::uint16_t> port = run_.port(listener);
+  if (!port) return port.error();
+  const Result<int> fd = Connection::dial(*port);
+  if (!fd) return fd.error();
+  adopt(name.empty() ? std::to_string(++connected_) : name, *fd);
+  return {};
+}
+
+/// `tally N PATH [FIELD LINE]`: sends N requests and counts the bodies of the answers.
+Status Client::tally(const std::string& argument) {
+  const auto [number, rest] = split_word(argument);
+  const auto [path, field] = split_word(rest);
+  const std::string request =
+      "GET " + path + " HTTP/1.1\r\nHost: example.com\r\n" + (field.empty() ? "" : field + "\r\n") + "\r\n";
+  bodies_.clear();
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  for (int i = std::stoi(number); i > 0; --i) {
+    if (Status sent = (*connection)->send(request); !sent) return sent;
+    const Result<Message> head = (*connection)->receive_head();
+    if (!head) return head.error();
+    const Result<std::string> body = (*connection)->receive_body(*head);
+    if (!body) return body.error();
+    ++bodies_[*body];
+  }
+  return {};
+}
+
+/// `share BODY LEAST MOST` of the last tally.
+Status Client::share(const std::string& argument) {
+  const auto [body, range] = split_word(argument);
+  const auto [least, most] = split_word(range);
+  const int count = bodies_[body];
+  if (count < std::stoi(least) || count > std::stoi(most)) return mismatch(argument, std::to_string(count));
+  return {};
+}
+
+/// `stat NAME VALUE`: waits until the counter has the value; counters follow the answers by a moment.
+Status Client::stat(const std::string& argument) {
+  const auto [name, value] = split_word(argument);
+  for (;;) {
+    const std::uint64_t now = stat_value(run_.server().stats(), name);
+    if (std::to_string(now) == value) return {};
+    if (stage_.deadline().over()) return mismatch(value, std::to_string(now));
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace edge::test

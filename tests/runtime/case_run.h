@@ -1,0 +1,67 @@
+// Runs one case file: compiles its configuration, starts its upstreams and the server, plays its clients.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/actor.h"
+#include "tests/support/case_file.h"
+#include "tests/support/proxy.h"
+#include "tests/support/upstream.h"
+
+namespace edge::test {
+
+class CaseRun;
+
+/// The client's own commands: connections to the proxy, and what an operator does to it meanwhile.
+class Client : public Actor {
+ public:
+  Client(Stage& stage, CaseRun& run) : Actor(stage), run_(run) {}
+
+ private:
+  Status run_own(const Command& command) override;
+  Status connect(const std::string& argument);
+  Status tally(const std::string& argument);
+  Status share(const std::string& argument);
+  Status stat(const std::string& argument);
+
+  CaseRun& run_;
+  int connected_ = 0;
+  std::map<std::string, int> bodies_;
+};
+
+class CaseRun {
+ public:
+  explicit CaseRun(const CaseFile& file) : file_(file), stage_(std::chrono::seconds(20)) {}
+  ~CaseRun();
+
+  /// Empty: the case holds.
+  std::string run();
+
+  Status install(const std::string& config_name);
+  Result<std::uint16_t> port(const std::string& listener) const;
+  runtime::Server& server() { return *server_; }
+  /// Drains on a thread of its own; `drained` is signalled after.
+  void drain();
+
+ private:
+  void start_upstreams();
+  Status start_server();
+  void play();
+  void play_client(const Section& section);
+  void play_refusal(const Section& section);
+  const Section* find(const std::string& kind, const std::string& argument) const;
+
+  const CaseFile& file_;
+  Stage stage_;
+  std::vector<std::unique_ptr<Upstream>> upstreams_;
+  std::map<std::string, std::uint16_t> ports_;
+  std::unique_ptr<runtime::Server> server_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::thread drainer_;
+};
+
+}  // namespace edge::test

@@ -1,0 +1,233 @@
+#include "tests/support/actor.h"
+
+#include <regex>
+
+namespace edge::test {
+
+namespace {
+
+Error failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
+
+/// `Name: value` of a field command.
+std::pair<std::string, std::string> name_and_value(const std::string& argument) {
+  const std::size_t colon = argument.find(':');
+  if (colon == std::string::npos) return {argument, ""};
+  const std::size_t value = argument.find_first_not_of(' ', colon + 1);
+  return {argument.substr(0, colon), value == std::string::npos ? "" : unescape(argument.substr(value))};
+}
+
+std::string joined(const std::vector<std::string>& values) {
+  std::string out;
+  for (const std::string& value : values) out += (out.empty() ? "" : " | ") + value;
+  return values.empty() ? "(absent)" : out;
+}
+
+bool finds(const std::string& text, const std::string& regex) { return std::regex_search(text, std::regex(regex)); }
+
+}  // namespace
+
+const std::map<std::string, Actor::Run>& Actor::table() {
+  static const std::map<std::string, Run> table = {
+      {"send", &Actor::send},           {"send-torn", &Actor::send_torn}, {"fill", &Actor::fill},
+      {"head", &Actor::head},           {"field", &Actor::field},         {"field-like", &Actor::field_like},
+      {"no-field", &Actor::no_field},   {"count", &Actor::count},         {"body", &Actor::body},
+      {"body-like", &Actor::body_like}, {"body-fill", &Actor::body_fill}, {"raw", &Actor::raw},
+      {"raw-head", &Actor::raw_head},   {"closed", &Actor::closed},       {"quiet", &Actor::quiet},
+      {"close", &Actor::close},         {"reset", &Actor::reset},         {"shutdown", &Actor::shutdown},
+      {"signal", &Actor::signal},       {"wait", &Actor::wait},           {"use", &Actor::use}};
+  return table;
+}
+
+Status Actor::run(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (Status done = run_one(command); !done) {
+      return failure("line " + std::to_string(command.line) + ": " + command.name + " " + command.argument + ": " +
+                     done.error().text);
+    }
+  }
+  return {};
+}
+
+Status Actor::run_one(const Command& command) {
+  const auto found = table().find(command.name);
+  return found != table().end() ? (this->*found->second)(command) : run_own(command);
+}
+
+Result<Connection*> Actor::current() {
+  const auto found = connections_.find(current_);
+  if (found == connections_.end()) return failure("no connection");
+  return found->second.get();
+}
+
+void Actor::adopt(const std::string& name, int fd) {
+  connections_[name] = std::make_unique<Connection>(fd, stage_.deadline());
+  current_ = name;
+}
+
+Status Actor::mismatch(std::string_view expected, std::string_view got) {
+  return failure("expected `" + std::string(expected) + "`, got `" + std::string(got.substr(0, 2000)) + "`");
+}
+
+Status Actor::expect_quiet() {
+  for (const auto& [name, connection] : connections_) {
+    if (Status quiet = connection->expect_quiet(); !quiet) return quiet;
+  }
+  return {};
+}
+
+void Actor::close_all() { connections_.clear(); }
+
+Status Actor::send(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  return (*connection)->send(command.has_block ? command.block : unescape(command.argument));
+}
+
+Status Actor::send_torn(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const std::string text = command.has_block ? command.block : unescape(command.argument);
+  for (const char& c : text) {
+    if (Status sent = (*connection)->send({&c, 1}); !sent) return sent;
+  }
+  return {};
+}
+
+Status Actor::fill(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  return (*connection)->send(pattern(std::stoul(command.argument)));
+}
+
+/// `head LINE` reads a head and compares its first line; a response's may be given as its code alone.
+Status Actor::head(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  Result<Message> head = (*connection)->receive_head();
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  const std::string& line = head_.start_line;
+  const bool response = line.starts_with("HTTP/1.");
+  const std::string code = response ? line.substr(9, 3) : "";
+  head_.bodiless = response && (code[0] == '1' || code == "204" || code == "304");
+  if (command.argument != line && (!response || command.argument != code)) {
+    std::string got = line;
+    for (const auto& [name, value] : head_.fields) got += "\n" + name + ": " + value;
+    return mismatch(command.argument, got);
+  }
+  return {};
+}
+
+Status Actor::field(const Command& command) {
+  const auto [name, value] = name_and_value(command.argument);
+  const std::vector<std::string> values = head_.values(name);
+  if (values.size() != 1 || values[0] != value) return mismatch(value, joined(values));
+  return {};
+}
+
+Status Actor::field_like(const Command& command) {
+  const auto [name, value] = name_and_value(command.argument);
+  const std::vector<std::string> values = head_.values(name);
+  if (values.size() != 1 || !finds(values[0], value)) return mismatch(value, joined(values));
+  return {};
+}
+
+Status Actor::no_field(const Command& command) {
+  const std::vector<std::string> values = head_.values(command.argument);
+  return values.empty() ? Status() : mismatch("(absent)", joined(values));
+}
+
+Status Actor::count(const Command& command) {
+  const auto [name, number] = split_word(command.argument);
+  const std::vector<std::string> values = head_.values(name);
+  return std::to_string(values.size()) == number ? Status() : mismatch(number, joined(values));
+}
+
+Status Actor::body(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const Result<std::string> body = (*connection)->receive_body(head_);
+  if (!body) return body.error();
+  const std::string expected = command.has_block ? command.block : unescape(command.argument);
+  return *body == expected ? Status() : mismatch(expected, *body);
+}
+
+Status Actor::body_like(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const Result<std::string> body = (*connection)->receive_body(head_);
+  if (!body) return body.error();
+  return finds(*body, unescape(command.argument)) ? Status() : mismatch(command.argument, *body);
+}
+
+Status Actor::body_fill(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const Result<std::string> body = (*connection)->receive_body(head_);
+  if (!body) return body.error();
+  const std::size_t size = std::stoul(command.argument);
+  if (body->size() != size) return mismatch(command.argument, std::to_string(body->size()) + " bytes");
+  return *body == pattern(size) ? Status() : mismatch("the pattern", "other bytes");
+}
+
+Status Actor::raw(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const std::string expected = command.has_block ? command.block : unescape(command.argument);
+  const Result<std::string> got = (*connection)->receive(expected.size());
+  if (!got) return got.error();
+  return *got == expected ? Status() : mismatch(expected, *got);
+}
+
+/// Reads a head as bytes and looks for a regular expression in it.
+Status Actor::raw_head(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const Result<std::string> got = (*connection)->receive_until("\r\n\r\n");
+  if (!got) return got.error();
+  return finds(*got, command.argument) ? Status() : mismatch(command.argument, *got);
+}
+
+Status Actor::closed(const Command& /*command*/) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  return (*connection)->expect_closed();
+}
+
+Status Actor::quiet(const Command& /*command*/) { return expect_quiet(); }
+
+Status Actor::close(const Command& /*command*/) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  (*connection)->close();
+  return {};
+}
+
+Status Actor::reset(const Command& /*command*/) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  (*connection)->reset();
+  return {};
+}
+
+Status Actor::shutdown(const Command& /*command*/) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  (*connection)->shutdown();
+  return {};
+}
+
+Status Actor::signal(const Command& command) {
+  stage_.signal(command.argument);
+  return {};
+}
+
+Status Actor::wait(const Command& command) { return stage_.wait(command.argument); }
+
+Status Actor::use(const Command& command) {
+  if (!connections_.contains(command.argument)) return failure("no connection of this name");
+  current_ = command.argument;
+  return {};
+}
+
+}  // namespace edge::test

@@ -1,0 +1,195 @@
+#include "tests/support/connection.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <poll.h>
+#include <strings.h>
+#include <unistd.h>
+
+namespace edge::test {
+
+namespace {
+
+Error failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+std::vector<std::string> Message::values(std::string_view name) const {
+  std::vector<std::string> out;
+  for (const auto& [field, value] : fields) {
+    if (same_name(field, name)) out.push_back(value);
+  }
+  return out;
+}
+
+std::string pattern(std::size_t size) {
+  std::string out(size, '\0');
+  std::uint32_t state = 1;
+  for (char& c : out) {
+    state = state * 1664525 + 1013904223;
+    c = static_cast<char>(state >> 24);
+  }
+  return out;
+}
+
+Status wait_for(int fd, short events, const Deadline& deadline) {
+  for (;;) {
+    if (deadline.over()) return failure("the case's time is over");
+    pollfd poll_fd{fd, events, 0};
+    // In slices, to notice that another party has given up.
+    if (::poll(&poll_fd, 1, 50) > 0) return {};
+  }
+}
+
+Result<int> Connection::dial(std::uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    ::close(fd);
+    return failure(std::string("cannot connect: ") + std::strerror(errno));
+  }
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return fd;
+}
+
+Status Connection::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (Status ready = wait_for(fd_, POLLOUT, deadline_); !ready) return ready;
+    const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) {
+      if (errno == EAGAIN) continue;
+      return failure(std::string("cannot send: ") + std::strerror(errno));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return {};
+}
+
+Result<bool> Connection::fill() {
+  if (fd_ < 0) return failure("not connected");
+  if (Status ready = wait_for(fd_, POLLIN, deadline_); !ready) return ready.error();
+  char bytes[65536];
+  const ssize_t size = ::recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT);
+  if (size < 0 && errno == EAGAIN) return true;
+  if (size < 0 && errno != ECONNRESET) return failure(std::string("cannot receive: ") + std::strerror(errno));
+  if (size <= 0) return false;
+  buffer_.append(bytes, static_cast<std::size_t>(size));
+  return true;
+}
+
+Result<std::string> Connection::receive(std::size_t size) {
+  while (buffer_.size() < size) {
+    const Result<bool> more = fill();
+    if (!more) return failure(more.error().text + "; got " + buffer_.substr(0, 2000));
+    if (!*more) return failure("closed after " + std::to_string(buffer_.size()) + " bytes: " + buffer_.substr(0, 2000));
+  }
+  std::string out = buffer_.substr(0, size);
+  buffer_.erase(0, size);
+  return out;
+}
+
+Result<std::string> Connection::receive_until(std::string_view end) {
+  std::size_t at;
+  while ((at = buffer_.find(end)) == std::string::npos) {
+    const Result<bool> more = fill();
+    if (!more) return failure(more.error().text + "; got `" + buffer_.substr(0, 2000) + "`");
+    if (!*more) return failure("closed after `" + buffer_.substr(0, 2000) + "`");
+  }
+  return receive(at + end.size());
+}
+
+Result<std::string> Connection::receive_all() {
+  for (;;) {
+    const Result<bool> more = fill();
+    if (!more) return more.error();
+    if (!*more) return std::exchange(buffer_, {});
+  }
+}
+
+Result<Message> Connection::receive_head() {
+  Result<std::string> text = receive_until("\r\n\r\n");
+  if (!text) return text.error();
+  Message out;
+  std::size_t at = text->find("\r\n");
+  out.start_line = text->substr(0, at);
+  for (at += 2; at + 2 < text->size();) {
+    const std::size_t end = text->find("\r\n", at);
+    const std::string line = text->substr(at, end - at);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) return failure("a field line without a colon: " + line);
+    const std::size_t value = line.find_first_not_of(' ', colon + 1);
+    out.fields.emplace_back(line.substr(0, colon), value == std::string::npos ? "" : line.substr(value));
+    at = end + 2;
+  }
+  return out;
+}
+
+Result<std::string> Connection::receive_body(const Message& head) {
+  if (head.bodiless) return std::string();
+  const std::vector<std::string> length = head.values("Content-Length");
+  const std::vector<std::string> coding = head.values("Transfer-Encoding");
+  if (length.size() + coding.size() > 1) return failure("the body is framed twice");
+  if (!length.empty()) return receive(std::stoul(length[0]));
+  if (coding.empty()) return head.start_line.starts_with("HTTP/") ? receive_all() : Result<std::string>(std::string());
+  std::string out;
+  for (;;) {
+    const Result<std::string> line = receive_until("\r\n");
+    if (!line) return line;
+    const std::size_t size = std::strtoul(line->c_str(), nullptr, 16);
+    if (size == 0) break;
+    Result<std::string> data = receive(size + 2);
+    if (!data) return data;
+    out.append(*data, 0, size);
+  }
+  // The trailer section is the script's to read, when it expects one.
+  Result<std::string> end = receive(2);
+  if (!end) return end;
+  if (*end != "\r\n") buffer_.insert(0, *end);
+  return out;
+}
+
+Status Connection::expect_closed() {
+  const Result<std::string> rest = receive_all();
+  if (!rest) return rest.error();
+  if (!rest->empty()) return failure("expected the end, got `" + rest->substr(0, 2000) + "`");
+  return {};
+}
+
+Status Connection::expect_quiet() {
+  if (fd_ >= 0) {
+    char bytes[4096];
+    const ssize_t size = ::recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (size > 0) buffer_.append(bytes, static_cast<std::size_t>(size));
+  }
+  if (!buffer_.empty()) return failure("unexpected bytes: `" + buffer_.substr(0, 2000) + "`");
+  return {};
+}
+
+void Connection::shutdown() { ::shutdown(fd_, SHUT_WR); }
+
+void Connection::reset() {
+  const linger at_once{1, 0};
+  ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  close();
+}
+
+void Connection::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+}  // namespace edge::test

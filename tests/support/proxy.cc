@@ -1,0 +1,97 @@
+#include "tests/support/proxy.h"
+
+#include <sstream>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "compiler/compile.h"
+#include "compiler/read_config.h"
+#include "program/read.h"
+#include "tests/support/case_file.h"
+
+namespace edge::test {
+
+namespace {
+
+std::string resource(const std::string& kind, const std::string& name) {
+  return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: " + kind + "\nmetadata:\n  name: " + name +
+         "\n  namespace: default\nspec:\n";
+}
+
+std::string gateway(const std::string& extra) {
+  std::string out = resource("ProxyGateway", "edge") + "  listeners:\n    - name: http\n      port: 8080\n" +
+                    "      protocol: HTTP\n";
+  if (!extra.empty()) out += "      " + extra + "\n";
+  return out;
+}
+
+std::string backend(const std::string& name, const std::string& extra, std::uint16_t port) {
+  std::string out = resource("ProxyBackend", name) + "  serviceRef:\n    name: " + name + "\n    port: 80\n";
+  if (!extra.empty()) out += "  " + extra + "\n";
+  out += "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: " + name + "\n  namespace: default\nspec:\n" +
+         "  ports:\n    - name: http\n      port: 80\n";
+  out += "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: " + name +
+         "-1\n  namespace: default\n  labels:\n    kubernetes.io/service-name: " + name +
+         "\naddressType: IPv4\nports:\n  - name: http\n    port: " + std::to_string(port) +
+         "\nendpoints:\n  - addresses: [\"127.0.0.1\"]\n";
+  return out;
+}
+
+std::string route(const std::string& name, const std::string& backend_name, const std::string& extra) {
+  std::string out = resource("ProxyRoute", name) + "  parentRefs:\n    - name: edge\n  rules:\n    - matches:\n" +
+                    "        - path: {type: PathPrefix, value: /}\n      backendRef: {name: " + backend_name + "}\n";
+  if (!extra.empty()) out += "      " + extra + "\n";
+  return out;
+}
+
+std::string with_ports(std::string line, const std::map<std::string, std::uint16_t>& ports) {
+  for (std::size_t at; (at = line.find("${")) != std::string::npos;) {
+    const std::size_t end = line.find('}', at);
+    const auto port = ports.find(line.substr(at + 2, end - at - 2));
+    line.replace(at, end - at + 1, port == ports.end() ? "0" : std::to_string(port->second));
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports) {
+  std::istringstream lines(text);
+  std::string out;
+  std::string line;
+  int routes = 0;
+  while (std::getline(lines, line)) {
+    if (!line.starts_with('@')) {
+      out += with_ports(line, ports) + "\n";
+      continue;
+    }
+    const auto [macro, rest] = split_word(line);
+    const auto [name, extra] = split_word(rest);
+    if (macro == "@gateway") out += gateway(rest);
+    if (macro == "@backend") out += backend(name, extra, ports.contains(name) ? ports.at(name) : 0);
+    if (macro == "@route") out += route("route-" + std::to_string(++routes), name, extra);
+  }
+  return out;
+}
+
+Result<Compiled> compile_text(const std::string& name, const std::string& yaml) {
+  SourceMap sources;
+  sources.add(name, yaml);
+  Diagnostics diagnostics;
+  const compiler::LinkedConfig config = compiler::read_config(sources, diagnostics);
+  compiler::Compiler compiler{compiler::CompileOptions{}};
+  const std::optional<compiler::Artifact> artifact = compiler.compile(config, diagnostics);
+  diagnostics.finish(sources);
+  if (!artifact || !diagnostics.ok()) {
+    std::string text = "the configuration does not compile:\n";
+    for (const Diagnostic& diagnostic : diagnostics.all()) text += render(diagnostic, sources, Colour::kNo);
+    return Error{ErrorCode::kInvalidArgument, text};
+  }
+  Result<program::ProgramView> view = program::read(artifact->bytes);
+  if (!view) return view.error();
+  auto loaded = runtime::LoadedProgram::load(*view, nullptr);
+  if (!loaded) return loaded.error();
+  return Compiled{*loaded, config.endpoints};
+}
+
+}  // namespace edge::test
