@@ -16,10 +16,12 @@
 
 namespace edge::compiler::analyze {
 
-/// A request that owns its strings. Printed as `GET http://host/path?query -H 'name: value'`, with ` from <source>`.
+/// A request that owns its strings. Printed as `GET http://host:port/path?query -H 'name: value' from 192.0.2.1`; port
+/// and source are left out where they say nothing.
 struct Witness {
   std::string method = "GET";
   std::string host;
+  std::uint16_t port = 80;
   std::string path = "/";
   std::string query;
   std::vector<std::pair<std::string, std::string>> headers;

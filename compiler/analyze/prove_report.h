@@ -1,0 +1,34 @@
+// The proof's findings as diagnostics.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/analyze/prove.h"
+
+namespace edge::compiler::analyze {
+
+class ProofReport {
+ public:
+  ProofReport(const LinkedConfig& config, const ir::Host& host, Diagnostics& diagnostics)
+      : config_(config), host_(host), diagnostics_(diagnostics) {}
+
+  /// `loser` can never win. `why` continues "`winner` takes …"; `example`: a request of the loser's that shows it.
+  void unreachable(const ir::Candidate& loser, const ir::Candidate& winner, const std::string& why,
+                   const std::optional<Witness>& example);
+  /// No request fulfils the conditions of `candidate`.
+  void contradiction(const ir::Candidate& candidate);
+  void disagreement(const ir::Candidate& candidate, const std::string& what, const std::optional<Witness>& request);
+  /// The host is larger than the format can hold.
+  void too_large(const std::string& what);
+
+ private:
+  Diagnostic about(const ir::Candidate& candidate, DiagnosticCode code, Severity severity) const;
+  std::string host_name() const;
+
+  const LinkedConfig& config_;
+  const ir::Host& host_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace edge::compiler::analyze
