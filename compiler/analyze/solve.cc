@@ -78,11 +78,18 @@ class Solver {
   }
 
   bool contradict(const Literal& a, const Literal& b) const {
+    if (!a.holds) return false;
     const ir::Node& first = host_.nodes[a.node];
     const ir::Node& second = host_.nodes[b.node];
-    if (first.op != Op::kEquals || !a.holds) return false;
-    if (second.op == Op::kEquals) return b.holds && first.slot == second.slot && first.text != second.text;
-    return second.op == Op::kPresent && !b.holds && first.slot == second.slot;
+    if (second.op == Op::kPresent && !b.holds) return needs_value(first, second.slot);
+    return first.op == Op::kEquals && second.op == Op::kEquals && b.holds && first.slot == second.slot &&
+           first.text != second.text;
+  }
+
+  /// Whether a condition fails when `slot` is absent.
+  bool needs_value(const ir::Node& node, std::uint32_t slot) const {
+    if (node.op == Op::kRegex) return host_.regexes[node.regex].slot == slot;
+    return (node.op == Op::kEquals || node.op == Op::kContains) && node.slot == slot;
   }
 
   const ir::Host& host_;
