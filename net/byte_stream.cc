@@ -6,6 +6,7 @@ namespace edge::net {
 
 Transfer Inlet::fill(Channel& channel, std::span<char> scratch) {
   if (unread_.empty()) {
+    kept_.release();
     const Transfer got = channel.receive(scratch);
     if (got.kind == Transfer::Kind::kDone) unread_ = {scratch.data(), got.bytes};
     return got;
@@ -19,7 +20,10 @@ Transfer Inlet::fill(Channel& channel, std::span<char> scratch) {
 }
 
 void Inlet::keep() {
-  if (unread_.empty()) return;
+  if (unread_.empty()) {
+    kept_.release();
+    return;
+  }
   const std::string_view held = kept_.view();
   if (!held.empty() && unread_.data() + unread_.size() == held.data() + held.size()) {
     kept_.consume(held.size() - unread_.size());

@@ -17,10 +17,8 @@ class Inlet {
  public:
   std::string_view unread() const { return unread_; }
   bool empty() const { return unread_.empty(); }
-  void consume(std::size_t size) {
-    unread_.remove_prefix(size);
-    if (unread_.empty()) kept_.release();
-  }
+  /// Views of what was consumed stay good until the next `keep` or `fill`.
+  void consume(std::size_t size) { unread_.remove_prefix(size); }
   /// Receives more: into `scratch` when nothing is unread, else behind it.
   Transfer fill(Channel& channel, std::span<char> scratch);
   void keep();

@@ -68,6 +68,8 @@ class Channel : public Retirable {
   Transfer send(std::span<const iovec> pieces);
 
  protected:
+  /// Takes up an interest that `unattended` dropped.
+  void rearm(std::uint8_t interest) { arm(interest); }
   /// An event that nobody waits for. The default drops that interest until somebody does.
   virtual void unattended(std::uint8_t events);
 

@@ -99,6 +99,14 @@ Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t por
   return v4.ok() ? std::move(v4) : std::move(both);
 }
 
+bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port) {
+  RawAddress raw = to_raw({address.value_or(IpAddress{}), port});
+  const Fd probe(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!probe.valid()) return false;
+  enable(probe.get(), SOL_SOCKET, SO_REUSEADDR);
+  return ::bind(probe.get(), raw.get(), raw.size) != 0 && errno == EADDRINUSE;
+}
+
 Result<Fd> connect_tcp(const SocketAddress& peer) {
   RawAddress raw = to_raw(peer);
   Fd fd(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

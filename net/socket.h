@@ -45,6 +45,8 @@ struct SocketAddress {
 /// A listening socket with SO_REUSEPORT. No address: every address of the node, both families where IPv6 is there.
 /// Port 0: chosen by the system. kUnavailable with the reason otherwise.
 Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port);
+/// Whether another socket listens there already, of whatever process; SO_REUSEPORT would hide it.
+bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port);
 
 /// A socket on its way to `peer`; ready to write once connected.
 Result<Fd> connect_tcp(const SocketAddress& peer);

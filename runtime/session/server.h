@@ -54,9 +54,9 @@ class Server {
   /// Stops at once: connections are reset. Drain first.
   ~Server();
 
-  /// Swaps the program in: new binds are opened first (kUnavailable names the address that failed, and nothing changes),
-  /// then every thread takes it between two batches, then binds that went away stop accepting. Requests in flight
-  /// finish on the program that they began with. Returns when every thread has it.
+  /// Swaps the program in: new binds are opened first (kUnavailable names the address that failed, and nothing
+  /// changes), then every thread takes it between two batches, then binds that went away stop accepting. Requests in
+  /// flight finish on the program that they began with. Returns when every thread has it.
   Status install(std::shared_ptr<const LoadedProgram> program);
   /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
   void set_endpoints(const program::EndpointSet& endpoints);

@@ -72,7 +72,7 @@ UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint) {
   if (connection == nullptr) return nullptr;
   remove_idle(*connection);
   ++connection->requests_;
-  ++counts_.reused;
+  counts_.reused.add();
   return connection;
 }
 
@@ -178,7 +178,7 @@ net::Task<Acquired> BackendPool::wait_for_room(net::Waiter& waiter, net::Time de
 
 net::Task<Acquired> BackendPool::connect(net::Waiter& waiter, net::Time deadline,
                                          std::shared_ptr<UpstreamEndpoint> endpoint) {
-  ++counts_.connects;
+  counts_.connects.add();
   Result<net::Fd> fd = net::connect_tcp(endpoint->address);
   if (!fd.ok()) co_return fault(AcquireFault::kConnect);
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "net/counter.h"
 #include "net/loop.h"
 #include "net/task.h"
 #include "program/endpoints.h"
@@ -41,10 +42,10 @@ struct Acquired {
   AcquireFault fault = AcquireFault::kNone;
 };
 
-/// Of one thread, each written by it alone.
+/// Of one thread.
 struct UpstreamCounts {
-  std::uint64_t connects = 0;
-  std::uint64_t reused = 0;
+  net::Counter connects;
+  net::Counter reused;
 };
 
 class BackendPool {

@@ -1,0 +1,79 @@
+// One request and its response, as far as it outlives the views of its head.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "net/clock.h"
+#include "net/http1/head.h"
+#include "program/format.h"
+#include "runtime/match/load.h"
+#include "runtime/session/request_id.h"
+#include "runtime/upstream/backend_pool.h"
+
+namespace edge::runtime {
+
+/// A program as one thread serves by it, with the thread's pools in the order of its backends. Counted without atomics:
+/// it never leaves its thread.
+struct ThreadProgram {
+  std::shared_ptr<const LoadedProgram> program;
+  std::vector<std::shared_ptr<BackendPool>> pools;
+  /// By listening slot: index of the BindRecord, kNone where this program listens no more.
+  std::vector<std::uint32_t> bind_of_slot;
+  /// By bind: some gateway on it has trusted proxies.
+  std::vector<bool> proxies_on_bind;
+  std::uint32_t pins = 0;
+};
+
+/// Keeps a ThreadProgram alive; the last pin frees it.
+class ProgramPin {
+ public:
+  ProgramPin() = default;
+  explicit ProgramPin(ThreadProgram* program) : program_(program) { ++program_->pins; }
+  ProgramPin(const ProgramPin& other) : program_(other.program_) {
+    if (program_ != nullptr) ++program_->pins;
+  }
+  ProgramPin(ProgramPin&& other) noexcept : program_(std::exchange(other.program_, nullptr)) {}
+  ProgramPin& operator=(ProgramPin other) noexcept {
+    std::swap(program_, other.program_);
+    return *this;
+  }
+  ~ProgramPin() {
+    if (program_ != nullptr && --program_->pins == 0) delete program_;
+  }
+  const ThreadProgram* operator->() const { return program_; }
+  explicit operator bool() const { return program_ != nullptr; }
+
+ private:
+  ThreadProgram* program_ = nullptr;
+};
+
+struct Exchange {
+  ProgramPin program;
+  const LoadedHost* host = nullptr;
+  const program::TrafficRecord* traffic = nullptr;
+  BackendPool* pool = nullptr;
+  net::Time deadline = net::kNever;
+  net::http1::Body body;
+  net::http1::Method method = net::http1::Method::kOther;
+  std::uint8_t minor = 1;
+  bool keep_alive = false;
+  bool expect_continue = false;
+  bool accepts_problem = false;
+  /// Of the head composed for the upstream, in the thread's scratch until the first wait.
+  std::uint32_t head_size = 0;
+  RequestId id;
+
+  std::span<const program::FilterRecord> filters() const {
+    return traffic == nullptr ? std::span<const program::FilterRecord>{} : host->view.array(traffic->filters);
+  }
+  /// May be sent twice (RFC 9110 §9.2.2).
+  bool idempotent() const {
+    using net::http1::Method;
+    return method != Method::kOther && method != Method::kPost && method != Method::kPatch;
+  }
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,35 @@
+#include "runtime/session/failure.h"
+
+namespace edge::runtime {
+
+FailureAnswer answer_for(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kNoEndpoint:
+      return {503, "no-endpoint", "No endpoint of the backend is available."};
+    case FailureKind::kOverloaded:
+      return {503, "overloaded", "The backend has as many connections as it may have, and its queue is full."};
+    case FailureKind::kConnectFailed:
+      return {502, "connect-failed", "The backend cannot be reached."};
+    case FailureKind::kUpstreamReset:
+      return {502, "upstream-reset", "The backend closed the connection before it answered."};
+    case FailureKind::kBadResponse:
+    case FailureKind::kTruncated:
+      return {502, "bad-response", "The backend's answer is malformed."};
+    case FailureKind::kRequestTimeout:
+    case FailureKind::kUpstreamStalled:
+      return {504, "request-timeout", "The backend did not answer in time."};
+    case FailureKind::kClientStalled:
+      return {408, "body-timeout", "The request's body did not come in time."};
+    case FailureKind::kBadBody:
+      return {400, "bad-chunk", "The chunked body is malformed."};
+    case FailureKind::kTooLarge:
+      return {413, "body-too-large", "The request's body is larger than allowed."};
+    case FailureKind::kNone:
+    case FailureKind::kClientGone:
+    case FailureKind::kCancelled:
+      break;
+  }
+  return {0, {}, {}};
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,155 @@
+#include "runtime/session/filters.h"
+
+#include "net/http1/head.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::KnownField;
+using program::FilterOp;
+using program::FilterRecord;
+
+constexpr std::string_view kRequestIdToken = "%REQ_ID%";
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+
+bool same_name(std::string_view lower_name, std::string_view name) {
+  if (lower_name.size() != name.size()) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (lower(name[i]) != lower_name[i]) return false;
+  }
+  return true;
+}
+
+bool untouchable(std::string_view lower_name) {
+  const KnownField known = net::http1::recognise_field(lower_name);
+  return known == KnownField::kContentLength || known == KnownField::kHost || net::http1::always_hop_by_hop(known);
+}
+
+std::string expand(std::string_view value, std::string_view request_id) {
+  std::string result;
+  for (;;) {
+    const std::size_t at = value.find(kRequestIdToken);
+    result += value.substr(0, at);
+    if (at == std::string_view::npos) return result;
+    result += request_id;
+    value.remove_prefix(at + kRequestIdToken.size());
+  }
+}
+
+// Host and port of an authority; the port with its colon, empty without one.
+std::pair<std::string_view, std::string_view> split_authority(std::string_view authority) {
+  const std::size_t colon = authority.rfind(':');
+  const std::size_t bracket = authority.rfind(']');
+  if (colon == std::string_view::npos || (bracket != std::string_view::npos && colon < bracket)) return {authority, {}};
+  return {authority.substr(0, colon), authority.substr(colon)};
+}
+
+}  // namespace
+
+FieldEdits::Kind FieldEdits::kind(const FilterRecord& filter) const {
+  const auto of = [&](FilterOp set, FilterOp add, FilterOp remove) {
+    if (filter.op == set) return Kind::kSet;
+    if (filter.op == add) return Kind::kAdd;
+    return filter.op == remove ? Kind::kRemove : Kind::kOther;
+  };
+  return side_ == Side::kRequest
+             ? of(FilterOp::kRequestHeaderSet, FilterOp::kRequestHeaderAdd, FilterOp::kRequestHeaderRemove)
+             : of(FilterOp::kResponseHeaderSet, FilterOp::kResponseHeaderAdd, FilterOp::kResponseHeaderRemove);
+}
+
+bool FieldEdits::drops(std::string_view name) const {
+  for (const FilterRecord& filter : filters_) {
+    const Kind what = kind(filter);
+    if (what != Kind::kSet && what != Kind::kRemove) continue;
+    const std::string_view edited = section_.string(filter.name);
+    if (same_name(edited, name) && !untouchable(edited)) return true;
+  }
+  return false;
+}
+
+bool FieldEdits::names(std::string_view lower_name) const {
+  for (const FilterRecord& filter : filters_) {
+    if (kind(filter) != Kind::kOther && section_.string(filter.name) == lower_name) return true;
+  }
+  return false;
+}
+
+void FieldEdits::write(net::http1::HeadWriter& out) const {
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    const Kind what = kind(filters_[i]);
+    if (what != Kind::kSet && what != Kind::kAdd) continue;
+    const std::string_view name = section_.string(filters_[i].name);
+    if (untouchable(name)) continue;
+    bool undone = false;
+    for (std::size_t later = i + 1; later < filters_.size() && !undone; ++later) {
+      const Kind next = kind(filters_[later]);
+      undone = (next == Kind::kSet || next == Kind::kRemove) && section_.string(filters_[later].name) == name;
+    }
+    if (undone) continue;
+    const std::string_view value = section_.string(filters_[i].value);
+    if (value.find(kRequestIdToken) == std::string_view::npos) {
+      out.field(name, value);
+    } else {
+      out.field(name, std::string_view(expand(value, request_id_)));
+    }
+  }
+}
+
+std::string replace_prefix(std::string_view path, std::size_t prefix, std::string_view value) {
+  const std::string_view rest = path.substr(std::min(prefix, path.size()));
+  std::string result(value);
+  if (!rest.empty()) {
+    while (!result.empty() && result.back() == '/') result.pop_back();
+    if (rest.front() != '/') result += '/';
+    result += rest;
+  }
+  if (result.empty() || result.front() != '/') result.insert(result.begin(), '/');
+  return result;
+}
+
+Rewrite rewrite(const program::SectionView& section, std::span<const FilterRecord> filters, std::string_view path) {
+  Rewrite result;
+  for (const FilterRecord& filter : filters) {
+    const std::string_view value = section.string(filter.value);
+    if (filter.op == FilterOp::kRewriteHost) result.host = value;
+    if (filter.op == FilterOp::kRewriteFullPath) result.path = std::string(value);
+    if (filter.op == FilterOp::kRewritePrefix) result.path = replace_prefix(path, filter.detail, value);
+  }
+  return result;
+}
+
+std::optional<Redirect> redirect(const program::SectionView& section, std::span<const FilterRecord> filters,
+                                 const RedirectRequest& request) {
+  std::string_view scheme;
+  std::string_view host;
+  std::string path(request.path);
+  for (const FilterRecord& filter : filters) {
+    const std::string_view value = section.string(filter.value);
+    if (filter.op == FilterOp::kRedirectScheme) scheme = value;
+    if (filter.op == FilterOp::kRedirectHost) host = value;
+    if (filter.op == FilterOp::kRedirectFullPath) path = value;
+    if (filter.op == FilterOp::kRedirectPrefix) path = replace_prefix(request.path, filter.detail, value);
+    if (filter.op != FilterOp::kRedirect) continue;
+
+    const std::string_view to = scheme.empty() ? request.scheme : scheme;
+    const auto [own_host, own_port] = split_authority(request.authority);
+    const std::uint32_t port = filter.detail >> 16;
+    Redirect result;
+    result.status = static_cast<int>(filter.detail & 0xffff);
+    result.location.append(to).append("://").append(host.empty() ? own_host : host);
+    if (port != 0) {
+      const bool usual = (to == "http" && port == 80) || (to == "https" && port == 443);
+      if (!usual) result.location.append(":").append(std::to_string(port));
+    } else if (scheme.empty() || scheme == request.scheme) {
+      // The port that the client used reaches us; another scheme has its own.
+      result.location.append(own_port);
+    }
+    result.location.append(path);
+    if (request.has_query) result.location.append("?").append(request.query);
+    return result;
+  }
+  return std::nullopt;
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,108 @@
+#include "runtime/session/heads.h"
+
+#include <cstdint>
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::BodyKind;
+using net::http1::HeadFields;
+using net::http1::HeadWriter;
+using net::http1::KnownField;
+
+constexpr std::uint64_t bit(KnownField field) { return std::uint64_t{1} << static_cast<unsigned>(field); }
+
+// Copies all fields but hop-by-hop ones, those in `skipped`, and those that an edit drops. Runs of lines that stay are
+// copied as one.
+void copy_fields(const HeadFields& fields, std::uint64_t skipped, const FieldEdits& edits, HeadWriter& out) {
+  const bool edited = !edits.none();
+  std::size_t run = 0;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const bool stays =
+        !fields.hop_by_hop(i) && (skipped & bit(fields.known(i))) == 0 && !(edited && edits.drops(fields[i].name));
+    if (stays) continue;
+    if (run < i) out.lines(fields.lines(run, i));
+    run = i + 1;
+  }
+  if (run < fields.size()) out.lines(fields.lines(run, fields.size()));
+}
+
+// All values of a list field in one line, then ours.
+void write_forwarded_for(const ForwardedHead& from, HeadWriter& out) {
+  const HeadFields& fields = from.head.fields;
+  if (!from.peer_trusted || !fields.has(KnownField::kXForwardedFor)) {
+    out.field("X-Forwarded-For", from.peer);
+    return;
+  }
+  if (!fields.repeated(KnownField::kXForwardedFor)) {
+    out.field_appended("X-Forwarded-For", fields.value(KnownField::kXForwardedFor), from.peer);
+    return;
+  }
+  out.lines("X-Forwarded-For: ");
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.known(i) != KnownField::kXForwardedFor) continue;
+    out.lines(fields[i].value);
+    out.lines(", ");
+  }
+  out.lines(from.peer);
+  out.lines("\r\n");
+}
+
+}  // namespace
+
+void write_request_head(const ForwardedHead& from, HeadWriter& out) {
+  const HeadFields& fields = from.head.fields;
+  out.request_line(from.head.method_text, from.path, from.head.has_query, from.head.query);
+
+  std::uint64_t skipped = bit(KnownField::kXForwardedFor) | bit(KnownField::kXRequestId);
+  // The absolute form's authority stands for the Host field (RFC 9112 §3.2.2).
+  const bool own_host = !from.host.empty() || from.head.form == net::http1::TargetForm::kAbsolute;
+  if (own_host) {
+    skipped |= bit(KnownField::kHost);
+    out.field("Host", from.host.empty() ? from.head.host : from.host);
+  } else if (!fields.has(KnownField::kHost)) {
+    out.field("Host", std::string_view{});
+  }
+  if (!from.head.expect_continue) skipped |= bit(KnownField::kExpect);
+  if (!from.peer_trusted) {
+    // Who is not trusted may not say where a request comes from, in whatever field a backend would believe (*safe*).
+    skipped |= bit(KnownField::kXForwardedProto) | bit(KnownField::kXForwardedHost) | bit(KnownField::kXForwardedPort) |
+               bit(KnownField::kForwarded) | bit(KnownField::kXRealIp);
+  }
+  copy_fields(fields, skipped, from.edits, out);
+
+  const bool edited = !from.edits.none();
+  if (!edited || !from.edits.names("x-forwarded-for")) write_forwarded_for(from, out);
+  const bool keeps_proto = from.peer_trusted && fields.has(KnownField::kXForwardedProto);
+  if (!keeps_proto && !(edited && from.edits.names("x-forwarded-proto"))) out.field("X-Forwarded-Proto", from.scheme);
+  const bool keeps_host = from.peer_trusted && fields.has(KnownField::kXForwardedHost);
+  if (!keeps_host && !from.head.host.empty() && !(edited && from.edits.names("x-forwarded-host"))) {
+    out.field("X-Forwarded-Host", from.head.host);
+  }
+  if (!edited || !from.edits.names("x-request-id")) out.field("X-Request-ID", from.request_id);
+  out.field("Via", kViaName);
+  if (from.head.body.kind == BodyKind::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
+  from.edits.write(out);
+  out.finish();
+}
+
+void write_response_head(const ReturnedHead& from, HeadWriter& out) {
+  const HeadFields& fields = from.head.fields;
+  out.status_line(from.head.status, from.head.reason);
+  copy_fields(fields, 0, from.edits, out);
+  if (!fields.has(KnownField::kDate)) out.field("Date", from.date);
+  out.field("Via", kViaName);
+  if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
+  if (!from.connection.empty()) out.field("Connection", from.connection);
+  from.edits.write(out);
+  out.finish();
+}
+
+void write_interim_head(const net::http1::ResponseHead& head, HeadWriter& out) {
+  static const program::SectionView kNoSection;
+  out.status_line(head.status, head.reason);
+  copy_fields(head.fields, 0, FieldEdits(kNoSection, {}, Side::kResponse, {}), out);
+  out.finish();
+}
+
+}  // namespace edge::runtime

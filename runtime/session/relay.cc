@@ -1,0 +1,328 @@
+#include "runtime/session/relay.h"
+
+#include <algorithm>
+
+namespace edge::runtime {
+namespace {
+
+using net::Transfer;
+using net::http1::BodyKind;
+using net::http1::ChunkedDecoder;
+using net::http1::HeadWriter;
+using net::http1::ParseState;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+/// Where neither route nor backend sets one; no wait on a peer is without a deadline.
+constexpr net::Duration kDefaultIdle = minutes(5);
+/// A backend that does not know `Expect` says nothing; then the client is told to go on (RFC 9110 §10.1.1).
+constexpr net::Duration kContinueAfter = seconds(1);
+/// Receives of one side before other sessions get their turn.
+constexpr int kFillsATurn = 16;
+constexpr int kMaxInterims = 32;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+}  // namespace
+
+Relay::Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place, UpstreamConnection& upstream)
+    : exchange_(exchange), client_(client), place_(place), upstream_(upstream), request_left_(exchange.body.length) {
+  request_done_ =
+      exchange.body.kind == BodyKind::kNone || (exchange.body.kind == BodyKind::kLength && exchange.body.length == 0);
+}
+
+void Relay::fail(Origin origin, FailureKind kind) {
+  if (failed()) return;
+  const bool nothing_done = !to_upstream_.sent_any() || (exchange_.idempotent() && !body_taken_);
+  failure_ = {origin, kind, origin == Origin::kUpstream && !response_bytes_ && nothing_done};
+}
+
+void Relay::begin(std::string_view head) {
+  Pieces pieces;
+  pieces.add(head);
+  if (!request_done_ && !client_.inlet.empty()) take_request_body(pieces);
+  if (failed()) return;
+  if (!to_upstream_.send(upstream_, pieces.all())) {
+    if (!to_upstream_.sent_any()) return fail(Origin::kUpstream, FailureKind::kUpstreamReset);
+    request_abandoned_ = true;
+    return;
+  }
+  took_request_body(pieces);
+  if (exchange_.expect_continue && !body_taken_) continue_at_ = place_.loop.now() + kContinueAfter;
+}
+
+void Relay::advance() {
+  client_interest_ = upstream_interest_ = net::kHangUp;
+  if (client_.channel.hung_up()) return fail(Origin::kClient, FailureKind::kClientGone);
+  pump_request();
+  if (!failed()) pump_response();
+}
+
+void Relay::keep() {
+  client_.inlet.keep();
+  from_upstream_.keep();
+}
+
+// ---- Request body, client to upstream -----------------------------------------------------------------------------
+
+void Relay::pump_request() {
+  for (int fills = 0; !failed();) {
+    if (to_upstream_.blocked()) {
+      if (!to_upstream_.flush(upstream_)) request_abandoned_ = true;
+      if (to_upstream_.blocked() && !request_abandoned_) {
+        upstream_interest_ |= net::kWrite;
+        return;
+      }
+    }
+    // Abandoned: the upstream takes no more, but its answer may be on its way.
+    if (request_done_ || request_abandoned_) return;
+    if (client_.inlet.empty()) {
+      if (!client_.channel.readable() || ++fills > kFillsATurn) {
+        client_.channel.defer();
+        client_interest_ |= net::kRead;
+        return;
+      }
+      const Transfer got = client_.inlet.fill(client_.channel, place_.scratch.client());
+      if (got.kind == Transfer::Kind::kWouldBlock) {
+        client_interest_ |= net::kRead;
+        return;
+      }
+      if (got.kind != Transfer::Kind::kDone) return fail(Origin::kClient, FailureKind::kClientGone);
+    }
+    Pieces pieces;
+    take_request_body(pieces);
+    if (failed()) return;
+    if (!to_upstream_.send(upstream_, pieces.all())) request_abandoned_ = true;
+    took_request_body(pieces);
+  }
+}
+
+void Relay::take_request_body(Pieces& pieces) {
+  const std::string_view unread = client_.inlet.unread();
+  if (exchange_.body.kind == BodyKind::kLength) {
+    pieces.consumed = static_cast<std::size_t>(std::min<std::uint64_t>(unread.size(), request_left_));
+    pieces.add(unread.substr(0, pieces.consumed));
+    pieces.last = pieces.consumed == request_left_;
+    return;
+  }
+  const ChunkedDecoder::Step step = request_decoder_.forward(unread);
+  const std::uint64_t limit = exchange_.traffic->max_request_body;
+  if (step.state == ChunkedDecoder::State::kFault) return fail(Origin::kClient, FailureKind::kBadBody);
+  if (limit != 0 && request_decoder_.body_bytes() > limit) return fail(Origin::kClient, FailureKind::kTooLarge);
+  pieces.consumed = step.consumed;
+  pieces.add(step.data);
+  if (step.state == ChunkedDecoder::State::kEnd) {
+    pieces.add(request_decoder_.trailer_lines());
+    pieces.add(net::http1::kChunkEnd);
+    pieces.last = true;
+  }
+}
+
+void Relay::took_request_body(const Pieces& pieces) {
+  if (pieces.consumed == 0) return;
+  client_.inlet.consume(pieces.consumed);
+  body_taken_ = true;
+  continue_at_ = net::kNever;
+  if (exchange_.body.kind == BodyKind::kLength) request_left_ -= pieces.consumed;
+  request_done_ = pieces.last;
+}
+
+// ---- Response, upstream to client ---------------------------------------------------------------------------------
+
+void Relay::pump_response() {
+  for (int fills = 0; !failed();) {
+    if (!client_.outlet.flush(client_.channel)) return fail(Origin::kClient, FailureKind::kClientGone);
+    if (client_.outlet.blocked()) {
+      client_interest_ |= net::kWrite;
+      return;
+    }
+    if (response_ == Response::kDone) return;
+    if (from_upstream_.empty() || head_incomplete_) {
+      const bool worth_trying = upstream_.readable() || upstream_.hung_up();
+      if (!worth_trying || ++fills > kFillsATurn) {
+        upstream_.defer();
+        upstream_interest_ |= net::kRead;
+        return;
+      }
+      const Transfer got = from_upstream_.fill(upstream_, place_.scratch.upstream());
+      if (got.kind == Transfer::Kind::kWouldBlock && !upstream_.hung_up()) {
+        upstream_interest_ |= net::kRead;
+        return;
+      }
+      if (got.kind != Transfer::Kind::kDone) return upstream_ended(got.kind);
+      head_incomplete_ = false;
+      response_bytes_ = true;
+      continue_at_ = net::kNever;
+    }
+    if (response_ == Response::kHead) {
+      take_response_head();
+    } else {
+      Pieces pieces;
+      take_response_body(pieces);
+      if (failed()) return;
+      send_to_client(pieces);
+      took_response_body(pieces);
+    }
+  }
+}
+
+void Relay::take_response_head() {
+  net::http1::ResponseHead& head = place_.scratch.response;
+  const auto parsed =
+      net::http1::parse_response(from_upstream_.unread(), exchange_.method, place_.scratch.limits, hint_, head);
+  if (parsed.state == ParseState::kIncomplete) {
+    head_incomplete_ = true;
+    return;
+  }
+  // 101 answers an Upgrade that we did not ask for.
+  if (parsed.state == ParseState::kFault || head.status == 101) {
+    return fail(Origin::kUpstream, FailureKind::kBadResponse);
+  }
+  hint_ = {};
+  if (head.status < 200) {
+    if (++interims_ > kMaxInterims) return fail(Origin::kUpstream, FailureKind::kBadResponse);
+    forward_interim();
+    from_upstream_.consume(parsed.consumed);
+  } else {
+    answer(parsed.consumed);
+  }
+}
+
+void Relay::forward_interim() {
+  const net::http1::ResponseHead& head = place_.scratch.response;
+  // HTTP/1.0 knows no interim responses (RFC 9110 §15.2); a client hears `continue` once.
+  if (exchange_.minor == 0 || (head.status == 100 && own_continue_)) return;
+  HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
+  write_interim_head(head, out);
+  if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
+  place_.counters.responses[1].add();
+  Pieces pieces;
+  pieces.add(out.text());
+  send_to_client(pieces);
+}
+
+void Relay::answer(std::size_t head_size) {
+  const net::http1::ResponseHead& head = place_.scratch.response;
+  body_in_ = head.body.kind;
+  response_left_ = head.body.length;
+  upstream_keeps_alive_ = head.keep_alive;
+  status_ = head.status;
+  if (body_in_ == BodyKind::kChunked || body_in_ == BodyKind::kUntilClose) {
+    body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
+  }
+  // A body that is not read to its end leaves the connection at no boundary.
+  close_client_ = !exchange_.keep_alive || place_.closing || body_out_ == BodyOut::kUntilClose || !request_done_;
+  const std::string_view connection =
+      close_client_ ? std::string_view("close") : (exchange_.minor == 0 ? std::string_view("keep-alive") : "");
+
+  const program::SectionView& section = exchange_.host->view;
+  const FieldEdits edits(section, exchange_.filters(), Side::kResponse, exchange_.id.text());
+  HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
+  write_response_head({head, body_out_, connection, place_.date, edits}, out);
+  if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
+
+  from_upstream_.consume(head_size);
+  response_ = Response::kBody;
+  Pieces pieces;
+  pieces.add(out.text());
+  take_response_body(pieces);
+  send_to_client(pieces);
+  took_response_body(pieces);
+}
+
+void Relay::take_response_body(Pieces& pieces) {
+  const std::string_view unread = from_upstream_.unread();
+  switch (body_in_) {
+    case BodyKind::kNone:
+      pieces.last = true;
+      return;
+    case BodyKind::kLength:
+      pieces.consumed = static_cast<std::size_t>(std::min<std::uint64_t>(unread.size(), response_left_));
+      pieces.add(unread.substr(0, pieces.consumed));
+      pieces.last = pieces.consumed == response_left_;
+      return;
+    case BodyKind::kUntilClose:
+      pieces.consumed = unread.size();
+      if (unread.empty()) return;
+      if (body_out_ == BodyOut::kChunked) {
+        pieces.add({pieces.chunk_head, net::http1::write_chunk_head(unread.size(), pieces.chunk_head)});
+        pieces.add(unread);
+        pieces.add(net::http1::kChunkEnd);
+      } else {
+        pieces.add(unread);
+      }
+      return;
+    case BodyKind::kChunked:
+      break;
+  }
+  if (unread.empty()) return;
+  const bool decode = body_out_ == BodyOut::kUntilClose;
+  const ChunkedDecoder::Step step = decode ? response_decoder_.next(unread) : response_decoder_.forward(unread);
+  if (step.state == ChunkedDecoder::State::kFault) return fail(Origin::kUpstream, FailureKind::kTruncated);
+  pieces.consumed = step.consumed;
+  pieces.add(step.data);
+  pieces.last = step.state == ChunkedDecoder::State::kEnd;
+  if (pieces.last && !decode) {
+    pieces.add(response_decoder_.trailer_lines());
+    pieces.add(net::http1::kChunkEnd);
+  }
+}
+
+void Relay::took_response_body(const Pieces& pieces) {
+  from_upstream_.consume(pieces.consumed);
+  if (body_in_ == BodyKind::kLength) response_left_ -= pieces.consumed;
+  if (!pieces.last) return;
+  response_ = Response::kDone;
+  // Bytes after the end belong to nothing that was asked for.
+  upstream_at_end_ = from_upstream_.empty();
+}
+
+void Relay::send_to_client(Pieces& pieces) {
+  if (pieces.count == 0) return;
+  if (!client_.outlet.send(client_.channel, pieces.all())) fail(Origin::kClient, FailureKind::kClientGone);
+}
+
+void Relay::upstream_ended(Transfer::Kind how) {
+  if (response_ == Response::kHead) {
+    const bool torn = response_bytes_ && !from_upstream_.empty();
+    return fail(Origin::kUpstream, torn ? FailureKind::kBadResponse : FailureKind::kUpstreamReset);
+  }
+  if (body_in_ != BodyKind::kUntilClose || how != Transfer::Kind::kEnd) {
+    return fail(Origin::kUpstream, FailureKind::kTruncated);
+  }
+  Pieces pieces;
+  if (body_out_ == BodyOut::kChunked) pieces.add(net::http1::kLastChunk);
+  send_to_client(pieces);
+  response_ = Response::kDone;
+  if (client_.outlet.blocked()) client_interest_ |= net::kWrite;
+}
+
+bool Relay::upstream_reusable() const {
+  return !failed() && request_done_ && !request_abandoned_ && !to_upstream_.blocked() && upstream_keeps_alive_ &&
+         upstream_at_end_;
+}
+
+// ---- Time ---------------------------------------------------------------------------------------------------------
+
+net::Time Relay::wait_until() const {
+  const bool only_thinking = request_done_ && response_ == Response::kHead;
+  const std::uint64_t set = exchange_.traffic->idle_timeout_ns;
+  const net::Duration idle = only_thinking || set == 0 ? kDefaultIdle : net::Duration(set);
+  return std::min({exchange_.deadline, continue_at_, place_.loop.now() + idle});
+}
+
+void Relay::timed_out() {
+  const net::Time now = place_.loop.now();
+  if (exchange_.deadline <= now) return fail(Origin::kProxy, FailureKind::kRequestTimeout);
+  if (continue_at_ <= now) {
+    continue_at_ = net::kNever;
+    own_continue_ = true;
+    Pieces pieces;
+    pieces.add(kContinue);
+    place_.counters.responses[1].add();
+    return send_to_client(pieces);
+  }
+  if (client_interest_ != net::kHangUp) return fail(Origin::kClient, FailureKind::kClientStalled);
+  fail(Origin::kUpstream, FailureKind::kUpstreamStalled);
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,133 @@
+// Moves one exchange's bytes, both ways at once: request body to the upstream, response to the client.
+//
+// A state machine that never waits: `advance` moves what can be moved, then says what it waits for. Back-pressure: a
+// side that does not take what it is sent is not read for. Framing is checked as it passes; what does not fit ends the
+// exchange with a Failure.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "net/byte_stream.h"
+#include "net/http1/chunked.h"
+#include "net/http1/parse.h"
+#include "runtime/session/counters.h"
+#include "runtime/session/exchange.h"
+#include "runtime/session/failure.h"
+#include "runtime/session/heads.h"
+#include "runtime/session/scratch.h"
+#include "runtime/upstream/connection.h"
+
+namespace edge::runtime {
+
+/// The client's side of an exchange.
+struct ClientEnd {
+  net::Channel& channel;
+  net::Inlet& inlet;
+  net::Outlet& outlet;
+};
+
+struct RelayPlace {
+  net::Loop& loop;
+  Scratch& scratch;
+  Counters& counters;
+  std::string_view date;
+  /// True once the connection shall not be used again, whatever the client says: the server drains.
+  const bool& closing;
+};
+
+class Relay {
+ public:
+  Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place, UpstreamConnection& upstream);
+
+  /// Sends the head, with what is already there of the body.
+  void begin(std::string_view head);
+  void advance();
+  /// The response is with the client, whole; or the exchange failed.
+  bool ended() const { return failed() || (response_ == Response::kDone && !client_.outlet.blocked()); }
+  bool failed() const { return static_cast<bool>(failure_); }
+  const Failure& failure() const { return failure_; }
+
+  /// What to wait for when `advance` did not end it, and until when.
+  std::uint8_t client_interest() const { return client_interest_; }
+  std::uint8_t upstream_interest() const { return upstream_interest_; }
+  net::Time wait_until() const;
+  /// The wait came to its deadline; the server ends.
+  void timed_out();
+  void cancel() { fail(Origin::kProxy, FailureKind::kCancelled); }
+  /// Before every wait: what lies in the thread's scratch becomes our own.
+  void keep();
+
+  /// Some of the final response went to the client: no other answer can be given.
+  bool answered() const { return response_ != Response::kHead; }
+  int status() const { return status_; }
+  /// Each side was read to the exact end of its message and may carry another.
+  bool client_reusable() const { return request_done_ && !close_client_; }
+  bool upstream_reusable() const;
+  /// A broken response of which the client sees no other sign than a reset.
+  bool must_reset_client() const { return failed() && answered() && body_out_ == BodyOut::kUntilClose; }
+
+ private:
+  enum class Response : std::uint8_t { kHead, kBody, kDone };
+  /// What one call takes of the bytes at hand.
+  struct Pieces {
+    std::array<iovec, 5> at{};
+    std::size_t count = 0;
+    std::size_t consumed = 0;
+    bool last = false;
+    char chunk_head[net::http1::kMaxChunkHead];
+    void add(std::string_view text) {
+      if (!text.empty()) at[count++] = net::piece(text);
+    }
+    std::span<iovec> all() { return {at.data(), count}; }
+  };
+
+  void pump_request();
+  void pump_response();
+  void take_request_body(Pieces& pieces);
+  void took_request_body(const Pieces& pieces);
+  void took_response_body(const Pieces& pieces);
+  void take_response_head();
+  void forward_interim();
+  void answer(std::size_t head_size);
+  void take_response_body(Pieces& pieces);
+  void send_to_client(Pieces& pieces);
+  void upstream_ended(net::Transfer::Kind how);
+  void fail(Origin origin, FailureKind kind);
+
+  const Exchange& exchange_;
+  ClientEnd client_;
+  RelayPlace place_;
+  UpstreamConnection& upstream_;
+
+  net::http1::ChunkedDecoder request_decoder_;
+  net::http1::ChunkedDecoder response_decoder_;
+  net::Outlet to_upstream_;
+  net::Inlet from_upstream_;
+  net::http1::ParseHint hint_;
+  std::uint64_t request_left_ = 0;
+  std::uint64_t response_left_ = 0;
+  net::Time continue_at_ = net::kNever;
+  Failure failure_;
+  std::uint16_t status_ = 0;
+  std::uint8_t interims_ = 0;
+  std::uint8_t client_interest_ = 0;
+  std::uint8_t upstream_interest_ = 0;
+  Response response_ = Response::kHead;
+  net::http1::BodyKind body_in_ = net::http1::BodyKind::kNone;
+  BodyOut body_out_ = BodyOut::kAsIs;
+  bool request_done_ = false;
+  bool request_abandoned_ = false;
+  bool body_taken_ = false;
+  bool head_incomplete_ = false;
+  bool response_bytes_ = false;
+  bool upstream_keeps_alive_ = false;
+  bool upstream_at_end_ = false;
+  bool close_client_ = false;
+  bool own_continue_ = false;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,76 @@
+#include "runtime/session/reply.h"
+
+#include <algorithm>
+
+#include <strings.h>
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::HeadFields;
+using net::http1::KnownField;
+
+constexpr std::string_view kProblemType = "application/problem+json";
+
+std::string_view next_part(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  while (!part.empty() && (part.front() == ' ' || part.front() == '\t')) part.remove_prefix(1);
+  while (!part.empty() && (part.back() == ' ' || part.back() == '\t')) part.remove_suffix(1);
+  return part;
+}
+
+bool same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+// `q=0`, `q=0.0` and so on (RFC 9110 §12.4.2).
+bool refused(std::string_view parameters) {
+  while (!parameters.empty()) {
+    const std::string_view parameter = next_part(parameters, ';');
+    if (parameter.size() < 3 || !same(parameter.substr(0, 2), "q=")) continue;
+    return parameter.find_first_not_of("0.", 2) == std::string_view::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool accepts_problem(const HeadFields& fields) {
+  if (!fields.has(KnownField::kAccept)) return false;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.known(i) != KnownField::kAccept) continue;
+    std::string_view rest = fields[i].value;
+    if (rest.find('+') == std::string_view::npos) continue;
+    while (!rest.empty()) {
+      std::string_view range = next_part(rest, ',');
+      if (same(next_part(range, ';'), kProblemType)) return !refused(range);
+    }
+  }
+  return false;
+}
+
+void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out) {
+  const std::string_view phrase = net::http1::status_phrase(reply.status);
+  // Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
+  std::string body;
+  if (context.problem_json) {
+    body = R"({"type":"about:blank","title":")" + std::string(phrase) + R"(","status":)" +
+           std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + R"(","reason":")" +
+           std::string(reply.reason) + "\"}\n";
+  } else {
+    body = std::string(reply.text.empty() ? phrase : reply.text) + "\n";
+  }
+  out.status_line(reply.status, phrase);
+  out.field("Date", context.date);
+  out.field("Content-Type", context.problem_json ? kProblemType : "text/plain; charset=utf-8");
+  out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
+  if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));
+  out.field("X-Edge-Reason", reply.reason);
+  if (!context.connection.empty()) out.field("Connection", context.connection);
+  out.finish();
+  if (!context.head_only) out.lines(body);
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,154 @@
+// The main path, top to bottom:
+//
+//   head read -> decide (none: 404) -> denied: 503 -> size limit: 413 -> redirect -> backend (none: 500)
+//   -> forward (pool, retry, deadline) -> send -> count
+#include <optional>
+#include <string>
+
+#include "base/hostname.h"
+#include "base/path.h"
+#include "runtime/session/client_address.h"
+#include "runtime/session/filters.h"
+#include "runtime/session/heads.h"
+#include "runtime/session/session.h"
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::BodyKind;
+using net::http1::KnownField;
+using net::http1::RequestHead;
+
+// Listeners with TLS come with sessions of their own.
+constexpr std::string_view kScheme = "http";
+
+Reply bad_request(std::string_view reason, std::string_view text) { return {400, reason, text, {}, true}; }
+
+Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
+
+bool is_canary(const RequestHead& head) { return head.fields.value(KnownField::kXCanary) == "true"; }
+
+net::Time deadline_of(const program::TrafficRecord& traffic, const BackendPool& pool, net::Time now) {
+  const std::uint64_t timeout =
+      traffic.request_timeout_ns != 0 ? traffic.request_timeout_ns : pool.settings().request_timeout_ns;
+  return timeout == 0 ? net::kNever : now + net::Duration(timeout);
+}
+
+}  // namespace
+
+net::Task<Session::Next> Session::serve() {
+  Exchange exchange;
+  const std::optional<Reply> reply = admit(exchange);
+  if (reply) co_return answer(*reply, exchange, BodyState::kUnread);
+  const Outcome outcome = co_await forward(exchange);
+  if (!outcome.failure) {
+    worker_.counters().responses[static_cast<std::size_t>(outcome.status / 100)].add();
+    co_return outcome.reusable ? Next::kAgain : Next::kClose;
+  }
+  const FailureAnswer instead = answer_for(outcome.failure.kind);
+  if (outcome.answered || instead.status == 0) co_return outcome.reset ? Next::kReset : Next::kClose;
+  const Reply failed{instead.status, instead.reason, instead.text, {}, !outcome.reusable};
+  co_return answer(failed, exchange, outcome.body);
+}
+
+// What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5.
+std::optional<Reply> Session::admit(Exchange& exchange) {
+  Scratch& scratch = worker_.scratch();
+  const RequestHead& head = scratch.request;
+  ++requests_;
+  worker_.counters().requests.add();
+  exchange.method = head.method;
+  exchange.minor = head.minor;
+  exchange.keep_alive = head.keep_alive;
+  exchange.expect_continue = head.expect_continue;
+  exchange.body = head.body;
+  exchange.accepts_problem = accepts_problem(head.fields);
+  exchange.program = worker_.pin();
+
+  Arrival arrival;
+  if (!head.host.empty()) {
+    const auto canonical = canonical_host(head.host, scratch.host);
+    if (!canonical) return bad_request("bad-host", "The host name is malformed.");
+    arrival.host = *canonical;
+  }
+  arrival.path = head.path;
+  if (head.form != net::http1::TargetForm::kAsterisk) {
+    const auto normal = normalise_path(head.path, scratch.path());
+    if (!normal) return bad_request("bad-path", "The path is malformed, or climbs above its root.");
+    arrival.path = *normal;
+  }
+  const std::uint32_t bind = exchange.program->bind_of_slot[slot_];
+  if (bind == program::kNone) return no_route();
+
+  const LoadedProgram& program = *exchange.program->program;
+  arrival.source = peer_;
+  if (exchange.program->proxies_on_bind[bind]) {
+    if (const LoadedListener* listener = find_listener(program, bind, arrival.host)) {
+      const auto proxies = program.listeners_section().array(listener->gateway->trusted_proxies);
+      arrival.peer_trusted = trusted(proxies, peer_);
+      arrival.source = client_address(proxies, peer_, head.fields);
+    }
+  }
+  const bool keeps_id = arrival.peer_trusted && exchange.id.keep(head.fields.value(KnownField::kXRequestId));
+  if (!keeps_id) exchange.id.generate(worker_.unix_milliseconds(), worker_.random());
+
+  const program::RequestView view{head.method_text, arrival.host,      arrival.path,
+                                  head.query,       head.fields.all(), arrival.source};
+  const std::optional<Decision> decision = decide(program, bind, view, worker_.match_scratch());
+  if (!decision) return no_route();
+  exchange.host = decision->host;
+  exchange.traffic = decision->traffic;
+  return treat(exchange, arrival);
+}
+
+// What the rule does with it. Rules D3, D4, D11. Without a reply, the head to send stands in the thread's scratch.
+std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) {
+  const RequestHead& head = worker_.scratch().request;
+  const program::TrafficRecord& traffic = *exchange.traffic;
+  const program::SectionView& section = exchange.host->view;
+  if ((traffic.flags & program::kDenied) != 0) {
+    return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
+  }
+  const bool limited = traffic.max_request_body != 0 && head.body.kind == BodyKind::kLength;
+  if (limited && head.body.length > traffic.max_request_body) {
+    return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
+  }
+  const auto filters = exchange.filters();
+  Rewrite rewritten;
+  if (!filters.empty()) {
+    const RedirectRequest target{kScheme, head.host, arrival.path, head.query, head.has_query};
+    if (auto to = redirect(section, filters, target)) {
+      return Reply{to->status, "redirect", {}, std::move(to->location), false};
+    }
+    rewritten = rewrite(section, filters, arrival.path);
+  }
+
+  const auto backends = section.array(traffic.backends);
+  const std::uint32_t chosen = choose_backend(traffic, backends, is_canary(head), worker_.split());
+  const std::uint32_t backend =
+      chosen == program::kNone ? program::kNone : exchange.program->program->backend_index(backends[chosen].backend_id);
+  if (backend == program::kNone) {
+    return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
+  }
+  exchange.pool = exchange.program->pools[backend].get();
+  exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
+
+  const FieldEdits edits(section, filters, Side::kRequest, exchange.id.text());
+  const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
+  net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
+  write_request_head({head,
+                      path,
+                      rewritten.host,
+                      {peer_text_.data(), peer_text_size_},
+                      arrival.peer_trusted,
+                      kScheme,
+                      exchange.id.text(),
+                      edits},
+                     out);
+  if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
+  exchange.head_size = static_cast<std::uint32_t>(out.size());
+  return std::nullopt;
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,223 @@
+#include "runtime/session/server.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <latch>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+/// A place to listen on. Slots are never used again, so that a session can name its own for ever.
+struct Slot {
+  bool any_address = false;
+  IpAddress address;
+  std::uint16_t port = 0;
+  std::uint16_t bound_port = 0;
+  bool open = false;
+  std::uint32_t bind = program::kNone;
+  std::string listener;
+};
+
+IpAddress address_of(const program::BindRecord& bind) {
+  IpAddress address;
+  if (bind.any_address == 0) std::copy(std::begin(bind.address), std::end(bind.address), address.bytes.begin());
+  return address;
+}
+
+std::string first_listener(const LoadedProgram& program, const program::BindRecord& bind) {
+  const program::SectionView& section = program.listeners_section();
+  std::uint32_t first = bind.listeners.fallback;
+  for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
+    first = std::min({first, entry.exact, entry.wildcard});
+  }
+  return first == program::kNone ? std::string() : std::string(section.string(program.listener(first).record->name));
+}
+
+}  // namespace
+
+struct Server::Impl {
+  /// Sockets of a slot that is being opened, one a thread.
+  struct Opening {
+    std::uint32_t slot;
+    std::vector<net::Fd> sockets;
+  };
+
+  Status open(Slot& slot, Opening& opening);
+  void on_every_worker(const std::function<void(std::size_t, Worker&)>& work);
+
+  SharedState shared;
+  std::vector<std::unique_ptr<Worker>> workers;
+  mutable std::mutex mutex;  // of what follows, for readers on other threads
+  std::vector<Slot> slots;
+  std::shared_ptr<const LoadedProgram> program;
+  bool draining = false;
+};
+
+Status Server::Impl::open(Slot& slot, Opening& opening) {
+  const std::optional<IpAddress> address = slot.any_address ? std::nullopt : std::optional(slot.address);
+  std::uint16_t port = shared.options.ephemeral_ports ? 0 : slot.port;
+  // SO_REUSEPORT would let us share the port with another process of this user, in silence.
+  if (port != 0 && net::port_taken(address, port)) {
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + (address ? to_string(*address) : "every address") +
+                                              " port " + std::to_string(port) + ": in use by another process"};
+  }
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    Result<net::Fd> socket = net::listen_tcp(address, port);
+    if (!socket.ok()) return socket.error();
+    if (port == 0) port = net::local_address(socket->get()).port;
+    opening.sockets.push_back(std::move(*socket));
+  }
+  slot.bound_port = port;
+  return {};
+}
+
+void Server::Impl::on_every_worker(const std::function<void(std::size_t, Worker&)>& work) {
+  std::latch done(static_cast<std::ptrdiff_t>(workers.size()));
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    workers[i]->post([&, i] {
+      work(i, *workers[i]);
+      done.count_down();
+    });
+  }
+  done.wait();
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Server::~Server() {
+  for (const auto& worker : impl_->workers) worker->stop();
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  net::ignore_sigpipe();
+  auto impl = std::make_unique<Impl>();
+  impl->shared.options = options;
+  impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned i = 0; i < impl->shared.threads; ++i) {
+    impl->workers.push_back(std::make_unique<Worker>(impl->shared));
+    impl->workers.back()->start();
+  }
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Status Server::install(std::shared_ptr<const LoadedProgram> program) {
+  Impl& impl = *impl_;
+  std::vector<Slot> slots = impl.slots;
+  std::vector<Impl::Opening> openings;
+  for (Slot& slot : slots) slot.bind = program::kNone;
+  for (std::uint32_t i = 0; i < program->binds().size(); ++i) {
+    const program::BindRecord& bind = program->binds()[i];
+    // Other protocols have listeners of their own; plain HTTP on their ports would be wrong.
+    if (bind.protocol != program::Protocol::kHttp) continue;
+    const IpAddress address = address_of(bind);
+    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) {
+      return s.open && s.bind == program::kNone && s.any_address == (bind.any_address != 0) && s.address == address &&
+             s.port == bind.port;
+    });
+    if (slot == slots.end()) {
+      slots.push_back({bind.any_address != 0, address, bind.port, 0, true, program::kNone, {}});
+      slot = slots.end() - 1;
+      openings.push_back({static_cast<std::uint32_t>(slots.size() - 1), {}});
+      if (Status opened = impl.open(*slot, openings.back()); !opened.ok()) return opened;
+    }
+    slot->bind = i;
+    slot->listener = first_listener(*program, bind);
+  }
+
+  std::mutex failed_mutex;
+  Status prepared;
+  impl.on_every_worker([&](std::size_t, Worker& worker) {
+    Status status = worker.prepare(*program);
+    const std::lock_guard lock(failed_mutex);
+    if (!status.ok()) prepared = status;
+  });
+  if (!prepared.ok()) return prepared;
+
+  std::vector<std::uint32_t> bind_of_slot;
+  for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
+  impl.on_every_worker([&](std::size_t index, Worker& worker) {
+    worker.take(program, bind_of_slot);
+    for (Impl::Opening& opening : openings) worker.listen(opening.slot, std::move(opening.sockets[index]));
+  });
+  impl.on_every_worker([&](std::size_t, Worker& worker) {
+    for (std::uint32_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].open && slots[i].bind == program::kNone) worker.close_listener(i);
+    }
+  });
+  for (Slot& slot : slots) slot.open = slot.open && slot.bind != program::kNone;
+  const std::lock_guard lock(impl.mutex);
+  impl.slots = std::move(slots);
+  impl.program = std::move(program);
+  return {};
+}
+
+void Server::set_endpoints(const program::EndpointSet& endpoints) {
+  const auto shared = std::make_shared<const program::EndpointSet>(endpoints);
+  impl_->on_every_worker([&](std::size_t, Worker& worker) { worker.set_endpoints(shared); });
+}
+
+std::shared_ptr<const LoadedProgram> Server::program() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->program;
+}
+
+std::vector<BoundAddress> Server::addresses() const {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<BoundAddress> result;
+  for (const Slot& slot : impl_->slots) {
+    if (slot.open) result.push_back({slot.bind, slot.address, slot.bound_port, slot.listener});
+  }
+  return result;
+}
+
+ServerStats Server::stats() const {
+  ServerStats sum;
+  for (const auto& worker : impl_->workers) {
+    const Counters& counters = std::as_const(*worker).counters();
+    sum.connections_accepted += counters.accepted.value();
+    sum.connections_active += counters.active.value();
+    sum.connections_refused += counters.refused.value();
+    sum.requests += counters.requests.value();
+    for (std::size_t i = 1; i < std::size(sum.responses); ++i) sum.responses[i] += counters.responses[i].value();
+    sum.upstream_connects += worker->upstream_counts().connects.value();
+    sum.upstream_reused += worker->upstream_counts().reused.value();
+    sum.upstream_retries += counters.upstream_retries.value();
+  }
+  return sum;
+}
+
+bool Server::drain(std::chrono::nanoseconds deadline) {
+  struct Progress {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::size_t busy;
+  };
+  // Shared with the workers: they may report after we stopped waiting.
+  const auto progress = std::make_shared<Progress>();
+  progress->busy = impl_->workers.size();
+  for (const auto& worker : impl_->workers) {
+    worker->post([&target = *worker, progress] {
+      target.drain([progress] {
+        const std::lock_guard lock(progress->mutex);
+        --progress->busy;
+        progress->changed.notify_all();
+      });
+    });
+  }
+  bool in_time;
+  {
+    std::unique_lock lock(progress->mutex);
+    in_time = progress->changed.wait_for(lock, deadline, [&] { return progress->busy == 0; });
+  }
+  if (!in_time) impl_->on_every_worker([](std::size_t, Worker& worker) { worker.cancel_sessions(); });
+  const std::lock_guard lock(impl_->mutex);
+  for (Slot& slot : impl_->slots) slot.open = false;
+  return in_time;
+}
+
+}  // namespace edge::runtime

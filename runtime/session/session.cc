@@ -1,0 +1,166 @@
+#include "runtime/session/session.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::Transfer;
+using net::Wake;
+using net::http1::BodyKind;
+using net::http1::HeadWriter;
+using net::http1::ParseState;
+using std::chrono::seconds;
+
+/// For a client that does not take an answer of ours.
+constexpr net::Duration kFlushTime = seconds(10);
+/// How long, and for how much, we listen on after the last answer, so that a client that still sends gets to read it:
+/// closing with unread bytes would reset the connection under the answer (RFC 9112 §9.6).
+constexpr net::Duration kLingerTime = seconds(2);
+constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+Session::Session(Worker& worker, net::Fd client, const net::SocketAddress& peer, std::uint32_t slot)
+    : worker_(worker), waiter_(worker.loop()), peer_(peer.address), slot_(slot) {
+  const std::string text = to_string(peer.address);
+  peer_text_size_ = static_cast<std::uint8_t>(std::min(text.size(), peer_text_.size()));
+  std::memcpy(peer_text_.data(), text.data(), peer_text_size_);
+  client_.open(worker.loop(), std::move(client));
+  head_since_ = worker.loop().now();
+}
+
+net::Detached Session::run() {
+  Next next = Next::kAgain;
+  while (next == Next::kAgain) {
+    HeadState state = read_head();
+    while (state == HeadState::kMore) {
+      inlet_.keep();
+      idle_ = inlet_.empty();
+      const Wake wake = co_await waiter_.wait(head_deadline(), client_, net::kRead);
+      idle_ = false;
+      if (wake == Wake::kReady) {
+        state = read_head();
+      } else {
+        state = wake == Wake::kTimeout && !inlet_.empty() ? HeadState::kFault : HeadState::kGone;
+      }
+    }
+    if (state == HeadState::kGone) {
+      next = Next::kClose;
+    } else if (state == HeadState::kComplete) {
+      next = co_await serve();
+      head_since_ = worker_.loop().now();
+    } else {
+      next = refuse();
+    }
+  }
+  co_await finish(next);
+  worker_.forget(*this);
+}
+
+Session::HeadState Session::read_head() {
+  if (inlet_.empty() || torn_) {
+    // While draining an idle connection is looked at once more, so that no request is lost to the end.
+    if (!client_.readable() && !worker_.draining()) return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
+    const bool first = inlet_.empty();
+    const Transfer got = inlet_.fill(client_, worker_.scratch().client());
+    if (got.kind == Transfer::Kind::kWouldBlock) {
+      const bool over = client_.hung_up() || (worker_.draining() && first);
+      return over ? HeadState::kGone : HeadState::kMore;
+    }
+    if (got.kind != Transfer::Kind::kDone) return HeadState::kGone;
+    if (first) head_since_ = worker_.loop().now();
+  }
+  const auto parsed =
+      net::http1::parse_request(inlet_.unread(), worker_.scratch().limits, hint_, worker_.scratch().request);
+  torn_ = parsed.state == ParseState::kIncomplete;
+  if (torn_) return HeadState::kMore;
+  hint_ = {};
+  if (parsed.state == ParseState::kFault) {
+    fault_ = parsed.fault;
+    return HeadState::kFault;
+  }
+  // The views stay where they are until the next wait or fill.
+  inlet_.consume(parsed.consumed);
+  return HeadState::kComplete;
+}
+
+net::Time Session::head_deadline() const {
+  const ServerOptions& options = worker_.options();
+  // Between two requests the connection may rest; a head once begun, and the first of all, has to come.
+  const bool resting = inlet_.empty() && requests_ != 0;
+  return head_since_ + (resting ? options.keep_alive_timeout : options.head_timeout);
+}
+
+void Session::drain() {
+  if (idle_) waiter_.wake(Wake::kReady);
+}
+
+// A head that cannot be served: at fault, or too slow.
+Session::Next Session::refuse() {
+  Reply reply{408, "head-timeout", "The request's head did not come in time.", {}, true};
+  if (fault_ != net::http1::HeadFault::kNone) {
+    reply = {fault_status(fault_), fault_reason(fault_), fault_text(fault_), {}, true};
+  }
+  return answer(reply, Exchange{}, BodyState::kRead);
+}
+
+Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body) {
+  // A body that is here whole is passed over; one that is still to come is not waited for.
+  bool close = reply.close || !exchange.keep_alive || worker_.draining();
+  if (body == BodyState::kUnread && exchange.body.kind != BodyKind::kNone) {
+    const bool here = exchange.body.kind == BodyKind::kLength && inlet_.unread().size() >= exchange.body.length;
+    if (here) inlet_.consume(static_cast<std::size_t>(exchange.body.length));
+    close = close || !here;
+  }
+  ReplyContext context;
+  context.head_only = exchange.method == net::http1::Method::kHead;
+  context.problem_json = exchange.accepts_problem;
+  context.connection = close ? "close" : (exchange.minor == 0 ? "keep-alive" : "");
+  context.date = worker_.date();
+  HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
+  write_reply(reply, context, out);
+  worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();
+  iovec whole = net::piece(out.text());
+  if (!outlet_.send(client_, {&whole, 1})) return Next::kReset;
+  return close ? Next::kClose : Next::kAgain;
+}
+
+net::Task<bool> Session::flush() {
+  const net::Time until = worker_.loop().now() + kFlushTime;
+  while (outlet_.blocked()) {
+    const Wake wake = co_await waiter_.wait(until, client_, net::kWrite);
+    if (wake != Wake::kReady || !outlet_.flush(client_)) co_return false;
+  }
+  co_return true;
+}
+
+net::Task<void> Session::finish(Next how) {
+  bool flushed = how == Next::kClose && !waiter_.cancelled();
+  if (flushed && outlet_.blocked()) flushed = co_await flush();
+  if (!flushed) {
+    net::reset_on_close(client_.fd());
+    co_return;
+  }
+  const net::Time until = worker_.loop().now() + kLingerTime;
+  inlet_.drop();
+  bool open = requests_ != 0 || fault_ != net::http1::HeadFault::kNone;
+  if (open) open = ::shutdown(client_.fd(), SHUT_WR) == 0;
+  for (std::size_t dropped = 0; open && dropped < kLingerBytes;) {
+    const Transfer got = client_.receive(worker_.scratch().client());
+    if (got.kind == Transfer::Kind::kDone) {
+      dropped += got.bytes;
+      continue;
+    }
+    if (got.kind != Transfer::Kind::kWouldBlock) break;
+    const Wake wake = co_await waiter_.wait(until, client_, net::kRead);
+    open = wake == Wake::kReady;
+  }
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,95 @@
+// One client connection: reads heads, serves requests one after the other, ends. Holds no buffer while it is idle.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "net/byte_stream.h"
+#include "net/http1/parse.h"
+#include "net/loop.h"
+#include "net/task.h"
+#include "runtime/session/exchange.h"
+#include "runtime/session/failure.h"
+#include "runtime/session/reply.h"
+
+namespace edge::runtime {
+
+class Worker;
+
+class Session final : public net::Retirable {
+ public:
+  Session(Worker& worker, net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
+
+  /// Runs until the connection ends, then has the worker forget it.
+  void start() { run(); }
+  /// Ends if it waits for a request; else its next response says so.
+  void drain();
+  /// Ends now, whatever it waits for.
+  void cancel() { waiter_.cancel(); }
+
+ private:
+  friend class Worker;
+
+  enum class HeadState : std::uint8_t { kComplete, kMore, kFault, kGone };
+  /// How a request left the connection.
+  enum class Next : std::uint8_t { kAgain, kClose, kReset };
+  /// Whether the request's body still stands between its head and the next request.
+  enum class BodyState : std::uint8_t { kUnread, kRead };
+  struct Outcome {
+    Failure failure;
+    int status = 0;
+    /// Some of a response went to the client.
+    bool answered = false;
+    BodyState body = BodyState::kUnread;
+    bool reusable = false;
+    bool reset = false;
+  };
+
+  /// What was found out about a head, valid as long as the head is.
+  struct Arrival {
+    std::string_view host;
+    std::string_view path;
+    IpAddress source;
+    bool peer_trusted = false;
+  };
+
+  // session.cc: the connection
+  net::Detached run();
+  HeadState read_head();
+  net::Time head_deadline() const;
+  net::Task<void> finish(Next how);
+  net::Task<bool> flush();
+  Next refuse();
+  Next answer(const Reply& reply, const Exchange& exchange, BodyState body);
+
+  // serve.cc: the request
+  net::Task<Next> serve();
+  std::optional<Reply> admit(Exchange& exchange);
+  std::optional<Reply> treat(Exchange& exchange, const Arrival& arrival);
+
+  // forward.cc: the way to the backend and back
+  net::Task<Outcome> forward(const Exchange& exchange);
+
+  Worker& worker_;
+  net::Channel client_;
+  net::Waiter waiter_;
+  net::Inlet inlet_;
+  net::Outlet outlet_;
+  net::Time head_since_{};
+  net::http1::ParseHint hint_;
+  IpAddress peer_;
+  std::uint32_t slot_;
+  std::uint32_t requests_ = 0;
+  bool idle_ = false;
+  /// What is unread is not a whole head.
+  bool torn_ = false;
+  net::http1::HeadFault fault_ = net::http1::HeadFault::kNone;
+  std::uint8_t peer_text_size_ = 0;
+  std::array<char, 45> peer_text_;
+  Session* previous_ = nullptr;
+  Session* next_ = nullptr;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,231 @@
+#include "runtime/session/worker.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <latch>
+
+namespace edge::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kAcceptsATurn = 64;
+/// How long accepting rests when the process is out of descriptors or memory: the socket stays readable all the while.
+constexpr net::Duration kAcceptPause = milliseconds(100);
+
+net::http1::HeadLimits head_limits(const ServerOptions& options) {
+  return {options.max_header_bytes, std::min(options.max_headers, net::http1::HeadFields::kMax), options.max_uri_bytes};
+}
+
+}  // namespace
+
+/// A listening socket of this thread. Nobody waits on it: each event accepts what is there.
+class Worker::Listener final : public net::Channel {
+ public:
+  Listener(Worker& worker, std::uint32_t slot, net::Fd socket) : worker_(worker), slot_(slot), pause_(*this) {
+    open(worker.loop(), std::move(socket));
+  }
+  void accept_all() {
+    while (accept_some()) {
+    }
+  }
+
+ private:
+  class Pause final : public net::TimerNode {
+   public:
+    explicit Pause(Listener& listener) : listener_(listener) {}
+    void expired() override { listener_.resume(); }
+
+   private:
+    Listener& listener_;
+  };
+
+  void unattended(std::uint8_t) override { accept_some(); }
+  void resume() {
+    if (is_open()) rearm(net::kRead);
+  }
+  /// \returns whether more may be waiting.
+  bool accept_some() {
+    for (int i = 0; i < kAcceptsATurn; ++i) {
+      net::SocketAddress peer;
+      int error = 0;
+      net::Fd client = net::accept_tcp(fd(), peer, error);
+      if (client.valid()) {
+        worker_.accept(std::move(client), peer, slot_);
+        continue;
+      }
+      if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
+        Channel::unattended(net::kRead);
+        worker_.loop().timers().set(pause_, worker_.loop().now() + kAcceptPause);
+        return false;
+      }
+      // A connection that went away before it was accepted is no reason to stop.
+      if (error != ECONNABORTED && error != EINTR && error != EPROTO) return false;
+    }
+    return true;
+  }
+
+  Worker& worker_;
+  std::uint32_t slot_;
+  Pause pause_;
+};
+
+Worker::Worker(SharedState& shared)
+    : shared_(shared),
+      split_(random_.next()),
+      scratch_(head_limits(shared.options)),
+      pools_(loop_, shared.threads, static_cast<std::uint32_t>(random_.next() >> 32)) {
+  // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
+  program_ = ProgramPin(new ThreadProgram);
+  read_wall_clock();
+}
+
+Worker::~Worker() = default;
+
+void Worker::start() {
+  thread_ = std::thread([this] { loop_.run(); });
+}
+
+void Worker::stop() {
+  if (!thread_.joinable()) return;
+  call([this] {
+    for (const auto& listener : listeners_) {
+      if (listener != nullptr) listener->close();
+    }
+    cancel_sessions();
+    pools_.close_idle();
+  });
+  loop_.stop();
+  thread_.join();
+}
+
+void Worker::call(const std::function<void()>& work) {
+  std::latch done(1);
+  loop_.post([&] {
+    work();
+    done.count_down();
+  });
+  done.wait();
+}
+
+void Worker::take(std::shared_ptr<const LoadedProgram> program, std::vector<std::uint32_t> bind_of_slot) {
+  auto next = std::make_unique<ThreadProgram>();
+  next->pools = pools_.apply(program->backends(), shared_.options.upstream_idle_timeout);
+  next->bind_of_slot = std::move(bind_of_slot);
+  const program::SectionView& section = program->listeners_section();
+  for (const program::BindRecord& bind : program->binds()) {
+    bool proxies = false;
+    const auto look = [&](std::uint32_t listener) {
+      if (listener != program::kNone) proxies |= program->listener(listener).gateway->trusted_proxies.count != 0;
+    };
+    look(bind.listeners.fallback);
+    for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
+      look(entry.exact);
+      look(entry.wildcard);
+    }
+    next->proxies_on_bind.push_back(proxies);
+  }
+  next->program = std::move(program);
+  program_ = ProgramPin(next.release());
+}
+
+void Worker::listen(std::uint32_t slot, net::Fd socket) {
+  if (listeners_.size() <= slot) listeners_.resize(slot + 1);
+  listeners_[slot] = std::make_unique<Listener>(*this, slot, std::move(socket));
+}
+
+void Worker::close_listener(std::uint32_t slot) {
+  if (slot >= listeners_.size() || listeners_[slot] == nullptr) return;
+  // What the kernel has already accepted for us would be reset with the socket.
+  listeners_[slot]->accept_all();
+  listeners_[slot]->close();
+  loop_.retire(std::move(listeners_[slot]));
+}
+
+void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot) {
+  if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >= shared_.options.max_connections) {
+    shared_.connections.fetch_sub(1, std::memory_order_relaxed);
+    counters_.refused.add();
+    return;
+  }
+  counters_.accepted.add();
+  counters_.active.add();
+  auto* session = new Session(*this, std::move(client), peer, slot);
+  session->next_ = sessions_;
+  if (sessions_ != nullptr) sessions_->previous_ = session;
+  sessions_ = session;
+  session->start();
+}
+
+void Worker::forget(Session& session) {
+  if (session.previous_ != nullptr) {
+    session.previous_->next_ = session.next_;
+  } else {
+    sessions_ = session.next_;
+  }
+  if (session.next_ != nullptr) session.next_->previous_ = session.previous_;
+  counters_.active.subtract();
+  shared_.connections.fetch_sub(1, std::memory_order_relaxed);
+  session.client_.close();
+  loop_.retire(std::unique_ptr<Session>(&session));
+  if (sessions_ == nullptr && on_empty_) std::exchange(on_empty_, {})();
+}
+
+void Worker::drain(std::function<void()> on_empty) {
+  draining_ = true;
+  for (std::uint32_t slot = 0; slot < listeners_.size(); ++slot) close_listener(slot);
+  for (Session* session = sessions_; session != nullptr;) {
+    Session* next = session->next_;
+    session->drain();
+    session = next;
+  }
+  pools_.close_idle();
+  if (sessions_ == nullptr) {
+    on_empty();
+  } else {
+    on_empty_ = std::move(on_empty);
+  }
+}
+
+void Worker::cancel_sessions() {
+  for (Session* session = sessions_; session != nullptr;) {
+    Session* next = session->next_;
+    session->cancel();
+    session = next;
+  }
+}
+
+void Worker::read_wall_clock() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  wall_read_at_ = loop_.now();
+  wall_milliseconds_ = static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(since_epoch).count());
+  const auto seconds = static_cast<std::time_t>(wall_milliseconds_ / 1000);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  // By hand, because strftime follows the locale.
+  std::snprintf(date_.data(), date_.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT", kDays[utc.tm_wday % 7],
+                utc.tm_mday % 100, kMonths[utc.tm_mon % 12], (utc.tm_year + 1900) % 10000, utc.tm_hour % 100,
+                utc.tm_min % 100, utc.tm_sec % 100);
+}
+
+std::uint64_t Worker::unix_milliseconds() {
+  const net::Duration since = loop_.now() - wall_read_at_;
+  // Up to the end of the second that the date stands for.
+  if (since >= milliseconds(1000 - wall_milliseconds_ % 1000)) {
+    read_wall_clock();
+    return wall_milliseconds_;
+  }
+  return wall_milliseconds_ + static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(since).count());
+}
+
+std::string_view Worker::date() {
+  unix_milliseconds();
+  return {date_.data(), date_.size() - 1};
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,102 @@
+// One thread of the data plane: its loop, its listening sockets, its pools, its sessions. Shares nothing on the request
+// path.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "net/loop.h"
+#include "runtime/match/decide.h"
+#include "runtime/session/counters.h"
+#include "runtime/session/exchange.h"
+#include "runtime/session/scratch.h"
+#include "runtime/session/server.h"
+#include "runtime/session/session.h"
+#include "runtime/upstream/pools.h"
+#include "runtime/upstream/split.h"
+
+namespace edge::runtime {
+
+/// Of all threads together.
+struct SharedState {
+  ServerOptions options;
+  unsigned threads = 1;
+  /// Touched when a connection comes or goes, never by a request.
+  std::atomic<std::size_t> connections{0};
+};
+
+class Worker {
+ public:
+  explicit Worker(SharedState& shared);
+  /// The loop must have ended.
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // From the server's thread.
+  void start();
+  /// Ends every session and the loop; returns when the thread is gone.
+  void stop();
+  /// Runs `work` on the thread and waits for it.
+  void call(const std::function<void()>& work);
+  void post(std::function<void()> work) { loop_.post(std::move(work)); }
+  const Counters& counters() const { return counters_; }
+  const UpstreamCounts& upstream_counts() const { return pools_.counts(); }
+
+  // On the worker's own thread.
+  Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
+  void take(std::shared_ptr<const LoadedProgram> program, std::vector<std::uint32_t> bind_of_slot);
+  void listen(std::uint32_t slot, net::Fd listener);
+  void close_listener(std::uint32_t slot);
+  void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints) {
+    pools_.set_endpoints(std::move(endpoints));
+  }
+  /// `on_empty` is called once, when the last session has gone.
+  void drain(std::function<void()> on_empty);
+  void cancel_sessions();
+
+  // For sessions.
+  net::Loop& loop() { return loop_; }
+  Scratch& scratch() { return scratch_; }
+  MatchScratch& match_scratch() { return match_scratch_; }
+  Counters& counters() { return counters_; }
+  Random& random() { return random_; }
+  SplitSequence& split() { return split_; }
+  ProgramPin pin() const { return program_; }
+  const ServerOptions& options() const { return shared_.options; }
+  const bool& draining() const { return draining_; }
+  /// IMF-fixdate of this second (RFC 9110 §5.6.7), and the time in milliseconds.
+  std::string_view date();
+  std::uint64_t unix_milliseconds();
+  void accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
+  void forget(Session& session);
+
+ private:
+  class Listener;
+  void read_wall_clock();
+
+  SharedState& shared_;
+  net::Loop loop_;
+  Counters counters_;
+  Random random_;
+  SplitSequence split_;
+  Scratch scratch_;
+  MatchScratch match_scratch_;
+  Pools pools_;
+  ProgramPin program_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  Session* sessions_ = nullptr;
+  std::function<void()> on_empty_;
+  bool draining_ = false;
+  net::Time wall_read_at_{};
+  std::uint64_t wall_milliseconds_ = 0;
+  std::array<char, 30> date_{};
+  std::thread thread_;
+};
+
+}  // namespace edge::runtime
