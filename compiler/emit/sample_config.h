@@ -1,0 +1,132 @@
+// Small configurations for tests of what comes after linking, and a program of them without native code and databases.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/emit/tables.h"
+#include "compiler/ir/lower.h"
+#include "compiler/link/linked_config.h"
+#include "program/write.h"
+
+namespace edge::compiler::sample {
+
+inline Located<std::string> at(std::string text) { return {std::move(text), {}}; }
+inline HostPattern host(const std::string& text) { return text.empty() ? HostPattern() : *HostPattern::parse(text); }
+
+inline RuleMatch path(PathMatch::Type type, std::string value) {
+  RuleMatch match;
+  match.path.type = type;
+  match.path.value = at(std::move(value));
+  return match;
+}
+inline RuleMatch exact(std::string value) { return path(PathMatch::Type::kExact, std::move(value)); }
+inline RuleMatch prefix(std::string value) { return path(PathMatch::Type::kPrefix, std::move(value)); }
+inline RuleMatch pattern(std::string value) { return path(PathMatch::Type::kRegex, std::move(value)); }
+inline RuleMatch any() { return path(PathMatch::Type::kNone, {}); }
+inline RuleMatch with_header(RuleMatch match, std::string name, std::string value, MatchType type = MatchType::kExact) {
+  match.headers.push_back({at(std::move(name)), at(std::move(value)), type});
+  return match;
+}
+inline RuleMatch with_query(RuleMatch match, std::string name, std::string value) {
+  match.query.push_back({at(std::move(name)), at(std::move(value)), MatchType::kExact});
+  return match;
+}
+inline RuleMatch with_method(RuleMatch match, std::string method) {
+  match.method = at(std::move(method));
+  return match;
+}
+
+/// One gateway on every address, one listener, to which routes and backends are added. Names are the identities.
+struct Config : LinkedConfig {
+  explicit Config(const std::vector<std::string>& listener_hosts = {}) {
+    gateway("edge");
+    listener(0, "http", 80, listener_hosts);
+  }
+
+  LinkedGateway& gateway(const std::string& name) {
+    gateways.emplace_back().identity = {"ProxyGateway", "default", name, 0, {}};
+    return gateways.back();
+  }
+  LinkedListener& listener(std::uint32_t gateway_index, std::string name, std::uint16_t port,
+                           const std::vector<std::string>& hosts) {
+    LinkedListener& added = listeners.emplace_back();
+    added.gateway = gateway_index;
+    added.name = std::move(name);
+    added.port = port;
+    for (const std::string& text : hosts) added.hostnames.push_back({host(text), {}});
+    return added;
+  }
+  std::uint32_t backend(const std::string& name) {
+    backends.emplace_back().identity = {"ProxyBackend", "shop", name, 0, {}};
+    return static_cast<std::uint32_t>(backends.size() - 1);
+  }
+  LinkedRoute& route(const std::string& name, const std::vector<std::string>& hosts, std::vector<RuleMatch> matches) {
+    LinkedRoute& added = routes.emplace_back();
+    added.identity = {"ProxyRoute", "default", name, 0, {}};
+    for (const std::string& text : hosts) added.hostnames.push_back({host(text), {}});
+    added.rules.emplace_back().matches = std::move(matches);
+    added.listeners = {0};
+    return added;
+  }
+};
+
+/// The program of a configuration, each regex set an empty section.
+inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
+  Diagnostics diagnostics;
+  ir::PreparedRoutes prepared;
+  prepared.prepare(config, diagnostics);
+  const ir::HostRoutes hosts = ir::collect_hosts(config);
+  std::vector<program::SectionInput> sections;
+  const auto add = [&sections](program::SectionKind kind, std::uint64_t id, std::vector<std::byte> bytes) {
+    for (const auto& section : sections)
+      if (section.kind == kind && section.id == id) return;
+    sections.push_back({kind, id, program::make_blob(std::move(bytes))});
+  };
+  add(program::SectionKind::kListeners, 0, emit::emit_listeners(config, hosts));
+  add(program::SectionKind::kBackends, 0, emit::emit_backends(config));
+  for (const auto& [key, routes] : hosts) {
+    const ir::Host lowered = ir::lower_host(config, prepared, key, routes);
+    std::vector<std::byte> bytes = emit::emit_host(config, lowered, program::kNone);
+    const program::SectionView view(bytes);
+    for (const auto& set : view.array(view.header<program::HostHeader>().regex_sets))
+      add(program::SectionKind::kRegex, set.section_id, {});
+    add(program::SectionKind::kHost, lowered.id, std::move(bytes));
+  }
+  return program::assemble(program::Target::kTablesOnly, std::move(sections));
+}
+
+/// One of everything: every kind of record stands in its program.
+inline Config one_of_everything() {
+  Config config({"*.example.com", "api.example.com"});
+  config.gateways[0].trusted_proxies = {*parse_cidr("10.0.0.0/8"), *parse_cidr("fd00::/8")};
+  config.gateway("internal").addresses = {*parse_ip("127.0.0.1")};
+  config.listener(1, "admin", 8080, {});
+  const std::uint32_t api = config.backend("api");
+  const std::uint32_t next = config.backend("api-next");
+
+  LinkedRoute& split = config.route("split", {"api.example.com"}, {prefix("/api"), exact("/api/health")});
+  split.rules[0].backends = {{api, 9}, {next, 1}, {std::nullopt, 0}};
+  split.rules[0].filters = {{program::FilterOp::kRequestHeaderSet, "x-id", "%REQ_ID%", 0, 0},
+                            {program::FilterOp::kRewritePrefix, "", "/v2/", 0, 0}};
+  split.rules[0].retry = RouteRetry{2, program::kRetry5xx | program::kRetryReset};
+  split.rules[0].request_timeout = std::chrono::seconds(5);
+  split.rules[0].max_request_body = 1024;
+
+  LinkedRoute& conditions = config.route(
+      "conditions", {"*.example.com"},
+      {with_header(prefix("/"), "x-env", "prod"), with_method(any(), "POST"), with_query(any(), "debug", "1"),
+       pattern("^/v[0-9]+/"), with_header(pattern("x$"), "accept", "json", MatchType::kRegex)});
+  conditions.expression = at(R"(NOT (source_ip in "10.1.0.0/16" OR path contains "zip") AND header:a != "b")");
+  conditions.rules[0].backends = {{api, 1}};
+
+  LinkedRoute& redirect = config.route("redirect", {}, {exact("/old"), any()});
+  redirect.rules[0].filters = {{program::FilterOp::kRedirectHost, "", "new.example.com", 0, 0},
+                               {program::FilterOp::kRedirect, "", "", 301, 8443}};
+  redirect.listeners = {0, 1};
+  redirect.denied = true;
+  return config;
+}
+
+}  // namespace edge::compiler::sample
