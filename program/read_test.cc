@@ -1,0 +1,253 @@
+#include "program/read.h"
+
+#include <cstring>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "program/abi.h"
+#include "program/dump.h"
+#include "program/lookup.h"
+#include "program/sample_program.h"
+#include "program/sha256.h"
+#include "program/sign.h"
+
+namespace edge::program {
+namespace {
+
+using sample::Host;
+using sample::program_of;
+using sample::read_copy;
+using ::testing::HasSubstr;
+
+using Bytes = std::vector<std::byte>;
+
+std::string fault(const Bytes& bytes) {
+  const auto program = read_copy(bytes);
+  return program ? "" : program.error().text;
+}
+
+Bytes program_with(Host host) {
+  const std::uint64_t id = host.header.host_id;
+  return program_of({{SectionKind::kHost, id, make_blob(std::move(host).build())}});
+}
+
+void put(Bytes& bytes, std::size_t offset, std::uint64_t value, std::size_t size) {
+  std::memcpy(bytes.data() + offset, &value, size);
+}
+
+TEST(Sha256, IsSha256) {
+  const char text[] = "abc";
+  EXPECT_EQ(to_hex(sha256(std::as_bytes(std::span(text, 3)))),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Lookup, NamesFoldFromTheRightAndPathsFromTheLeft) {
+  std::uint64_t hash = name_hash_step(kNameSeed, "com");
+  EXPECT_EQ(hash, name_hash("com"));
+  hash = name_hash_step(name_hash_step(hash, "example"), "a");
+  EXPECT_EQ(hash, name_hash("a.example.com"));
+  EXPECT_EQ(path_hash("/a/b"), path_hash_step(path_hash_step(kPathSeed, "a"), "b"));
+  EXPECT_EQ(path_hash("/"), path_hash_step(kPathSeed, ""));
+  EXPECT_EQ(path_hash("/a/"), path_hash_step(path_hash("/a"), ""));
+  EXPECT_NE(path_hash("/ab"), path_hash("/a/b"));
+}
+
+TEST(SectionBuilder, InternsTextAndAlignsRecords) {
+  SectionBuilder builder(16);
+  const StringRef a = builder.string("abc");
+  EXPECT_EQ(builder.string("abc").offset, a.offset);
+  EXPECT_EQ(builder.string("").size, 0u);
+  EXPECT_EQ(builder.array(std::vector<std::uint64_t>{1}).offset % 8, 0u);
+  for (int i = 0; i < 1000; ++i) builder.string("text " + std::to_string(i));
+  EXPECT_EQ(builder.string("text 7").size, 6u);
+  EXPECT_EQ(builder.string("abc").offset, a.offset);
+}
+
+TEST(SectionBuilder, ProbesEndSoonAndAlwaysEnd) {
+  std::vector<std::uint64_t> hashes;
+  for (std::uint64_t i = 0; i < 5000; ++i) hashes.push_back(hash_mix(i + 1, 0x9e3779b97f4a7c15));
+  const SlotTable table = build_slots(hashes);
+  EXPECT_LE(hashes.size() * 4, table.slots.size() * 3);
+  EXPECT_LE(table.max_probe, 32u);
+  // Names chosen to collide cost a longer probe, never one without an end.
+  const SlotTable colliding = build_slots(std::vector<std::uint64_t>(100, 42));
+  EXPECT_EQ(colliding.max_probe, 100u);
+  EXPECT_GT(colliding.slots.size(), 100u);
+  EXPECT_TRUE(build_slots({}).slots.empty());
+}
+
+TEST(Write, TheOrderOfSectionsDoesNotShow) {
+  const SectionInput a{SectionKind::kHost, 1, make_blob(Host(1).build())};
+  const SectionInput b{SectionKind::kHost, 2, make_blob(Host(2).build())};
+  EXPECT_EQ(program_of({a, b}), program_of({b, a}));
+}
+
+TEST(Read, FindsSectionsAndNamesTheProgramByItsHash) {
+  const auto program = read_copy(program_with(Host(7)));
+  ASSERT_TRUE(program.ok()) << program.error().text;
+  EXPECT_EQ(program->sections().size(), 3u);
+  EXPECT_NE(program->find(SectionKind::kHost, 7), nullptr);
+  EXPECT_EQ(program->find(SectionKind::kHost, 8), nullptr);
+  EXPECT_EQ(program->find(SectionKind::kNative, 7), nullptr);
+  EXPECT_EQ(program->hash(), manifest_hash(program->manifest()));
+  EXPECT_NE(program->hash(), read_copy(program_with(Host(8)))->hash());
+  EXPECT_THAT(dump_sections(*program), HasSubstr("unsigned\n"));
+}
+
+TEST(Read, RefusesWhatIsNoProgram) {
+  EXPECT_THAT(fault({}), HasSubstr("shorter than its header"));
+  EXPECT_THAT(fault(Bytes(64)), HasSubstr("magic"));
+  Bytes bytes = program_of({});
+  put(bytes, 8, 2, 4);
+  EXPECT_EQ(read_copy(bytes).error().code, ErrorCode::kUnimplemented);
+  bytes = program_of({});
+  put(bytes, 16, 0x0fffffff, 4);
+  EXPECT_THAT(fault(bytes), HasSubstr("section_count"));
+  bytes = program_of({});
+  bytes.push_back({});
+  EXPECT_THAT(fault(bytes), HasSubstr("file_size"));
+}
+
+TEST(Read, RefusesEveryTruncation) {
+  const Bytes bytes = program_with(Host(7));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    Bytes shorter(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_NE(fault(shorter), "") << size;
+    // The header may lie about it.
+    if (size < sizeof(FileHeader)) continue;
+    put(shorter, offsetof(FileHeader, file_size), size, 8);
+    EXPECT_NE(fault(shorter), "") << size;
+  }
+}
+
+TEST(Read, NoByteCanChangeUnseen) {
+  Bytes bytes = program_with(Host(7));
+  const Hash hash = read_copy(bytes)->hash();
+  const auto key = SigningKey::generate();
+  ASSERT_TRUE(key->sign(bytes).ok());
+  const VerifyKey verifier = VerifyKey::of(*key);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= std::byte{1};
+    const auto program = read_copy(bytes);
+    if (program) {
+      EXPECT_FALSE(verifier.verify(*program).ok()) << i;
+    }
+    bytes[i] ^= std::byte{1};
+  }
+  EXPECT_EQ(read_copy(bytes)->hash(), hash) << "a signature does not change the name";
+}
+
+TEST(Read, MissingSectionsAreSeen) {
+  const auto none = assemble(Target::kTablesOnly, {});
+  EXPECT_THAT(fault(none), HasSubstr("no listeners section"));
+  Host host(7);
+  host.header.native_shard = 3;
+  EXPECT_THAT(fault(program_with(std::move(host))), HasSubstr("native_shard is missing"));
+}
+
+TEST(Read, PredicatesHaveNoCycleAndABoundedCost) {
+  Host forward(1);
+  forward.node(Op::kNot, 0, 1);
+  forward.node(Op::kFalse);
+  EXPECT_THAT(fault(program_with(std::move(forward))), HasSubstr("nodes of record 0"));
+
+  Host deep(1);
+  deep.node(Op::kFalse);
+  for (std::uint32_t i = 0; i < kMaxPredicateDepth - 1; ++i) deep.node(Op::kNot, 0, i);
+  EXPECT_EQ(fault(program_with(deep)), "");
+  deep.node(Op::kNot, 0, kMaxPredicateDepth - 1);
+  EXPECT_THAT(fault(program_with(std::move(deep))), HasSubstr("nodes of record 64"));
+
+  Host doubling(1);
+  std::uint32_t node = doubling.node(Op::kFalse);
+  for (int i = 0; i < 15; ++i) node = doubling.list_node(Op::kOr, {node, node});
+  EXPECT_EQ(fault(program_with(doubling)), "");
+  doubling.list_node(Op::kOr, {node, node});
+  EXPECT_THAT(fault(program_with(std::move(doubling))), HasSubstr("nodes of record 16"));
+
+  Host slot(1);
+  slot.node(Op::kPresent, kFirstHostSlot);
+  EXPECT_THAT(fault(program_with(std::move(slot))), HasSubstr("nodes of record 0"));
+
+  Host gap(1);
+  gap.operands = {0};
+  gap.list_node(Op::kAnd, {});
+  EXPECT_THAT(fault(program_with(std::move(gap))), HasSubstr("nodes of record 0"));
+}
+
+TEST(Read, ArraysStayInsideTheirSectionAndDoNotShareIt) {
+  Host outside(1);
+  outside.header.groups = {1u << 20, 1};
+  EXPECT_THAT(fault(program_with(std::move(outside))), HasSubstr("groups"));
+  Host odd(1);
+  odd.header.groups = {2, 0};
+  EXPECT_THAT(fault(program_with(std::move(odd))), HasSubstr("groups"));
+  Host shared(1);
+  shared.header.groups = {0, sizeof(HostHeader) / sizeof(GroupRecord)};
+  shared.header.candidates = {0, sizeof(HostHeader) / sizeof(CandidateRecord)};
+  EXPECT_NE(fault(program_with(std::move(shared))), "");
+}
+
+TEST(Read, TableSlotsPointAtEntriesAndLeaveOneFree) {
+  Host full(1);
+  full.header.path_slots = full.builder.array(std::vector<std::uint32_t>{0, 0});
+  full.header.paths = full.builder.array(std::vector<PathEntry>{{{0, 0}, kNone, kNone}});
+  full.header.max_probe = 2;
+  EXPECT_THAT(fault(program_with(std::move(full))), HasSubstr("path_slots"));
+  Host beyond(1);
+  beyond.header.path_slots = beyond.builder.array(std::vector<std::uint32_t>{1, kNone});
+  beyond.header.paths = beyond.builder.array(std::vector<PathEntry>{{{0, 0}, kNone, kNone}});
+  EXPECT_THAT(fault(program_with(std::move(beyond))), HasSubstr("path_slots"));
+  Host three(1);
+  three.header.path_slots = three.builder.array(std::vector<std::uint32_t>{kNone, kNone, kNone});
+  EXPECT_THAT(fault(program_with(std::move(three))), HasSubstr("path_slots"));
+}
+
+TEST(Read, KnownSectionsAreComparedNotTrusted) {
+  const Bytes bytes = program_with(Host(7));
+  const auto known = read_copy(bytes);
+  const auto shared = std::make_shared<const Bytes>(bytes);
+  EXPECT_TRUE(read(shared, &*known).ok());
+  Bytes changed = bytes;
+  changed[known->find(SectionKind::kHost, 7)->view.bytes().data() - known->bytes().data() + 20] ^= std::byte{1};
+  EXPECT_FALSE(read(std::make_shared<const Bytes>(changed), &*known).ok());
+}
+
+TEST(ReadFile, ReadsAndNamesThePathInErrors) {
+  const std::string path = testing::TempDir() + "/read_test.edgeprog";
+  const Bytes bytes = program_with(Host(7));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  const auto program = read_file(path);
+  ASSERT_TRUE(program.ok()) << program.error().text;
+  EXPECT_EQ(program->hash(), read_copy(bytes)->hash());
+  EXPECT_EQ(read_file(path + ".none").error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(read_file(testing::TempDir()).error().text, HasSubstr("not a routing program"));
+  std::remove(path.c_str());
+}
+
+TEST(Sign, VerifiesWithItsOwnKeyAlone) {
+  Bytes bytes = program_with(Host(7));
+  const auto key = SigningKey::generate();
+  const auto again = SigningKey::from_pem(key->private_pem());
+  ASSERT_TRUE(again.ok()) << again.error().text;
+  EXPECT_EQ(VerifyKey::of(*key).verify(*read_copy(bytes)).error().text, "the program is not signed");
+  ASSERT_TRUE(again->sign(bytes).ok());
+  const auto program = read_copy(bytes);
+  const auto verifier = VerifyKey::from_pem(key->public_pem());
+  ASSERT_TRUE(verifier.ok()) << verifier.error().text;
+  EXPECT_TRUE(verifier->verify(*program).ok());
+  EXPECT_EQ(VerifyKey::of(*SigningKey::generate()).verify(*program).error().text,
+            "the program is signed by another key");
+  EXPECT_THAT(dump_sections(*program), HasSubstr("signed by key "));
+
+  EXPECT_FALSE(SigningKey::from_pem("nonsense").ok());
+  EXPECT_FALSE(SigningKey::from_pem(key->public_pem()).ok());
+  EXPECT_FALSE(VerifyKey::from_pem(key->private_pem()).ok());
+  Bytes tiny(100);
+  EXPECT_FALSE(key->sign(tiny).ok());
+}
+
+}  // namespace
+}  // namespace edge::program

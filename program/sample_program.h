@@ -1,0 +1,66 @@
+// Small programs built by hand, for tests of what reads them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "program/section_builder.h"
+#include "program/write.h"
+
+namespace edge::program::sample {
+
+inline std::vector<std::byte> empty_listeners() {
+  return SectionBuilder(sizeof(ListenersHeader)).finish(ListenersHeader{});
+}
+inline std::vector<std::byte> empty_backends() {
+  return SectionBuilder(sizeof(BackendsHeader)).finish(BackendsHeader{});
+}
+
+/// A host section under construction: fill `header` and the arrays, then `build`.
+struct Host {
+  HostHeader header{};
+  SectionBuilder builder{sizeof(HostHeader)};
+  std::vector<NodeRecord> nodes;
+  std::vector<std::uint32_t> operands;
+  std::vector<SlotRecord> slots;
+  std::vector<CidrRecord> cidrs;
+
+  explicit Host(std::uint64_t id) {
+    header.host_id = id;
+    header.root_prefix = header.regex = header.any_path = header.native_shard = kNone;
+  }
+  std::uint32_t node(Op op, std::uint16_t slot = 0, std::uint32_t a = 0, std::uint32_t b = 0) {
+    nodes.push_back({op, 0, slot, a, b});
+    return static_cast<std::uint32_t>(nodes.size() - 1);
+  }
+  std::uint32_t text_node(Op op, std::uint16_t slot, std::string_view text) {
+    const StringRef ref = builder.string(text);
+    return node(op, slot, ref.offset, ref.size);
+  }
+  std::uint32_t list_node(Op op, const std::vector<std::uint32_t>& of) {
+    const auto first = static_cast<std::uint32_t>(operands.size());
+    operands.insert(operands.end(), of.begin(), of.end());
+    return node(op, 0, first, static_cast<std::uint32_t>(of.size()));
+  }
+  std::vector<std::byte> build() && {
+    header.nodes = builder.array(nodes);
+    header.operands = builder.array(operands);
+    header.slots = builder.array(slots);
+    header.cidrs = builder.array(cidrs);
+    return std::move(builder).finish(header);
+  }
+};
+
+inline std::vector<std::byte> program_of(std::vector<SectionInput> sections) {
+  sections.push_back({SectionKind::kListeners, 0, make_blob(empty_listeners())});
+  sections.push_back({SectionKind::kBackends, 0, make_blob(empty_backends())});
+  return assemble(Target::kTablesOnly, std::move(sections));
+}
+
+inline Result<ProgramView> read_copy(const std::vector<std::byte>& bytes) {
+  return read(std::make_shared<const std::vector<std::byte>>(bytes));
+}
+
+}  // namespace edge::program::sample
