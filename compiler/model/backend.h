@@ -1,0 +1,90 @@
+// ProxyBackend as written: no default is filled in, no reference resolved.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+using Duration = std::chrono::nanoseconds;
+
+/// A port by number, or by name when the number is 0.
+struct PortRef {
+  std::uint16_t number = 0;
+  std::string name{};
+};
+
+struct HealthCheck {
+  Span span{};
+  Maybe<std::string> protocol{};
+  Maybe<Duration> interval{};
+  Maybe<Duration> timeout{};
+  Maybe<std::int64_t> healthy_threshold{};
+  Maybe<std::int64_t> unhealthy_threshold{};
+  Maybe<Duration> initial_delay{};
+  /// httpPath or httpHealthCheck.path.
+  Maybe<std::string> path{};
+  Maybe<std::string> host{};
+  std::vector<Located<std::int64_t>> expected_statuses{};
+  std::vector<NameValue> headers{};
+  Maybe<std::string> grpc_service{};
+};
+
+struct PassiveHealthCheck {
+  Span span{};
+  Maybe<bool> enabled{};
+  Maybe<std::int64_t> consecutive_errors{};
+  Maybe<Duration> interval{};
+  Maybe<Duration> base_ejection_time{};
+  Maybe<std::int64_t> max_ejection_percent{};
+  Maybe<std::int64_t> consecutive_gateway_errors{};
+};
+
+struct CircuitBreaker {
+  Span span{};
+  /// consecutiveErrors or consecutiveFailures.
+  Maybe<std::int64_t> consecutive_errors{};
+  Maybe<Duration> interval{};
+  Maybe<Duration> base_ejection_time{};
+  Maybe<std::int64_t> max_ejection_percent{};
+  Maybe<bool> split_errors{};
+  Maybe<std::int64_t> max_connections{};
+  Maybe<std::int64_t> max_pending_requests{};
+};
+
+struct RetryPolicy {
+  Span span{};
+  std::vector<Located<std::string>> retry_on{};
+  Maybe<std::int64_t> num_retries{};
+  Maybe<Duration> per_try_timeout{};
+  Maybe<Duration> base_interval{};
+  Maybe<Duration> max_interval{};
+};
+
+struct ProxyBackend {
+  Metadata metadata;
+  Reference service;
+  Located<PortRef> service_port;
+  Maybe<std::string> lb_policy{};
+  /// connectTimeout or timeout.connect.
+  Maybe<Duration> connect_timeout{};
+  Maybe<Duration> request_timeout{};
+  /// timeout.idle or connectionPool.idleConnTimeout.
+  Maybe<Duration> idle_timeout{};
+  std::optional<HealthCheck> health_check{};
+  std::optional<PassiveHealthCheck> passive_health_check{};
+  std::optional<CircuitBreaker> circuit_breaker{};
+  Maybe<std::int64_t> max_connections{};
+  Maybe<std::int64_t> max_pending_requests{};
+  Maybe<std::int64_t> max_requests_per_connection{};
+  Maybe<std::int64_t> max_retries{};
+  Maybe<std::int64_t> max_idle_connections{};
+  Maybe<std::int64_t> max_idle_connections_per_host{};
+  std::optional<RetryPolicy> retry_policy{};
+};
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,71 @@
+// The kinds of Kubernetes that a configuration refers to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ip.h"
+#include "compiler/model/backend.h"
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+struct ServicePort {
+  std::string name{};
+  std::uint16_t port = 0;
+  /// By number or name; neither: the same as `port`.
+  PortRef target{};
+};
+
+struct Service {
+  Metadata metadata;
+  std::vector<ServicePort> ports{};
+};
+
+struct EndpointAddress {
+  IpAddress address{};
+  bool ready = true;
+};
+
+struct EndpointPort {
+  std::string name{};
+  std::uint16_t port = 0;
+};
+
+/// An EndpointSlice, or a subset of an Endpoints object.
+struct EndpointSlice {
+  Metadata metadata;
+  /// Label kubernetes.io/service-name, or the name of the Endpoints object.
+  std::string service{};
+  std::vector<EndpointAddress> addresses{};
+  std::vector<EndpointPort> ports{};
+};
+
+/// Names and keys alone: values of secrets are not read here.
+struct Secret {
+  Metadata metadata;
+  std::string type{};
+  std::vector<std::string> keys{};
+};
+
+struct GrantFrom {
+  std::string group{};
+  std::string kind{};
+  std::string name_space{};
+};
+
+struct GrantTo {
+  std::string group{};
+  std::string kind{};
+  std::string name{};  ///< empty: every one
+};
+
+/// gateway.networking.k8s.io ReferenceGrant: lets others refer into its namespace.
+struct ReferenceGrant {
+  Metadata metadata;
+  std::vector<GrantFrom> from{};
+  std::vector<GrantTo> to{};
+};
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,199 @@
+#include "compiler/model/decode.h"
+
+#include <string>
+#include <utility>
+
+#include "base/units.h"
+#include "compiler/model/decode_kinds.h"
+#include "compiler/yaml/read.h"
+#include "schemas/schema.h"
+
+namespace edge::compiler::model {
+namespace {
+
+using schemas::Kind;
+using yaml::Node;
+
+std::string_view group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+std::string_view scalar(Node map, std::string_view key) {
+  const Node value = map.find(key);
+  return value && value.is_scalar() ? value.text() : std::string_view();
+}
+
+/// What a resource is called before anything of it is known to be valid.
+Metadata name_of(Node resource, std::string_view kind) {
+  const Node metadata = resource.find("metadata");
+  Metadata out{.kind = std::string(kind),
+               .name_space = clipped(scalar(metadata, "namespace")),
+               .name = std::string(scalar(metadata, "name").substr(0, 253))};
+  if (out.name_space.empty()) out.name_space = "default";
+  if (const Node name = metadata.find("name")) out.span = name.span();
+  if (!out.span.somewhere()) out.span = resource.find("kind").span();
+  out.created = parse_timestamp(scalar(metadata, "creationTimestamp")).value_or(0);
+  return out;
+}
+
+class Decoder {
+ public:
+  Decoder(ResourceSet& resources, Diagnostics& diagnostics) : resources_(resources), diagnostics_(diagnostics) {}
+
+  void resource(Node root) {
+    if (!root.is_map()) {
+      return complain(DiagnosticCode::kWrongType, root.span(),
+                      "a resource is a map with apiVersion, kind and metadata");
+    }
+    const std::string_view api_version = scalar(root, "apiVersion");
+    const std::string_view kind = scalar(root, "kind");
+    for (const std::string_view key : {"apiVersion", "kind"}) {
+      const Node value = given(root, key);
+      if (!value || !value.is_scalar()) {
+        return complain(DiagnosticCode::kMissingField, (*root.begin()).key_span(),
+                        "the field `" + std::string(key) + "` is required");
+      }
+    }
+    const Node items = given(root, "items");
+    if (items && kind.ends_with("List")) {
+      if (!items.is_list()) return complain(DiagnosticCode::kWrongType, items.span(), "`items` is a list of resources");
+      for (const Node item : items) resource(item);
+      return;
+    }
+    const Kind* known = schemas::find_kind(kind);
+    if (known == nullptr || group_of(known->api_version) != group_of(api_version)) {
+      return unknown_kind(root, kind, api_version);
+    }
+    if (known->own && known->api_version != api_version) {
+      return complain(DiagnosticCode::kUnknownKind, root.find("apiVersion").span(),
+                      quoted(api_version) + " is not a version of " + std::string(kind),
+                      "write `" + std::string(known->api_version) + "`");
+    }
+    decode_known(root, *known);
+  }
+
+ private:
+  void complain(DiagnosticCode code, Span span, std::string message, std::string fix = {},
+                Severity severity = Severity::kError) {
+    diagnostics_.add(
+        {.code = code, .severity = severity, .span = span, .message = std::move(message), .fix = std::move(fix)});
+  }
+
+  void unknown_kind(Node root, std::string_view kind, std::string_view api_version) {
+    std::vector<std::string_view> own;
+    for (const Kind& candidate : schemas::kinds()) {
+      if (candidate.own) own.push_back(candidate.kind);
+    }
+    const bool our_group = group_of(api_version) == schemas::kApiGroup;
+    const Kind* same_name = schemas::find_kind(kind);
+    if (our_group) {
+      const std::string_view near = nearest_name(kind, own);
+      return complain(DiagnosticCode::kUnknownKind, root.find("kind").span(), "unknown kind " + quoted(kind),
+                      near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+    }
+    // An own kind under another group is a slip rather than a stranger.
+    if (same_name != nullptr && same_name->own) {
+      return complain(DiagnosticCode::kUnknownKind, root.find("apiVersion").span(),
+                      std::string(kind) + " is not a kind of " + quoted(api_version),
+                      "write `" + std::string(same_name->api_version) + "`");
+    }
+    for (const std::string_view later : {"GatewayClass", "Gateway", "HTTPRoute", "Ingress", "IngressClass"}) {
+      if (kind != later) continue;
+      return complain(DiagnosticCode::kNotServed, root.find("kind").span(),
+                      std::string(kind) + " is not served by this version; the resource is passed over", "",
+                      Severity::kWarning);
+    }
+    complain(DiagnosticCode::kForeignKind, root.find("kind").span(),
+             quoted(kind) + " of " + quoted(api_version) + " is not read here; the resource is passed over", "",
+             Severity::kNote);
+  }
+
+  void decode_known(Node root, const Kind& kind) {
+    Metadata metadata = name_of(root, kind.kind);
+    Report report(diagnostics_, metadata.text());
+    check(root, kind, report);
+    const Fields fields(root);
+    if (!report.ok()) {
+      if (kind.body == &schemas::kProxyPolicy) {
+        if (auto policy = salvage_policy(fields, std::move(metadata)))
+          resources_.policies.push_back(*std::move(policy));
+      }
+      return;
+    }
+    read(fields, kind, std::move(metadata), report);
+  }
+
+  /// apiVersion and kind are known; metadata and the kind's own fields are checked against their schemas.
+  void check(Node root, const Kind& kind, Report& report) {
+    const FieldPath metadata_path{.above = nullptr, .name = "metadata"};
+    const Node metadata = given(root, "metadata");
+    if (!metadata) {
+      report.fault(DiagnosticCode::kMissingField, root.find("kind").span(), "metadata.name",
+                   "the field `metadata.name` is required");
+    } else {
+      validate(metadata, schemas::metadata(), &metadata_path, report);
+    }
+    validate_body(root, kind, report);
+  }
+
+  /// The kind's fields beside the three that every resource has.
+  void validate_body(Node root, const Kind& kind, Report& report) {
+    if (kind.body->open) return validate(root, *kind.body, nullptr, report);
+    std::vector<schemas::Field> fields(kind.body->fields.begin(), kind.body->fields.end());
+    fields.push_back(schemas::string("apiVersion", ""));
+    fields.push_back(schemas::string("kind", ""));
+    fields.push_back(schemas::anything("metadata", ""));
+    validate(root, {fields}, nullptr, report);
+  }
+
+  void read(const Fields& fields, const Kind& kind, Metadata metadata, Report& report) {
+    const auto keep = [&](auto& list, auto value) {
+      if (report.ok()) list.push_back(std::move(value));
+    };
+    if (kind.body == &schemas::kProxyRoute) {
+      keep(resources_.routes, decode_route(fields, std::move(metadata), report));
+    } else if (kind.body == &schemas::kProxyBackend) {
+      keep(resources_.backends, decode_backend(fields, std::move(metadata), report));
+    } else if (kind.body == &schemas::kProxyGateway) {
+      keep(resources_.gateways, decode_gateway(fields, std::move(metadata), report));
+    } else if (kind.body == &schemas::kProxyVip) {
+      keep(resources_.vips, decode_vip(fields, std::move(metadata), report));
+    } else if (kind.body == &schemas::kProxyPolicy) {
+      ProxyPolicy policy = decode_policy(fields, std::move(metadata), report);
+      if (!report.ok()) policy.settings = std::monostate();
+      resources_.policies.push_back(std::move(policy));
+    } else if (kind.body == &schemas::kService) {
+      keep(resources_.services, decode_service(fields, std::move(metadata)));
+    } else if (kind.body == &schemas::kEndpointSlice) {
+      keep(resources_.slices, decode_slice(fields, std::move(metadata), report));
+    } else if (kind.body == &schemas::kEndpoints) {
+      for (EndpointSlice& slice : decode_endpoints(fields, metadata, report)) keep(resources_.slices, std::move(slice));
+    } else if (kind.body == &schemas::kSecret) {
+      keep(resources_.secrets, decode_secret(fields, std::move(metadata)));
+    } else if (kind.body == &schemas::kReferenceGrant) {
+      keep(resources_.grants, decode_grant(fields, std::move(metadata)));
+    }
+  }
+
+  ResourceSet& resources_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void decode(const yaml::Document& document, ResourceSet& resources, Diagnostics& diagnostics) {
+  Decoder(resources, diagnostics).resource(document.root());
+}
+
+ResourceSet decode_all(const SourceMap& sources, Diagnostics& diagnostics) {
+  ResourceSet resources;
+  for (std::uint32_t source = 0; source < sources.size(); ++source) {
+    for (const yaml::Document& document : yaml::read_documents(sources, source, diagnostics)) {
+      decode(document, resources, diagnostics);
+    }
+  }
+  return resources;
+}
+
+}  // namespace edge::compiler::model

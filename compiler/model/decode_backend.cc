@@ -1,0 +1,118 @@
+#include <utility>
+
+#include "compiler/model/decode_kinds.h"
+
+namespace edge::compiler::model {
+namespace {
+
+/// One value that may be written in two places; both is a fault.
+template <typename T>
+Maybe<T> one_of(Maybe<T> first, Maybe<T> second, std::string_view first_field, std::string_view second_field,
+                Report& report) {
+  if (first && second) {
+    report.add({.code = DiagnosticCode::kExclusiveFields,
+                .field = std::string(second_field),
+                .span = second->span,
+                .message = "`" + std::string(first_field) + "` and `" + std::string(second_field) +
+                           "` are two forms of one setting",
+                .labels = {{first->span, "the other form"}},
+                .fix = "keep one of them"});
+  }
+  return first ? std::move(first) : std::move(second);
+}
+
+std::optional<HealthCheck> decode_health(const Fields& fields, Report& report) {
+  if (!fields) return std::nullopt;
+  const Fields http = fields.object("httpHealthCheck");
+  HealthCheck check{.span = fields.span(),
+                    .protocol = fields.text("protocol"),
+                    .interval = fields.duration("interval"),
+                    .timeout = fields.duration("timeout"),
+                    .healthy_threshold = fields.integer("healthyThreshold"),
+                    .unhealthy_threshold = fields.integer("unhealthyThreshold"),
+                    .initial_delay = fields.duration("initialDelay"),
+                    .path = one_of(http.text("path"), fields.text("httpPath"), "spec.healthCheck.httpHealthCheck.path",
+                                   "spec.healthCheck.httpPath", report),
+                    .host = http.text("host"),
+                    .expected_statuses = http.integers("expectedStatuses"),
+                    .headers = name_values(http, "headers"),
+                    .grpc_service = fields.object("grpcHealthCheck").text("serviceName")};
+  if (check.timeout && check.interval && check.timeout->value >= check.interval->value) {
+    report.add({.code = DiagnosticCode::kInvalidValue,
+                .severity = Severity::kWarning,
+                .field = "spec.healthCheck.timeout",
+                .span = check.timeout->span,
+                .message = "the timeout should be less than the interval",
+                .labels = {{check.interval->span, "the interval"}}});
+  }
+  return check;
+}
+
+std::optional<PassiveHealthCheck> decode_passive(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return PassiveHealthCheck{.span = fields.span(),
+                            .enabled = fields.boolean("enabled"),
+                            .consecutive_errors = fields.integer("consecutiveErrors"),
+                            .interval = fields.duration("interval"),
+                            .base_ejection_time = fields.duration("baseEjectionTime"),
+                            .max_ejection_percent = fields.integer("maxEjectionPercent"),
+                            .consecutive_gateway_errors = fields.integer("consecutiveGatewayErrors")};
+}
+
+std::optional<CircuitBreaker> decode_breaker(const Fields& fields, Report& report) {
+  if (!fields) return std::nullopt;
+  return CircuitBreaker{.span = fields.span(),
+                        .consecutive_errors = one_of(
+                            fields.integer("consecutiveErrors"), fields.integer("consecutiveFailures"),
+                            "spec.circuitBreaker.consecutiveErrors", "spec.circuitBreaker.consecutiveFailures", report),
+                        .interval = fields.duration("interval"),
+                        .base_ejection_time = fields.duration("baseEjectionTime"),
+                        .max_ejection_percent = fields.integer("maxEjectionPercent"),
+                        .split_errors = fields.boolean("splitExternalLocalOriginErrors"),
+                        .max_connections = fields.integer("maxConnections"),
+                        .max_pending_requests = fields.integer("maxPendingRequests")};
+}
+
+std::optional<RetryPolicy> decode_retry(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  const Fields pause = fields.object("retryBackOff");
+  return RetryPolicy{.span = fields.span(),
+                     .retry_on = fields.strings("retryOn"),
+                     .num_retries = fields.integer("numRetries"),
+                     .per_try_timeout = fields.duration("perTryTimeout"),
+                     .base_interval = pause.duration("baseInterval"),
+                     .max_interval = pause.duration("maxInterval")};
+}
+
+}  // namespace
+
+ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  const Fields service = spec.object("serviceRef");
+  const Fields timeout = spec.object("timeout");
+  const Fields limits = spec.object("connectionLimits");
+  const Fields pool = spec.object("connectionPool");
+  ProxyBackend backend{.metadata = std::move(metadata),
+                       .service = service ? service.reference() : Reference{},
+                       .service_port = {service.port("port"), service ? service.span() : Span{}},
+                       .lb_policy = spec.text("lbPolicy"),
+                       .connect_timeout = one_of(spec.duration("connectTimeout"), timeout.duration("connect"),
+                                                 "spec.connectTimeout", "spec.timeout.connect", report),
+                       .request_timeout = timeout.duration("request"),
+                       .idle_timeout = one_of(pool.duration("idleConnTimeout"), timeout.duration("idle"),
+                                              "spec.connectionPool.idleConnTimeout", "spec.timeout.idle", report),
+                       .health_check = decode_health(spec.object("healthCheck"), report),
+                       .passive_health_check = decode_passive(spec.object("passiveHealthCheck")),
+                       .circuit_breaker = decode_breaker(spec.object("circuitBreaker"), report),
+                       .max_connections = limits.integer("maxConnections"),
+                       .max_pending_requests = limits.integer("maxPendingRequests"),
+                       .max_requests_per_connection = limits.integer("maxRequestsPerConnection"),
+                       .max_retries = limits.integer("maxRetries"),
+                       .max_idle_connections = pool.integer("maxIdleConns"),
+                       .max_idle_connections_per_host = pool.integer("maxIdleConnsPerHost"),
+                       .retry_policy = decode_retry(spec.object("retryPolicy"))};
+  if (const yaml::Node port = service.node("port")) backend.service_port.span = port.span();
+  return backend;
+}
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,107 @@
+#include <utility>
+
+#include "compiler/model/decode_kinds.h"
+
+namespace edge::compiler::model {
+namespace {
+
+std::vector<EndpointPort> decode_ports(const Fields& fields) {
+  std::vector<EndpointPort> ports;
+  fields.entries("ports", [&](const Fields& entry) {
+    const auto protocol = entry.text("protocol");
+    if (protocol && protocol->value != "TCP") return;
+    EndpointPort port{.name = entry.needed_text("name").value,
+                      .port = static_cast<std::uint16_t>(entry.needed_integer("port").value)};
+    if (port.port != 0) ports.push_back(std::move(port));
+  });
+  return ports;
+}
+
+void add_addresses(const Fields& fields, std::string_view key, bool ready, std::vector<EndpointAddress>& out) {
+  fields.entries(key, [&](const Fields& entry) {
+    if (const auto ip = entry.ip("ip")) out.push_back({.address = ip->value, .ready = ready});
+  });
+}
+
+}  // namespace
+
+Service decode_service(const Fields& root, Metadata metadata) {
+  Service service{.metadata = std::move(metadata)};
+  root.object("spec").entries("ports", [&](const Fields& entry) {
+    const auto protocol = entry.text("protocol");
+    if (protocol && protocol->value != "TCP") return;
+    service.ports.push_back({.name = entry.needed_text("name").value,
+                             .port = static_cast<std::uint16_t>(entry.needed_integer("port").value),
+                             .target = entry.port("targetPort")});
+  });
+  return service;
+}
+
+EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report) {
+  EndpointSlice slice{.metadata = std::move(metadata), .ports = decode_ports(root)};
+  const Fields labels = root.object("metadata").object("labels");
+  if (const auto service = labels.text("kubernetes.io/service-name")) slice.service = service->value;
+  if (slice.service.empty()) {
+    report.fault(DiagnosticCode::kMissingField, slice.metadata.span, "metadata.labels",
+                 "an EndpointSlice names its service by the label `kubernetes.io/service-name`");
+  }
+  if (root.needed_text("addressType").value == "FQDN") {
+    report.fault(DiagnosticCode::kInvalidValue, root.node("addressType").span(), "addressType",
+                 "endpoints of type FQDN are not resolved", "list addresses");
+    return slice;
+  }
+  std::size_t index = 0;
+  root.entries("endpoints", [&](const Fields& entry) {
+    // Unknown is ready, as Kubernetes reads it.
+    const bool ready = entry.object("conditions").boolean("ready").value_or(Located<bool>{true, {}}).value;
+    for (const Located<std::string>& text : entry.strings("addresses")) {
+      if (const auto address = parse_ip(text.value)) {
+        slice.addresses.push_back({.address = *address, .ready = ready});
+      } else {
+        report.fault(DiagnosticCode::kInvalidValue, text.span, "endpoints[" + std::to_string(index) + "].addresses",
+                     quoted(text.value) + " is not an IP address");
+      }
+    }
+    ++index;
+  });
+  return slice;
+}
+
+std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report&) {
+  std::vector<EndpointSlice> slices;
+  root.entries("subsets", [&](const Fields& subset) {
+    EndpointSlice slice{.metadata = metadata, .service = metadata.name, .ports = decode_ports(subset)};
+    add_addresses(subset, "addresses", true, slice.addresses);
+    add_addresses(subset, "notReadyAddresses", false, slice.addresses);
+    slices.push_back(std::move(slice));
+  });
+  return slices;
+}
+
+Secret decode_secret(const Fields& root, Metadata metadata) {
+  Secret secret{.metadata = std::move(metadata), .type = root.needed_text("type").value};
+  for (const std::string_view list : {"data", "stringData"}) {
+    const yaml::Node map = root.node(list);
+    if (!map) continue;
+    for (const yaml::Node entry : map) secret.keys.emplace_back(entry.key());
+  }
+  return secret;
+}
+
+ReferenceGrant decode_grant(const Fields& root, Metadata metadata) {
+  ReferenceGrant grant{.metadata = std::move(metadata)};
+  const Fields spec = root.object("spec");
+  spec.entries("from", [&](const Fields& entry) {
+    grant.from.push_back({.group = entry.needed_text("group").value,
+                          .kind = entry.needed_text("kind").value,
+                          .name_space = entry.needed_text("namespace").value});
+  });
+  spec.entries("to", [&](const Fields& entry) {
+    grant.to.push_back({.group = entry.needed_text("group").value,
+                        .kind = entry.needed_text("kind").value,
+                        .name = entry.needed_text("name").value});
+  });
+  return grant;
+}
+
+}  // namespace edge::compiler::model

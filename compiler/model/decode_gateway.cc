@@ -1,0 +1,163 @@
+#include <utility>
+
+#include "compiler/model/decode_kinds.h"
+
+namespace edge::compiler::model {
+namespace {
+
+std::string listener_field(std::size_t index, std::string_view field) {
+  return "spec.listeners[" + std::to_string(index) + "]." + std::string(field);
+}
+
+std::optional<Bgp> decode_bgp(const Fields& bgp) {
+  if (!bgp) return std::nullopt;
+  Bgp out{.local_as = bgp.integer("localAS"),
+          .router_id = bgp.ip("routerID"),
+          .communities = bgp.strings("communities"),
+          .bfd = bgp.boolean("bfd")};
+  bgp.entries("peers", [&](const Fields& peer) {
+    out.peers.push_back({.address = peer.ip("address").value_or(Located<IpAddress>()),
+                         .as_number = peer.needed_integer("as").value,
+                         .port = peer.integer("port"),
+                         .password = peer.text("password")});
+  });
+  return out;
+}
+
+std::optional<Tls> decode_tls(const Fields& tls) {
+  if (!tls) return std::nullopt;
+  Tls out{.span = tls.span(), .mode = tls.text("mode"), .min_version = tls.text("minVersion")};
+  if (const Fields secret = tls.object("secretRef")) out.certificates.push_back(secret.reference());
+  tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });
+  return out;
+}
+
+std::optional<RedirectScheme> decode_redirect(const Fields& redirect) {
+  if (!redirect) return std::nullopt;
+  return RedirectScheme{.span = redirect.span(),
+                        .enabled = redirect.boolean("enabled"),
+                        .scheme = redirect.text("scheme"),
+                        .port = redirect.integer("port"),
+                        .status = redirect.integer("statusCode"),
+                        .exclusions = redirect.strings("exclusions")};
+}
+
+Listener decode_listener(const Fields& entry, std::size_t index, Report& report) {
+  Listener listener{.span = entry.span(),
+                    .name = entry.needed_text("name"),
+                    .port = entry.needed_integer("port"),
+                    .protocol = entry.needed_text("protocol"),
+                    .hostnames = entry.hostnames("hostnames"),
+                    .tls = decode_tls(entry.object("tls")),
+                    .ssl_redirect = entry.boolean("sslRedirect"),
+                    .max_request_body = entry.integer("maxRequestBodySize"),
+                    .redirect_scheme = decode_redirect(entry.object("redirectScheme"))};
+  const bool plain = listener.protocol.value == "HTTP" || listener.protocol.value == "TCP";
+  if (plain && listener.tls) {
+    report.fault(DiagnosticCode::kExclusiveFields, listener.tls->span, listener_field(index, "tls"),
+                 "a listener of protocol " + listener.protocol.value + " has no TLS settings",
+                 "set protocol to HTTPS or TLS, or leave `tls` out");
+  }
+  return listener;
+}
+
+std::optional<Compression> decode_compression(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return Compression{.span = fields.span(),
+                     .enabled = fields.boolean("enabled"),
+                     .min_size = fields.size("minSize"),
+                     .level = fields.integer("level"),
+                     .algorithms = fields.strings("algorithms"),
+                     .exclude_types = fields.strings("excludeTypes")};
+}
+
+std::optional<Cache> decode_cache(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return Cache{.span = fields.span(),
+               .enabled = fields.boolean("enabled"),
+               .max_size = fields.size("maxSize"),
+               .default_ttl = fields.duration("defaultTTL"),
+               .max_ttl = fields.duration("maxTTL"),
+               .max_entry_size = fields.size("maxEntrySize")};
+}
+
+std::optional<Tracing> decode_tracing(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return Tracing{
+      .span = fields.span(), .enabled = fields.boolean("enabled"), .sampling_rate = fields.integer("samplingRate")};
+}
+
+std::optional<AccessLog> decode_access_log(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return AccessLog{.span = fields.span(),
+                   .enabled = fields.boolean("enabled"),
+                   .format = fields.text("format"),
+                   .exclude_paths = fields.strings("excludePaths")};
+}
+
+void check_listener_names(const std::vector<Listener>& listeners, Report& report) {
+  for (std::size_t i = 0; i < listeners.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (listeners[i].name.value != listeners[j].name.value) continue;
+      report.add({.code = DiagnosticCode::kConflict,
+                  .field = listener_field(i, "name"),
+                  .span = listeners[i].name.span,
+                  .message = "two listeners have the name `" + listeners[i].name.value + "`",
+                  .labels = {{listeners[j].name.span, "first used here"}}});
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  ProxyVip vip{.metadata = std::move(metadata),
+               .mode = spec.text("mode"),
+               .address_family = spec.text("addressFamily"),
+               .ports = spec.integers("ports"),
+               .interface = spec.text("interface"),
+               .min_healthy_nodes = spec.object("healthPolicy").integer("minHealthyNodes"),
+               .bgp = decode_bgp(spec.object("bgp"))};
+  const Located<std::string> text = spec.needed_text("address");
+  const std::string_view host = std::string_view(text.value).substr(0, text.value.find('/'));
+  const auto address = parse_ip(host);
+  const auto block = parse_cidr(text.value);
+  if (!address || !block) return vip;
+  vip.address = {*address, text.span};
+  vip.prefix_length = block->prefix_length;
+  const std::string_view family = address->is_v4() ? "ipv4" : "ipv6";
+  if (vip.address_family && vip.address_family->value != family) {
+    report.fault(DiagnosticCode::kExclusiveFields, vip.address_family->span, "spec.addressFamily",
+                 "the address `" + text.value + "` is not of the family " + vip.address_family->value,
+                 "write `" + std::string(family) + "`, or leave the field out");
+  }
+  return vip;
+}
+
+ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  ProxyGateway gateway{.metadata = std::move(metadata),
+                       .vip_ref = spec.text("vipRef"),
+                       .load_balancer_class = spec.text("loadBalancerClass"),
+                       .compression = decode_compression(spec.object("compression")),
+                       .cache = decode_cache(spec.object("cache")),
+                       .tracing = decode_tracing(spec.object("tracing")),
+                       .access_log = decode_access_log(spec.object("accessLog")),
+                       .redirect_scheme = decode_redirect(spec.object("redirectScheme")),
+                       .trusted_proxies = spec.cidrs("trustedProxies")};
+  constexpr std::size_t kMostListeners = 256;
+  spec.entries("listeners", [&](const Fields& entry) {
+    if (gateway.listeners.size() < kMostListeners) {
+      gateway.listeners.push_back(decode_listener(entry, gateway.listeners.size(), report));
+    } else if (report.ok()) {
+      report.fault(DiagnosticCode::kTooMany, entry.span(), "spec.listeners",
+                   "a gateway has at most " + std::to_string(kMostListeners) + " listeners");
+    }
+  });
+  check_listener_names(gateway.listeners, report);
+  return gateway;
+}
+
+}  // namespace edge::compiler::model

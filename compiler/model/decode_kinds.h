@@ -1,0 +1,26 @@
+// One function a kind: from validated fields to its type. What no schema can say (fields that exclude each other, or
+// that need one another) is checked here.
+#pragma once
+
+#include "compiler/model/fields.h"
+#include "compiler/model/resource_set.h"
+#include "compiler/model/validate.h"
+
+namespace edge::compiler::model {
+
+/// `root` is the whole resource. A fault sets the report's flag; the result is then not to be used.
+ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report);
+ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& report);
+ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report);
+ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report);
+ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report);
+Service decode_service(const Fields& root, Metadata metadata);
+EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report);
+std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report& report);
+Secret decode_secret(const Fields& root, Metadata metadata);
+ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
+
+/// What a policy at fault protects, where that can be told.
+std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,141 @@
+#include <array>
+#include <utility>
+
+#include "compiler/model/decode_kinds.h"
+#include "compiler/model/formats.h"
+
+namespace edge::compiler::model {
+namespace {
+
+struct Row {
+  std::string_view type;
+  std::string_view key;
+  PolicyType value;
+};
+constexpr std::array<Row, 7> kRows = {{
+    {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
+    {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
+    {"OIDC", "oidc", PolicyType::kOidc},
+    {"JWT", "jwt", PolicyType::kJwt},
+    {"RateLimit", "rateLimit", PolicyType::kRateLimit},
+    {"CORS", "cors", PolicyType::kCors},
+    {"SecurityHeaders", "securityHeaders", PolicyType::kSecurityHeaders},
+}};
+
+Oidc decode_oidc(const Fields& own) {
+  const Fields authorization = own.object("authorization");
+  return {.provider = own.text("provider"),
+          .issuer_url = own.needed_text("issuerURL"),
+          .client_id = own.needed_text("clientID"),
+          .client_secret = own.object("clientSecretRef").reference(),
+          .redirect_url = own.needed_text("redirectURL"),
+          .scopes = own.strings("scopes"),
+          .session_secret = own.object("sessionSecretRef").reference(),
+          .forward_headers = own.strings("forwardHeaders"),
+          .required_roles = authorization.strings("requiredRoles"),
+          .required_groups = authorization.strings("requiredGroups"),
+          .mode = authorization.text("mode")};
+}
+
+void decode_settings(const Fields& own, ProxyPolicy& policy) {
+  switch (policy.type.value) {
+    case PolicyType::kBasicAuth:
+      policy.settings = BasicAuth{.realm = own.text("realm"),
+                                  .secret = own.object("secretRef").reference(),
+                                  .strip_auth = own.boolean("stripAuth")};
+      return;
+    case PolicyType::kForwardAuth:
+      policy.settings = ForwardAuth{.address = own.needed_text("address"),
+                                    .auth_headers = own.strings("authHeaders"),
+                                    .response_headers = own.strings("responseHeaders"),
+                                    .timeout = own.duration("timeout"),
+                                    .cache_ttl = own.duration("cacheTTL")};
+      return;
+    case PolicyType::kOidc:
+      policy.settings = decode_oidc(own);
+      return;
+    case PolicyType::kJwt:
+      policy.settings = Jwt{.issuer = own.needed_text("issuer"),
+                            .audience = own.strings("audience"),
+                            .jwks_uri = own.needed_text("jwksUri"),
+                            .header_name = own.text("headerName"),
+                            .header_prefix = own.text("headerPrefix"),
+                            .allowed_algorithms = own.strings("allowedAlgorithms")};
+      return;
+    case PolicyType::kRateLimit:
+      policy.settings = RateLimit{.requests_per_second = own.needed_integer("requestsPerSecond").value,
+                                  .burst = own.integer("burst"),
+                                  .key = own.text("key")};
+      return;
+    case PolicyType::kCors:
+      policy.settings = Cors{.allow_origins = own.strings("allowOrigins"),
+                             .allow_methods = own.strings("allowMethods"),
+                             .allow_headers = own.strings("allowHeaders"),
+                             .expose_headers = own.strings("exposeHeaders"),
+                             .max_age = own.duration("maxAge"),
+                             .allow_credentials = own.boolean("allowCredentials")};
+      return;
+    case PolicyType::kSecurityHeaders: {
+      const Fields hsts = own.object("hsts");
+      policy.settings = SecurityHeaders{.hsts = hsts.boolean("enabled"),
+                                        .hsts_max_age = hsts.integer("maxAge"),
+                                        .hsts_include_sub_domains = hsts.boolean("includeSubDomains"),
+                                        .hsts_preload = hsts.boolean("preload"),
+                                        .x_frame_options = own.text("xFrameOptions"),
+                                        .x_content_type_options = own.boolean("xContentTypeOptions"),
+                                        .referrer_policy = own.text("referrerPolicy")};
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  const Fields target = spec.object("targetRef");
+  const Located<std::string> type = spec.needed_text("type");
+  ProxyPolicy policy{.metadata = std::move(metadata), .type = {}, .target = target.reference()};
+  policy.target_kind =
+      target.needed_text("kind").value == "ProxyGateway" ? PolicyTarget::kGateway : PolicyTarget::kRoute;
+  for (const Row& row : kRows) {
+    const Fields own = spec.object(row.key);
+    if (row.type == type.value) {
+      policy.type = {row.value, type.span};
+      if (own) {
+        decode_settings(own, policy);
+      } else {
+        report.fault(DiagnosticCode::kMissingField, type.span, "spec." + std::string(row.key),
+                     "the field `" + std::string(row.key) + "` is required with type " + type.value);
+      }
+    } else if (own) {
+      report.fault(DiagnosticCode::kExclusiveFields, spec.node(row.key).key_span(), "spec." + std::string(row.key),
+                   "`" + std::string(row.key) + "` does not go with type " + type.value);
+    }
+  }
+  return policy;
+}
+
+std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata) {
+  const yaml::Node spec = root.node("spec");
+  const yaml::Node target = spec ? given(spec, "targetRef") : yaml::Node();
+  if (!target || !target.is_map()) return std::nullopt;
+  const yaml::Node kind = given(target, "kind");
+  const yaml::Node name = given(target, "name");
+  const yaml::Node name_space = given(target, "namespace");
+  if (!kind || !name || !kind.is_scalar() || !name.is_scalar()) return std::nullopt;
+  // A type that cannot be told is taken for one that protects.
+  ProxyPolicy policy{.metadata = std::move(metadata), .type = {PolicyType::kBasicAuth, spec.span()}, .target = {}};
+  if (const yaml::Node type = given(spec, "type"); type && type.is_scalar()) {
+    policy.type.span = type.span();
+    for (const Row& row : kRows) {
+      if (row.type == type.text()) policy.type.value = row.value;
+    }
+  }
+  policy.target_kind = kind.text() == "ProxyGateway" ? PolicyTarget::kGateway : PolicyTarget::kRoute;
+  policy.target.name = {std::string(name.text()), name.span()};
+  if (name_space && name_space.is_scalar()) policy.target.name_space = name_space.text();
+  return policy;
+}
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,63 @@
+// Reads the fields of a map that was validated: what is there has the right type and format.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hostname.h"
+#include "base/ip.h"
+#include "compiler/model/backend.h"
+#include "compiler/model/metadata.h"
+#include "compiler/yaml/document.h"
+
+namespace edge::compiler::model {
+
+/// Each function gives nothing where the field is not given. A Fields of no node has no fields.
+class Fields {
+ public:
+  explicit Fields(yaml::Node map) : map_(map) {}
+
+  explicit operator bool() const { return static_cast<bool>(map_); }
+  Span span() const { return map_.span(); }
+  /// Null is "not given".
+  yaml::Node node(std::string_view key) const;
+  Fields object(std::string_view key) const { return Fields(node(key)); }
+
+  Maybe<std::string> text(std::string_view key) const;
+  Maybe<bool> boolean(std::string_view key) const;
+  Maybe<std::int64_t> integer(std::string_view key) const;
+  Maybe<std::chrono::nanoseconds> duration(std::string_view key) const;
+  Maybe<std::uint64_t> size(std::string_view key) const;
+  Maybe<HostPattern> hostname(std::string_view key) const;
+  Maybe<IpAddress> ip(std::string_view key) const;
+  std::vector<Located<std::string>> strings(std::string_view key) const;
+  std::vector<Located<std::int64_t>> integers(std::string_view key) const;
+  std::vector<Located<HostPattern>> hostnames(std::string_view key) const;
+  std::vector<Located<Cidr>> cidrs(std::string_view key) const;
+
+  /// Required fields: empty or 0 where the map was not valid.
+  Located<std::string> needed_text(std::string_view key) const;
+  Located<std::int64_t> needed_integer(std::string_view key) const;
+  /// A port by number or name.
+  PortRef port(std::string_view key) const;
+  /// `name` and `namespace` of this map.
+  Reference reference() const;
+
+  /// Calls `each` with the Fields of every entry of a list.
+  template <typename Each>
+  void entries(std::string_view key, Each each) const {
+    const yaml::Node list = node(key);
+    if (!list) return;
+    for (const yaml::Node entry : list) each(Fields(entry));
+  }
+
+ private:
+  yaml::Node map_;
+};
+
+std::vector<NameValue> name_values(const Fields& fields, std::string_view key);
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,116 @@
+// ProxyVIP and ProxyGateway as written: no default is filled in, no reference resolved.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hostname.h"
+#include "base/ip.h"
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+struct BgpPeer {
+  Located<IpAddress> address{};
+  std::int64_t as_number = 0;
+  Maybe<std::int64_t> port{};
+  Maybe<std::string> password{};
+};
+
+struct Bgp {
+  Maybe<std::int64_t> local_as{};
+  Maybe<IpAddress> router_id{};
+  std::vector<BgpPeer> peers{};
+  std::vector<Located<std::string>> communities{};
+  Maybe<bool> bfd{};
+};
+
+struct ProxyVip {
+  Metadata metadata;
+  /// The host's bits are kept, as the address is one host's.
+  Located<IpAddress> address{};
+  std::uint8_t prefix_length = 0;
+  Maybe<std::string> mode{};
+  Maybe<std::string> address_family{};
+  std::vector<Located<std::int64_t>> ports{};
+  Maybe<std::string> interface{};
+  Maybe<std::int64_t> min_healthy_nodes{};
+  std::optional<Bgp> bgp{};
+};
+
+struct Tls {
+  Span span{};
+  /// secretRef and certificateRefs, in this order.
+  std::vector<Reference> certificates{};
+  Maybe<std::string> mode{};
+  Maybe<std::string> min_version{};
+};
+
+struct RedirectScheme {
+  Span span{};
+  Maybe<bool> enabled{};
+  Maybe<std::string> scheme{};
+  Maybe<std::int64_t> port{};
+  Maybe<std::int64_t> status{};
+  std::vector<Located<std::string>> exclusions{};
+};
+
+struct Listener {
+  Span span{};
+  Located<std::string> name;
+  Located<std::int64_t> port;
+  Located<std::string> protocol;
+  std::vector<Located<HostPattern>> hostnames{};
+  std::optional<Tls> tls{};
+  Maybe<bool> ssl_redirect{};
+  Maybe<std::int64_t> max_request_body{};
+  std::optional<RedirectScheme> redirect_scheme{};
+};
+
+struct Compression {
+  Span span{};
+  Maybe<bool> enabled{};
+  Maybe<std::uint64_t> min_size{};
+  Maybe<std::int64_t> level{};
+  std::vector<Located<std::string>> algorithms{};
+  std::vector<Located<std::string>> exclude_types{};
+};
+
+struct Cache {
+  Span span{};
+  Maybe<bool> enabled{};
+  Maybe<std::uint64_t> max_size{};
+  Maybe<std::chrono::nanoseconds> default_ttl{};
+  Maybe<std::chrono::nanoseconds> max_ttl{};
+  Maybe<std::uint64_t> max_entry_size{};
+};
+
+struct Tracing {
+  Span span{};
+  Maybe<bool> enabled{};
+  Maybe<std::int64_t> sampling_rate{};
+};
+
+struct AccessLog {
+  Span span{};
+  Maybe<bool> enabled{};
+  Maybe<std::string> format{};
+  std::vector<Located<std::string>> exclude_paths{};
+};
+
+struct ProxyGateway {
+  Metadata metadata;
+  Maybe<std::string> vip_ref{};
+  Maybe<std::string> load_balancer_class{};
+  std::vector<Listener> listeners{};
+  std::optional<Compression> compression{};
+  std::optional<Cache> cache{};
+  std::optional<Tracing> tracing{};
+  std::optional<AccessLog> access_log{};
+  std::optional<RedirectScheme> redirect_scheme{};
+  std::vector<Located<Cidr>> trusted_proxies{};
+};
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,41 @@
+// What every resource has: its name and age, and how decoded fields are held.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+
+namespace edge::compiler::model {
+
+/// A field that may be left out.
+template <typename T>
+using Maybe = std::optional<Located<T>>;
+
+struct Metadata {
+  std::string kind;
+  std::string name_space;
+  std::string name;
+  /// Seconds since the epoch; 0 when not given.
+  std::int64_t created = 0;
+  /// Of metadata.name.
+  Span span{};
+
+  std::string text() const { return kind + " " + name_space + "/" + name; }
+};
+
+/// A reference to another resource, as written.
+struct Reference {
+  Located<std::string> name;
+  /// Empty: the referrer's own.
+  std::string name_space{};
+};
+
+struct NameValue {
+  Located<std::string> name;
+  Located<std::string> value;
+};
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,90 @@
+// ProxyPolicy as written: no default is filled in, no reference resolved.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+enum class PolicyType : std::uint8_t { kBasicAuth, kForwardAuth, kOidc, kJwt, kRateLimit, kCors, kSecurityHeaders };
+enum class PolicyTarget : std::uint8_t { kRoute, kGateway };
+
+using Strings = std::vector<Located<std::string>>;
+
+struct BasicAuth {
+  Maybe<std::string> realm{};
+  Reference secret;
+  Maybe<bool> strip_auth{};
+};
+
+struct ForwardAuth {
+  Located<std::string> address;
+  Strings auth_headers{};
+  Strings response_headers{};
+  Maybe<std::chrono::nanoseconds> timeout{};
+  Maybe<std::chrono::nanoseconds> cache_ttl{};
+};
+
+struct Oidc {
+  Maybe<std::string> provider{};
+  Located<std::string> issuer_url;
+  Located<std::string> client_id;
+  Reference client_secret;
+  Located<std::string> redirect_url;
+  Strings scopes{};
+  Reference session_secret;
+  Strings forward_headers{};
+  Strings required_roles{};
+  Strings required_groups{};
+  Maybe<std::string> mode{};
+};
+
+struct Jwt {
+  Located<std::string> issuer;
+  Strings audience{};
+  Located<std::string> jwks_uri;
+  Maybe<std::string> header_name{};
+  Maybe<std::string> header_prefix{};
+  Strings allowed_algorithms{};
+};
+
+struct RateLimit {
+  std::int64_t requests_per_second = 0;
+  Maybe<std::int64_t> burst{};
+  Maybe<std::string> key{};
+};
+
+struct Cors {
+  Strings allow_origins{};
+  Strings allow_methods{};
+  Strings allow_headers{};
+  Strings expose_headers{};
+  Maybe<std::chrono::nanoseconds> max_age{};
+  Maybe<bool> allow_credentials{};
+};
+
+struct SecurityHeaders {
+  Maybe<bool> hsts{};
+  Maybe<std::int64_t> hsts_max_age{};
+  Maybe<bool> hsts_include_sub_domains{};
+  Maybe<bool> hsts_preload{};
+  Maybe<std::string> x_frame_options{};
+  Maybe<bool> x_content_type_options{};
+  Maybe<std::string> referrer_policy{};
+};
+
+struct ProxyPolicy {
+  Metadata metadata;
+  Located<PolicyType> type;
+  PolicyTarget target_kind = PolicyTarget::kRoute;
+  Reference target;
+  /// Its settings; nothing when they are at fault: then the policy still protects its target, by refusing everything.
+  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders> settings{};
+};
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,27 @@
+// ResourceSet: every resource that could be decoded, typed, as written. Second thing after SourceText.
+#pragma once
+
+#include <vector>
+
+#include "compiler/model/backend.h"
+#include "compiler/model/cluster.h"
+#include "compiler/model/gateway.h"
+#include "compiler/model/policy.h"
+#include "compiler/model/route.h"
+
+namespace edge::compiler::model {
+
+/// In the order in which they were read; doubles included.
+struct ResourceSet {
+  std::vector<ProxyVip> vips{};
+  std::vector<ProxyGateway> gateways{};
+  std::vector<ProxyRoute> routes{};
+  std::vector<ProxyBackend> backends{};
+  std::vector<ProxyPolicy> policies{};
+  std::vector<Service> services{};
+  std::vector<EndpointSlice> slices{};
+  std::vector<Secret> secrets{};
+  std::vector<ReferenceGrant> grants{};
+};
+
+}  // namespace edge::compiler::model

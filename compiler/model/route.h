@@ -1,0 +1,111 @@
+// ProxyRoute as written: no default is filled in, no reference resolved.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hostname.h"
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+struct ParentRef {
+  Reference gateway;
+  Maybe<std::string> section_name{};
+  Maybe<std::int64_t> port{};
+};
+
+enum class PathType : std::uint8_t { kExact, kPrefix, kRegex };
+
+struct PathCondition {
+  PathType type = PathType::kPrefix;
+  Located<std::string> value;
+};
+
+enum class ValueType : std::uint8_t { kExact, kPresent, kRegex };
+
+/// Of a header or a query parameter.
+struct ValueCondition {
+  Located<std::string> name;
+  Located<std::string> value;
+  ValueType type = ValueType::kExact;
+};
+
+struct Match {
+  Span span{};
+  std::optional<PathCondition> path{};
+  std::vector<ValueCondition> headers{};
+  std::vector<ValueCondition> query{};
+  Maybe<std::string> method{};
+};
+
+struct HeaderModifier {
+  std::vector<NameValue> set{};
+  std::vector<NameValue> add{};
+  std::vector<Located<std::string>> remove{};
+};
+
+enum class PathChangeType : std::uint8_t { kPrefix, kFull };
+
+struct PathChange {
+  PathChangeType type = PathChangeType::kPrefix;
+  Located<std::string> value;
+};
+
+enum class FilterType : std::uint8_t { kRequestHeaders, kResponseHeaders, kRewrite, kRedirect, kMirror };
+
+/// One filter; which fields mean something depends on the type.
+struct Filter {
+  Span span{};
+  FilterType type = FilterType::kRequestHeaders;
+  HeaderModifier headers{};
+  Maybe<std::string> scheme{};
+  Maybe<HostPattern> hostname{};
+  Maybe<std::int64_t> port{};
+  std::optional<PathChange> path{};
+  Maybe<std::int64_t> status{};
+  std::optional<Reference> mirror{};
+  Maybe<std::int64_t> percent{};
+};
+
+struct BackendRef {
+  Reference backend;
+  Maybe<std::int64_t> weight{};
+};
+
+struct Retry {
+  Maybe<std::int64_t> max_retries{};
+  std::vector<Located<std::string>> retry_on{};
+};
+
+struct Buffering {
+  Span span{};
+  Maybe<bool> request{};
+  Maybe<bool> response{};
+  Maybe<std::uint64_t> max_size{};
+};
+
+struct Rule {
+  Span span{};
+  std::vector<Match> matches{};
+  std::vector<Filter> filters{};
+  /// Both forms: backendRef is a list of one.
+  std::vector<BackendRef> backends{};
+  std::optional<Retry> retry{};
+  Maybe<std::chrono::nanoseconds> request_timeout{};
+  Maybe<std::chrono::nanoseconds> idle_timeout{};
+  Maybe<std::uint64_t> max_request_body{};
+  std::optional<Buffering> buffering{};
+};
+
+struct ProxyRoute {
+  Metadata metadata;
+  std::vector<ParentRef> parents{};
+  std::vector<Located<HostPattern>> hostnames{};
+  Maybe<std::string> expression{};
+  std::vector<Rule> rules{};
+};
+
+}  // namespace edge::compiler::model
