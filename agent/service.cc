@@ -135,6 +135,8 @@ std::optional<AdminReply> Service::metrics(std::string_view path) const {
 }
 
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints) {
+  const std::lock_guard installing(install_mutex_);
+  if (draining_) return Error{ErrorCode::kCancelled, "draining"};
   auto outcome = installer_->apply(std::move(bytes), endpoints);
   if (!outcome) {
     message("the program was refused: " + outcome.error().text);
@@ -168,7 +170,11 @@ void Service::stop(int exit_code) {
 
 int Service::run() {
   wait_for_signal();
-  draining_ = true;
+  {
+    // From here on no program opens a listener.
+    const std::lock_guard installing(install_mutex_);
+    draining_ = true;
+  }
   message("draining for at most " + duration_text(options_.drain_timeout));
   std::thread([] { ::_exit(128 + wait_for_signal()); }).detach();
   if (!server_->drain(options_.drain_timeout)) message("the time is up; connections that were left are reset");

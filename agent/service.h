@@ -43,6 +43,7 @@ class Service {
 
   /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program, once its
   /// listeners are bound, `programmed program=<hash>` for later ones; failures on stderr. From one thread alone.
+  /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints);
 
   /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends the process at once.
@@ -63,6 +64,7 @@ class Service {
   ServiceOptions options_;
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
+  std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex state_mutex_;  ///< guards what the admin thread reads
