@@ -91,7 +91,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     outcome.failure = relay.failure();
     outcome.status = relay.status();
     outcome.answered = relay.answered();
-    outcome.body = BodyState::kRead;
+    outcome.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
     outcome.reusable = relay.client_reusable();
     outcome.reset = relay.must_reset_client();
     co_return outcome;

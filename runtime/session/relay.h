@@ -65,6 +65,7 @@ class Relay {
   bool answered() const { return response_ != Response::kHead; }
   int status() const { return status_; }
   /// Each side was read to the exact end of its message and may carry another.
+  bool request_read() const { return request_done_; }
   bool client_reusable() const { return request_done_ && !close_client_; }
   bool upstream_reusable() const;
   /// A broken response of which the client sees no other sign than a reset.

@@ -44,7 +44,8 @@ net::Task<Session::Next> Session::serve() {
   const Outcome outcome = co_await forward(exchange);
   if (!outcome.failure) {
     worker_.counters().responses[static_cast<std::size_t>(outcome.status / 100)].add();
-    co_return outcome.reusable ? Next::kAgain : Next::kClose;
+    if (outcome.reusable) co_return Next::kAgain;
+    co_return outcome.body == BodyState::kRead ? Next::kClose : Next::kLinger;
   }
   const FailureAnswer instead = answer_for(outcome.failure.kind);
   if (outcome.answered || instead.status == 0) co_return outcome.reset ? Next::kReset : Next::kClose;

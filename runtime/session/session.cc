@@ -19,6 +19,8 @@ using std::chrono::seconds;
 
 /// For a client that does not take an answer of ours.
 constexpr net::Duration kFlushTime = seconds(10);
+/// Requests that are served in a row while the client had sent them all.
+constexpr std::uint16_t kTurns = 256;
 /// How long, and for how much, we listen on after the last answer, so that a client that still sends gets to read it:
 /// closing with unread bytes would reset the connection under the answer (RFC 9112 §9.6).
 constexpr net::Duration kLingerTime = seconds(2);
@@ -40,6 +42,7 @@ net::Detached Session::run() {
   while (next == Next::kAgain) {
     HeadState state = read_head();
     while (state == HeadState::kMore) {
+      unwaited_ = 0;
       inlet_.keep();
       idle_ = inlet_.empty();
       const Wake wake = co_await waiter_.wait(head_deadline(), client_, net::kRead);
@@ -54,6 +57,7 @@ net::Detached Session::run() {
       next = Next::kClose;
     } else if (state == HeadState::kComplete) {
       next = co_await serve();
+      if (next == Next::kAgain && (outlet_.blocked() || ++unwaited_ > kTurns)) next = co_await rest();
       head_since_ = worker_.loop().now();
     } else {
       next = refuse();
@@ -113,10 +117,12 @@ Session::Next Session::refuse() {
 Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body) {
   // A body that is here whole is passed over; one that is still to come is not waited for.
   bool close = reply.close || !exchange.keep_alive || worker_.draining();
+  bool linger = reply.close;
   if (body == BodyState::kUnread && exchange.body.kind != BodyKind::kNone) {
     const bool here = exchange.body.kind == BodyKind::kLength && inlet_.unread().size() >= exchange.body.length;
     if (here) inlet_.consume(static_cast<std::size_t>(exchange.body.length));
     close = close || !here;
+    linger = linger || !here;
   }
   ReplyContext context;
   context.head_only = exchange.method == net::http1::Method::kHead;
@@ -128,7 +134,18 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();
   iovec whole = net::piece(out.text());
   if (!outlet_.send(client_, {&whole, 1})) return Next::kReset;
+  if (linger) return Next::kLinger;
   return close ? Next::kClose : Next::kAgain;
+}
+
+// Before the next request of a client that has not taken its answers, or that sends so many at once that others wait.
+net::Task<Session::Next> Session::rest() {
+  unwaited_ = 0;
+  inlet_.keep();
+  const bool flushed = co_await flush();
+  if (!flushed) co_return Next::kReset;
+  const Wake wake = co_await waiter_.wait(worker_.loop().now());
+  co_return wake == Wake::kCancelled ? Next::kReset : Next::kAgain;
 }
 
 net::Task<bool> Session::flush() {
@@ -141,16 +158,17 @@ net::Task<bool> Session::flush() {
 }
 
 net::Task<void> Session::finish(Next how) {
-  bool flushed = how == Next::kClose && !waiter_.cancelled();
+  bool flushed = how != Next::kReset && !waiter_.cancelled();
   if (flushed && outlet_.blocked()) flushed = co_await flush();
   if (!flushed) {
     net::reset_on_close(client_.fd());
     co_return;
   }
-  const net::Time until = worker_.loop().now() + kLingerTime;
+  const bool unread = how == Next::kLinger || !inlet_.empty() || client_.readable();
   inlet_.drop();
-  bool open = requests_ != 0 || fault_ != net::http1::HeadFault::kNone;
-  if (open) open = ::shutdown(client_.fd(), SHUT_WR) == 0;
+  if (!unread) co_return;
+  const net::Time until = worker_.loop().now() + kLingerTime;
+  bool open = ::shutdown(client_.fd(), SHUT_WR) == 0;
   for (std::size_t dropped = 0; open && dropped < kLingerBytes;) {
     const Transfer got = client_.receive(worker_.scratch().client());
     if (got.kind == Transfer::Kind::kDone) {

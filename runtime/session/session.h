@@ -33,8 +33,8 @@ class Session final : public net::Retirable {
   friend class Worker;
 
   enum class HeadState : std::uint8_t { kComplete, kMore, kFault, kGone };
-  /// How a request left the connection.
-  enum class Next : std::uint8_t { kAgain, kClose, kReset };
+  /// How a request left the connection. kLinger: closed, but the client may still be sending.
+  enum class Next : std::uint8_t { kAgain, kClose, kLinger, kReset };
   /// Whether the request's body still stands between its head and the next request.
   enum class BodyState : std::uint8_t { kUnread, kRead };
   struct Outcome {
@@ -61,6 +61,7 @@ class Session final : public net::Retirable {
   net::Time head_deadline() const;
   net::Task<void> finish(Next how);
   net::Task<bool> flush();
+  net::Task<Next> rest();
   Next refuse();
   Next answer(const Reply& reply, const Exchange& exchange, BodyState body);
 
@@ -82,6 +83,7 @@ class Session final : public net::Retirable {
   IpAddress peer_;
   std::uint32_t slot_;
   std::uint32_t requests_ = 0;
+  std::uint16_t unwaited_ = 0;
   bool idle_ = false;
   /// What is unread is not a whole head.
   bool torn_ = false;

@@ -1,0 +1,342 @@
+// The server on real sockets: swaps under load, endpoints, drain. What a request looks like on the wire is tested by
+// the cases of tests/runtime.
+#include "runtime/session/server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "runtime/session/test_program.h"
+
+namespace edge::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::backend_id;
+using testing::TestProgram;
+
+int tcp_socket() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval limit{10, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  return fd;
+}
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// Reads one message whose body has a Content-Length. Empty at the end of the connection.
+std::string read_message(int fd, std::string& unread) {
+  for (;;) {
+    const std::size_t end = unread.find("\r\n\r\n");
+    if (end != std::string::npos) {
+      std::size_t size = end + 4;
+      const std::size_t length = unread.find("Content-Length: ");
+      if (length < end) size += std::stoul(unread.substr(length + 16));
+      if (unread.size() >= size) {
+        std::string message = unread.substr(0, size);
+        unread.erase(0, size);
+        return message;
+      }
+    }
+    char buffer[4096];
+    const ssize_t got = ::recv(fd, buffer, sizeof buffer, 0);
+    if (got <= 0) return {};
+    unread.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+bool send_all(int fd, const std::string& text) {
+  return ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == std::ssize(text);
+}
+
+/// Answers each request with its name; a thread a connection.
+class Upstream {
+ public:
+  explicit Upstream(std::string name) : name_(std::move(name)), listener_(tcp_socket()) {
+    sockaddr_in address = loopback(0);
+    ::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    ::listen(listener_, 1000);
+    socklen_t size = sizeof address;
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    acceptor_ = std::thread([this] { accept_all(); });
+  }
+  ~Upstream() {
+    ::shutdown(listener_, SHUT_RDWR);
+    acceptor_.join();
+    close_connections();
+    for (std::thread& thread : threads_) thread.join();
+    ::close(listener_);
+  }
+  std::uint16_t port() const { return port_; }
+  int connections() const { return connections_; }
+  /// As a server does that restarts: what is idle is closed.
+  void close_connections() {
+    const std::lock_guard lock(mutex_);
+    for (const int fd : open_) ::shutdown(fd, SHUT_RDWR);
+  }
+  std::string last_request() {
+    const std::lock_guard lock(mutex_);
+    return last_;
+  }
+
+ private:
+  void accept_all() {
+    for (;;) {
+      const int fd = ::accept(listener_, nullptr, nullptr);
+      if (fd < 0 && errno == EAGAIN) continue;
+      if (fd < 0) return;
+      ++connections_;
+      const std::lock_guard lock(mutex_);
+      open_.push_back(fd);
+      threads_.emplace_back([this, fd] { serve(fd); });
+    }
+  }
+  void serve(int fd) {
+    std::string unread;
+    const std::string answer =
+        "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(name_.size()) + "\r\n\r\n" + name_;
+    for (;;) {
+      const std::string request = read_message(fd, unread);
+      if (request.empty()) break;
+      {
+        const std::lock_guard lock(mutex_);
+        last_ = request;
+      }
+      if (!send_all(fd, answer)) break;
+    }
+    const std::lock_guard lock(mutex_);
+    std::erase(open_, fd);
+    ::close(fd);
+  }
+
+  std::string name_;
+  int listener_;
+  std::uint16_t port_ = 0;
+  std::atomic<int> connections_{0};
+  std::mutex mutex_;
+  std::string last_;
+  std::vector<int> open_;
+  std::vector<std::thread> threads_;
+  std::thread acceptor_;
+};
+
+class Client {
+ public:
+  explicit Client(std::uint16_t port) : fd_(tcp_socket()) {
+    const sockaddr_in address = loopback(port);
+    connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~Client() { ::close(fd_); }
+  bool connected() const { return connected_; }
+  bool send(const std::string& text) { return send_all(fd_, text); }
+  std::string read() { return read_message(fd_, unread_); }
+  std::string get(const std::string& path = "/", const std::string& fields = "") {
+    send("GET " + path + " HTTP/1.1\r\nHost: test.example\r\n" + fields + "\r\n");
+    return read();
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+  std::string unread_;
+};
+
+bool ok(const std::string& response, const std::string& body) {
+  return response.starts_with("HTTP/1.1 200 OK\r\n") && response.ends_with("\r\n\r\n" + body);
+}
+
+class ServerTest : public ::testing::Test {
+ protected:
+  void start(const TestProgram& program, unsigned threads = 1) {
+    ServerOptions options;
+    options.threads = threads;
+    options.ephemeral_ports = true;
+    auto started = Server::start(options);
+    ASSERT_TRUE(started.ok());
+    server = std::move(*started);
+    const Status installed = server->install(program.load());
+    ASSERT_TRUE(installed.ok()) << installed.error().text;
+    ASSERT_EQ(server->addresses().size(), 1u);
+    port = server->addresses()[0].port;
+  }
+  void endpoints(std::vector<std::pair<std::string, std::uint16_t>> list) {
+    program::EndpointSet set;
+    for (const auto& [name, to] : list) {
+      set.backends.push_back({backend_id(name), "test", name, {{*parse_ip("127.0.0.1"), to, true}}});
+    }
+    std::sort(set.backends.begin(), set.backends.end(),
+              [](const auto& a, const auto& b) { return a.backend_id < b.backend_id; });
+    server->set_endpoints(set);
+  }
+  std::unique_ptr<Server> server;
+  std::uint16_t port = 0;
+};
+
+TEST_F(ServerTest, ForwardsARequestAndKeepsBothConnections) {
+  Upstream upstream("hello");
+  start({});
+  endpoints({{"backend", upstream.port()}});
+  Client client(port);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(ok(client.get("/a?b=c"), "hello"));
+  EXPECT_EQ(upstream.connections(), 1);
+  const std::string request = upstream.last_request();
+  EXPECT_TRUE(request.starts_with("GET /a?b=c HTTP/1.1\r\n")) << request;
+  EXPECT_NE(request.find("X-Forwarded-For: 127.0.0.1\r\n"), std::string::npos) << request;
+  EXPECT_EQ(server->stats().requests, 10u);
+  EXPECT_EQ(server->stats().responses[2], 10u);
+  EXPECT_EQ(server->stats().upstream_reused, 9u);
+}
+
+TEST_F(ServerTest, SaysSoWhenThereIsNoEndpoint) {
+  start({});
+  Client client(port);
+  EXPECT_NE(client.get().find("X-Edge-Reason: no-endpoint\r\n"), std::string::npos);
+  EXPECT_TRUE(client.get().starts_with("HTTP/1.1 503 ")) << "the connection stays";
+}
+
+TEST_F(ServerTest, ADeadPooledConnectionIsReplacedInSilence) {
+  Upstream upstream("back");
+  start({});
+  endpoints({{"backend", upstream.port()}});
+  Client client(port);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(ok(client.get(), "back")) << i;
+    upstream.close_connections();
+  }
+}
+
+TEST_F(ServerTest, AThousandSwapsUnderLoadLoseNoRequest) {
+  Upstream blue("blue");
+  Upstream green("green");
+  TestProgram first;
+  first.backends[0].name = "blue";
+  TestProgram second;
+  second.backends[0].name = "green";
+  const auto programs = std::array{first.load(), second.load()};
+  start(first, 2);
+  endpoints({{"blue", blue.port()}, {"green", green.port()}});
+
+  std::atomic<bool> stop{false};
+  std::atomic<int> served{0};
+  std::atomic<int> lost{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&, reconnecting = i % 2 == 0] {
+      auto client = std::make_unique<Client>(port);
+      while (!stop) {
+        const std::string response = client->get();
+        ok(response, "blue") || ok(response, "green") ? ++served : ++lost;
+        if (reconnecting) client = std::make_unique<Client>(port);
+      }
+    });
+  }
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(server->install(programs[static_cast<std::size_t>(i % 2)]).ok());
+  stop = true;
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(lost, 0);
+  EXPECT_GT(served, 100);
+  EXPECT_GT(blue.connections(), 0);
+  EXPECT_GT(green.connections(), 0);
+}
+
+TEST_F(ServerTest, ABindThatGoesStopsAcceptingAndOneThatComesListens) {
+  Upstream upstream("x");
+  start({});
+  endpoints({{"backend", upstream.port()}});
+  Client kept(port);
+  ASSERT_TRUE(ok(kept.get(), "x"));
+  TestProgram moved;
+  moved.port = 2;
+  ASSERT_TRUE(server->install(moved.load()).ok());
+  ASSERT_EQ(server->addresses().size(), 1u);
+  const std::uint16_t now = server->addresses()[0].port;
+  EXPECT_NE(now, port);
+  EXPECT_FALSE(Client(port).connected());
+  Client fresh(now);
+  EXPECT_TRUE(ok(fresh.get(), "x"));
+}
+
+TEST_F(ServerTest, ATakenPortFailsAndChangesNothing) {
+  Upstream upstream("x");
+  ServerOptions options;
+  options.threads = 1;
+  auto started = Server::start(options);
+  ASSERT_TRUE(started.ok());
+  TestProgram program;
+  program.port = upstream.port();
+  const Status status = (*started)->install(program.load());
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(status.error().text.find(std::to_string(upstream.port())), std::string::npos);
+  EXPECT_EQ((*started)->program(), nullptr);
+}
+
+TEST_F(ServerTest, DrainEndsIdleConnectionsAndAnswersTheOthers) {
+  Upstream upstream("x");
+  start({}, 2);
+  endpoints({{"backend", upstream.port()}});
+  Client idle(port);
+  ASSERT_TRUE(ok(idle.get(), "x"));
+  Client busy(port);
+  busy.send("GET / HTTP/1.1\r\nHost: a\r\n");
+  std::atomic<bool> drained{false};
+  std::thread drain([&] { drained = server->drain(seconds(10)); });
+  EXPECT_EQ(idle.read(), "") << "closed";
+  busy.send("\r\n");
+  const std::string response = busy.read();
+  EXPECT_NE(response.find("Connection: close\r\n"), std::string::npos) << response;
+  EXPECT_EQ(busy.read(), "");
+  drain.join();
+  EXPECT_TRUE(drained);
+  EXPECT_EQ(server->stats().connections_active, 0u);
+}
+
+TEST_F(ServerTest, DrainIsOverWhenTheTimeIs) {
+  start({});
+  Client slow(port);
+  slow.send("GET / HT");
+  // Known to the server once it was counted.
+  while (server->stats().connections_active == 0) std::this_thread::yield();
+  EXPECT_FALSE(server->drain(milliseconds(50)));
+  EXPECT_EQ(server->stats().connections_active, 0u);
+}
+
+TEST_F(ServerTest, FullBackendQueuesThenRefuses) {
+  Upstream upstream("x");
+  TestProgram program;
+  program.backends[0].max_connections = 1;
+  program.backends[0].max_pending = 100;
+  start(program);
+  endpoints({{"backend", upstream.port()}});
+  std::atomic<int> good{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&] {
+      Client client(port);
+      for (int n = 0; n < 50; ++n) good += ok(client.get(), "x") ? 1 : 0;
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(good, 400);
+  EXPECT_EQ(upstream.connections(), 1);
+}
+
+}  // namespace
+}  // namespace edge::runtime

@@ -1,0 +1,160 @@
+// Programs for tests of the runtime, made by hand: one listener, one rule for every request, no compiler.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/ip.h"
+#include "program/section_builder.h"
+#include "program/write.h"
+#include "runtime/match/load.h"
+
+namespace edge::runtime::testing {
+
+struct TestFilter {
+  program::FilterOp op;
+  std::uint32_t detail = 0;
+  std::string name;
+  std::string value;
+};
+
+struct TestBackend {
+  std::string name = "backend";
+  std::uint32_t weight = 1;
+  std::uint32_t max_connections = 1000;
+  std::uint32_t max_pending = 100;
+  std::uint32_t max_requests = 0;
+};
+
+struct TestProgram {
+  std::uint16_t port = 1;
+  std::vector<TestBackend> backends = {{}};
+  std::vector<TestFilter> filters;
+  std::vector<std::string> trusted_proxies;
+  std::uint64_t request_timeout_ns = 0;
+  std::uint64_t idle_timeout_ns = 0;
+  std::uint64_t max_request_body = 0;
+  std::uint32_t flags = 0;
+
+  std::shared_ptr<const LoadedProgram> load() const;
+};
+
+inline std::uint64_t backend_id(const std::string& name) { return stable_id("ProxyBackend", "test", name); }
+
+namespace test_program_detail {
+
+using namespace program;  // NOLINT(google-build-using-namespace)
+
+constexpr std::uint64_t kHostId = 77;
+
+inline std::vector<std::byte> listeners(const TestProgram& from) {
+  SectionBuilder builder(sizeof(ListenersHeader));
+  std::vector<CidrRecord> proxies;
+  for (const std::string& text : from.trusted_proxies) {
+    const Cidr cidr = *parse_cidr(text);
+    CidrRecord record{};
+    std::copy(cidr.address.bytes.begin(), cidr.address.bytes.end(), record.address);
+    record.prefix_length = cidr.prefix_length;
+    proxies.push_back(record);
+  }
+  GatewayRecord gateway{1, builder.string("test"), builder.string("gateway"), {}};
+  gateway.trusted_proxies = builder.array(proxies);
+  HostEntry host{kHostId, builder.string(""), kNone, 0};
+  ListenerRecord listener{};
+  listener.name = builder.string("http");
+  listener.host_entries = builder.array(std::vector{host});
+  listener.hosts = {{}, {}, 0, 0};
+  BindRecord bind{};
+  bind.address[10] = bind.address[11] = 0xff;
+  bind.address[12] = 127;
+  bind.address[15] = 1;
+  bind.port = from.port;
+  bind.protocol = Protocol::kHttp;
+  bind.listeners = {{}, {}, 0, 0};
+  ListenersHeader header{};
+  header.gateways = builder.array(std::vector{gateway});
+  header.binds = builder.array(std::vector{bind});
+  header.listeners = builder.array(std::vector{listener});
+  return std::move(builder).finish(header);
+}
+
+inline std::vector<std::byte> host(const TestProgram& from) {
+  SectionBuilder builder(sizeof(HostHeader));
+  std::vector<BackendRefRecord> refs;
+  TrafficRecord traffic{};
+  traffic.canary = from.backends.empty() ? kNone : 0;
+  for (const TestBackend& backend : from.backends) {
+    if (backend.weight < from.backends[traffic.canary].weight) traffic.canary = static_cast<std::uint32_t>(refs.size());
+    traffic.total_weight += backend.weight;
+    refs.push_back({backend_id(backend.name), backend.weight, 0});
+  }
+  std::vector<FilterRecord> filters;
+  for (const TestFilter& filter : from.filters) {
+    filters.push_back({filter.op, filter.detail, builder.string(filter.name), builder.string(filter.value)});
+  }
+  traffic.request_timeout_ns = from.request_timeout_ns;
+  traffic.idle_timeout_ns = from.idle_timeout_ns;
+  traffic.max_request_body = from.max_request_body;
+  traffic.flags = from.flags;
+  traffic.max_retries = 0xffff;
+  HostHeader header{};
+  header.host_id = kHostId;
+  header.pattern = builder.string("");
+  header.root_prefix = header.regex = kNone;
+  header.any_path = kActionBit;
+  header.native_shard = kNone;
+  header.backend_refs = builder.array(refs);
+  header.filters = builder.array(filters);
+  traffic.backends = header.backend_refs;
+  traffic.filters = header.filters;
+  header.routes = builder.array(std::vector{RouteRecord{builder.string("test"), builder.string("route")}});
+  header.traffics = builder.array(std::vector{traffic});
+  header.actions = builder.array(std::vector{ActionRecord{0, 0, 0, 0}});
+  return std::move(builder).finish(header);
+}
+
+inline std::vector<std::byte> backends(const TestProgram& from) {
+  SectionBuilder builder(sizeof(BackendsHeader));
+  std::vector<BackendRecord> records;
+  for (const TestBackend& backend : from.backends) {
+    BackendRecord record{};
+    record.id = backend_id(backend.name);
+    record.name_space = builder.string("test");
+    record.name = builder.string(backend.name);
+    record.balance = Balance::kRoundRobin;
+    record.max_connections = backend.max_connections;
+    record.max_pending_requests = backend.max_pending;
+    record.max_requests_per_connection = backend.max_requests;
+    record.max_idle_connections = 1000;
+    record.connect_timeout_ns = 2'000'000'000;
+    record.idle_timeout_ns = 60'000'000'000;
+    records.push_back(record);
+  }
+  std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  BackendsHeader header{};
+  header.backends = builder.array(records);
+  return std::move(builder).finish(header);
+}
+
+}  // namespace test_program_detail
+
+inline std::shared_ptr<const LoadedProgram> TestProgram::load() const {
+  namespace detail = test_program_detail;
+  auto bytes =
+      program::assemble(program::Target::kTablesOnly,
+                        {{program::SectionKind::kListeners, 0, program::make_blob(detail::listeners(*this))},
+                         {program::SectionKind::kHost, detail::kHostId, program::make_blob(detail::host(*this))},
+                         {program::SectionKind::kBackends, 0, program::make_blob(detail::backends(*this))}});
+  auto view = program::read(std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
+  if (!view.ok()) throw std::runtime_error(view.error().text);
+  auto loaded = LoadedProgram::load(std::move(*view), nullptr);
+  if (!loaded.ok()) throw std::runtime_error(loaded.error().text);
+  return std::move(*loaded);
+}
+
+}  // namespace edge::runtime::testing
