@@ -1,0 +1,228 @@
+#include "compiler/link/dump.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "compiler/link/retry_on.h"
+
+namespace edge::compiler::link {
+namespace {
+
+std::string name_of(const Identity& identity) { return identity.name_space + "/" + identity.name; }
+
+std::string quote(std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string names_text(const std::vector<Located<HostPattern>>& names) {
+  if (names.empty()) return "*";
+  std::vector<std::string> texts;
+  for (const Located<HostPattern>& name : names) texts.push_back(name.value.text());
+  std::sort(texts.begin(), texts.end());
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : " ") + text;
+  return out;
+}
+
+std::string_view protocol_text(program::Protocol protocol) {
+  switch (protocol) {
+    case program::Protocol::kHttp:
+      return "HTTP";
+    case program::Protocol::kHttps:
+      return "HTTPS";
+    case program::Protocol::kTcp:
+      return "TCP";
+    case program::Protocol::kTls:
+      return "TLS";
+  }
+  return {};
+}
+
+std::string_view balance_text(program::Balance balance) {
+  constexpr std::string_view kNames[] = {"", "RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
+  return kNames[static_cast<std::uint32_t>(balance)];
+}
+
+std::string_view filter_text(program::FilterOp op) {
+  constexpr std::string_view kNames[] = {"",
+                                         "request-set",
+                                         "request-add",
+                                         "request-remove",
+                                         "response-set",
+                                         "response-add",
+                                         "response-remove",
+                                         "rewrite-host",
+                                         "rewrite-prefix",
+                                         "rewrite-path",
+                                         "redirect",
+                                         "redirect-scheme",
+                                         "redirect-host",
+                                         "redirect-prefix",
+                                         "redirect-path"};
+  return kNames[static_cast<std::uint32_t>(op)];
+}
+
+std::string_view type_text(MatchType type) {
+  return type == MatchType::kExact ? "exact" : type == MatchType::kPresent ? "present" : "regex";
+}
+
+class Dumper {
+ public:
+  explicit Dumper(const LinkedConfig& config) : config_(config) {}
+
+  std::string run() {
+    for (const LinkedGateway& gateway : config_.gateways) dump_gateway(gateway);
+    for (const LinkedListener& listener : config_.listeners) dump_listener(listener);
+    for (const LinkedBackend& backend : config_.backends) dump_backend(backend);
+    for (const LinkedRoute& route : config_.routes) dump_route(route);
+    return std::move(out_);
+  }
+
+ private:
+  void line(int depth, const std::string& text) {
+    out_ += std::string(static_cast<std::size_t>(depth) * 2, ' ') + text + "\n";
+  }
+
+  void dump_gateway(const LinkedGateway& gateway) {
+    line(0, "gateway " + name_of(gateway.identity));
+    if (gateway.identity.created != 0) line(1, "created " + std::to_string(gateway.identity.created));
+    if (gateway.addresses.empty()) line(1, "address any");
+    for (const IpAddress& address : gateway.addresses) line(1, "address " + to_string(address));
+    for (const Cidr& block : gateway.trusted_proxies) line(1, "trusts " + to_string(block));
+  }
+
+  std::string listener_name(const LinkedListener& listener) const {
+    return name_of(config_.gateways[listener.gateway].identity) + " " + listener.name;
+  }
+
+  void dump_listener(const LinkedListener& listener) {
+    line(0, "listener " + listener_name(listener));
+    line(1, std::string(protocol_text(listener.protocol)) + " port " + std::to_string(listener.port));
+    line(1, "hosts " + names_text(listener.hostnames));
+    line(1, "max-request-body " + std::to_string(listener.max_request_body));
+  }
+
+  void dump_backend(const LinkedBackend& backend) {
+    line(0, "backend " + name_of(backend.identity));
+    line(1, "balance " + std::string(balance_text(backend.balance)));
+    line(1, "connections max " + std::to_string(backend.max_connections) + " pending " +
+                std::to_string(backend.max_pending_requests) + " requests-each " +
+                std::to_string(backend.max_requests_per_connection) + " idle " +
+                std::to_string(backend.max_idle_connections));
+    line(1, "timeouts connect " + duration_text(backend.connect_timeout) + " request " +
+                duration_text(backend.request_timeout) + " idle " + duration_text(backend.idle_timeout) + " per-try " +
+                duration_text(backend.per_try_timeout));
+    if (backend.max_retries != 0) {
+      line(1, "retries " + std::to_string(backend.max_retries) + " on " + retry_on_text(backend.retry_on) +
+                  " backoff " + duration_text(backend.backoff_base) + " to " + duration_text(backend.backoff_max));
+    }
+    for (const program::BackendEndpoints& entry : config_.endpoints.backends) {
+      if (entry.name != backend.identity.name || entry.name_space != backend.identity.name_space) continue;
+      for (const program::Endpoint& endpoint : entry.endpoints) {
+        line(1, "endpoint " + to_string(endpoint.address) + " " + std::to_string(endpoint.port) +
+                    (endpoint.ready ? "" : " not-ready"));
+      }
+    }
+  }
+
+  void dump_route(const LinkedRoute& route) {
+    line(0, "route " + name_of(route.identity));
+    if (route.identity.created != 0) line(1, "created " + std::to_string(route.identity.created));
+    line(1, "hosts " + names_text(route.hostnames));
+    for (const std::uint32_t listener : route.listeners) line(1, "on " + listener_name(config_.listeners[listener]));
+    if (route.listeners.empty()) line(1, "on nothing");
+    if (route.denied) line(1, "denied");
+    if (route.expression) line(1, "expression " + quote(route.expression->value));
+    for (std::size_t i = 0; i < route.rules.size(); ++i) {
+      line(1, "rule " + std::to_string(i));
+      dump_rule(route.rules[i]);
+    }
+  }
+
+  void dump_rule(const LinkedRule& rule) {
+    for (const RuleMatch& match : rule.matches) line(2, "match" + match_text(match));
+    for (const Filter& filter : rule.filters) dump_filter(filter);
+    for (const WeightedBackend& entry : rule.backends) {
+      const std::string name = entry.backend ? name_of(config_.backends[*entry.backend].identity) : "unresolved";
+      line(2, "backend " + name + " weight " + std::to_string(entry.weight));
+    }
+    if (rule.retry) {
+      line(2, "retry " + std::to_string(rule.retry->max_retries) + " on " + retry_on_text(rule.retry->retry_on));
+    }
+    if (rule.request_timeout.count() != 0) line(2, "request-timeout " + duration_text(rule.request_timeout));
+    if (rule.idle_timeout.count() != 0) line(2, "idle-timeout " + duration_text(rule.idle_timeout));
+    if (rule.max_request_body) line(2, "max-request-body " + std::to_string(*rule.max_request_body));
+    if (rule.buffer_request || rule.buffer_response) {
+      line(2, std::string("buffer") + (rule.buffer_request ? " request" : "") +
+                  (rule.buffer_response ? " response" : "") + " max " + std::to_string(rule.max_buffer));
+    }
+  }
+
+  static std::string match_text(const RuleMatch& match) {
+    std::string text;
+    switch (match.path.type) {
+      case PathMatch::Type::kNone:
+        break;
+      case PathMatch::Type::kExact:
+        text += " path exact " + quote(match.path.value.value);
+        break;
+      case PathMatch::Type::kPrefix:
+        text += " path prefix " + quote(match.path.value.value);
+        break;
+      case PathMatch::Type::kRegex:
+        text += " path regex " + quote(match.path.value.value);
+        break;
+    }
+    if (match.method) text += " method " + quote(match.method->value);
+    const auto fields = [&](std::string_view kind, const std::vector<FieldMatch>& list) {
+      for (const FieldMatch& field : list) {
+        text += " " + std::string(kind) + " " + quote(field.name.value) + " " + std::string(type_text(field.type));
+        if (field.type != MatchType::kPresent) text += " " + quote(field.value.value);
+      }
+    };
+    fields("header", match.headers);
+    fields("query", match.query);
+    return text.empty() ? " anything" : text;
+  }
+
+  void dump_filter(const Filter& filter) {
+    std::string text = "filter " + std::string(filter_text(filter.op));
+    if (filter.op == program::FilterOp::kRedirect) {
+      text += " status " + std::to_string(filter.status);
+      if (filter.port != 0) text += " port " + std::to_string(filter.port);
+    } else {
+      if (!filter.name.empty()) text += " " + quote(filter.name);
+      if (filter.op != program::FilterOp::kRequestHeaderRemove &&
+          filter.op != program::FilterOp::kResponseHeaderRemove) {
+        text += " " + quote(filter.value);
+      }
+    }
+    line(2, text);
+  }
+
+  const LinkedConfig& config_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string dump(const LinkedConfig& config) { return Dumper(config).run(); }
+
+}  // namespace edge::compiler::link

@@ -1,0 +1,12 @@
+// A LinkedConfig as text for golden files: complete, sorted, without places.
+#pragma once
+
+#include <string>
+
+#include "compiler/link/linked_config.h"
+
+namespace edge::compiler::link {
+
+std::string dump(const LinkedConfig& config);
+
+}  // namespace edge::compiler::link
