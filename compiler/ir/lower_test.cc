@@ -92,6 +92,29 @@ TEST(Lower, AFaultyPartTakesTheWholeRouteOut) {
   EXPECT_EQ(f.diagnostics.errors(), 2U);
 }
 
+TEST(Lower, APrefixHasAtMost64Segments) {
+  Fixture f;
+  std::string path;
+  for (int i = 0; i < 64; ++i) path += "/s";
+  f.route("at-limit", {"a.com"}, {prefix(path)});
+  f.route("over", {"a.com"}, {prefix(path + "/s")});
+  EXPECT_THAT(f.lowered(), ::testing::Not(HasSubstr("default/over")));
+  ASSERT_EQ(f.diagnostics.errors(), 1U);
+  EXPECT_EQ(f.diagnostics.all()[0].code, DiagnosticCode::kTooDeep);
+}
+
+TEST(Lower, AFaultPointsIntoTheValue) {
+  Fixture f;
+  auto& route = f.route("r", {"a.com"}, {any()});
+  route.expression = at("method = \"GET\"");
+  f.lowered();
+  ASSERT_EQ(f.diagnostics.errors(), 1U);
+  ASSERT_TRUE(f.diagnostics.all()[0].within);
+  EXPECT_EQ(f.diagnostics.all()[0].within->begin, 7U);
+  EXPECT_EQ(f.diagnostics.all()[0].within->end, 8U);
+  EXPECT_EQ(f.diagnostics.all()[0].field, "spec.expression");
+}
+
 TEST(Lower, RoutesMeetListenersInTheirCommonNames) {
   Fixture f({"*.a.com", "b.com"});
   f.route("wide", {"*.com"}, {exact("/w")});

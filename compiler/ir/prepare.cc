@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/expr/regex_matcher.h"
@@ -7,18 +9,12 @@
 namespace edge::compiler::ir {
 namespace {
 
-/// The place of `[begin, end)` of a decoded value in the user's file. Exact for plain and simply quoted scalars; the
-/// whole value where escapes or block indentation stand between.
-Span place_of(const Located<std::string>& value, std::uint32_t begin, std::uint32_t end) {
-  const Span& span = value.span;
-  if (!span.somewhere()) return span;
-  const std::size_t written = span.end - span.begin;
-  const std::size_t quotes = written == value->size() + 2 ? 1 : 0;
-  if (written != value->size() + 2 * quotes) return span;
-  const auto base = span.begin + static_cast<std::uint32_t>(quotes);
-  // A fault at the end of the text is shown under its last byte.
-  if (begin == end && begin > 0) --begin;
-  return Span{span.source, base + begin, base + std::max(end, begin + 1)};
+/// What the program's records number with 16 bits.
+constexpr std::size_t kMaxRules = 10'000;
+constexpr std::size_t kMaxMatches = 10'000;
+
+std::size_t segments(std::string_view prefix) {
+  return static_cast<std::size_t>(std::count(prefix.begin(), prefix.end(), '/'));
 }
 
 class Preparer {
@@ -33,8 +29,11 @@ class Preparer {
       if (parsed.fault) report(*route_.expression, "spec.expression", *parsed.fault, Severity::kError);
       if (parsed.expression) parts().expression = std::move(parsed.expression);
     }
-    for (std::size_t r = 0; r < route_.rules.size(); ++r) {
-      for (std::size_t m = 0; m < route_.rules[r].matches.size(); ++m) prepare_match(r, m);
+    if (route_.rules.size() > kMaxRules) too_many("spec.rules", route_.rules.size(), kMaxRules);
+    for (std::size_t r = 0; !failed_ && r < route_.rules.size(); ++r) {
+      const std::size_t matches = route_.rules[r].matches.size();
+      if (matches > kMaxMatches) too_many("spec.rules[" + std::to_string(r) + "].matches", matches, kMaxMatches);
+      for (std::size_t m = 0; m < std::min(matches, kMaxMatches); ++m) prepare_match(r, m);
     }
     result.usable = !failed_;
     if (result.usable) result.parts = std::move(parts_);
@@ -53,8 +52,17 @@ class Preparer {
     const auto field = [&] {
       return "spec.rules[" + std::to_string(rule) + "].matches[" + std::to_string(index) + "]";
     };
+    if (match.path.type == PathMatch::Type::kPrefix && segments(match.path.value.value) > program::kMaxPathDepth) {
+      report(match.path.value, field() + ".path.value",
+             expr::TextFault{DiagnosticCode::kTooDeep,
+                             0,
+                             static_cast<std::uint32_t>(match.path.value->size()),
+                             "the prefix has more than " + std::to_string(program::kMaxPathDepth) + " segments",
+                             {}},
+             Severity::kError);
+    }
     if (match.path.type == PathMatch::Type::kRegex) {
-      pattern(match.path.value, field() + ".path.value", match.path.value.value.size() > 0);
+      pattern(match.path.value, field() + ".path.value", true);
     }
     for (std::size_t i = 0; i < match.headers.size(); ++i) {
       if (match.headers[i].type != MatchType::kRegex) continue;
@@ -89,19 +97,29 @@ class Preparer {
     parts().patterns[key_].push_back({regex.pattern, regex.always});
   }
 
+  void too_many(const std::string& field, std::size_t count, std::size_t limit) {
+    Located<std::string> whole;
+    whole.span = route_.identity.span;
+    report(whole, field,
+           expr::TextFault{DiagnosticCode::kTooMany,
+                           0,
+                           0,
+                           std::to_string(count) + " entries, at most " + std::to_string(limit) + " are allowed",
+                           {}},
+           Severity::kError);
+  }
+
   void report(const Located<std::string>& text, const std::string& field, const expr::TextFault& fault,
               Severity severity) {
     Diagnostic diagnostic{.code = fault.code};
     diagnostic.severity = severity;
     diagnostic.resource = route_.identity.text();
     diagnostic.field = field;
-    diagnostic.span = place_of(text, fault.begin, fault.end);
+    diagnostic.span = text.span;
+    if (fault.end - fault.begin < text->size()) diagnostic.within = Within{fault.begin, fault.end};
     diagnostic.message = fault.message;
     diagnostic.fix = fault.fix;
     if (severity == Severity::kError) {
-      if (diagnostic.span == text.span) {
-        diagnostic.notes.push_back("at byte " + std::to_string(fault.begin + 1) + " of the value");
-      }
       diagnostic.notes.emplace_back("the whole route is left out: a route is never widened by a fault in it");
       failed_ = true;
     }
