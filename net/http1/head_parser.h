@@ -183,13 +183,19 @@ struct HeadParser {
       if (*name_end != ':' || name_end == line) return fault(name_fault());
       if (count == max_fields) return fault(HeadFault::kTooManyFields);
       const char* value = name_end + 1;
-      while (value < stop && is_blank(*value)) ++value;
+      // Nearly always one space and then no other.
+      if (stop - value >= 2 && value[0] == ' ' && static_cast<unsigned char>(value[1]) > ' ') {
+        ++value;
+      } else {
+        while (value < stop && is_blank(*value)) ++value;
+      }
       const char* value_stop = Scan::value_end(value, stop);
       if (stop - value_stop < 2 || value_stop[0] != '\r' || value_stop[1] != '\n') {
         return line_end(value_stop, HeadFault::kBadFieldValue);
       }
       const char* value_end = value_stop;
-      while (value_end > value && is_blank(value_end[-1])) --value_end;
+      // At least the colon stands before it.
+      while (is_blank(value_end[-1]) && value_end > value) --value_end;
       sink.add({line, static_cast<std::size_t>(name_end - line)}, {value, static_cast<std::size_t>(value_end - value)});
       line = value_stop + 2;
     }

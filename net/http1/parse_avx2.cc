@@ -18,10 +18,8 @@ namespace {
 template <typename Stops>
 struct Avx2Find {
   static const char* find(const char* p, const char* end) {
-    while (end - p >= 32) {
-      const unsigned mask = Stops::mask(p);
-      if (mask != 0) return p + __builtin_ctz(mask);
-      p += 32;
+    for (; end - p >= 32; p += 32) {
+      if (const unsigned mask = Stops::mask(p)) return p + __builtin_ctz(mask);
     }
     if (p == end) return end;
     const char* last = end - 32;

@@ -39,10 +39,8 @@ struct ScalarScan {
 template <typename Stops>
 struct VectorFind {
   static const char* find(const char* p, const char* end) {
-    while (end - p >= Stops::kWidth) {
-      const unsigned mask = Stops::mask(p);
-      if (mask != 0) return p + __builtin_ctz(mask);
-      p += Stops::kWidth;
+    for (; end - p >= Stops::kWidth; p += Stops::kWidth) {
+      if (const unsigned mask = Stops::mask(p)) return p + __builtin_ctz(mask);
     }
     if (p == end) return end;
     // The last bytes: a vector that ends at `end`, without what lies before `p`.
