@@ -20,6 +20,7 @@
 #include <llvm/Target/TargetOptions.h>
 
 #include "compiler/emit/native_link.h"
+#include "compiler/emit/native_loops.h"
 #include "compiler/emit/native_plan.h"
 
 namespace edge::compiler::emit {
@@ -32,8 +33,10 @@ using program::HostHeader;
 using program::NodeRecord;
 using program::Op;
 
-/// Shards over this many predicates are compiled without optimisation: compile time matters more there.
+/// Shards over this many predicates or functions are compiled without optimisation: every function costs LLVM's hundred
+/// passes half a millisecond, against some 50 us without them, and a shard is rebuilt while its user waits.
 constexpr std::size_t kOptimisedPredicates = 500;
+constexpr std::size_t kOptimisedFunctions = 16;
 /// Values up to this size are compared by inline words, longer ones by a loop over constant data.
 constexpr std::size_t kInlineBytes = 128;
 /// Tests emitted for one shard, shared nodes counted as often as they are used. Far above what a shard's expressions
@@ -107,9 +110,7 @@ class HostEmitter {
     builder_.SetInsertPoint(block());
     input_ = function_->getArg(0);
     slots_ = load(abi_.pointer, input_, offsetof(program::MatchInput, slots));
-    Exit exit = make_exit();
-    BasicBlock* entry = builder_.GetInsertBlock();
-    (void)entry;
+    const Exit exit = make_exit();
     emit_plan(plan_group(host_, record), index(program::kNoCandidate), exit);
     enter(exit);
     builder_.CreateRet(exit.best);
@@ -374,7 +375,7 @@ class HostEmitter {
       return;
     }
     Value* found =
-        builder_.CreateCall(contains_function(), {data, slot_size(slot), constant(text), number(text.size())});
+        builder_.CreateCall(contains_function(module_), {data, slot_size(slot), constant(text), number(text.size())});
     builder_.CreateCondBr(builder_.CreateICmpNE(found, index(0)), yes, no);
   }
 
@@ -402,7 +403,7 @@ class HostEmitter {
     builder_.CreateCondBr(builder_.CreateICmpNE(masked, number(0)), yes, no);
   }
 
-  // ---- Loops that are shared by the whole module ------------------------------------------------------------------
+  // ---- Calls of the module's loops ------------------------------------------------------------------
 
   llvm::Constant* constant(std::string_view text) {
     auto* data = llvm::ConstantDataArray::getString(context_, {text.data(), text.size()}, false);
@@ -413,88 +414,8 @@ class HostEmitter {
   }
 
   Value* call_equal(Value* data, std::string_view text) {
-    Value* result = builder_.CreateCall(equal_function(), {data, constant(text), number(text.size())});
+    Value* result = builder_.CreateCall(equal_function(module_), {data, constant(text), number(text.size())});
     return builder_.CreateICmpNE(result, index(0));
-  }
-
-  /// `u32 equal(const char* a, const char* b, u64 n)`, n >= 8: words, the last one overlapping. No call to libc: the
-  /// shared object needs nothing but itself.
-  llvm::Function* equal_function() {
-    if (auto* known = module_.getFunction("equal")) return known;
-    auto* type = llvm::FunctionType::get(abi_.i32, {abi_.pointer, abi_.pointer, abi_.i64}, false);
-    auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "equal", module_);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    Value* n = function->getArg(2);
-    llvm::IRBuilder<> b(BasicBlock::Create(context_, "", function));
-    const auto block_of = [&] { return BasicBlock::Create(context_, "", function); };
-    BasicBlock* entry = b.GetInsertBlock();
-    BasicBlock* loop = block_of();
-    BasicBlock* go_on = block_of();
-    BasicBlock* differ = block_of();
-    BasicBlock* equal = block_of();
-    Value* last = b.CreateSub(n, number(8));
-    b.CreateBr(loop);
-    b.SetInsertPoint(loop);
-    llvm::PHINode* i = b.CreatePHI(abi_.i64, 2);
-    const auto word = [&](Value* base) {
-      return b.CreateAlignedLoad(abi_.i64, b.CreateInBoundsGEP(abi_.i8, base, i), llvm::Align(1));
-    };
-    b.CreateCondBr(b.CreateICmpEQ(word(function->getArg(0)), word(function->getArg(1))), go_on, differ);
-    b.SetInsertPoint(go_on);
-    Value* step = b.CreateAdd(i, number(8));
-    Value* next = b.CreateSelect(b.CreateICmpULT(step, last), step, last);
-    b.CreateCondBr(b.CreateICmpEQ(i, last), equal, loop);
-    i->addIncoming(number(0), entry);
-    i->addIncoming(next, go_on);
-    b.SetInsertPoint(equal);
-    b.CreateRet(index(1));
-    b.SetInsertPoint(differ);
-    b.CreateRet(index(0));
-    return function;
-  }
-
-  /// `u32 contains(const char* text, u64 n, const char* needle, u64 m)`, m >= 1: the plain search.
-  llvm::Function* contains_function() {
-    if (auto* known = module_.getFunction("contains")) return known;
-    auto* type = llvm::FunctionType::get(abi_.i32, {abi_.pointer, abi_.i64, abi_.pointer, abi_.i64}, false);
-    auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "contains", module_);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
-    Value *text = function->getArg(0), *n = function->getArg(1), *needle = function->getArg(2),
-          *m = function->getArg(3);
-    const auto block_of = [&] { return BasicBlock::Create(context_, "", function); };
-    llvm::IRBuilder<> b(block_of());
-    BasicBlock* entry = b.GetInsertBlock();
-    BasicBlock *fits = block_of(), *outer = block_of(), *inner = block_of(), *advance = block_of(), *shift = block_of(),
-               *yes = block_of(), *no = block_of();
-    b.CreateCondBr(b.CreateICmpULT(n, m), no, fits);
-    b.SetInsertPoint(fits);
-    Value* last = b.CreateSub(n, m);
-    b.CreateBr(outer);
-    b.SetInsertPoint(outer);
-    llvm::PHINode* start = b.CreatePHI(abi_.i64, 2);
-    start->addIncoming(number(0), fits);
-    b.CreateBr(inner);
-    b.SetInsertPoint(inner);
-    llvm::PHINode* i = b.CreatePHI(abi_.i64, 2);
-    i->addIncoming(number(0), outer);
-    const auto byte = [&](Value* base, Value* offset) {
-      return b.CreateAlignedLoad(abi_.i8, b.CreateInBoundsGEP(abi_.i8, base, offset), llvm::Align(1));
-    };
-    Value* here = byte(text, b.CreateAdd(start, i));
-    b.CreateCondBr(b.CreateICmpEQ(here, byte(needle, i)), advance, shift);
-    b.SetInsertPoint(advance);
-    Value* following = b.CreateAdd(i, number(1));
-    i->addIncoming(following, advance);
-    b.CreateCondBr(b.CreateICmpEQ(following, m), yes, inner);
-    b.SetInsertPoint(shift);
-    start->addIncoming(b.CreateAdd(start, number(1)), shift);
-    b.CreateCondBr(b.CreateICmpEQ(start, last), no, outer);
-    b.SetInsertPoint(yes);
-    b.CreateRet(index(1));
-    b.SetInsertPoint(no);
-    b.CreateRet(index(0));
-    (void)entry;
-    return function;
   }
 
   llvm::Module& module_;
@@ -511,16 +432,27 @@ class HostEmitter {
   Value* slots_ = nullptr;
 };
 
+/// Groups that have code, by what it was made from.
+using SharedCode = std::map<std::string, llvm::Function*>;
+
 /// The host's entry of the index, its functions written to the module.
-llvm::Constant* emit_host_code(llvm::Module& module, const Abi& abi, const NativeInput& input, std::size_t& tests) {
-  const auto groups = input.host.array(input.host.header<HostHeader>().groups);
+llvm::Constant* emit_host_code(llvm::Module& module, const Abi& abi, const NativeInput& input, SharedCode& shared,
+                               std::size_t& tests) {
   std::vector<llvm::Constant*> functions;
-  for (const GroupRecord& group : groups) {
-    if (group_needs_code(input.host, group)) {
-      functions.push_back(HostEmitter(module, abi, input.host, tests).group(group));
-    } else {
+  for (const GroupRecord& group : input.host.array(input.host.header<HostHeader>().groups)) {
+    if (!group_needs_code(input.host, group)) {
       functions.push_back(llvm::ConstantPointerNull::get(abi.pointer));
+      continue;
     }
+    const std::string key = group_text(input.host, group);
+    llvm::Function* function = nullptr;
+    if (const auto known = key.empty() ? shared.end() : shared.find(key); known != shared.end()) {
+      function = known->second;
+    } else {
+      function = HostEmitter(module, abi, input.host, tests).group(group);
+      if (!key.empty()) shared.emplace(key, function);
+    }
+    functions.push_back(function);
   }
   auto* type = llvm::ArrayType::get(abi.pointer, functions.size());
   auto* table = new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::InternalLinkage,
@@ -554,15 +486,18 @@ void initialise_targets() {
   });
 }
 
-std::size_t count_predicates(const std::vector<NativeInput>& hosts) {
-  std::size_t count = 0;
+llvm::CodeGenOptLevel level_for(const std::vector<NativeInput>& hosts) {
+  std::size_t predicates = 0;
+  std::size_t functions = 0;
   for (const NativeInput& input : hosts) {
-    const auto candidates = input.host.array(input.host.header<HostHeader>().candidates);
-    count += static_cast<std::size_t>(std::count_if(candidates.begin(), candidates.end(), [](const auto& candidate) {
-      return candidate.predicate != program::kNone;
-    }));
+    const auto& header = input.host.header<HostHeader>();
+    for (const auto& candidate : input.host.array(header.candidates)) {
+      predicates += candidate.predicate != program::kNone;
+    }
+    functions += header.groups.count;
   }
-  return count;
+  const bool large = predicates > kOptimisedPredicates || functions > kOptimisedFunctions;
+  return large ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Less;
 }
 
 Result<std::vector<std::byte>> emit_object(program::Target target, const std::vector<NativeInput>& hosts) {
@@ -572,10 +507,8 @@ Result<std::vector<std::byte>> emit_object(program::Target target, const std::ve
   std::string message;
   const llvm::Target* backend = llvm::TargetRegistry::lookupTarget(name.triple, message);
   if (backend == nullptr) return Error{ErrorCode::kInternal, "LLVM: " + message};
-  const auto level =
-      count_predicates(hosts) > kOptimisedPredicates ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Less;
   const std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      name.triple, name.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+      name.triple, name.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small, level_for(hosts)));
   if (machine == nullptr) return Error{ErrorCode::kInternal, "LLVM has no machine for " + std::string(name.triple)};
 
   llvm::LLVMContext context;
@@ -585,8 +518,9 @@ Result<std::vector<std::byte>> emit_object(program::Target target, const std::ve
   module.setPICLevel(llvm::PICLevel::BigPIC);
   const Abi abi(context);
   std::vector<llvm::Constant*> entries;
+  SharedCode shared;
   std::size_t tests = 0;
-  for (const NativeInput& input : hosts) entries.push_back(emit_host_code(module, abi, input, tests));
+  for (const NativeInput& input : hosts) entries.push_back(emit_host_code(module, abi, input, shared, tests));
   if (tests > kMaxEmittedTests) return Error{ErrorCode::kResourceExhausted, "predicates too large for native code"};
   emit_index(module, abi, entries);
 

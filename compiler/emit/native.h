@@ -2,7 +2,7 @@
 //
 // A group becomes a function (program/abi.h). Candidates that test one slot for exact values become a split tree of
 // linear size: f(list) = min(bucket[value], f(rules that do not test this slot)). No IR optimisation pipeline;
-// CodeGenOptLevel::Less, None for shards over 500 predicates. The only file with LLVM headers.
+// CodeGenOptLevel::Less for small shards, None for others. LLVM's headers stay in native*.cc.
 #pragma once
 
 #include <cstddef>

@@ -114,7 +114,77 @@ class Planner {
   std::span<const std::uint32_t> operands_;
 };
 
+class GroupText {
+ public:
+  explicit GroupText(const program::SectionView& host) : host_(host), header_(host.header<HostHeader>()) {}
+
+  void add(const program::CandidateRecord& candidate) {
+    if (candidate.predicate == program::kNone) {
+      number(program::kNone);
+    } else {
+      add_node(candidate.predicate);
+    }
+  }
+  bool too_long() const { return text_.size() > kMaxText; }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  static constexpr std::size_t kMaxText = 1024;
+
+  void add_node(std::uint32_t index) {
+    if (too_long()) return;
+    const NodeRecord& node = host_.array(header_.nodes)[index];
+    number(static_cast<std::uint32_t>(node.op));
+    number(node.slot);
+    switch (node.op) {
+      case Op::kAnd:
+      case Op::kOr:
+        number(node.b);
+        for (const std::uint32_t operand : host_.array(header_.operands).subspan(node.a, node.b)) add_node(operand);
+        break;
+      case Op::kNot:
+        add_node(node.a);
+        break;
+      case Op::kSourceIn: {
+        const program::CidrRecord& cidr = host_.array(header_.cidrs)[node.a];
+        text_.append(reinterpret_cast<const char*>(&cidr), sizeof cidr);
+        break;
+      }
+      case Op::kRegex:
+        number(node.a);
+        break;
+      case Op::kEquals:
+      case Op::kPathPrefix:
+      case Op::kContains:
+        number(node.b);
+        text_ += host_.string(node.a, node.b);
+        break;
+      case Op::kPresent:
+      case Op::kFalse:
+        break;
+    }
+  }
+  void number(std::uint32_t value) { text_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+  const program::SectionView& host_;
+  const HostHeader& header_;
+  std::string text_;
+};
+
+/// Candidates of a group that is worth looking for.
+constexpr std::size_t kSharedGroup = 4;
+
 }  // namespace
+
+std::string group_text(const program::SectionView& host, const program::GroupRecord& group) {
+  if (group.count > kSharedGroup) return {};
+  GroupText text(host);
+  for (const auto& candidate : host.array(host.header<HostHeader>().candidates).subspan(group.first, group.count)) {
+    text.add(candidate);
+    if (text.too_long()) return {};
+  }
+  return std::move(text).take();
+}
 
 Plan plan_group(const program::SectionView& host, const program::GroupRecord& group) {
   const Planner planner(host);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,6 +43,10 @@ struct Plan {
 };
 
 Plan plan_group(const program::SectionView& host, const program::GroupRecord& group);
+
+/// All that a small group's code is made from, as bytes: equal bytes, equal code (`method == "POST"` alone stands on
+/// many paths). Empty when the group is too large to be looked for.
+std::string group_text(const program::SectionView& host, const program::GroupRecord& group);
 
 /// Where to compare a value of `size` bytes: loads of `width` bytes, overlapping, never past the end.
 struct Window {
