@@ -299,13 +299,21 @@ class Reader {
 
   /// `\Q…\E`: the bytes as they stand; `\E` may be left out at the end.
   RegexNode quotation(Flags flags) {
+    const std::size_t begin = at_;
     at_ += 2;
     const std::size_t close = std::min(text_.find("\\E", at_), text_.size());
     const std::string_view inner = text_.substr(at_, close - at_);
     at_ = std::min(close + 2, text_.size());
+    if (more() && std::string_view("*+?{").find(peek()) != std::string_view::npos) {
+      return refuse(DiagnosticCode::kRegexUnsupported, begin, at_ + 1, "a quotation cannot be repeated",
+                    "put it into a group: `(?:\\Q…\\E)`");
+    }
     RegexNode all = leaf(Kind::kConcat);
     for (const char c : inner) all.children.push_back(literal(std::string(1, c), flags));
-    return all.children.empty() ? leaf(Kind::kEmpty) : all;
+    if (all.children.empty()) return leaf(Kind::kEmpty);
+    if (all.children.size() > 1) return all;
+    RegexNode only = std::move(all.children.front());
+    return only;
   }
 
   RegexNode repeats(RegexNode node, std::size_t begin) {

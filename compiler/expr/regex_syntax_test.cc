@@ -65,6 +65,7 @@ TEST(Regex, WhatTheEnginesDoNotShareIsRefusedByName) {
   EXPECT_THAT(read("(*UTF8)a"), HasSubstr("verbs"));
   EXPECT_THAT(read("[\xc3\xa9]"), HasSubstr("single bytes"));
   EXPECT_THAT(read("\\v"), HasSubstr("do not share"));
+  EXPECT_THAT(read("\\Qab\\E*"), HasSubstr("a quotation cannot be repeated"));
 }
 
 TEST(Regex, SyntaxFaultsNameThePlace) {
