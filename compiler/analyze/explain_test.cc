@@ -119,7 +119,7 @@ TEST_F(Explain, FallsThroughToTheLessSpecificHost) {
   EXPECT_EQ(fell.winner.route, "demo/wide");
   const std::string text = explanation_text(fell, true);
   EXPECT_THAT(text, HasSubstr("another path"));
-  EXPECT_THAT(text, HasSubstr("- demo/shop rule 2 match 0: not "));
+  EXPECT_THAT(text, HasSubstr("- demo/shop rules[2].matches[0]: fails "));
 }
 
 TEST_F(Explain, SaysWhenNothingMatches) {

@@ -33,13 +33,13 @@ std::string slot_text(const program::MatchInput& input, std::uint32_t slot) {
 }
 
 std::string rule_text(const ExplainedRule& rule) {
-  return rule.route + " rule " + std::to_string(rule.rule) + " match " + std::to_string(rule.match);
+  return rule.route + " rules[" + std::to_string(rule.rule) + "].matches[" + std::to_string(rule.match) + "]";
 }
 
-std::string backend_text(const ExplainedBackend& backend) {
+std::string backend_text(const ExplainedBackend& backend, bool alone) {
   std::string text = backend.name.empty() ? "(unresolved, answers 500)" : backend.name;
   text += " weight " + std::to_string(backend.weight);
-  return text + (backend.canary ? " (takes X-Canary: true)" : "");
+  return text + (backend.canary && !alone ? " (takes X-Canary: true)" : "");
 }
 
 std::string engine_text(const ExplainedEngine& engine) {
@@ -78,7 +78,7 @@ void append_rules(const ExplainedHost& host, bool all, std::string& out) {
         out += "    + " + rule_text(rule) + ": wins";
         break;
       case ExplainedRule::Verdict::kFailed:
-        out += "    - " + rule_text(rule) + ": not " + rule.failed;
+        out += "    - " + rule_text(rule) + ": fails " + rule.failed;
         if (!rule.actual.empty()) out += "; the request has " + rule.actual;
         break;
       case ExplainedRule::Verdict::kNotTried:
@@ -203,7 +203,9 @@ std::string explanation_text(const Explanation& explanation, bool all) {
   } else {
     out += "winner    ProxyRoute " + rule_text(explanation.winner) + "\n";
     for (const std::string& filter : explanation.filters) out += "filter    " + filter + "\n";
-    for (const ExplainedBackend& backend : explanation.backends) out += "backend   " + backend_text(backend) + "\n";
+    for (const ExplainedBackend& backend : explanation.backends) {
+      out += "backend   " + backend_text(backend, explanation.backends.size() == 1) + "\n";
+    }
     if (explanation.denied) out += "answer    503, a policy that protects the route cannot be enforced\n";
   }
   out += "engines   interpreter decided";
