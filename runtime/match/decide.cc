@@ -12,7 +12,6 @@
 namespace edge::runtime {
 namespace {
 
-using program::HostHeader;
 using program::kNone;
 using program::NameEntry;
 using program::PathEntry;
@@ -21,9 +20,11 @@ using program::Target32;
 /// A host name's keys: the hash of each run of labels that ends it, from the last label on. Found as far as asked for.
 class NameKeys {
  public:
-  explicit NameKeys(std::string_view name) : name_(name), open_(name.size()) {}
+  explicit NameKeys(std::string_view name) : name_(name), open_(name.size()) {
+    if (name.size() <= kScanBlock) dots_ = byte_mask(name.data(), name.size(), '.');
+  }
 
-  /// Finds the keys of up to `labels` labels. \returns how many there are.
+  /// Finds the keys of up to `labels` labels. \returns how many of them there are.
   std::size_t find(std::size_t labels) {
     while (count_ < labels && !whole_ && count_ < kMaxLabels) add();
     return std::min(count_, labels);
@@ -43,16 +44,28 @@ class NameKeys {
   };
 
   void add() {
-    std::size_t begin = open_;
-    while (begin > 0 && name_[begin - 1] != '.') --begin;
-    hash_ = program::name_hash_step(hash_, name_.substr(begin, open_ - begin));
+    const std::size_t begin = last_label();
+    hash_ = program::name_hash_step(hash_, {name_.data() + begin, open_ - begin});
     keys_[count_++] = {hash_, begin};
     whole_ = begin == 0;
-    open_ = whole_ ? 0 : begin - 1;
+    open_ = begin - 1;
+  }
+
+  /// Where the last label of the first `open_` bytes begins.
+  std::size_t last_label() {
+    if (name_.size() > kScanBlock) {
+      std::size_t begin = open_;
+      while (begin > 0 && name_[begin - 1] != '.') --begin;
+      return begin;
+    }
+    const auto begin = static_cast<std::size_t>(std::bit_width(dots_));
+    if (begin > 0) dots_ ^= std::uint64_t{1} << (begin - 1);
+    return begin;
   }
 
   std::string_view name_;
   std::size_t open_;
+  std::uint64_t dots_ = 0;  ///< of names that fit a block: the dots before `open_`
   std::uint64_t hash_ = program::kNameSeed;
   std::size_t count_ = 0;
   bool whole_ = false;
@@ -129,18 +142,12 @@ struct PathKeys {
 };
 
 const PathEntry* find_path(const LoadedHost& host, std::uint64_t hash, std::string_view path) {
-  const HostHeader& header = *host.header;
-  const auto* const slots = host.view.array(header.path_slots).data();
-  const auto* const paths = host.view.array(header.paths).data();
-  const std::uint32_t mask = header.path_slots.count - 1;
-  for (std::uint32_t i = 0; i < header.max_probe; ++i) {
-    const std::uint32_t slot = slots[(static_cast<std::uint32_t>(hash) + i) & mask];
+  for (std::uint32_t i = 0; i < host.max_probe; ++i) {
+    const std::uint32_t slot = host.path_slots[(static_cast<std::uint32_t>(hash) + i) & host.path_mask];
     if (slot == program::kFreeSlot) return nullptr;
     if (!program::slot_may_match(slot, hash)) continue;
-    const PathEntry& entry = paths[program::slot_entry(slot)];
-    if (entry.path.size == path.size() &&
-        same_bytes(reinterpret_cast<const char*>(host.view.bytes().data()) + entry.path.offset, path.data(),
-                   path.size())) {
+    const PathEntry& entry = host.paths[program::slot_entry(slot)];
+    if (entry.path.size == path.size() && same_bytes(host.bytes + entry.path.offset, path.data(), path.size())) {
       return &entry;
     }
   }
@@ -163,8 +170,8 @@ class Decider {
     if (!path.empty() && path.front() == '/') {
       if (const std::uint32_t action = run_paths(host, path); action != kNone || faulty_) return action;
     }
-    if (const std::uint32_t action = reach(host, host.header->regex); action != kNone || faulty_) return action;
-    return reach(host, host.header->any_path);
+    if (const std::uint32_t action = reach(host, host.regex); action != kNone || faulty_) return action;
+    return reach(host, host.any_path);
   }
 
   /// Whether the request could not be decided.
@@ -174,9 +181,10 @@ class Decider {
  private:
   /// Rule D1: the exact path, then prefixes from the longest on, last `/`.
   std::uint32_t run_paths(const LoadedHost& host, std::string_view path) {
-    const HostHeader& header = *host.header;
-    if (header.max_probe != 0) {
-      const PathKeys keys(path, header.prefix_depths);
+    if (host.max_probe != 0) {
+      const PathKeys keys(path, host.prefix_depths);
+      // All slots that may be looked at are asked for at once: one wait for memory instead of one a prefix.
+      for (std::size_t i = keys.count; i-- > 0;) prefetch_slot(host, keys.prefixes[i].hash);
       const PathEntry* const exact = find_path(host, keys.whole, path);
       if (exact != nullptr) {
         if (const std::uint32_t action = reach(host, exact->exact); action != kNone || faulty_) return action;
@@ -189,7 +197,11 @@ class Decider {
         if (const std::uint32_t action = reach(host, entry->prefix); action != kNone || faulty_) return action;
       }
     }
-    return reach(host, header.root_prefix);
+    return reach(host, host.root_prefix);
+  }
+
+  static void prefetch_slot(const LoadedHost& host, std::uint64_t hash) {
+    __builtin_prefetch(host.path_slots + (static_cast<std::uint32_t>(hash) & host.path_mask));
   }
 
   std::uint32_t reach(const LoadedHost& host, Target32 target) {
@@ -291,9 +303,8 @@ std::optional<Decision> decide(const LoadedProgram& program, std::uint32_t bind,
       return std::nullopt;
     }
     if (found == kNone) continue;
-    const program::ActionRecord& action = host.view.array(host.header->actions)[found];
-    return Decision{&listener, &host, &action, &host.view.array(host.header->routes)[action.route],
-                    &host.view.array(host.header->traffics)[action.traffic]};
+    const program::ActionRecord& action = host.actions[found];
+    return Decision{&listener, &host, &action, host.routes + action.route, host.traffics + action.traffic};
   }
   return std::nullopt;
 }

@@ -16,8 +16,23 @@ namespace edge::runtime {
 
 class RegexSet;
 
-/// One host section with what was loaded for it.
-struct LoadedHost {
+/// One host section with what was loaded for it. The first cache line is all that most requests need of it: in a large
+/// program every further line is a miss.
+struct alignas(64) LoadedHost {
+  const char* bytes = nullptr;  ///< of the section: strings are offsets into it
+  const std::uint32_t* path_slots = nullptr;
+  const program::PathEntry* paths = nullptr;
+  const program::ActionRecord* actions = nullptr;
+  std::uint64_t prefix_depths = 0;
+  std::uint32_t path_mask = 0;
+  std::uint32_t max_probe = 0;
+  program::Target32 root_prefix = program::kNone;
+  program::Target32 regex = program::kNone;
+  program::Target32 any_path = program::kNone;
+  bool has_query_slots = false;
+
+  const program::RouteRecord* routes = nullptr;
+  const program::TrafficRecord* traffics = nullptr;
   const program::HostHeader* header = nullptr;
   program::SectionView view;
   /// Null: its groups are interpreted.
@@ -29,7 +44,6 @@ struct LoadedHost {
   const std::uint64_t* group_sets = nullptr;
   /// Bit (length mod 64) set for the name of each header slot: most headers of a request are passed over by it.
   std::uint64_t header_lengths = 0;
-  bool has_query_slots = false;
 };
 
 /// A NameTable (program/format.h) with its places resolved.
