@@ -1,6 +1,4 @@
-set(compile_sources compile.cc compile_native.cc compile_regex.cc)
-if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/read_config.cc")
-  list(APPEND compile_sources read_config.cc)
-endif()
-edge_library(edge_compiler SOURCES ${compile_sources}
+edge_library(edge_compiler SOURCES compile.cc compile_native.cc compile_regex.cc read_config.cc
   DEPS edge_program edge_compiler_link edge_compiler_ir edge_compiler_emit edge_compiler_analyze)
+edge_test(compile_test SOURCES compile_test.cc DEPS edge_compiler)
+add_dependencies(compile_test edge-regexc)

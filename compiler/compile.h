@@ -28,7 +28,7 @@ struct CompileOptions {
   /// Proves every program on itself before it is returned. Off only in benchmarks of single stages.
   bool prove = true;
   /// Program of the regex worker; empty: `edge-regexc` beside the running executable.
-  std::string regex_worker;
+  std::string regex_worker = {};
 };
 
 /// What ran, for tests of incrementality and for `--timings`.
