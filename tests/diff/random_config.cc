@@ -159,13 +159,11 @@ void fill_route(Chance& chance, const LinkedConfig& config, LinkedRoute& route) 
 
 void add_listeners(Chance& chance, LinkedConfig& config) {
   const std::vector<Words> addresses = {{}, {"10.0.0.1"}, {"10.0.0.1", "10.0.0.2"}};
-  // One choice of addresses for all gateways, so that every listener on a port shares its binds.
-  const Words& chosen = chance.of(addresses);
   std::set<std::string> claimed;
   for (std::uint32_t g = 0; g < 1 + chance.below(2); ++g) {
     auto& gateway = config.gateways.emplace_back();
     gateway.identity = {"ProxyGateway", "edge", "g" + std::to_string(g), 0, {}};
-    for (const auto& address : chosen) gateway.addresses.push_back(*parse_ip(address));
+    for (const auto& address : chance.of(addresses)) gateway.addresses.push_back(*parse_ip(address));
     for (std::uint32_t l = 0; l < 1 + chance.below(3); ++l) {
       compiler::LinkedListener listener;
       listener.gateway = g;

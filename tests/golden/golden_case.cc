@@ -87,7 +87,7 @@ CaseResult run_case(const std::string& input, std::string_view requests) {
   const auto artifact = compiler.compile(config, diagnostics);
   diagnostics.finish(sources);
   result.outputs["diagnostics.txt"] = render_all(diagnostics, sources);
-  result.outputs["linked.txt"] = compiler::dump(config);
+  result.outputs["linked.txt"] = compiler::link::dump(config);
   result.outputs["ir.txt"] = dump_ir(config);
   if (artifact) {
     result.program = artifact->bytes;

@@ -34,6 +34,9 @@ Reference::Reference(const compiler::LinkedConfig& config) : config_(config) {
         if (match.path.type == PathMatch::Type::kRegex) {
           entry.refused |= !one.path.emplace(match.path.value.value).valid();
         }
+        if (match.path.type == PathMatch::Type::kPrefix) {
+          entry.refused |= std::ranges::count(match.path.value.value, '/') > program::kMaxPathDepth;
+        }
         entry.matches.push_back(std::move(one));
       }
     }

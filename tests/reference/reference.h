@@ -59,7 +59,7 @@ class Reference {
   struct RouteEntry {
     const compiler::LinkedRoute* route;
     std::shared_ptr<const Expression> expression;  ///< null: none
-    /// A fault in it (an expression or pattern that cannot be read): it matches nothing.
+    /// A fault in it (an expression or pattern that cannot be read, a prefix past the limit): it matches nothing.
     bool refused = false;
     std::vector<MatchEntry> matches;
   };
