@@ -12,7 +12,8 @@ Acquired fault(AcquireFault what) { return {nullptr, what}; }
 }  // namespace
 
 void UpstreamConnection::unattended(std::uint8_t events) {
-  if (idle_) {
+  // That it can be written to is still reported once when its first answer came as quickly as the connection.
+  if (idle_ && ((events & net::kRead) != 0 || hung_up())) {
     discard_idle();
   } else {
     Channel::unattended(events);
