@@ -108,8 +108,8 @@ TEST(Compile, AFaultyExpressionTakesItsRouteWithItAndNoOther) {
   EXPECT_THAT(routes, Not(HasSubstr("default/bad")));
 }
 
-/// A pattern that RE2 takes and Hyperscan does not: its counters are too large for it.
-std::string refused_pattern(int n) { return "^/x" + std::to_string(n) + "/([a-z]{1,30}[0-9]{1,30}){900,1000}x"; }
+/// A pattern that RE2 takes and Hyperscan does not: an anchor in its middle.
+std::string refused_pattern(int n) { return "x" + std::to_string(n) + "^y"; }
 
 TEST(Compile, PatternsThatHyperscanRefusesTakeTheirRoutesWithThem) {
   Config config;
