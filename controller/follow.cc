@@ -1,5 +1,6 @@
 #include "controller/follow.h"
 
+#include <filesystem>
 #include <set>
 
 #include "compiler/read_config.h"
@@ -49,6 +50,10 @@ Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions opti
 
 Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> paths, compiler::CompileOptions options,
                                                    Colour colour) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return Error{ErrorCode::kNotFound, path + ": no such file or directory"};
+  }
   std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour));
   auto watch = FileWatch::create();
   if (!watch) return watch.error();
@@ -105,7 +110,8 @@ Follower::Attempt Follower::compile(const Texts& texts) {
 Update Follower::build(const Texts& texts) {
   Attempt attempt = compile(texts);
   Update update;
-  std::string report = diagnostics_report(attempt.diagnostics, attempt.sources, colour_);
+  std::string report = texts.empty() ? "there is no *.yaml, *.yml or *.json in the configuration\n" : "";
+  report += diagnostics_report(attempt.diagnostics, attempt.sources, colour_);
   update.clean = attempt.diagnostics.ok() && attempt.artifact;
   if (!update.clean) {
     const std::set<std::string> at_fault = files_at_fault(attempt.diagnostics, attempt.sources);

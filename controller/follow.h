@@ -33,7 +33,7 @@ struct Update {
 /// One thread calls `next`; any other may call `stop`.
 class Follower {
  public:
-  /// `paths` as Compiler takes them. The Error says what cannot be watched.
+  /// `paths` as Compiler takes them. The Error says what is not there or cannot be watched.
   static Result<std::unique_ptr<Follower>> create(std::vector<std::string> paths, compiler::CompileOptions options,
                                                   Colour colour);
 

@@ -126,10 +126,18 @@ TEST_F(Follow, AFileThatWasNeverSoundIsLeftOutAndNeverWidened) {
   EXPECT_THAT(tree(update), testing::AllOf(HasSubstr("/b"), Not(HasSubstr("/a"))));
 }
 
-TEST_F(Follow, WhatCannotBeWatchedIsSaid) {
-  const auto follower = Follower::create({(dir_ / "none/file.yaml").string()}, {}, Colour::kNo);
+TEST_F(Follow, WhatIsNotThereIsSaid) {
+  const auto follower = Follower::create({(dir_ / "none.yaml").string()}, {}, Colour::kNo);
   ASSERT_FALSE(follower.ok());
   EXPECT_THAT(follower.error().text, HasSubstr("none"));
+}
+
+TEST_F(Follow, AFolderWithoutFilesIsAnEmptyProgramAndARemark) {
+  fs::remove(dir_ / "gateway.yaml");
+  start();
+  const Update update = next();
+  EXPECT_TRUE(update.clean);
+  EXPECT_THAT(update.report, HasSubstr("no *.yaml"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::T
   if (std::ranges::any_of(paths, is_program)) {
     if (paths.size() > 1) return Error{ErrorCode::kInvalidArgument, "a program is given alone, without other files"};
     auto view = program::read_file(paths.front());
-    if (!view) return Error{view.error().code, paths.front() + ": " + view.error().text};
+    if (!view) return view.error();
     return ReadProgram{std::move(*view), false};
   }
   compiler::CompileOptions options;

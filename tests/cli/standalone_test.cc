@@ -141,7 +141,7 @@ TEST_F(Standalone, APortThatIsTakenEndsTheStart) {
   dir_.put("config/all.yaml", base_config(1, taken.port));
   // Without --ephemeral-ports: the port is the one that the gateway names.
   Process proxy(command({"--metrics-listen", "off", "--health-listen", "off"}));
-  EXPECT_TRUE(proxy.wait_err(":" + std::to_string(taken.port)));
+  EXPECT_TRUE(proxy.wait_err("port " + std::to_string(taken.port)));
   EXPECT_EQ(proxy.wait_exit(), 1);
 }
 
@@ -151,7 +151,9 @@ TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
   EXPECT_EQ(code({"--threads", "many"}), 2);
   EXPECT_EQ(code({"--metrics-listen", "nowhere"}), 2);
   EXPECT_EQ(code({"--drain-timeout", "5"}), 2);
-  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "none/data"}).code, 1);
+  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "data"}).code, 1);
+  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "config/all.yaml"}).code,
+            1);
 }
 
 }  // namespace
