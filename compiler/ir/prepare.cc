@@ -91,7 +91,7 @@ class Preparer {
       report(text, field,
              expr::TextFault{DiagnosticCode::kRegexUnanchored, 0, static_cast<std::uint32_t>(text->size()),
                              "the pattern is searched anywhere in the path, as it has no `^` at its start",
-                             "write `^" + text.value + "`, or `^.*` before it to say that it is meant"},
+                             "write `^" + text.value + "`, or begin it with `^.*` to search anywhere on purpose"},
              Severity::kWarning);
     }
     parts().patterns[key_].push_back({regex.pattern, regex.always});
