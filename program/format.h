@@ -229,8 +229,8 @@ struct RegexRecord {
 };
 static_assert(sizeof(RegexRecord) == 12);
 
-/// The patterns [first, first + count) of one slot, as one Hyperscan database. Ids in it are 0..count-1. The records cover
-/// all patterns of the host, in order, each once.
+/// The patterns [first, first + count) of one slot, as one Hyperscan database. Ids in it are 0..count-1. The records
+/// cover all patterns of the host, in order, each once.
 struct RegexSetRecord {
   std::uint64_t section_id;  ///< of kind kRegex
   std::uint32_t slot;
@@ -247,8 +247,8 @@ struct HostHeader {
   ArrayRef<PathEntry> paths;
   std::uint64_t prefix_depths;  ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
   Target32 root_prefix;
-  Target32 regex;     ///< group of the rules with a path regex
-  Target32 any_path;  ///< group of the rules without a path
+  Target32 regex;           ///< group of the rules with a path regex
+  Target32 any_path;        ///< group of the rules without a path
   std::uint32_t max_probe;  ///< longest run of slots that a lookup has to look at
   ArrayRef<GroupRecord> groups;
   ArrayRef<CandidateRecord> candidates;
@@ -301,7 +301,7 @@ struct TrafficRecord {
   std::uint64_t max_buffer;          ///< bytes, 0: no bound of its own
   std::uint32_t flags;
   std::uint32_t total_weight;
-  std::uint32_t canary;  ///< index into backends that `X-Canary: true` goes to (rule D3); kNone without backends
+  std::uint32_t canary;       ///< index into backends that `X-Canary: true` goes to (rule D3); kNone without backends
   std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
   std::uint16_t retry_on;     ///< RetryOn bits
 };
@@ -330,7 +330,7 @@ enum class FilterOp : std::uint32_t {
   kResponseHeaderAdd = 5,
   kResponseHeaderRemove = 6,
   kRewriteHost = 7,        ///< value
-  kRewritePrefix = 8,      ///< value replaces the matched prefix, `detail` = its length in bytes
+  kRewritePrefix = 8,      ///< value replaces the matched prefix, the first `detail` bytes; the seam has one slash
   kRewriteFullPath = 9,    ///< value
   kRedirect = 10,          ///< always last: status in `detail` & 0xffff, port in `detail` >> 16 (0: by scheme)
   kRedirectScheme = 11,    ///< value; these come before their kRedirect

@@ -278,8 +278,7 @@ class HostEmitter {
   }
 
   FilterRecord filter_record(const Filter& filter, const PathMatch& path) {
-    FilterRecord record{filter.op, 0, builder_.string(filter.name), {0, 0}};
-    std::string_view value = filter.value;
+    FilterRecord record{filter.op, 0, builder_.string(filter.name), builder_.string(filter.value)};
     switch (filter.op) {
       case FilterOp::kRedirect:
         record.detail = filter.status | filter.port << 16;
@@ -287,13 +286,10 @@ class HostEmitter {
       case FilterOp::kRewritePrefix:
       case FilterOp::kRedirectPrefix:
         record.detail = matched_length(path);
-        // The rest of the path brings its own slash.
-        if (value.ends_with('/')) value.remove_suffix(1);
         break;
       default:
         break;
     }
-    record.value = builder_.string(value);
     return record;
   }
 

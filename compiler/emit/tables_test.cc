@@ -204,9 +204,9 @@ TEST(Tables, RewritesKnowTheLengthOfWhatTheyReplace) {
   route.rules[0].filters = {{program::FilterOp::kRewritePrefix, "", "/v2/", 0, 0}};
   const auto program = read(tables_only(config));
   const std::string text = program::dump_routes(program);
-  EXPECT_THAT(text, HasSubstr("rewrite prefix 4 bytes: /v2\n"));
-  EXPECT_THAT(text, HasSubstr("rewrite prefix 6 bytes: /v2\n"));
-  EXPECT_THAT(text, HasSubstr("rewrite prefix 0 bytes: /v2\n"));
+  EXPECT_THAT(text, HasSubstr("rewrite prefix 4 bytes: /v2/\n"));
+  EXPECT_THAT(text, HasSubstr("rewrite prefix 6 bytes: /v2/\n"));
+  EXPECT_THAT(text, HasSubstr("rewrite prefix 0 bytes: /v2/\n"));
 }
 
 TEST(Tables, BytesDoNotDependOnOrder) {
