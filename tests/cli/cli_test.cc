@@ -15,11 +15,10 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "tests/cli/expected_lines.h"
 #include "tests/cli/process.h"
 
 namespace edge::tests {
@@ -40,32 +39,10 @@ struct Step {
   std::vector<std::string> err;
 };
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
-}
-
-/// Whether `got` is what `wanted` describes, from the given lines on.
-bool fits(const std::vector<std::string>& wanted, std::size_t w, const std::vector<std::string>& got, std::size_t g) {
-  if (w == wanted.size()) return g == got.size();
-  if (wanted[w] == "...") {
-    for (std::size_t skip = g; skip <= got.size(); ++skip) {
-      if (fits(wanted, w + 1, got, skip)) return true;
-    }
-    return false;
-  }
-  if (g == got.size()) return false;
-  const bool equal =
-      wanted[w].starts_with("~ ") ? std::regex_match(got[g], std::regex(wanted[w].substr(2))) : wanted[w] == got[g];
-  return equal && fits(wanted, w + 1, got, g + 1);
 }
 
 std::vector<Block> blocks_of(const fs::path& path) {
@@ -92,8 +69,8 @@ class CliCase : public testing::TestWithParam<std::string> {
     const Finished got = run_command({"/bin/sh", "-c", step.command}, step.input, dir_.path());
     rewritten += "$ " + step.command + "\n";
     const bool code = got.code == step.exit;
-    const bool out = fits(step.out, 0, lines_of(got.out), 0);
-    const bool err = fits(step.err, 0, lines_of(got.err), 0);
+    const bool out = fits(step.out, lines_of(got.out));
+    const bool err = fits(step.err, lines_of(got.err));
     if (got.code != 0) rewritten += "exit " + std::to_string(got.code) + "\n";
     if (!step.input.empty()) rewritten += "--- stdin\n" + step.input;
     const std::string new_out = out ? joined(step.out) : got.out;
