@@ -48,6 +48,11 @@ void write_forwarded_for(const ForwardedHead& from, HeadWriter& out) {
   out.lines("\r\n");
 }
 
+// A length has no place where no body can be (RFC 9110 §8.6): some client may wait for one.
+std::uint64_t never_announced(std::uint16_t status) {
+  return status < 200 || status == 204 ? bit(KnownField::kContentLength) : 0;
+}
+
 }  // namespace
 
 void write_request_head(const ForwardedHead& from, HeadWriter& out) {
@@ -89,7 +94,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
 void write_response_head(const ReturnedHead& from, HeadWriter& out) {
   const HeadFields& fields = from.head.fields;
   out.status_line(from.head.status, from.head.reason);
-  copy_fields(fields, 0, from.edits, out);
+  copy_fields(fields, never_announced(from.head.status), from.edits, out);
   if (!fields.has(KnownField::kDate)) out.field("Date", from.date);
   out.field("Via", kViaName);
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
@@ -101,7 +106,7 @@ void write_response_head(const ReturnedHead& from, HeadWriter& out) {
 void write_interim_head(const net::http1::ResponseHead& head, HeadWriter& out) {
   static const program::SectionView kNoSection;
   out.status_line(head.status, head.reason);
-  copy_fields(head.fields, 0, FieldEdits(kNoSection, {}, Side::kResponse, {}), out);
+  copy_fields(head.fields, never_announced(head.status), FieldEdits(kNoSection, {}, Side::kResponse, {}), out);
   out.finish();
 }
 

@@ -68,8 +68,12 @@ class Relay {
   bool request_read() const { return request_done_; }
   bool client_reusable() const { return request_done_ && !close_client_; }
   bool upstream_reusable() const;
-  /// A broken response of which the client sees no other sign than a reset.
-  bool must_reset_client() const { return failed() && answered() && body_out_ == BodyOut::kUntilClose; }
+  /// A broken response of which the client sees no other sign than a reset, or a client that has had its time to take
+  /// it.
+  bool must_reset_client() const {
+    return failed() && answered() &&
+           (body_out_ == BodyOut::kUntilClose || failure_.kind == FailureKind::kClientStalled);
+  }
 
  private:
   enum class Response : std::uint8_t { kHead, kBody, kDone };
