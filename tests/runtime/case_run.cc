@@ -53,6 +53,10 @@ std::uint64_t stat_value(const runtime::ServerStats& stats, const std::string& n
   return name.starts_with("responses_") ? stats.responses[(name.back() - '0') % 6] : ~std::uint64_t{0};
 }
 
+std::string get(const std::string& path, const std::string& field) {
+  return "GET " + path + " HTTP/1.1\r\nHost: example.com\r\n" + (field.empty() ? "" : field + "\r\n") + "\r\n";
+}
+
 }  // namespace
 
 CaseRun::~CaseRun() {
@@ -172,6 +176,7 @@ Status Client::run_own(const Command& command) {
   if (command.name == "connect") return connect(command.argument);
   if (command.name == "install") return run_.install(command.argument);
   if (command.name == "tally") return tally(command.argument);
+  if (command.name == "pipeline") return pipeline(command.argument);
   if (command.name == "share") return share(command.argument);
   if (command.name == "stat") return stat(command.argument);
   if (command.name == "drain") {
@@ -196,19 +201,37 @@ Status Client::connect(const std::string& argument) {
 Status Client::tally(const std::string& argument) {
   const auto [number, rest] = split_word(argument);
   const auto [path, field] = split_word(rest);
-  const std::string request =
-      "GET " + path + " HTTP/1.1\r\nHost: example.com\r\n" + (field.empty() ? "" : field + "\r\n") + "\r\n";
   bodies_.clear();
   const Result<Connection*> connection = current();
   if (!connection) return connection.error();
   for (int i = std::stoi(number); i > 0; --i) {
-    if (Status sent = (*connection)->send(request); !sent) return sent;
-    const Result<Message> head = (*connection)->receive_head();
-    if (!head) return head.error();
-    const Result<std::string> body = (*connection)->receive_body(*head);
-    if (!body) return body.error();
-    ++bodies_[*body];
+    if (Status sent = (*connection)->send(get(path, field)); !sent) return sent;
+    if (Status counted = count_answer(**connection); !counted) return counted;
   }
+  return {};
+}
+
+/// `pipeline N PATH`: as `tally`, but the requests `PATH1` to `PATHN` go out before any answer is read.
+Status Client::pipeline(const std::string& argument) {
+  const auto [number, path] = split_word(argument);
+  bodies_.clear();
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  std::string requests;
+  for (int i = 1; i <= std::stoi(number); ++i) requests += get(path + std::to_string(i), "");
+  if (Status sent = (*connection)->send(requests); !sent) return sent;
+  for (int i = std::stoi(number); i > 0; --i) {
+    if (Status counted = count_answer(**connection); !counted) return counted;
+  }
+  return {};
+}
+
+Status Client::count_answer(Connection& connection) {
+  const Result<Message> head = connection.receive_head();
+  if (!head) return head.error();
+  const Result<std::string> body = connection.receive_body(*head);
+  if (!body) return body.error();
+  ++bodies_[*body];
   return {};
 }
 

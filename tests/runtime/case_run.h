@@ -25,6 +25,8 @@ class Client : public Actor {
   Status run_own(const Command& command) override;
   Status connect(const std::string& argument);
   Status tally(const std::string& argument);
+  Status pipeline(const std::string& argument);
+  Status count_answer(Connection& connection);
   Status share(const std::string& argument);
   Status stat(const std::string& argument);
 

@@ -27,14 +27,28 @@ bool finds(const std::string& text, const std::string& regex) { return std::rege
 }  // namespace
 
 const std::map<std::string, Actor::Run>& Actor::table() {
-  static const std::map<std::string, Run> table = {
-      {"send", &Actor::send},           {"send-torn", &Actor::send_torn}, {"fill", &Actor::fill},
-      {"head", &Actor::head},           {"field", &Actor::field},         {"field-like", &Actor::field_like},
-      {"no-field", &Actor::no_field},   {"count", &Actor::count},         {"body", &Actor::body},
-      {"body-like", &Actor::body_like}, {"body-fill", &Actor::body_fill}, {"raw", &Actor::raw},
-      {"raw-head", &Actor::raw_head},   {"closed", &Actor::closed},       {"quiet", &Actor::quiet},
-      {"close", &Actor::close},         {"reset", &Actor::reset},         {"shutdown", &Actor::shutdown},
-      {"signal", &Actor::signal},       {"wait", &Actor::wait},           {"use", &Actor::use}};
+  static const std::map<std::string, Run> table = {{"send", &Actor::send},
+                                                   {"send-torn", &Actor::send_torn},
+                                                   {"fill", &Actor::fill},
+                                                   {"fill-until-broken", &Actor::fill_until_broken},
+                                                   {"head", &Actor::head},
+                                                   {"field", &Actor::field},
+                                                   {"field-like", &Actor::field_like},
+                                                   {"no-field", &Actor::no_field},
+                                                   {"count", &Actor::count},
+                                                   {"body", &Actor::body},
+                                                   {"body-like", &Actor::body_like},
+                                                   {"body-fill", &Actor::body_fill},
+                                                   {"raw", &Actor::raw},
+                                                   {"raw-head", &Actor::raw_head},
+                                                   {"closed", &Actor::closed},
+                                                   {"quiet", &Actor::quiet},
+                                                   {"close", &Actor::close},
+                                                   {"reset", &Actor::reset},
+                                                   {"shutdown", &Actor::shutdown},
+                                                   {"signal", &Actor::signal},
+                                                   {"wait", &Actor::wait},
+                                                   {"use", &Actor::use}};
   return table;
 }
 
@@ -97,6 +111,16 @@ Status Actor::fill(const Command& command) {
   const Result<Connection*> connection = current();
   if (!connection) return connection.error();
   return (*connection)->send(pattern(std::stoul(command.argument)));
+}
+
+Status Actor::fill_until_broken(const Command& /*command*/) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const std::string bytes = pattern(100'000);
+  while ((*connection)->send(bytes)) {
+  }
+  // The end of the case's time breaks it too.
+  return stage_.deadline().over() ? failure("the peer still takes bytes") : Status();
 }
 
 /// `head LINE` reads a head and compares its first line; a response's may be given as its code alone.

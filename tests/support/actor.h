@@ -45,6 +45,7 @@ class Actor {
   Status send(const Command& command);
   Status send_torn(const Command& command);
   Status fill(const Command& command);
+  Status fill_until_broken(const Command& command);
   Status head(const Command& command);
   Status field(const Command& command);
   Status field_like(const Command& command);

@@ -189,6 +189,7 @@ void Connection::reset() {
 }
 
 void Connection::close() {
+  buffer_.clear();
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
