@@ -1,6 +1,10 @@
 // edge-standalone: compiler and data plane in one process. Configuration comes from files and is followed; every
 // program is signed, verified and loaded as an agent would.
+#include <chrono>
+#include <future>
 #include <thread>
+
+#include <unistd.h>
 
 #include "agent/service.h"
 #include "cli/flags.h"
@@ -12,6 +16,7 @@ namespace edge::standalone {
 namespace {
 
 constexpr std::string_view kName = "edge-standalone";
+constexpr auto kPatience = std::chrono::seconds(1);
 
 int failed(const Error& error) {
   cli::print_error(kName, error.text);
@@ -28,7 +33,9 @@ class Programmer {
     if (!update.clean && !compiled_) {
       if (restored_ || restore()) return;
     }
-    if (update.program == nullptr) return service_.message("keeps what it serves now");
+    if (update.program == nullptr) {
+      return service_.message(compiled_ || restored_ ? "keeps what it serves now" : "serves nothing yet");
+    }
     if (Status status = service_.apply(update.program, update.endpoints); !status) {
       // A first program that cannot be put to work (a port that is taken, mostly): whoever started us has to know.
       if (!compiled_ && !restored_) service_.stop(cli::kExitFindings);
@@ -77,11 +84,15 @@ int run(const cli::Arguments& arguments) {
   if (!follower) return failed(follower.error());
 
   Programmer programmer(**service, *data);
+  std::promise<void> ended;
   std::thread following([&] {
     while (const auto update = (*follower)->next()) programmer.take(*update);
+    ended.set_value();
   });
   const int code = (*service)->run();
   (*follower)->stop();
+  // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
+  if (ended.get_future().wait_for(kPatience) != std::future_status::ready) ::_exit(code);
   following.join();
   return code;
 }

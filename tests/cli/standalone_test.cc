@@ -78,6 +78,26 @@ TEST_F(Standalone, ABrokenFileKeepsWhatWorksAndSaysSo) {
   EXPECT_THAT(curl(proxy.port, "/a"), StartsWith("404 "));
 }
 
+TEST_F(Standalone, FollowsAConfigMapVolume) {
+  Backend backend("one");
+  const auto all = [&](const std::string& path) {
+    return base_config(backend.port) + "---\n" + route_config("a", path);
+  };
+  dir_.put("config/..first/all.yaml", all("/first"));
+  dir_.put("config/..second/all.yaml", all("/second"));
+  std::filesystem::create_directory_symlink("..first", dir_ / "config/..data");
+  std::filesystem::create_symlink("..data/all.yaml", dir_ / "config/all.yaml");
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  EXPECT_EQ(curl(proxy.port, "/first"), "200 one got GET /first");
+
+  std::filesystem::create_directory_symlink("..second", dir_ / "config/..data_tmp");
+  std::filesystem::rename(dir_ / "config/..data_tmp", dir_ / "config/..data");
+  EXPECT_NE(proxy.wait_programmed(), "");
+  EXPECT_EQ(curl(proxy.port, "/second"), "200 one got GET /second");
+  EXPECT_THAT(curl(proxy.port, "/first"), StartsWith("404 "));
+}
+
 TEST_F(Standalone, StartsWithTheLastSoundProgramWhenTheFilesAreBroken) {
   Backend backend("one");
   dir_.put("config/base.yaml", base_config(backend.port));
