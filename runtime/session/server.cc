@@ -107,6 +107,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 
 Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   Impl& impl = *impl_;
+  if (impl.draining) return Error{ErrorCode::kFailedPrecondition, "the server is draining"};
   std::vector<Slot> slots = impl.slots;
   std::vector<Impl::Opening> openings;
   for (Slot& slot : slots) slot.bind = program::kNone;
@@ -197,6 +198,7 @@ bool Server::drain(std::chrono::nanoseconds deadline) {
     std::condition_variable changed;
     std::size_t busy;
   };
+  impl_->draining = true;
   // Shared with the workers: they may report after we stopped waiting.
   const auto progress = std::make_shared<Progress>();
   progress->busy = impl_->workers.size();
