@@ -341,6 +341,7 @@ TEST_F(Desync, EveryBackendReadsTheSameRequests) {
       }
     }
   }
+  EXPECT_GT(forwarded_, 200);
 }
 
 TEST_F(Desync, AmbiguousFramingReachesNobody) {
