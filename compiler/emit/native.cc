@@ -35,7 +35,7 @@ using program::Op;
 
 /// Shards over this many predicates or functions are compiled without optimisation: every function costs LLVM's hundred
 /// passes half a millisecond, against some 50 us without them, and a shard is rebuilt while its user waits.
-constexpr std::size_t kOptimisedPredicates = 500;
+constexpr std::size_t kOptimisedPredicates = 64;
 constexpr std::size_t kOptimisedFunctions = 16;
 /// Values up to this size are compared by inline words, longer ones by a loop over constant data.
 constexpr std::size_t kInlineBytes = 128;
