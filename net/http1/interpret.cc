@@ -36,12 +36,17 @@ void nominate(HeadFields& fields, std::string_view option) {
   }
 }
 
+/// By words. A value holds no controls, so folding bit 5 makes no other bytes equal to letters and `-`.
+bool is(std::string_view value, std::string_view name) {
+  return value.size() == name.size() && field_detail::same_name(value.data(), name.data(), name.size());
+}
+
 /// A list of tokens; empty elements are skipped (RFC 9110 §5.6.1.2).
 bool read_options(HeadFields& fields, std::string_view list, std::size_t& count, ConnectionOptions& out) {
   while (!list.empty()) {
     // The two lists that nearly all messages have.
-    if (equals_ignoring_case(list, "close")) return out.close = true;
-    if (equals_ignoring_case(list, "keep-alive")) return out.keep_alive = true;
+    if (is(list, "close")) return out.close = true;
+    if (is(list, "keep-alive")) return out.keep_alive = true;
     const std::size_t comma = list.find(',');
     const std::string_view option = trim_blanks(list.substr(0, comma));
     list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
