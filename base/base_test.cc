@@ -401,6 +401,7 @@ TEST(Diagnostics, NearestName) {
   EXPECT_EQ(nearest_name("hostnmaes", names), "hostnames");
   EXPECT_EQ(nearest_name("HostNames", names), "hostnames");
   EXPECT_EQ(nearest_name("prot", names), "port");
+  EXPECT_EQ(nearest_name("host", names), "hostnames");
   EXPECT_EQ(nearest_name("zzzz", names), "");
   EXPECT_EQ(nearest_name("", names), "");
   EXPECT_EQ(nearest_name(std::string(1000, 'a'), names), "");

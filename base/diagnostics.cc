@@ -121,8 +121,10 @@ std::string_view nearest_name(std::string_view name, const std::vector<std::stri
   std::size_t best_distance = allowed + 1;
   for (const std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongest) continue;
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
+    // A name cut short (`match` for `matches`) is as near as one letter.
+    const bool cut_short = name.size() >= 3 && candidate.size() > name.size() && candidate.starts_with(name);
+    const std::size_t distance = cut_short ? 1 : edit_distance(name, candidate);
+    if (distance < best_distance && (distance < candidate.size() || cut_short)) {
       best = candidate;
       best_distance = distance;
     }

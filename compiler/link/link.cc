@@ -33,19 +33,31 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   sort_and_drop_doubles(resources.policies, diagnostics);
   sort_and_drop_doubles(resources.services, diagnostics);
 
-  LinkedConfig config;
   const Grants grants(resources.grants);
-  link_gateways(resources.gateways, resources.vips, grants, config, diagnostics);
-  const auto backend_index = link_backends(resources.backends, resources, grants, config, diagnostics);
+  Refused refused;
+  for (const model::Metadata& metadata : resources.refused) refused.emplace(metadata.text(), metadata.span);
+  const Scope scope{grants, refused, diagnostics};
+
+  LinkedConfig config;
+  link_gateways(resources.gateways, resources.vips, scope, config);
+  const auto backend_index = link_backends(resources.backends, resources, scope, config);
 
   const NameIndex gateway_names = index_of(resources.gateways);
   const NameIndex backend_names = index_of(resources.backends);
-  const Resolver gateways("ProxyGateway", gateway_names, grants, diagnostics);
-  const Resolver backends("ProxyBackend", backend_names, grants, diagnostics);
+  const Resolver gateways("ProxyGateway", gateway_names, scope);
+  const Resolver backends("ProxyBackend", backend_names, scope);
+  // A route that linking leaves out is refused too, as far as policies are concerned.
+  std::vector<model::Metadata> routes_before;
+  if (!resources.policies.empty()) {
+    for (const model::ProxyRoute& route : resources.routes) routes_before.push_back(route.metadata);
+  }
   link_routes(resources.routes, {gateways, backends, backend_index}, config, diagnostics);
 
   const NameIndex route_names = index_of_routes(config);
-  const Resolver routes("ProxyRoute", route_names, grants, diagnostics);
+  for (const model::Metadata& metadata : routes_before) {
+    if (!route_names.find(metadata.name_space, metadata.name)) refused.emplace(metadata.text(), metadata.span);
+  }
+  const Resolver routes("ProxyRoute", route_names, scope);
   link_policies(resources.policies, gateways, routes, config, diagnostics);
   return config;
 }

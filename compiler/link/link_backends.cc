@@ -171,10 +171,11 @@ std::vector<program::Endpoint> endpoints_of(const Cluster& cluster, const model:
 }  // namespace
 
 std::vector<std::optional<std::uint32_t>> link_backends(const std::vector<model::ProxyBackend>& backends,
-                                                        const model::ResourceSet& resources, const Grants& grants,
-                                                        LinkedConfig& config, Diagnostics& diagnostics) {
+                                                        const model::ResourceSet& resources, const Scope& scope,
+                                                        LinkedConfig& config) {
+  Diagnostics& diagnostics = scope.diagnostics;
   const Cluster cluster(resources);
-  const Resolver services("Service", cluster.service_names, grants, diagnostics);
+  const Resolver services("Service", cluster.service_names, scope);
   std::vector<std::optional<std::uint32_t>> index(backends.size());
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const model::ProxyBackend& backend = backends[i];

@@ -19,8 +19,7 @@ std::string listener_field(std::size_t index, std::string_view field = {}) {
 }
 
 /// The VIP of a gateway: in the namespace that it names, else its own, else the shared one.
-std::optional<std::uint32_t> find_vip(const model::ProxyGateway& gateway, const NameIndex& vips, const Grants& grants,
-                                      Diagnostics& diagnostics) {
+std::optional<std::uint32_t> find_vip(const model::ProxyGateway& gateway, const NameIndex& vips, const Scope& scope) {
   const Located<std::string>& written = *gateway.vip_ref;
   model::Reference reference{.name = written};
   const std::size_t slash = written.value.find('/');
@@ -36,7 +35,7 @@ std::optional<std::uint32_t> find_vip(const model::ProxyGateway& gateway, const 
     if (const auto found = vips.find(kSharedNamespace, reference.name.value)) return found;
     if (!own) reference.name_space = gateway.metadata.name_space;  // the message is about the name, not a grant
   }
-  return Resolver("ProxyVIP", vips, grants, diagnostics).resolve(gateway.metadata, reference, [] {
+  return Resolver("ProxyVIP", vips, scope).resolve(gateway.metadata, reference, [] {
     return std::string("spec.vipRef");
   });
 }
@@ -181,7 +180,8 @@ LinkedListener make_listener(const model::Listener& listener, std::uint32_t gate
 }  // namespace
 
 void link_gateways(const std::vector<model::ProxyGateway>& gateways, const std::vector<model::ProxyVip>& vips,
-                   const Grants& grants, LinkedConfig& config, Diagnostics& diagnostics) {
+                   const Scope& scope, LinkedConfig& config) {
+  Diagnostics& diagnostics = scope.diagnostics;
   const NameIndex vip_names = index_of(vips);
   std::vector<bool> bound(gateways.size(), true);
   for (std::uint32_t i = 0; i < gateways.size(); ++i) {
@@ -190,7 +190,7 @@ void link_gateways(const std::vector<model::ProxyGateway>& gateways, const std::
     for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
     if (gateway.vip_ref) {
       // Without its VIP it must not bind every address instead.
-      const auto vip = find_vip(gateway, vip_names, grants, diagnostics);
+      const auto vip = find_vip(gateway, vip_names, scope);
       bound[i] = vip.has_value();
       if (vip) {
         linked.addresses.push_back(vips[*vip].address.value);

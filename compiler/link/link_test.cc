@@ -151,6 +151,20 @@ TEST(Link, RouteWithAnUnknownGatewayAttachesNowhere) {
   EXPECT_TRUE(l.route("r").listeners.empty());
 }
 
+TEST(Link, AReferenceToWhatIsLeftOutSaysSo) {
+  const Linked l(gateway("web", "listeners: [{name: http, port: 0, protocol: HTTP}]") + kBackend +
+                 route("r", "{matches: [{path: {value: '/%'}}], backendRef: {name: b}}") +
+                 route("s", "{backendRef: {name: b}}") +
+                 resource("ProxyPolicy", "p", "type: CORS, targetRef: {kind: ProxyRoute, name: r}, cors: {}"));
+  EXPECT_EQ(l.faults(),
+            "EDGE0105 ProxyGateway shop/web spec.listeners[0].port: 0 is out of range: the field takes 1 to 65535\n"
+            "EDGE0104 ProxyRoute shop/r spec.rules[0].matches[0].path.value: `/%` is no path that a request can have\n"
+            "EDGE0201 ProxyRoute shop/s spec.parentRefs[0].name: the ProxyGateway `web` is left out because of its own "
+            "faults\n"
+            "EDGE0201 ProxyPolicy shop/p spec.targetRef.name: the ProxyRoute `r` is left out because of its own "
+            "faults\n");
+}
+
 TEST(Link, RoutesAttachToTheListenersThatTheyName) {
   const std::string two = gateway("web",
                                   "listeners: [{name: a, port: 80, protocol: HTTP, hostnames: ['*.a.com']}, {name: b, "

@@ -65,26 +65,40 @@ bool Grants::allow(std::string_view from_kind, std::string_view from_space, std:
 }
 
 void Resolver::not_allowed(const model::Metadata& from, const model::Reference& reference, std::string field) const {
-  diagnostics_.add({.code = DiagnosticCode::kReferenceNotAllowed,
-                    .resource = from.text(),
-                    .field = std::move(field),
-                    .span = reference.name.span,
-                    .message = "the " + std::string(kind_) + " `" + reference.name_space + "/" + reference.name.value +
-                               "` is in another namespace, and no ReferenceGrant there allows the reference",
-                    .fix = "add a ReferenceGrant in the namespace `" + reference.name_space + "` from " + from.kind +
-                           " of `" + from.name_space + "` to " + std::string(kind_)});
+  scope_.diagnostics.add({.code = DiagnosticCode::kReferenceNotAllowed,
+                          .resource = from.text(),
+                          .field = std::move(field),
+                          .span = reference.name.span,
+                          .message = "the " + std::string(kind_) + " `" + reference.name_space + "/" +
+                                     reference.name.value +
+                                     "` is in another namespace, and no ReferenceGrant there allows the reference",
+                          .fix = "add a ReferenceGrant in the namespace `" + reference.name_space + "` from " +
+                                 from.kind + " of `" + from.name_space + "` to " + std::string(kind_)});
 }
 
 void Resolver::unknown(const model::Metadata& from, const model::Reference& reference, std::string_view space,
                        std::string field) const {
-  const std::string near = diagnostics_.errors() < 100 ? index_.nearest(space, reference.name.value) : std::string();
-  diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
-                    .resource = from.text(),
-                    .field = std::move(field),
-                    .span = reference.name.span,
-                    .message = "there is no " + std::string(kind_) + " `" + reference.name.value +
-                               "` in the namespace `" + std::string(space) + "`",
-                    .fix = near.empty() ? "" : "did you mean `" + near + "`?"});
+  const auto refused = scope_.refused.find(std::string(kind_) + " " + std::string(space) + "/" + reference.name.value);
+  if (refused != scope_.refused.end()) {
+    scope_.diagnostics.add({.code = DiagnosticCode::kUnknownReference,
+                            .resource = from.text(),
+                            .field = std::move(field),
+                            .span = reference.name.span,
+                            .message = "the " + std::string(kind_) + " `" + reference.name.value +
+                                       "` is left out because of its own faults",
+                            .labels = {{refused->second, "this one"}}});
+    return;
+  }
+  // Looking for a near name is a scan; a text with very many slips gets no more of them.
+  const bool few = scope_.diagnostics.errors() < 100;
+  const std::string near = few ? index_.nearest(space, reference.name.value) : std::string();
+  scope_.diagnostics.add({.code = DiagnosticCode::kUnknownReference,
+                          .resource = from.text(),
+                          .field = std::move(field),
+                          .span = reference.name.span,
+                          .message = "there is no " + std::string(kind_) + " `" + reference.name.value +
+                                     "` in the namespace `" + std::string(space) + "`",
+                          .fix = near.empty() ? "" : "did you mean `" + near + "`?"});
 }
 
 void not_served(const model::Metadata& resource, Span span, std::string field, std::string message,

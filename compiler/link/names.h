@@ -97,11 +97,21 @@ class Grants {
   std::unordered_map<std::string, std::vector<const model::ReferenceGrant*>> by_space_;
 };
 
+/// Resources that were left out because of their faults: `Kind namespace/name` -> place.
+using Refused = std::unordered_map<std::string, Span>;
+
+/// What every resolver of one link needs.
+struct Scope {
+  const Grants& grants;
+  const Refused& refused;
+  Diagnostics& diagnostics;
+};
+
 /// Resolves one kind of reference and says what is wrong with it.
 class Resolver {
  public:
-  Resolver(std::string_view kind, const NameIndex& index, const Grants& grants, Diagnostics& diagnostics)
-      : kind_(kind), index_(index), grants_(grants), diagnostics_(diagnostics) {}
+  Resolver(std::string_view kind, const NameIndex& index, const Scope& scope)
+      : kind_(kind), index_(index), scope_(scope) {}
 
   /// `field` is called only when there is a fault.
   template <typename FieldText>
@@ -109,7 +119,8 @@ class Resolver {
                                        FieldText field) const {
     const std::string_view space =
         reference.name_space.empty() ? from.name_space : std::string_view(reference.name_space);
-    if (space != from.name_space && !grants_.allow(from.kind, from.name_space, kind_, space, reference.name.value)) {
+    if (space != from.name_space &&
+        !scope_.grants.allow(from.kind, from.name_space, kind_, space, reference.name.value)) {
       not_allowed(from, reference, field());
       return std::nullopt;
     }
@@ -125,8 +136,7 @@ class Resolver {
 
   std::string_view kind_;
   const NameIndex& index_;
-  const Grants& grants_;
-  Diagnostics& diagnostics_;
+  Scope scope_;
 };
 
 /// A warning: accepted, but this version does not do it.

@@ -17,13 +17,13 @@ Identity identity_of(const model::Metadata& metadata);
 
 /// Fills config.gateways (one for each of `gateways`, same order) and config.listeners.
 void link_gateways(const std::vector<model::ProxyGateway>& gateways, const std::vector<model::ProxyVip>& vips,
-                   const Grants& grants, LinkedConfig& config, Diagnostics& diagnostics);
+                   const Scope& scope, LinkedConfig& config);
 
 /// Fills config.backends and config.endpoints. Gives for each of `backends` its index in config.backends; nullopt where
 /// its service does not resolve.
 std::vector<std::optional<std::uint32_t>> link_backends(const std::vector<model::ProxyBackend>& backends,
-                                                        const model::ResourceSet& resources, const Grants& grants,
-                                                        LinkedConfig& config, Diagnostics& diagnostics);
+                                                        const model::ResourceSet& resources, const Scope& scope,
+                                                        LinkedConfig& config);
 
 /// What routes refer to.
 struct RouteTargets {

@@ -116,12 +116,13 @@ class Decoder {
     const Fields fields(root);
     if (!report.ok()) {
       if (kind.body == &schemas::kProxyPolicy) {
-        if (auto policy = salvage_policy(fields, std::move(metadata)))
-          resources_.policies.push_back(*std::move(policy));
+        if (auto policy = salvage_policy(fields, metadata)) resources_.policies.push_back(*std::move(policy));
       }
+      resources_.refused.push_back(std::move(metadata));
       return;
     }
-    read(fields, kind, std::move(metadata), report);
+    read(fields, kind, metadata, report);
+    if (!report.ok()) resources_.refused.push_back(std::move(metadata));
   }
 
   /// apiVersion and kind are known; metadata and the kind's own fields are checked against their schemas.
@@ -147,32 +148,32 @@ class Decoder {
     validate(root, {fields}, nullptr, report);
   }
 
-  void read(const Fields& fields, const Kind& kind, Metadata metadata, Report& report) {
+  void read(const Fields& fields, const Kind& kind, const Metadata& metadata, Report& report) {
     const auto keep = [&](auto& list, auto value) {
       if (report.ok()) list.push_back(std::move(value));
     };
     if (kind.body == &schemas::kProxyRoute) {
-      keep(resources_.routes, decode_route(fields, std::move(metadata), report));
+      keep(resources_.routes, decode_route(fields, metadata, report));
     } else if (kind.body == &schemas::kProxyBackend) {
-      keep(resources_.backends, decode_backend(fields, std::move(metadata), report));
+      keep(resources_.backends, decode_backend(fields, metadata, report));
     } else if (kind.body == &schemas::kProxyGateway) {
-      keep(resources_.gateways, decode_gateway(fields, std::move(metadata), report));
+      keep(resources_.gateways, decode_gateway(fields, metadata, report));
     } else if (kind.body == &schemas::kProxyVip) {
-      keep(resources_.vips, decode_vip(fields, std::move(metadata), report));
+      keep(resources_.vips, decode_vip(fields, metadata, report));
     } else if (kind.body == &schemas::kProxyPolicy) {
-      ProxyPolicy policy = decode_policy(fields, std::move(metadata), report);
+      ProxyPolicy policy = decode_policy(fields, metadata, report);
       if (!report.ok()) policy.settings = std::monostate();
       resources_.policies.push_back(std::move(policy));
     } else if (kind.body == &schemas::kService) {
-      keep(resources_.services, decode_service(fields, std::move(metadata)));
+      keep(resources_.services, decode_service(fields, metadata));
     } else if (kind.body == &schemas::kEndpointSlice) {
-      keep(resources_.slices, decode_slice(fields, std::move(metadata), report));
+      keep(resources_.slices, decode_slice(fields, metadata, report));
     } else if (kind.body == &schemas::kEndpoints) {
       for (EndpointSlice& slice : decode_endpoints(fields, metadata, report)) keep(resources_.slices, std::move(slice));
     } else if (kind.body == &schemas::kSecret) {
-      keep(resources_.secrets, decode_secret(fields, std::move(metadata)));
+      keep(resources_.secrets, decode_secret(fields, metadata));
     } else if (kind.body == &schemas::kReferenceGrant) {
-      keep(resources_.grants, decode_grant(fields, std::move(metadata)));
+      keep(resources_.grants, decode_grant(fields, metadata));
     }
   }
 
@@ -189,9 +190,8 @@ void decode(const yaml::Document& document, ResourceSet& resources, Diagnostics&
 ResourceSet decode_all(const SourceMap& sources, Diagnostics& diagnostics) {
   ResourceSet resources;
   for (std::uint32_t source = 0; source < sources.size(); ++source) {
-    for (const yaml::Document& document : yaml::read_documents(sources, source, diagnostics)) {
-      decode(document, resources, diagnostics);
-    }
+    yaml::read_documents(sources, source, diagnostics, {},
+                         [&](const yaml::Document& document) { decode(document, resources, diagnostics); });
   }
   return resources;
 }

@@ -22,6 +22,8 @@ struct ResourceSet {
   std::vector<EndpointSlice> slices{};
   std::vector<Secret> secrets{};
   std::vector<ReferenceGrant> grants{};
+  /// Those that are left out because of their faults, so that a reference to one can be told from a slip.
+  std::vector<Metadata> refused{};
 };
 
 }  // namespace edge::compiler::model

@@ -1,6 +1,7 @@
 #include "compiler/yaml/read.h"
 
 #include <algorithm>
+#include <functional>
 #include <istream>
 #include <optional>
 #include <streambuf>
@@ -102,6 +103,10 @@ class Builder : public YAML::EventHandler {
     const bool string_tag = tag == "tag:yaml.org,2002:str";
     const std::uint32_t end = scalar_end(text_, begin, value);
     if (tag != "?" && tag != "!" && !string_tag) refuse_tag(offset(mark), begin, tag);
+    // The parser takes the end of the text for the missing quote.
+    if (style == Style::kQuoted && (end < begin + 2 || text_[end - 1] != text_[begin])) {
+      refuse(begin, begin + 1, DiagnosticCode::kSyntax, "the quoted string does not end");
+    }
     const std::string_view text = keep(begin, style, value);
     if (wants_key()) {
       if (text == "<<" && style == Style::kPlain) {
@@ -357,40 +362,48 @@ std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t sourc
 
 }  // namespace
 
-std::vector<Document> read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics,
-                                     const ReadLimits& limits) {
-  std::vector<Document> documents;
+void read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics, const ReadLimits& limits,
+                    const std::function<void(Document)>& each) {
   const std::string_view text = sources[source].text();
   if (text.size() > limits.bytes) {
     diagnostics.add({.code = DiagnosticCode::kInputTooLarge,
                      .span = {source, 0, 0},
                      .message = "the text has " + std::to_string(text.size()) + " bytes; at most " +
                                 std::to_string(limits.bytes) + " are read"});
-    return documents;
+    return;
   }
   if (const auto bad = find_bad_byte(text)) {
     diagnostics.add({.code = DiagnosticCode::kSyntax,
                      .span = {source, *bad, *bad + 1},
                      .message = "a control byte, or bytes that are not UTF-8"});
-    return documents;
+    return;
   }
   const std::vector<Piece> pieces = split_documents(text, limits.documents);
   if (pieces.size() > limits.documents) {
     diagnostics.add({.code = DiagnosticCode::kTooMany,
                      .span = {source, pieces.back().begin, pieces.back().begin},
                      .message = "more than " + std::to_string(limits.documents) + " documents in one text"});
-    return documents;
+    return;
   }
   Budget budget;
   for (const Piece piece : pieces) {
+    std::optional<Document> document;
     try {
-      if (auto document = read_piece(sources, source, piece, limits, budget)) documents.push_back(std::move(*document));
+      document = read_piece(sources, source, piece, limits, budget);
     } catch (Refused& refused) {
       diagnostics.add(std::move(refused.diagnostic));
     } catch (const YAML::Exception& fault) {
       diagnostics.add(syntax_fault(sources[source], source, piece, fault));
     }
+    if (document) each(std::move(*document));
   }
+}
+
+std::vector<Document> read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics,
+                                     const ReadLimits& limits) {
+  std::vector<Document> documents;
+  read_documents(sources, source, diagnostics, limits,
+                 [&](Document document) { documents.push_back(std::move(document)); });
   return documents;
 }
 

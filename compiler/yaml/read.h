@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -27,6 +28,11 @@ struct ReadLimits {
 
 /// The documents of one text, in its order; empty ones are skipped. A fault in one document leaves that one out, and
 /// the others are read: every document ends at the next line that begins with `---` or `...`.
+/// `each` is called with one at a time, so that a large text is never held as a whole tree.
+void read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics, const ReadLimits& limits,
+                    const std::function<void(Document)>& each);
+
+/// The same, all at once.
 std::vector<Document> read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics& diagnostics,
                                      const ReadLimits& limits = {});
 

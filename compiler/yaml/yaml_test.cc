@@ -166,10 +166,10 @@ TEST(Yaml, RefusesWhatItDoesNotRead) {
     ASSERT_EQ(r.diagnostics.all().size(), 1U) << text;
     EXPECT_EQ(r.diagnostics.all()[0].code, DiagnosticCode::kNotSupported) << text << r.faults();
   }
-  for (const std::string& text :
-       {std::string("a: \x01\n"), std::string("a: \xff\n"), std::string("a\0b: 1\n", 7),
-        std::string("a: \xed\xa0\x80\n"), std::string("a: \xc0\x80\n"), std::string("a: \x7f\n"),
-        std::string("{\"a\":1}{\"b\":2}"), std::string("a: 1\n]\n")}) {
+  for (const std::string& text : {std::string("a: \x01\n"), std::string("a: \xff\n"), std::string("a\0b: 1\n", 7),
+                                  std::string("a: \xed\xa0\x80\n"), std::string("a: \xc0\x80\n"),
+                                  std::string("a: \x7f\n"), std::string("{\"a\":1}{\"b\":2}"), std::string("a: 1\n]\n"),
+                                  std::string("a: \"b"), std::string("a: 'b''"), std::string("a: \"")}) {
     const Reading r(text);
     ASSERT_EQ(r.diagnostics.all().size(), 1U) << text;
     EXPECT_EQ(r.diagnostics.all()[0].code, DiagnosticCode::kSyntax) << text;
