@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "compiler/expr/expression.h"
 #include "compiler/ir/dump.h"
 #include "compiler/ir/test_config.h"
 
@@ -101,6 +102,27 @@ TEST(Lower, APrefixHasAtMost64Segments) {
   EXPECT_THAT(f.lowered(), ::testing::Not(HasSubstr("default/over")));
   ASSERT_EQ(f.diagnostics.errors(), 1U);
   EXPECT_EQ(f.diagnostics.all()[0].code, DiagnosticCode::kTooDeep);
+}
+
+TEST(Lower, TheDeepestExpressionFitsTheProgram) {
+  // AND and OR in turns, one parenthesis each.
+  std::string text;
+  constexpr std::size_t kLevels = expr::kMaxExpressionDepth - 2;
+  for (std::size_t i = 0; i < kLevels; ++i) text += "header:a == \"1\" " + std::string(i % 2 ? "AND (" : "OR (");
+  text += "header:b == \"1\" AND header:c == \"1\"" + std::string(kLevels, ')');
+  Fixture f;
+  f.route("r", {"a.com"}, {with_method(with_header(any(), "d", "1"), "GET")}).expression = at(text);
+  PreparedRoutes prepared;
+  prepared.prepare(f.config, f.diagnostics);
+  ASSERT_EQ(f.diagnostics.errors(), 0U) << f.diagnostics.all()[0].message;
+  const auto hosts = collect_hosts(f.config);
+  const Host host = lower_host(f.config, prepared, hosts.begin()->first, hosts.begin()->second);
+  std::vector<std::uint32_t> depth(host.nodes.size(), 1);
+  for (std::size_t i = 0; i < host.nodes.size(); ++i) {
+    for (const auto operand : host.nodes[i].operands) depth[i] = std::max(depth[i], depth[operand] + 1);
+  }
+  EXPECT_GT(depth.back(), kLevels - 4);
+  EXPECT_LE(depth.back(), program::kMaxPredicateDepth);
 }
 
 TEST(Lower, AFaultPointsIntoTheValue) {
