@@ -40,7 +40,8 @@ class Started:
 
     def start(self, command, ready):
         """Runs `command` until it has printed a line that begins with `ready`."""
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        # A session of its own: Ctrl-C reaches this script alone, which then ends the others in order.
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.processes.append(process)
         selector = selectors.DefaultSelector()
         selector.register(process.stdout, selectors.EVENT_READ)
@@ -89,9 +90,9 @@ def check_all():
 
 
 def main():
-    # Asked before anything is started, so that the exit code is the samples' own.
     binaries, data, once = Path(sys.argv[1]), sys.argv[2], "--once" in sys.argv[3:]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(0))
     started = Started()
     right = False
     proxy = None
