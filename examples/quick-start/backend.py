@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet
+    disable_nagle_algorithm = True
 
     def answer(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
