@@ -283,38 +283,51 @@ bool filter_sound(const Checker& check, const FilterRecord& filter) {
   return check.text(filter.name) && check.text(filter.value);
 }
 
-/// Each treatment has its own runs of backends and filters: `used` sums them, so that the check stays linear.
-bool traffic_sound(const Checker& check, const HostHeader& host, const TrafficRecord& traffic, std::uint64_t& used) {
-  if (!within(traffic.backends, host.backend_refs) || !within(traffic.filters, host.filters)) return false;
-  used += traffic.backends.count;
+/// Each split has its own run of backends: `used` sums them, so that the check stays linear.
+bool split_sound(const Checker& check, const HostHeader& host, const SplitRecord& split, std::uint64_t& used) {
+  if (!within(split.backends, host.backend_refs) || split.canary >= split.backends.count) return false;
+  used += split.backends.count;
   if (used > host.backend_refs.count) return false;
   std::uint64_t weight = 0;
-  for (const BackendRefRecord& backend : check.view().array(traffic.backends)) weight += backend.weight;
-  if (weight != traffic.total_weight) return false;
-  return traffic.backends.count == 0 ? traffic.canary == kNone : traffic.canary < traffic.backends.count;
+  for (const BackendRefRecord& backend : check.view().array(split.backends)) weight += backend.weight;
+  return weight == split.total_weight;
+}
+
+bool action_sound(const HostHeader& host, const ActionRecord& action) {
+  if (action.route >= host.routes.count || action.traffic >= host.traffics.count) return false;
+  if (action.split == kNone) return true;
+  if ((action.split & kSingleBackendBit) != 0) return (action.split & ~kSingleBackendBit) < host.backend_refs.count;
+  return action.split < host.splits.count;
+}
+
+bool check_treatments(Checker& check, const HostHeader& host) {
+  if (!check.array(host.traffics, "traffics") || !check.array(host.splits, "splits") ||
+      !check.array(host.backend_refs, "backend_refs") || !check.array(host.filters, "filters"))
+    return false;
+  std::size_t index = 0;
+  for (const FilterRecord& filter : check.view().array(host.filters))
+    if (!check.require(filter_sound(check, filter), "filters", index++)) return false;
+  index = 0;
+  for (const TrafficRecord& traffic : check.view().array(host.traffics))
+    if (!check.require(within(traffic.filters, host.filters), "traffics", index++)) return false;
+  std::uint64_t used = 0;
+  index = 0;
+  for (const SplitRecord& split : check.view().array(host.splits))
+    if (!check.require(split_sound(check, host, split, used), "splits", index++)) return false;
+  return true;
 }
 
 bool check_actions(Checker& check, const HostHeader& host) {
   if (!check.array(host.actions, "actions") || !check.array(host.routes, "routes") ||
-      !check.array(host.traffics, "traffics") || !check.array(host.backend_refs, "backend_refs") ||
-      !check.array(host.filters, "filters"))
+      !check.array(host.namespaces, "namespaces"))
     return false;
-  const SectionView& view = check.view();
   bool sound = true;
-  for (const ActionRecord& action : view.array(host.actions))
-    sound &= action.route < host.routes.count && action.traffic < host.traffics.count;
+  for (const ActionRecord& action : check.view().array(host.actions)) sound &= action_sound(host, action);
   if (!check.require(sound, "actions")) return false;
-  for (const RouteRecord& route : view.array(host.routes))
-    sound &= check.text(route.name_space) && check.text(route.name);
-  if (!check.require(sound, "routes")) return false;
-  std::size_t index = 0;
-  for (const FilterRecord& filter : view.array(host.filters))
-    if (!check.require(filter_sound(check, filter), "filters", index++)) return false;
-  std::uint64_t used = 0;
-  index = 0;
-  for (const TrafficRecord& traffic : view.array(host.traffics))
-    if (!check.require(traffic_sound(check, host, traffic, used), "traffics", index++)) return false;
-  return true;
+  for (const RouteRecord& route : check.view().array(host.routes))
+    sound &= check.text(route.name) && route.name_space < host.namespaces.count;
+  for (const StringRef& name_space : check.view().array(host.namespaces)) sound &= check.text(name_space);
+  return check.require(sound, "routes");
 }
 
 bool check_host(Checker& check) {
@@ -322,7 +335,7 @@ bool check_host(Checker& check) {
   const auto& host = check.view().header<HostHeader>();
   return check.require(host.host_id == check.id(), "host_id") && check.require(check.text(host.pattern), "pattern") &&
          check_paths(check, host) && check_groups(check, host) && check_predicates(check, host) &&
-         check_regexes(check, host) && check_actions(check, host);
+         check_regexes(check, host) && check_treatments(check, host) && check_actions(check, host);
 }
 
 // ---- Backends -------------------------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ class Trace {
 /// The slot values of one request for one host. Views into `request`, which must outlive it, or owned.
 ///
 /// A header's value is the values of all its fields, joined with ", ". A query key's value is that of its first pair:
-/// pairs are split at `&`, name and value at the first `=` (none: the value is empty), both are percent-decoded with `+`
-/// as a space; a `%` without two hex digits stands for itself.
+/// pairs are split at `&`, name and value at the first `=` (none: the value is empty), both are percent-decoded with
+/// `+` as a space; a `%` without two hex digits stands for itself.
 class SlotValues {
  public:
   SlotValues(const Section& host, const RequestView& request, const RegexMatcher& regex);

@@ -260,30 +260,36 @@ struct HostHeader {
   ArrayRef<RegexSetRecord> regex_sets;
   ArrayRef<struct ActionRecord> actions;
   ArrayRef<struct RouteRecord> routes;
+  ArrayRef<StringRef> namespaces;
   ArrayRef<struct TrafficRecord> traffics;
+  ArrayRef<struct SplitRecord> splits;
   ArrayRef<struct BackendRefRecord> backend_refs;
   ArrayRef<struct FilterRecord> filters;
   std::uint32_t native_shard;  ///< id of the kNative section that holds its groups, kNone: interpreted
   std::uint32_t reserved;
 };
-static_assert(sizeof(HostHeader) == 168);
+static_assert(sizeof(HostHeader) == 184);
 
 // ---- What happens to a request that matched ----------------------------------------------------------------------
 
-/// The rule that won. Its identity is (route, rule, match).
+/// ActionRecord::split: the lower bits are the index of a single BackendRefRecord.
+inline constexpr std::uint32_t kSingleBackendBit = 0x80000000;
+
+/// The rule that won. Its identity is (route, rule, match). Read `split` through split_of (records.h).
 struct ActionRecord {
   std::uint32_t route;
   std::uint16_t rule;   ///< index in spec.rules
   std::uint16_t match;  ///< index in the rule's matches
   std::uint32_t traffic;
+  std::uint32_t split;  ///< kNone: no backend; kSingleBackendBit set: one; else index into HostHeader::splits
 };
-static_assert(sizeof(ActionRecord) == 12);
+static_assert(sizeof(ActionRecord) == 16);
 
 struct RouteRecord {
-  StringRef name_space;
   StringRef name;
+  std::uint32_t name_space;  ///< index into HostHeader::namespaces; see name_space_of (records.h)
 };
-static_assert(sizeof(RouteRecord) == 16);
+static_assert(sizeof(RouteRecord) == 12);
 
 enum TrafficFlags : std::uint32_t {
   kBufferRequest = 1,
@@ -291,21 +297,26 @@ enum TrafficFlags : std::uint32_t {
   kDenied = 4,  ///< answered 503 `policy_unavailable`: a policy that protects it cannot be enforced
 };
 
-/// How matched requests are treated; equal treatments of one host are one record.
+/// How matched requests are treated, less where they go; equal treatments of one host are one record.
 struct TrafficRecord {
-  ArrayRef<BackendRefRecord> backends;  ///< empty: the filters answer, or 500
   ArrayRef<FilterRecord> filters;
   std::uint64_t request_timeout_ns;  ///< 0: none
   std::uint64_t idle_timeout_ns;     ///< 0: none
   std::uint64_t max_request_body;    ///< bytes; 0 unlimited; the listener's was merged in by the compiler
   std::uint64_t max_buffer;          ///< bytes, 0: no bound of its own
   std::uint32_t flags;
-  std::uint32_t total_weight;
-  std::uint32_t canary;       ///< index into backends that `X-Canary: true` goes to (rule D3); kNone without backends
   std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
   std::uint16_t retry_on;     ///< RetryOn bits
 };
-static_assert(sizeof(TrafficRecord) == 64);
+static_assert(sizeof(TrafficRecord) == 48);
+
+/// Several backends with their weights (rule D3); equal splits of one host are one record.
+struct SplitRecord {
+  ArrayRef<BackendRefRecord> backends;
+  std::uint32_t total_weight;
+  std::uint32_t canary;  ///< index into backends that `X-Canary: true` goes to
+};
+static_assert(sizeof(SplitRecord) == 16);
 
 enum RetryOn : std::uint16_t {
   kRetry5xx = 1,
@@ -315,12 +326,19 @@ enum RetryOn : std::uint16_t {
   kRetryRefusedStream = 16,
 };
 
+/// In two halves, so that four-byte alignment does.
 struct BackendRefRecord {
-  std::uint64_t backend_id;  ///< of the kBackends section; 0, or one not held there: did not resolve, answered 500
+  std::uint32_t id_low;
+  std::uint32_t id_high;
   std::uint32_t weight;
-  std::uint32_t reserved;
+
+  /// Of the kBackends section; 0, or one not held there: did not resolve, answered 500.
+  std::uint64_t backend_id() const { return std::uint64_t{id_high} << 32 | id_low; }
+  static BackendRefRecord of(std::uint64_t id, std::uint32_t weight) {
+    return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), weight};
+  }
 };
-static_assert(sizeof(BackendRefRecord) == 16);
+static_assert(sizeof(BackendRefRecord) == 12);
 
 enum class FilterOp : std::uint32_t {
   kRequestHeaderSet = 1,

@@ -6,6 +6,7 @@
 
 #include "base/ip.h"
 #include "program/dump.h"
+#include "program/records.h"
 
 namespace edge::program {
 namespace {
@@ -121,13 +122,14 @@ class TreeBuilder {
     const RouteRecord& route = view.array(header.routes)[record.route];
     const TrafficRecord& traffic = view.array(header.traffics)[record.traffic];
     TreeAction tree;
-    tree.route = qualified(view.string(route.name_space), view.string(route.name));
+    tree.route = qualified(name_space_of(view, route), view.string(route.name));
     tree.rule = record.rule;
     tree.match = record.match;
     tree.traffic = &traffic;
-    for (const BackendRefRecord& backend : view.array(traffic.backends))
+    const Split split = split_of(view, record);
+    for (const BackendRefRecord& backend : split.backends)
       tree.backends.push_back(
-          {backend_name(backend.backend_id), backend.weight, tree.backends.size() == traffic.canary});
+          {backend_name(backend.backend_id()), backend.weight, tree.backends.size() == split.canary});
     for (const FilterRecord& filter : view.array(traffic.filters)) tree.filters.push_back(filter_of(view, filter));
     return tree;
   }

@@ -69,7 +69,7 @@ void SectionBuilder::grow_index() {
 
 SlotTable build_slots(std::span<const std::uint64_t> hashes) {
   if (hashes.empty()) return {};
-  const std::size_t smallest = std::bit_ceil(hashes.size() + (hashes.size() + 2) / 3);
+  const std::size_t smallest = std::bit_ceil((hashes.size() * 16 + 12) / 13);
   SlotTable table = fill(hashes, smallest);
   for (std::size_t size = smallest * 2; table.max_probe > kGoodProbe && size <= smallest * 4; size *= 2)
     table = fill(hashes, size);

@@ -58,7 +58,7 @@ struct SlotTable {
   std::uint32_t max_probe = 0;
 };
 
-/// Entry i is found under hashes[i]. Load at most 3/4, so a probe always ends; grown twice at most when a probe would
+/// Entry i is found under hashes[i]. Load at most 13/16, so a probe always ends; grown twice at most when a probe would
 /// look at more than a few slots. Empty for no entries. Precondition: at most kMaxTableEntries.
 SlotTable build_slots(std::span<const std::uint64_t> hashes);
 

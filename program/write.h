@@ -1,4 +1,5 @@
-// Assembles a program from sections (section_builder.h makes them). The same sections give the same bytes, in whatever order they come.
+// Assembles a program from sections (section_builder.h makes them). The same sections give the same bytes, in whatever
+// order they come.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
+#include "program/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -155,7 +156,7 @@ class Explainer {
     const program::RouteRecord& route = host.view.array(header.routes)[record.route];
     ExplainedRule rule;
     rule.where = where_text(path_class, path);
-    rule.route = std::string(host.view.string(route.name_space)) + "/" + std::string(host.view.string(route.name));
+    rule.route = std::string(program::name_space_of(host.view, route)) + "/" + std::string(host.view.string(route.name));
     rule.rule = record.rule;
     rule.match = record.match;
     if (candidate != kNone) {
@@ -189,9 +190,10 @@ class Explainer {
     const program::ActionRecord& action = host.array(header.actions)[outcome.action];
     const program::TrafficRecord& traffic = host.array(header.traffics)[action.traffic];
     out.denied = (traffic.flags & program::kDenied) != 0;
-    const auto backends = host.array(traffic.backends);
-    for (std::uint32_t i = 0; i < backends.size(); ++i) {
-      out.backends.push_back({backend_name(program_, backends[i].backend_id), backends[i].weight, i == traffic.canary});
+    const program::Split split = program::split_of(host, action);
+    for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
+      const program::BackendRefRecord& backend = split.backends[i];
+      out.backends.push_back({backend_name(program_, backend.backend_id()), backend.weight, i == split.canary});
     }
     for (const program::FilterRecord& filter : host.array(traffic.filters)) {
       out.filters.push_back(filter_text(host, filter));

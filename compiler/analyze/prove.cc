@@ -10,6 +10,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/expr/regex_syntax.h"
 #include "program/evaluate.h"
+#include "program/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -90,7 +91,7 @@ class HostProof {
     const program::RouteRecord& route = section_.view.array(header.routes)[action.route];
     const Identity& identity = config_.routes[candidate.route].identity;
     return section_.view.string(route.name) == identity.name &&
-           section_.view.string(route.name_space) == identity.name_space;
+           program::name_space_of(section_.view, route) == identity.name_space;
   }
 
   // ---- The search -------------------------------------------------------------------------------------------------

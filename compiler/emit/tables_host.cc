@@ -14,6 +14,7 @@ namespace edge::compiler::emit {
 namespace {
 
 using program::ActionRecord;
+using program::ArrayRef;
 using program::BackendRefRecord;
 using program::FilterOp;
 using program::FilterRecord;
@@ -22,6 +23,7 @@ using program::kNone;
 using program::NodeRecord;
 using program::Op;
 using program::PathEntry;
+using program::SplitRecord;
 using program::Target32;
 using program::TrafficRecord;
 
@@ -52,24 +54,35 @@ std::vector<std::uint32_t> bounded_weights(const std::vector<WeightedBackend>& b
   return weights;
 }
 
-/// A treatment before it has a place: equal bytes are one record.
-struct Treatment {
-  TrafficRecord record{};
-  std::vector<BackendRefRecord> backends;
-  std::vector<FilterRecord> filters;
+/// A record with the run of others that it refers to, before they have a place. Equal bytes are one record.
+template <typename Record, typename Item>
+struct WithRun {
+  Record record{};
+  std::vector<Item> items;
 
   std::string key() const {
-    std::string key;
-    const auto append = [&key](const auto* items, std::size_t count) {
-      key.append(reinterpret_cast<const char*>(items), count * sizeof *items);
-    };
-    const std::size_t counts[] = {backends.size(), filters.size()};
-    append(counts, 2);
-    append(&record, 1);
-    append(backends.data(), backends.size());
-    append(filters.data(), filters.size());
+    std::string key(reinterpret_cast<const char*>(&record), sizeof record);
+    key.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item));
     return key;
   }
+};
+using Treatment = WithRun<TrafficRecord, FilterRecord>;
+using Backends = WithRun<SplitRecord, BackendRefRecord>;
+
+/// Numbers what was put in by its bytes, in the order of first use.
+template <typename Value>
+class Distinct {
+ public:
+  std::uint32_t put(Value value) {
+    const auto [known, added] = numbers_.try_emplace(value.key(), static_cast<std::uint32_t>(values_.size()));
+    if (added) values_.push_back(std::move(value));
+    return known->second;
+  }
+  const std::vector<Value>& values() const { return values_; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<Value> values_;
 };
 
 class HostEmitter {
@@ -223,7 +236,8 @@ class HostEmitter {
   // ---- Actions and treatments ---------------------------------------------------------------------------------------
 
   std::uint32_t action(const ir::Candidate& candidate) {
-    actions_.push_back({route(candidate.route), candidate.rule, candidate.match, traffic(candidate)});
+    const LinkedRule& rule = config_.routes[candidate.route].rules[candidate.rule];
+    actions_.push_back({route(candidate.route), candidate.rule, candidate.match, traffic(candidate), split(rule)});
     return static_cast<std::uint32_t>(actions_.size() - 1);
   }
 
@@ -231,8 +245,17 @@ class HostEmitter {
     const auto [known, added] = route_records_.try_emplace(index, static_cast<std::uint32_t>(routes_.size()));
     if (added) {
       const Identity& identity = config_.routes[index].identity;
-      routes_.push_back({builder_.string(identity.name_space), builder_.string(identity.name)});
+      routes_.push_back({builder_.string(identity.name), name_space(identity.name_space)});
     }
+    return known->second;
+  }
+
+  std::uint32_t name_space(std::string_view name) {
+    const program::StringRef ref = builder_.string(name);
+    // Interned: equal names stand at one place.
+    const auto [known, added] =
+        namespace_records_.try_emplace(ref.offset, static_cast<std::uint32_t>(namespaces_.size()));
+    if (added) namespaces_.push_back(ref);
     return known->second;
   }
 
@@ -241,8 +264,7 @@ class HostEmitter {
     const LinkedRule& rule = linked.rules[candidate.rule];
     Treatment treatment;
     for (const Filter& filter : rule.filters)
-      treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
-    fill_backends(treatment, rule);
+      treatment.items.push_back(filter_record(filter, rule.matches[candidate.match].path));
 
     TrafficRecord& record = treatment.record;
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
@@ -253,28 +275,27 @@ class HostEmitter {
                    (rule.buffer_response ? program::kBufferResponse : 0u) | (linked.denied ? program::kDenied : 0u);
     record.max_retries = rule.retry ? std::min<std::uint16_t>(rule.retry->max_retries, 0xfffe) : 0xffff;
     record.retry_on = rule.retry ? rule.retry->retry_on : 0;
-
-    const auto [known, added] = treatments_.try_emplace(treatment.key(), static_cast<std::uint32_t>(placed_.size()));
-    if (added) placed_.push_back(std::move(treatment));
-    return known->second;
+    return traffics_.put(std::move(treatment));
   }
 
   /// Rule D3: `X-Canary` goes to the lowest weight, zero included, the first of equals.
-  void fill_backends(Treatment& treatment, const LinkedRule& rule) {
+  std::uint32_t split(const LinkedRule& rule) {
+    if (rule.backends.empty()) return kNone;
     const std::vector<std::uint32_t> weights = bounded_weights(rule.backends);
-    treatment.record.canary = kNone;
+    Backends backends;
     for (std::uint32_t i = 0; i < weights.size(); ++i) {
-      const auto& backend = rule.backends[i].backend;
-      std::uint64_t id = 0;
-      if (backend) {
-        const Identity& identity = config_.backends[*backend].identity;
-        id = stable_id("ProxyBackend", identity.name_space, identity.name);
-      }
-      treatment.backends.push_back({id, weights[i], 0});
-      treatment.record.total_weight += weights[i];
-      const std::uint32_t canary = treatment.record.canary;
-      if (canary == kNone || weights[i] < weights[canary]) treatment.record.canary = i;
+      backends.items.push_back(BackendRefRecord::of(backend_id(rule.backends[i]), weights[i]));
+      backends.record.total_weight += weights[i];
+      if (weights[i] < weights[backends.record.canary]) backends.record.canary = i;
     }
+    // Numbers of runs, until the refs have a place: emit_treatments makes them what a reader expects.
+    return backends_.put(std::move(backends));
+  }
+
+  std::uint64_t backend_id(const WeightedBackend& backend) const {
+    if (!backend.backend) return 0;
+    const Identity& identity = config_.backends[*backend.backend].identity;
+    return stable_id("ProxyBackend", identity.name_space, identity.name);
   }
 
   FilterRecord filter_record(const Filter& filter, const PathMatch& path) {
@@ -294,29 +315,43 @@ class HostEmitter {
   }
 
   void emit_treatments(HostHeader& header) {
-    std::vector<BackendRefRecord> backends;
-    std::vector<FilterRecord> filters;
-    for (const Treatment& treatment : placed_) {
-      backends.insert(backends.end(), treatment.backends.begin(), treatment.backends.end());
-      filters.insert(filters.end(), treatment.filters.begin(), treatment.filters.end());
-    }
-    header.backend_refs = builder_.array(backends);
-    header.filters = builder_.array(filters);
-
-    std::vector<TrafficRecord> traffics;
-    traffics.reserve(placed_.size());
-    auto backend_at = header.backend_refs.offset;
-    auto filter_at = header.filters.offset;
-    for (const Treatment& treatment : placed_) {
-      TrafficRecord& record = traffics.emplace_back(treatment.record);
-      record.backends = {backend_at, static_cast<std::uint32_t>(treatment.backends.size())};
-      record.filters = {filter_at, static_cast<std::uint32_t>(treatment.filters.size())};
-      backend_at += record.backends.count * static_cast<std::uint32_t>(sizeof(BackendRefRecord));
-      filter_at += record.filters.count * static_cast<std::uint32_t>(sizeof(FilterRecord));
-    }
+    std::vector<TrafficRecord> traffics = place(traffics_, header.filters, &TrafficRecord::filters);
     header.traffics = builder_.array(traffics);
+    const std::vector<SplitRecord> all = place(backends_, header.backend_refs, &SplitRecord::backends);
+
+    // A single backend needs no record of its own.
+    std::vector<SplitRecord> splits;
+    std::vector<std::uint32_t> numbers;
+    for (const SplitRecord& split : all) {
+      const bool single = split.backends.count == 1;
+      const auto first = (split.backends.offset - header.backend_refs.offset) / sizeof(BackendRefRecord);
+      numbers.push_back(single ? program::kSingleBackendBit | static_cast<std::uint32_t>(first)
+                               : static_cast<std::uint32_t>(splits.size()));
+      if (!single) splits.push_back(split);
+    }
+    header.splits = builder_.array(splits);
+    for (ActionRecord& action : actions_)
+      if (action.split != kNone) action.split = numbers[action.split];
     header.actions = builder_.array(actions_);
     header.routes = builder_.array(routes_);
+    header.namespaces = builder_.array(namespaces_);
+  }
+
+  /// Stores the runs of all values in one array, and returns the records with references to them.
+  template <typename Record, typename Item>
+  std::vector<Record> place(const Distinct<WithRun<Record, Item>>& values, ArrayRef<Item>& array,
+                            ArrayRef<Item> Record::* run) {
+    std::vector<Item> items;
+    for (const auto& value : values.values()) items.insert(items.end(), value.items.begin(), value.items.end());
+    array = builder_.array(items);
+    std::vector<Record> records;
+    std::uint32_t at = array.offset;
+    for (const auto& value : values.values()) {
+      Record& record = records.emplace_back(value.record);
+      record.*run = {at, static_cast<std::uint32_t>(value.items.size())};
+      at += static_cast<std::uint32_t>(value.items.size() * sizeof(Item));
+    }
+    return records;
   }
 
   const LinkedConfig& config_;
@@ -327,8 +362,10 @@ class HostEmitter {
   std::vector<ActionRecord> actions_;
   std::vector<program::RouteRecord> routes_;
   std::unordered_map<std::uint32_t, std::uint32_t> route_records_;
-  std::unordered_map<std::string, std::uint32_t> treatments_;
-  std::vector<Treatment> placed_;
+  std::vector<program::StringRef> namespaces_;
+  std::unordered_map<std::uint32_t, std::uint32_t> namespace_records_;
+  Distinct<Treatment> traffics_;
+  Distinct<Backends> backends_;
 };
 
 }  // namespace

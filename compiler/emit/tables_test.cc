@@ -3,10 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include "base/hash.h"
 #include "compiler/emit/sample_config.h"
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
+#include "program/records.h"
 
 namespace edge::compiler {
 namespace {
@@ -158,14 +160,15 @@ TEST(Tables, ListenersShareTheirBinds) {
                                                        "  b.com -> listener http of default/second\n"));
 }
 
-const program::TrafficRecord& only_traffic(const program::ProgramView& program) {
-  for (const program::Section& section : program.sections()) {
-    if (section.kind != program::SectionKind::kHost) continue;
-    const auto traffics = section.view.array(section.view.header<program::HostHeader>().traffics);
-    EXPECT_EQ(traffics.size(), 1u);
-    return traffics[0];
-  }
+const program::SectionView& only_host(const program::ProgramView& program) {
+  for (const program::Section& section : program.sections())
+    if (section.kind == program::SectionKind::kHost) return section.view;
   std::abort();
+}
+
+program::Split first_split(const program::ProgramView& program) {
+  const program::SectionView& host = only_host(program);
+  return program::split_of(host, host.array(host.header<program::HostHeader>().actions)[0]);
 }
 
 TEST(Tables, CanaryIsTheFirstOfTheLowestWeights) {
@@ -174,8 +177,22 @@ TEST(Tables, CanaryIsTheFirstOfTheLowestWeights) {
   LinkedRoute& route = config.route("r", {"a.com"}, {exact("/1"), exact("/2")});
   route.rules[0].backends = {{a, 5}, {a, 0}, {a, 0}, {a, 7}};
   const auto program = read(tables_only(config));
-  EXPECT_EQ(only_traffic(program).canary, 1u);
-  EXPECT_EQ(only_traffic(program).total_weight, 12u);
+  EXPECT_EQ(first_split(program).canary, 1u);
+  EXPECT_EQ(first_split(program).total_weight, 12u);
+}
+
+TEST(Tables, ASingleBackendIsItsOwnCanary) {
+  Config config;
+  const auto a = config.backend("a");
+  LinkedRoute& route = config.route("r", {"a.com"}, {any()});
+  route.rules[0].backends = {{a, 5}};
+  auto program = read(tables_only(config));
+  EXPECT_EQ(first_split(program).canary, 0u);
+  EXPECT_EQ(first_split(program).total_weight, 5u);
+  EXPECT_EQ(first_split(program).backends[0].backend_id(), stable_id("ProxyBackend", "shop", "a"));
+  route.rules[0].backends = {};
+  program = read(tables_only(config));
+  EXPECT_TRUE(first_split(program).backends.empty());
 }
 
 TEST(Tables, HugeWeightsKeepTheirProportion) {
@@ -184,18 +201,25 @@ TEST(Tables, HugeWeightsKeepTheirProportion) {
   LinkedRoute& route = config.route("r", {"a.com"}, {any()});
   route.rules[0].backends = {{a, 0xffffffff}, {a, 0xffffffff}, {a, 1}};
   const auto program = read(tables_only(config));
-  EXPECT_EQ(only_traffic(program).total_weight, 0x7fffffffu * 2 + 1);
-  EXPECT_EQ(only_traffic(program).canary, 2u);
+  EXPECT_EQ(first_split(program).total_weight, 0x7fffffffu * 2 + 1);
+  EXPECT_EQ(first_split(program).canary, 2u);
 }
 
-TEST(Tables, EqualTreatmentsAreOneRecord) {
+TEST(Tables, EqualTreatmentsAndSplitsAreOneRecord) {
   Config config;
   const auto a = config.backend("a");
+  const auto b = config.backend("b");
   for (int i = 0; i < 20; ++i) {
     LinkedRoute& route = config.route("r" + std::to_string(i), {"a.com"}, {exact("/" + std::to_string(i))});
     route.rules[0].backends = {{a, 1}};
+    if (i % 2 == 0) route.rules[0].backends.push_back({b, 2});
   }
-  EXPECT_EQ(only_traffic(read(tables_only(config))).backends.count, 1u);
+  const auto program = read(tables_only(config));
+  const auto& header = only_host(program).header<program::HostHeader>();
+  EXPECT_EQ(header.traffics.count, 1u);
+  EXPECT_EQ(header.splits.count, 1u);
+  EXPECT_EQ(header.backend_refs.count, 3u);
+  EXPECT_EQ(header.namespaces.count, 1u);
 }
 
 TEST(Tables, RewritesKnowTheLengthOfWhatTheyReplace) {
@@ -252,7 +276,7 @@ TEST(Tables, ManyPathsStayFoundAndSmall) {
     route.rules[0].backends = {{a, 1}};
   }
   std::vector<std::byte> bytes = tables_only(config);
-  EXPECT_LT(bytes.size() / kRoutes, 110u) << "bytes a route";
+  EXPECT_LT(bytes.size() / kRoutes, 100u) << "bytes a route";
   const auto program = read(std::move(bytes));
   for (int i = 0; i < kRoutes; i += 97) {
     const std::string n = std::to_string(i);

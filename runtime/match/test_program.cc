@@ -160,14 +160,13 @@ std::vector<std::byte> TestHost::section(std::uint64_t id, std::uint32_t shard,
   std::vector<program::ActionRecord> actions;
   std::vector<program::RouteRecord> routes;
   for (std::uint32_t i = 0; i < actions_; ++i) {
-    actions.push_back({i, 0, 0, 0});
-    routes.push_back({builder.string("test"), builder.string("r" + std::to_string(i))});
+    actions.push_back({i, 0, 0, 0, kNone});
+    routes.push_back({builder.string("r" + std::to_string(i)), 0});
   }
   header.actions = builder.array(actions);
   header.routes = builder.array(routes);
-  program::TrafficRecord traffic{};
-  traffic.canary = kNone;
-  header.traffics = builder.array(std::vector<program::TrafficRecord>{traffic});
+  header.namespaces = builder.array(std::vector{builder.string("test")});
+  header.traffics = builder.array(std::vector<program::TrafficRecord>{program::TrafficRecord{}});
   header.backend_refs = builder.array(std::vector<program::BackendRefRecord>{});
   header.filters = builder.array(std::vector<program::FilterRecord>{});
   return std::move(builder).finish(header);

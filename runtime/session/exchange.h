@@ -53,6 +53,7 @@ class ProgramPin {
 struct Exchange {
   ProgramPin program;
   const LoadedHost* host = nullptr;
+  const program::ActionRecord* action = nullptr;
   const program::TrafficRecord* traffic = nullptr;
   BackendPool* pool = nullptr;
   net::Time deadline = net::kNever;

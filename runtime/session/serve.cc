@@ -99,6 +99,7 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   const std::optional<Decision> decision = decide(program, bind, view, worker_.match_scratch());
   if (!decision) return no_route();
   exchange.host = decision->host;
+  exchange.action = decision->action;
   exchange.traffic = decision->traffic;
   return treat(exchange, arrival);
 }
@@ -125,10 +126,11 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
     rewritten = rewrite(section, filters, arrival.path);
   }
 
-  const auto backends = section.array(traffic.backends);
-  const std::uint32_t chosen = choose_backend(traffic, backends, is_canary(head), worker_.split());
+  const program::Split split = program::split_of(section, *exchange.action);
+  const std::uint32_t chosen = choose_backend(split, is_canary(head), worker_.split());
   const std::uint32_t backend =
-      chosen == program::kNone ? program::kNone : exchange.program->program->backend_index(backends[chosen].backend_id);
+      chosen == program::kNone ? program::kNone
+                               : exchange.program->program->backend_index(split.backends[chosen].backend_id());
   if (backend == program::kNone) {
     return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
   }

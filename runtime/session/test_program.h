@@ -87,11 +87,11 @@ inline std::vector<std::byte> host(const TestProgram& from) {
   SectionBuilder builder(sizeof(HostHeader));
   std::vector<BackendRefRecord> refs;
   TrafficRecord traffic{};
-  traffic.canary = from.backends.empty() ? kNone : 0;
+  SplitRecord split{};
   for (const TestBackend& backend : from.backends) {
-    if (backend.weight < from.backends[traffic.canary].weight) traffic.canary = static_cast<std::uint32_t>(refs.size());
-    traffic.total_weight += backend.weight;
-    refs.push_back({backend_id(backend.name), backend.weight, 0});
+    if (backend.weight < from.backends[split.canary].weight) split.canary = static_cast<std::uint32_t>(refs.size());
+    split.total_weight += backend.weight;
+    refs.push_back(BackendRefRecord::of(backend_id(backend.name), backend.weight));
   }
   std::vector<FilterRecord> filters;
   for (const TestFilter& filter : from.filters) {
@@ -110,11 +110,13 @@ inline std::vector<std::byte> host(const TestProgram& from) {
   header.native_shard = kNone;
   header.backend_refs = builder.array(refs);
   header.filters = builder.array(filters);
-  traffic.backends = header.backend_refs;
+  split.backends = header.backend_refs;
   traffic.filters = header.filters;
-  header.routes = builder.array(std::vector{RouteRecord{builder.string("test"), builder.string("route")}});
+  header.routes = builder.array(std::vector{RouteRecord{builder.string("route"), 0}});
+  header.namespaces = builder.array(std::vector{builder.string("test")});
   header.traffics = builder.array(std::vector{traffic});
-  header.actions = builder.array(std::vector{ActionRecord{0, 0, 0, 0}});
+  header.actions = builder.array(std::vector{ActionRecord{0, 0, 0, 0, refs.empty() ? kNone : 0}});
+  if (!refs.empty()) header.splits = builder.array(std::vector{split});
   return std::move(builder).finish(header);
 }
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "program/format.h"
+#include "program/records.h"
 
 namespace edge::runtime {
 
@@ -23,9 +22,8 @@ class SplitSequence {
   std::uint64_t at_;
 };
 
-/// Index into `backends`; kNone when every weight is 0, which is answered 500. `canary`: the request says
+/// Index into the split's backends; kNone when every weight is 0, which is answered 500. `canary`: the request says
 /// `X-Canary: true`, which goes to the lowest weight, zero included.
-std::uint32_t choose_backend(const program::TrafficRecord& traffic, std::span<const program::BackendRefRecord> backends,
-                             bool canary, SplitSequence& sequence);
+std::uint32_t choose_backend(const program::Split& split, bool canary, SplitSequence& sequence);
 
 }  // namespace edge::runtime

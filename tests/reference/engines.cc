@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/expr/regex_matcher.h"
+#include "program/records.h"
 
 namespace edge::reference {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 Verdict verdict_of(std::uint32_t listener, const program::SectionView& host, const program::ActionRecord& action) {
   const auto& header = host.header<program::HostHeader>();
   const program::RouteRecord& route = host.array(header.routes)[action.route];
-  return {listener,    host.string(header.pattern), host.string(route.name_space), host.string(route.name), action.rule,
+  return {listener,    host.string(header.pattern), program::name_space_of(host, route), host.string(route.name), action.rule,
           action.match};
 }
 
