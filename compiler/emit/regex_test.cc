@@ -1,8 +1,11 @@
 #include "compiler/emit/regex.h"
 
+#include <csignal>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace edge::compiler::emit {
 namespace {
@@ -85,6 +88,25 @@ TEST(Regex, NamesThePatternThatTakesTooLongAndGoesOn) {
   RegexLimits limits;
   limits.wall = std::chrono::milliseconds(1500);
   expect_refused_alone(limits, costly_pattern(), "1500 ms");
+}
+
+/// The only child of this process.
+pid_t child() {
+  std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  pid_t pid = -1;
+  file >> pid;
+  return pid;
+}
+
+TEST(Regex, ReplacesAWorkerThatDiedWhileItWaited) {
+  RegexCompiler compiler("");
+  ASSERT_TRUE(compiler.compile(Sets{{"a"}}).ok());
+  const pid_t worker = child();
+  ASSERT_GT(worker, 0);
+  ASSERT_EQ(kill(worker, SIGKILL), 0);
+  const auto outcomes = compiler.compile(Sets{{"a", "b"}});
+  ASSERT_TRUE(outcomes.ok()) << outcomes.error().text;
+  EXPECT_NE(outcomes->front().database, nullptr) << outcomes->front().message;
 }
 
 TEST(Regex, SaysWhenThereIsNoWorker) {

@@ -17,16 +17,30 @@
 #include "compiler/emit/regex_protocol.h"
 
 namespace edge::compiler::emit {
+namespace {
+
+bool over_cpu_limit(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU; }
+
+}  // namespace
 
 Result<RegexWorker::Reply> RegexWorker::ask(std::string_view frame) {
   if (frame.size() > kMaxRequestFrame) return Reply{{}, "The patterns of one host are too long."};
-  if (pid_ < 0) {
+  const bool idle = pid_ >= 0;
+  if (!idle) {
     if (Status started = start(); !started.ok()) return started.error();
   }
   Reply reply;
-  const Outcome outcome = exchange(frame, reply.frame);
+  Outcome outcome = exchange(frame, reply.frame);
   if (outcome == Outcome::kAnswered) return reply;
-  reply.fault = stop();
+  int status = stop();
+  if (outcome == Outcome::kDied && idle && !over_cpu_limit(status)) {
+    // It may have died while it waited, of nothing that it was asked.
+    if (Status started = start(); !started.ok()) return started.error();
+    outcome = exchange(frame, reply.frame);
+    if (outcome == Outcome::kAnswered) return reply;
+    status = stop();
+  }
+  reply.fault = describe(status);
   if (outcome == Outcome::kLate) {
     reply.fault = "Compiling takes more than " + std::to_string(limits_.wall.count()) + " ms.";
   }
@@ -40,8 +54,7 @@ Status RegexWorker::start() {
   const Outcome outcome = exchange(encode_patterns({"a"}), reply);
   const auto answer = outcome == Outcome::kAnswered ? decode_answer(reply) : std::nullopt;
   if (answer && answer->kind == RegexReply::kDatabase) return {};
-  const std::string fault = stop();
-  return Error{ErrorCode::kUnavailable, "the regex worker " + path_ + " does not work: " + fault};
+  return Error{ErrorCode::kUnavailable, "the regex worker " + path_ + " does not work. " + describe(stop())};
 }
 
 Status RegexWorker::spawn() {
@@ -129,8 +142,8 @@ RegexWorker::Outcome RegexWorker::receive_all(char* bytes, std::size_t size, Dea
   return Outcome::kAnswered;
 }
 
-std::string RegexWorker::stop() {
-  if (pid_ < 0) return "not running";
+int RegexWorker::stop() {
+  if (pid_ < 0) return 0;
   close(socket_);
   // A worker that ended by itself keeps its own status: it is a zombie by now.
   kill(pid_, SIGKILL);
@@ -139,7 +152,11 @@ std::string RegexWorker::stop() {
   }
   pid_ = -1;
   socket_ = -1;
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+  return status;
+}
+
+std::string RegexWorker::describe(int status) const {
+  if (over_cpu_limit(status)) {
     return "Compiling takes more than " + std::to_string(limits_.cpu_seconds) + " s of CPU time.";
   }
   if (WIFSIGNALED(status)) return "The regex compiler ended by signal " + std::to_string(WTERMSIG(status)) + ".";

@@ -38,8 +38,9 @@ class RegexWorker {
   Outcome exchange(std::string_view frame, std::string& reply);
   bool send_all(std::string_view bytes) const;
   Outcome receive_all(char* bytes, std::size_t size, Deadline deadline) const;
-  /// Ends the worker and says what it died of.
-  std::string stop();
+  /// Ends the worker. \returns how it ended, as waitpid tells.
+  int stop();
+  std::string describe(int status) const;
 
   std::string path_;
   RegexLimits limits_;
