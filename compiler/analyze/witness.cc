@@ -36,12 +36,6 @@ std::string query_encoded(std::string_view text) {
   return encoded;
 }
 
-bool normal(const std::string& path) {
-  std::string buffer(path.size() + 1, '\0');
-  const auto result = normalise_path(path, buffer.data());
-  return result && *result == path;
-}
-
 IpAddress neighbour(IpAddress address, int step) {
   for (std::size_t i = 16; i-- > 0;) {
     address.bytes[i] = static_cast<std::uint8_t>(address.bytes[i] + step);
@@ -71,6 +65,14 @@ std::string shell_quoted(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_normal_path(const std::string& path) {
+  std::string buffer(path.size() + 1, '\0');
+  const auto result = normalise_path(path, buffer.data());
+  return result && *result == path;
+}
+
+IpAddress after(const Cidr& cidr) { return neighbour(last_of(cidr), 1); }
 
 std::string witness_text(const Witness& witness) {
   std::string text = witness.method + " http://" + witness.host;
@@ -153,7 +155,7 @@ std::vector<std::string> WitnessMaker::paths(const Place& place, const Literals&
   offer(base + kOddSegment + kOddSegment);
   offer(base + "/");
   std::erase_if(found, [&](const std::string& path) {
-    if (!normal(path)) return true;
+    if (!is_normal_path(path)) return true;
     return place.path_class == PathClass::kPrefix && !below(place.path, path);
   });
   return found;
@@ -233,7 +235,7 @@ std::optional<IpAddress> WitnessMaker::source(const Literals& literals) const {
     candidates.push_back(node.cidr.address);
     candidates.push_back(last_of(node.cidr));
     candidates.push_back(neighbour(node.cidr.address, -1));
-    candidates.push_back(neighbour(last_of(node.cidr), 1));
+    candidates.push_back(after(node.cidr));
   }
   for (const IpAddress& candidate : candidates) {
     const bool fits = std::all_of(blocks.begin(), blocks.end(), [&candidate](const auto& block) {
@@ -287,66 +289,6 @@ std::optional<Witness> WitnessMaker::fill(const Literals& literals) const {
   if (!address) return std::nullopt;
   witness.source = *address;
   return witness;
-}
-
-void WitnessMaker::break_slot(const Witness& witness, const Literal& literal, std::vector<Witness>& out) const {
-  const ir::Node& node = host_.nodes[literal.node];
-  const std::uint32_t slot = node.op == Op::kRegex ? host_.regexes[node.regex].slot : node.slot;
-  const auto with = [&](std::optional<std::string> value) {
-    Witness near = witness;
-    if (slot == program::kSlotPath) {
-      if (!value || !value->starts_with('/') || !normal(*value)) return;
-      near.path = std::move(*value);
-    } else {
-      set_slot(near, slot, std::move(value));
-    }
-    out.push_back(std::move(near));
-  };
-  if (node.op == Op::kEquals) {
-    if (!literal.holds) return with(node.text);
-    with(node.text + "x");
-    if (!node.text.empty()) with(node.text.substr(0, node.text.size() - 1));
-    return with(std::nullopt);
-  }
-  if (node.op == Op::kPresent) return with(literal.holds ? std::nullopt : std::optional<std::string>("w"));
-  if (node.op == Op::kPathPrefix) return with(literal.holds ? node.text + "x" : node.text + kOddSegment);
-  if (node.op == Op::kContains) return with(literal.holds ? "/" : "/" + node.text);
-  if (node.op != Op::kRegex) return;
-  // A subject that matches, with one byte gone, added or changed: the engines must draw the border alike.
-  const auto& found = samples(node.regex);
-  for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 2); ++i) {
-    const std::string& sample = found[i];
-    with(sample);
-    with(sample + "x");
-    with("/x" + sample);
-    if (sample.empty()) continue;
-    with(sample.substr(0, sample.size() - 1));
-    std::string changed = sample;
-    changed[sample.size() / 2] = changed[sample.size() / 2] == '~' ? '_' : '~';
-    with(std::move(changed));
-    if (slot != program::kSlotPath) with(sample + "\n");
-  }
-}
-
-std::vector<Witness> WitnessMaker::near_misses(const Witness& witness, const Place& place,
-                                               const Literals& literals) const {
-  std::vector<Witness> out;
-  for (const Literal& literal : literals) {
-    const ir::Node& node = host_.nodes[literal.node];
-    if (node.op == Op::kSourceIn) {
-      Witness near = witness;
-      near.source = literal.holds ? neighbour(last_of(node.cidr), 1) : node.cidr.address;
-      out.push_back(std::move(near));
-    } else if (node.op != Op::kFalse) {
-      break_slot(witness, literal, out);
-    }
-  }
-  if (place.path_class == PathClass::kExact || place.path_class == PathClass::kPrefix) {
-    Witness longer = witness;
-    longer.path += "x";
-    out.push_back(std::move(longer));
-  }
-  return out;
 }
 
 }  // namespace edge::compiler::analyze

@@ -22,6 +22,11 @@ struct Place {
   std::string_view path;  ///< exact path, or prefix without trailing slash
 };
 
+/// Whether requests can have this path: normalising leaves it as it is.
+bool is_normal_path(const std::string& path);
+/// The first address past a block.
+IpAddress after(const Cidr& cidr);
+
 using Matcher = std::function<bool(std::string_view pattern, std::string_view subject)>;
 
 /// Fills in requests for one host.

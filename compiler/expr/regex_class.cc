@@ -1,5 +1,6 @@
 #include "compiler/expr/regex_class.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace edge::compiler::expr {
@@ -104,6 +105,106 @@ const char* refused_escape(char c) {
   }
 }
 
+/// Reads one `[…]`.
+class ClassReader {
+ public:
+  ClassReader(std::string_view text, std::size_t at) : text_(text), begin_(at), at_(at + 1) {}
+
+  ClassResult read(bool ignore_case) {
+    const bool negated = peek() == '^';
+    if (negated) ++at_;
+    // A `]` that comes first is itself.
+    for (bool first = true; at_ < text_.size() && (first || text_[at_] != ']'); first = false) {
+      if (peek() == '[' && std::string_view(":.=").find(peek(1)) != std::string_view::npos && at_ + 1 < text_.size()) {
+        posix();
+      } else {
+        byte_or_range();
+      }
+      if (result_.fault) return std::move(result_);
+    }
+    if (at_ >= text_.size()) return refuse(begin_, begin_ + 1, "the class is not closed", "add `]`");
+    result_.end = at_ + 1;
+    if (ignore_case) fold_case();
+    if (negated) result_.set.flip();
+    if (result_.set.none()) return refuse(begin_, result_.end, "the class holds nothing");
+    return std::move(result_);
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  /// `[:digit:]`, `[:^digit:]`; `[.x.]` and `[=x=]` are refused.
+  void posix() {
+    const std::size_t close = text_.find(":]", at_ + 2);
+    const bool inverse = peek(2) == '^';
+    const std::size_t name = at_ + (inverse ? 3 : 2);
+    const bool closed = peek(1) == ':' && close != std::string_view::npos && close >= name;
+    const auto set = closed ? posix_set(text_.substr(name, close - name)) : std::nullopt;
+    if (!set) {
+      refuse(at_, at_ + 2, "unknown class of characters", "write `\\[` for the character");
+      return;
+    }
+    result_.set |= inverse ? ~*set : *set;
+    at_ = close + 2;
+  }
+
+  void byte_or_range() {
+    const std::size_t item = at_;
+    const std::optional<unsigned> low = one_byte();
+    if (result_.fault) return;
+    const bool dash = peek() == '-' && at_ + 1 < text_.size() && peek(1) != ']';
+    if (!low) {
+      if (dash) refuse(item, at_ + 1, "a range cannot begin with a class", "put the `-` first or last");
+      return;
+    }
+    unsigned last = *low;
+    if (dash) {
+      ++at_;
+      const std::optional<unsigned> high = one_byte();
+      if (result_.fault) return;
+      if (!high || *high < *low) {
+        refuse(item, at_, "the range ends before it begins");
+        return;
+      }
+      last = *high;
+    }
+    result_.set |= range(*low, last);
+  }
+
+  /// nullopt for `\d` and its like, which are taken into the set at once, and after a fault.
+  std::optional<unsigned> one_byte() {
+    if (static_cast<unsigned char>(peek()) >= 0x80 || peek() == '\0') {
+      refuse(at_, at_ + 1, "a class holds single bytes: this character is none",
+             "write an alternative for it: `(?:é|è)`", DiagnosticCode::kRegexUnsupported);
+      return std::nullopt;
+    }
+    if (peek() != '\\') return static_cast<unsigned char>(text_[at_++]);
+    EscapeResult escaped = read_escape(text_, at_);
+    at_ = escaped.end;
+    result_.fault = std::move(escaped.fault);
+    if (escaped.set) result_.set |= *escaped.set;
+    return escaped.set || result_.fault ? std::nullopt : std::optional<unsigned>(escaped.byte);
+  }
+
+  void fold_case() {
+    for (unsigned byte = 'a'; byte <= 'z'; ++byte) {
+      const bool either = result_.set[byte] || result_.set[byte ^ 0x20];
+      result_.set.set(byte, either).set(byte ^ 0x20, either);
+    }
+  }
+
+  ClassResult refuse(std::size_t begin, std::size_t end, std::string message, std::string fix = {},
+                     DiagnosticCode code = DiagnosticCode::kRegexSyntax) {
+    result_.fault = fault(code, begin, std::min(end, text_.size()), std::move(message), std::move(fix));
+    return result_;
+  }
+
+  std::string_view text_;
+  std::size_t begin_;
+  std::size_t at_;
+  ClassResult result_;
+};
+
 std::string class_byte_text(unsigned char byte) {
   static constexpr std::string_view kSpecial = "\\]^-[&~";
   if (kSpecial.find(static_cast<char>(byte)) != std::string_view::npos) return {'\\', static_cast<char>(byte)};
@@ -168,86 +269,7 @@ EscapeResult read_escape(std::string_view text, std::size_t at) {
 }
 
 ClassResult read_class(std::string_view text, std::size_t at, bool ignore_case) {
-  ClassResult result;
-  const std::size_t begin = at++;
-  const bool negated = at < text.size() && text[at] == '^';
-  if (negated) ++at;
-  for (bool first = true; at < text.size() && (first || text[at] != ']'); first = false) {
-    const std::size_t item = at;
-    // One item: a POSIX class, an escaped class, or a byte that may begin a range.
-    if (text[at] == '[' && at + 1 < text.size() &&
-        (text[at + 1] == ':' || text[at + 1] == '.' || text[at + 1] == '=')) {
-      const std::size_t close = text.find(":]", at + 2);
-      const bool inverse = at + 2 < text.size() && text[at + 2] == '^';
-      const std::size_t name = at + 2 + (inverse ? 1 : 0);
-      const auto set = close == std::string_view::npos || close < name || text[at + 1] != ':'
-                           ? std::nullopt
-                           : posix_set(text.substr(name, close - name));
-      if (!set) {
-        result.fault = fault(DiagnosticCode::kRegexSyntax, at, at + 2, "unknown class of characters",
-                             "write `\\[` for the character");
-        return result;
-      }
-      result.set |= inverse ? ~*set : *set;
-      at = close + 2;
-      continue;
-    }
-    auto one_byte = [&](bool& is_set) -> unsigned {
-      is_set = false;
-      if (static_cast<unsigned char>(text[at]) >= 0x80 || text[at] == '\0') {
-        result.fault =
-            fault(DiagnosticCode::kRegexUnsupported, at, at + 1,
-                  "a class holds single bytes: this character is more than one", "write an alternative: `(?:é|è)`");
-        return 0;
-      }
-      if (text[at] != '\\') return static_cast<unsigned char>(text[at++]);
-      EscapeResult escaped = read_escape(text, at);
-      result.fault = std::move(escaped.fault);
-      at = escaped.end;
-      if (escaped.set) {
-        is_set = true;
-        result.set |= *escaped.set;
-      }
-      return escaped.byte;
-    };
-    bool is_set = false;
-    const unsigned low = one_byte(is_set);
-    if (result.fault) return result;
-    const bool dash = at + 1 < text.size() && text[at] == '-' && text[at + 1] != ']';
-    if (is_set && dash) {
-      result.fault = fault(DiagnosticCode::kRegexSyntax, item, at + 1, "a range cannot begin with a class",
-                           "put the `-` first or last");
-      return result;
-    }
-    if (is_set) continue;
-    unsigned high = low;
-    if (dash) {
-      ++at;
-      high = one_byte(is_set);
-      if (result.fault) return result;
-      if (is_set || high < low) {
-        result.fault = fault(DiagnosticCode::kRegexSyntax, item, at, "the range ends before it begins");
-        return result;
-      }
-    }
-    result.set |= range(low, high);
-  }
-  if (at >= text.size()) {
-    result.fault = fault(DiagnosticCode::kRegexSyntax, begin, begin + 1, "the class is not closed", "add `]`");
-    return result;
-  }
-  result.end = at + 1;
-  if (ignore_case) {
-    for (unsigned byte = 'a'; byte <= 'z'; ++byte) {
-      const bool either = result.set[byte] || result.set[byte ^ 0x20];
-      result.set.set(byte, either).set(byte ^ 0x20, either);
-    }
-  }
-  if (negated) result.set.flip();
-  if (result.set.none()) {
-    result.fault = fault(DiagnosticCode::kRegexSyntax, begin, result.end, "the class holds nothing");
-  }
-  return result;
+  return ClassReader(text, at).read(ignore_case);
 }
 
 std::string byte_text(unsigned char byte) {
