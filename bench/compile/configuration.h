@@ -2,12 +2,10 @@
 // have: 60% exact paths, 35% prefixes, 4% patterns, 1% headers or a method.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
 #include "compiler/link/linked_config.h"
-#include "program/request.h"
 
 namespace edge::bench {
 
@@ -29,15 +27,9 @@ struct OwnRequest {
   std::string host;
   std::string path;
   std::string tenant;  ///< of the header X-Tenant; empty: none
-
-  /// Valid as long as this object stays where it is.
-  program::RequestView view();
-
- private:
-  std::array<Field, 4> fields_;
 };
 
-/// A request that route `route` of make_config(shape) answers, with the headers of an ordinary client.
+/// A request that route `route` of make_config(shape) answers.
 OwnRequest request_for(const Shape& shape, std::uint32_t route);
 /// Whether the route's rule is a pattern: lookups are measured apart from these.
 bool is_pattern(const Shape& shape, std::uint32_t route);

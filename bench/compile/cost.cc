@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -40,8 +40,10 @@ double cpu_ms() {
   return total;
 }
 
-double wall_ns() {
-  return static_cast<double>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+double thread_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
 Resident resident_mb() {

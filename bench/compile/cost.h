@@ -7,8 +7,8 @@ namespace edge::bench {
 
 /// CPU time of this process, its threads, and its children, the running ones included, in milliseconds.
 double cpu_ms();
-/// A clock for latencies, in nanoseconds.
-double wall_ns();
+/// CPU time of this thread, in nanoseconds.
+double thread_ns();
 /// Resident memory of this process in MB (10^6 bytes): anonymous, and pages of files.
 struct Resident {
   double anonymous = 0;
