@@ -127,7 +127,10 @@ struct FieldSink {
     fields.fields_[i] = {name, value};
     const KnownField known = recognise_token(name.data(), name.size());
     fields.known_[i] = known;
-    if (known == KnownField::kOther) return;
+    if (known == KnownField::kOther) {
+      if ((name[0] | 0x20) == 'x') mark_look_alike(i);
+      return;
+    }
     const auto number = static_cast<std::size_t>(known);
     std::uint8_t& first = fields.first_[number];
     if (first == 0) {
@@ -138,6 +141,9 @@ struct FieldSink {
     if (field_detail::kKnownNames[number].hop_by_hop) mark_hop_by_hop(i);
   }
 
+  /// Backends behind CGI and its heirs read `_` as `-`: X_Forwarded_For would pass for our own X-Forwarded-For. A field
+  /// that looks so like a known one of ours goes no further (*safe*).
+  void mark_look_alike(std::size_t i);
   void mark_hop_by_hop(std::size_t i) { fields.hop_[i / 64] |= std::uint64_t{1} << (i % 64); }
   void close(const char* lines_end) { fields.lines_end_ = lines_end; }
 };

@@ -56,8 +56,9 @@ class HeadFields {
   /// Whether the field stands more than once.
   bool repeated(KnownField field) const { return (repeated_ >> static_cast<unsigned>(field) & 1) != 0; }
 
-  /// Not to be forwarded: a hop-by-hop field, or one that a Connection field names (RFC 9110 §7.6.1). Host,
-  /// Content-Length, Authorization, X-Forwarded-* and their like stay although they are named.
+  /// Not to be forwarded: a hop-by-hop field, one that a Connection field names (RFC 9110 §7.6.1), or one that looks
+  /// like a known X- field with `_` for `-`. Host, Content-Length, Authorization, X-Forwarded-* and their like stay
+  /// although they are named.
   bool hop_by_hop(std::size_t i) const { return (hop_[i / 64] >> (i % 64) & 1) != 0; }
 
   /// The raw lines of the fields first..last-1, each with its CRLF: one memcpy forwards a run of fields.

@@ -166,6 +166,14 @@ HeadFault read_expectation(RequestHead& head) {
 
 }  // namespace
 
+void FieldSink::mark_look_alike(std::size_t i) {
+  const std::string_view name = fields.fields_[i].name;
+  char dashed[sizeof(field_detail::KnownName::name)];
+  if (name.size() > sizeof(dashed) || name.find('_') == std::string_view::npos) return;
+  for (std::size_t k = 0; k < name.size(); ++k) dashed[k] = name[k] == '_' ? '-' : name[k];
+  if (recognise_token(dashed, name.size()) != KnownField::kOther) mark_hop_by_hop(i);
+}
+
 HeadFault interpret_request(RequestHead& head, std::size_t path_size) {
   if (head.method_text == "CONNECT") return HeadFault::kMethodNotImplemented;
   head.method = method_of(head.method_text);
