@@ -47,10 +47,11 @@ NameLookup lookup_of(const SectionView& section, const program::NameTable& table
 /// Lookups touch a large program at random: on huge pages they take half the time (144 ns for 240 at 100,000 routes).
 /// Advice alone: whoever made the bytes may have asked for it before it filled them.
 void advise_huge_pages(std::span<const std::byte> bytes) {
-  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(bytes.data()) + kHugePage - 1) & ~(kHugePage - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size()) & ~(kHugePage - 1);
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(bytes.data()) % kHugePage) % kHugePage;
+  if (bytes.size() < before + kHugePage) return;
+  const std::size_t size = (bytes.size() - before) / kHugePage * kHugePage;
+  madvise(const_cast<std::byte*>(bytes.data()) + before, size, MADV_HUGEPAGE);
 }
 
 Error data_loss(const std::string& what) { return {ErrorCode::kDataLoss, what}; }
