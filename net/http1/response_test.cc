@@ -110,7 +110,7 @@ TEST(InstructionSets, AgreeOnMutatedHeads) {
       "GET /index.html?a=b HTTP/1.1\r\nHost: example.com\r\nUser-Agent: test/1.0\r\nAccept: */*\r\n\r\n",
       "POST http://h:1/p HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\nConnection: close, x-y\r\nX-Y: \t z \r\n\r\n",
       "HTTP/1.1 200 OK\r\nServer: x\r\nTransfer-Encoding: chunked\r\nSet-Cookie: a=b; Path=/\r\n\r\n"};
-  const std::string_view bytes("\0\r\n\t :;,?#/*aA0-\x7f\x80\xff\x1f~!\"(", 26);
+  const std::string_view bytes("\0\r\n\t :;,?#/*aA0-\x7f\x80\xff\x1f~!\"(", 24);
   for (int round = 0; round < 30'000; ++round) {
     std::string text = seeds[random() % 3];
     for (auto changes = random() % 4; changes-- > 0;) {
