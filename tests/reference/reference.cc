@@ -26,10 +26,14 @@ Reference::Reference(const compiler::LinkedConfig& config) : config_(config) {
       }
       return tests;
     };
-    for (std::uint16_t rule = 0; rule < route.rules.size(); ++rule) {
-      for (std::uint16_t number = 0; number < route.rules[rule].matches.size(); ++number) {
+    for (std::size_t rule = 0; rule < route.rules.size(); ++rule) {
+      for (std::size_t number = 0; number < route.rules[rule].matches.size(); ++number) {
         const compiler::RuleMatch& match = route.rules[rule].matches[number];
-        MatchEntry one{&match, {0, index, rule, number}, std::nullopt, field_tests(match.headers), {}};
+        MatchEntry one{&match,
+                       {0, index, static_cast<std::uint16_t>(rule), static_cast<std::uint16_t>(number)},
+                       std::nullopt,
+                       field_tests(match.headers),
+                       {}};
         one.query = field_tests(match.query);
         if (match.path.type == PathMatch::Type::kRegex) {
           entry.refused |= !one.path.emplace(match.path.value.value).valid();
