@@ -19,6 +19,8 @@ using std::chrono::seconds;
 
 /// For a client that does not take an answer of ours.
 constexpr net::Duration kFlushTime = seconds(10);
+/// For the first request of a connection that was accepted just before a drain.
+constexpr net::Duration kDrainGrace = seconds(1);
 /// Requests that are served in a row while the client had sent them all.
 constexpr std::uint16_t kTurns = 256;
 /// How long, and for how much, we listen on after the last answer, so that a client that still sends gets to read it:
@@ -74,7 +76,7 @@ Session::HeadState Session::read_head() {
     const bool first = inlet_.empty();
     const Transfer got = inlet_.fill(client_, worker_.scratch().client());
     if (got.kind == Transfer::Kind::kWouldBlock) {
-      const bool over = client_.hung_up() || (worker_.draining() && first);
+      const bool over = client_.hung_up() || (worker_.draining() && first && requests_ != 0);
       return over ? HeadState::kGone : HeadState::kMore;
     }
     if (got.kind != Transfer::Kind::kDone) return HeadState::kGone;
@@ -98,6 +100,8 @@ net::Time Session::head_deadline() const {
   const ServerOptions& options = worker_.options();
   // Between two requests the connection may rest; a head once begun, and the first of all, has to come.
   const bool resting = inlet_.empty() && requests_ != 0;
+  // A connection that was made for a request gets a moment for it, even when the end is near.
+  if (worker_.draining() && inlet_.empty()) return head_since_ + std::min(options.head_timeout, kDrainGrace);
   return head_since_ + (resting ? options.keep_alive_timeout : options.head_timeout);
 }
 
