@@ -245,8 +245,7 @@ const std::vector<std::string>& coding_lines() {
                                                "Transfer-Encoding:\n chunked\r\n",
                                                "X: y\nTransfer-Encoding: chunked\r\n",
                                                "X: y\rTransfer-Encoding: chunked\r\n",
-                                               "Transfer-Encoding: \x0b"
-                                               "chunked\r\n",
+                                               "Transfer-Encoding: \vchunked\r\n",
                                                "Transfer-Encoding: xchunked\r\n",
                                                "Transfer-Encoding: chunked-not\r\n",
                                                "Transfer-Encoding: chunked, identity\r\n",

@@ -148,7 +148,7 @@ Result<std::string> Connection::receive_body(const Message& head) {
   if (coding.empty()) return head.start_line.starts_with("HTTP/") ? receive_all() : Result<std::string>(std::string());
   std::string out;
   for (;;) {
-    const Result<std::string> line = receive_until("\r\n");
+    Result<std::string> line = receive_until("\r\n");
     if (!line) return line;
     const std::size_t size = std::strtoul(line->c_str(), nullptr, 16);
     if (size == 0) break;
