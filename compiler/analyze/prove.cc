@@ -109,20 +109,16 @@ class HostProof {
       if (result == Search::kImpossible) return unreachable(candidate, hider);
       const std::size_t before = goals.size();
       for (const ir::Candidate& earlier : *group_) {
-        if (&earlier == &candidate || !contains(rivals_, earlier) || earlier.predicate == ir::kAlways) continue;
+        if (&earlier == &candidate) break;
+        if (!contains(rivals_, earlier)) continue;
         if (!hider) hider = earlier;
         goals.push_back({earlier.predicate, false});
       }
       if (goals.size() == before) break;
     }
-    if (const auto certain = covering_prefix(candidate, place)) {
+    if (const auto certain = covering_rule(candidate, place)) {
       ++stats_.unreachable;
-      report_.unreachable(
-          candidate, *certain,
-          "takes every path that could lead to it: any prefix comes before " +
-              std::string(place.path_class == PathClass::kRegex ? "any pattern" : "rules without a path"),
-          taken_);
-      return;
+      return report_.unreachable(candidate, *certain, "takes every path that could lead to it (rule D1)", taken_);
     }
     ++stats_.undecided;
   }
@@ -172,23 +168,26 @@ class HostProof {
   // ------------------------------
 
   /// The rule of a prefix that takes every path of `place`, when that is certain.
-  std::optional<ir::Candidate> covering_prefix(const ir::Candidate& candidate, const Place& place) const {
+  std::optional<ir::Candidate> covering_rule(const ir::Candidate& candidate, const Place& place) const {
     if (place.path_class != PathClass::kRegex && place.path_class != PathClass::kAny) return std::nullopt;
-    const std::string certain = place.path_class == PathClass::kRegex ? pattern_prefix(candidate) : "";
+    const std::optional<expr::Regex> regex =
+        place.path_class == PathClass::kRegex ? path_pattern(candidate) : std::nullopt;
+    const std::string certain = regex ? expr::literal_prefix(regex->root) : std::string();
+    const std::optional<std::string> only = regex ? expr::only_match(regex->root) : std::nullopt;
+    if (const auto exact = only ? host_.exact.find(*only) : host_.exact.end(); exact != host_.exact.end()) {
+      if (exact->second.back().predicate == ir::kAlways) return exact->second.back();
+    }
     for (const auto& [prefix, group] : host_.prefix) {
       if (group.back().predicate != ir::kAlways) continue;
-      const bool covers = prefix.empty() || (certain.starts_with(prefix) && certain.size() > prefix.size() &&
-                                             certain[prefix.size()] == '/');
-      if (covers) return group.back();
+      const bool rest_follows = certain.size() > prefix.size() && certain[prefix.size()] == '/';
+      if (prefix.empty() || (certain.starts_with(prefix) && (rest_follows || only == prefix))) return group.back();
     }
     return std::nullopt;
   }
 
-  /// What every path that the candidate's pattern matches begins with.
-  std::string pattern_prefix(const ir::Candidate& candidate) const {
+  std::optional<expr::Regex> path_pattern(const ir::Candidate& candidate) const {
     const auto& match = config_.routes[candidate.route].rules[candidate.rule].matches[candidate.match];
-    const expr::ParsedRegex parsed = expr::parse_regex(match.path.value.value);
-    return parsed.regex ? expr::literal_prefix(parsed.regex->root) : std::string();
+    return expr::parse_regex(match.path.value.value).regex;
   }
 
   /// What the lowering found to be hidden or contradictory already.

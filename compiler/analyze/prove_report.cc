@@ -41,6 +41,7 @@ void ProofReport::unreachable(const ir::Candidate& loser, const ir::Candidate& w
       "no request reaches this rule on " + host_name() + ": " + ir::candidate_text(config_, winner) + " " + why;
   const Span span = span_of(config_.routes[winner.route], winner);
   if (span.somewhere() && span != diagnostic.span) diagnostic.labels.push_back({span, "this rule takes its requests"});
+  if (pattern) diagnostic.notes.emplace_back("any prefix, `/` too, comes before any pattern (rule D1)");
   if (example) diagnostic.notes.push_back("`" + witness_text(*example) + "` goes to the other rule");
   diagnostics_.add(std::move(diagnostic));
 }

@@ -129,13 +129,16 @@ TEST(Prove, PresenceHidesAPatternOfTheSameHeader) {
 TEST(Prove, APrefixHidesPatternsAndRulesWithoutAPath) {
   Fixture f;
   f.route("root", {"a.com"}, {prefix("/"), pattern("^/x"), any()});
-  f.route("api", {"b.com"}, {prefix("/api"), pattern("^/api/v[0-9]$"), pattern("^/ap")});
+  f.route("api", {"b.com"}, {prefix("/api"), pattern("^/api/v[0-9]$"), pattern("^/ap"), pattern("^/api$")});
+  f.route("only", {"c.com"}, {exact("/x"), pattern("^/x$")});
   const auto lines = f.proved();
-  ASSERT_EQ(lines.size(), 3U);
+  ASSERT_EQ(lines.size(), 5U);
   EXPECT_THAT(lines[0], HasSubstr("EDGE0502"));
   EXPECT_THAT(lines[1], HasSubstr("EDGE0501"));
   EXPECT_THAT(lines[2], HasSubstr("EDGE0502"));
   EXPECT_THAT(lines[2], HasSubstr("default/api rules[0].matches[0] takes every path"));
+  EXPECT_THAT(lines[3], HasSubstr("EDGE0502"));
+  EXPECT_THAT(lines[4], HasSubstr("EDGE0501"));
   EXPECT_EQ(f.stats.undecided, 0U);
 }
 

@@ -85,6 +85,19 @@ bool always_found(const RegexNode& node) {
   return std::all_of(node.children.begin() + 1, node.children.end(), nullable);
 }
 
+std::optional<std::string> only_match(const RegexNode& node) {
+  if (node.kind != Kind::kConcat || node.children.front().kind != Kind::kBegin ||
+      node.children.back().kind != Kind::kEnd) {
+    return std::nullopt;
+  }
+  std::string only;
+  for (std::size_t i = 1; i + 1 < node.children.size(); ++i) {
+    if (node.children[i].kind != Kind::kBytes) return std::nullopt;
+    only += node.children[i].bytes;
+  }
+  return only;
+}
+
 std::string literal_prefix(const RegexNode& node) {
   std::string prefix;
   if (begins_at_begin(node)) append_prefix(node, prefix);

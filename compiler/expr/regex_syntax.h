@@ -65,6 +65,9 @@ ParsedRegex parse_regex(std::string_view pattern);
 /// The canonical form of a tree.
 std::string to_pattern(const RegexNode& node);
 
+/// The one subject that is matched: `^/a$` matches `/a` alone. nullopt when there may be others.
+std::optional<std::string> only_match(const RegexNode& node);
+
 /// Bytes that every match begins with when it must start at the subject's first byte; empty when none are certain.
 std::string literal_prefix(const RegexNode& node);
 

@@ -106,6 +106,10 @@ TEST(Regex, AnchorsAndCertainHits) {
   EXPECT_FALSE(regex("a").always);
   EXPECT_EQ(literal_prefix(regex("^/api/v[0-9]").root), "/api/v");
   EXPECT_EQ(literal_prefix(regex("/api").root), "");
+  EXPECT_EQ(only_match(regex("^/api$").root), "/api");
+  EXPECT_EQ(only_match(regex("^$").root), "");
+  EXPECT_EQ(only_match(regex("^/api").root), std::nullopt);
+  EXPECT_EQ(only_match(regex("^/a[pq]i$").root), std::nullopt);
 }
 
 /// The canonical form means what RE2 takes the pattern to mean.
