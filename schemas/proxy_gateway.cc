@@ -36,7 +36,7 @@ constexpr Field kListenerFields[] = {
     string("name", "Name of the listener.").as(Format::kLabel).needed(),
     integer("port", "Port.").within(1, 65535).needed(),
     string("protocol", "HTTP, HTTPS, TCP (raw) or TLS (passthrough by SNI).").one_of(kProtocols).needed(),
-    strings("hostnames", "Names that the listener serves; none: all.").as(Format::kHostname),
+    strings("hostnames", "Names that the listener serves; none: all.").as(Format::kHostname).at_most(1024),
     object("tls", kTls, "TLS settings."),
     boolean("sslRedirect", "Whether requests are redirected to HTTPS.").defaults_to("false"),
     integer("maxRequestBodySize", "Longest request body in bytes; 0 is unlimited.")
@@ -86,7 +86,9 @@ constexpr Field kSpecFields[] = {
     object("tracing", kTracing, "Tracing."),
     object("accessLog", kAccessLog, "Access log."),
     object("redirectScheme", kRedirectScheme, "Redirection of plain requests of all listeners (rule D9)."),
-    strings("trustedProxies", "Peers whose X-Forwarded-For and PROXY protocol are believed.").as(Format::kCidr),
+    strings("trustedProxies", "Peers whose X-Forwarded-For and PROXY protocol are believed.")
+        .as(Format::kCidr)
+        .at_most(4096),
 };
 constexpr Object kSpec{kSpecFields};
 

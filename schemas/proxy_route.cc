@@ -152,8 +152,10 @@ constexpr Field kRuleFields[] = {
 constexpr Object kRule{kRuleFields};
 
 constexpr Field kSpecFields[] = {
-    objects("parentRefs", kParent, "Gateways that the route attaches to.").needed(),
-    strings("hostnames", "Names that the route serves; none: those of the listener (rule D2).").as(Format::kHostname),
+    objects("parentRefs", kParent, "Gateways that the route attaches to.").at_most(256).needed(),
+    strings("hostnames", "Names that the route serves; none: those of the listener (rule D2).")
+        .as(Format::kHostname)
+        .at_most(1024),
     string("expression", "Condition on every rule of the route (rule D5)."),
     objects("rules", kRule, "Rules (rule D1).").needed(),
 };

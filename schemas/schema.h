@@ -61,6 +61,8 @@ struct Field {
   std::span<const std::string_view> values{};
   std::int64_t minimum = kNoMinimum;
   std::int64_t maximum = kNoMaximum;
+  /// Of lists: entries.
+  std::uint32_t most = 100'000;
   bool required = false;
   /// As it would be written; empty: none. What holds is compiler/link/defaults.cc, and a test compares them.
   std::string_view default_value{};
@@ -79,6 +81,11 @@ struct Field {
     Field copy = *this;
     copy.minimum = low;
     copy.maximum = high;
+    return copy;
+  }
+  constexpr Field at_most(std::uint32_t entries) const {
+    Field copy = *this;
+    copy.most = entries;
     return copy;
   }
   constexpr Field needed() const {

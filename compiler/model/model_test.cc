@@ -391,6 +391,10 @@ TEST(Decode, HoldsItsLimits) {
   for (int i = 0; i < 257; ++i) headers += "{name: A, type: Present}, ";
   EXPECT_EQ(Decoded(route(headers + "]}]\n")).faults(),
             "EDGE0704 spec.rules[0].headers: at most 256 headers are taken\n");
+  std::string hosts = header("ProxyRoute") + "spec: {parentRefs: [{name: w}], rules: [{}], hostnames: [a.com";
+  for (int i = 0; i < 1024; ++i) hosts += ", a.com";
+  EXPECT_EQ(Decoded(hosts + "]}\n").faults(),
+            "EDGE0704 spec.hostnames: the list has 1025 entries; at most 1024 are taken\n");
   std::string listeners = header("ProxyGateway") + "spec:\n  listeners:\n";
   for (int i = 0; i < 257; ++i) listeners += "    - {name: l" + std::to_string(i) + ", port: 80, protocol: HTTP}\n";
   EXPECT_EQ(Decoded(listeners).faults(), "EDGE0704 spec.listeners: a gateway has at most 256 listeners\n");

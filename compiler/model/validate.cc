@@ -137,6 +137,11 @@ class Validator {
           node.is_scalar() && field.item == Type::kString ? "write `[" + clipped(node.text()) + "]`" : std::string();
       return wrong_type(node, Type::kList, path, hint);
     }
+    if (node.size() > field.most) {
+      return report_.fault(DiagnosticCode::kTooMany, node.key_span(), path->text(),
+                           "the list has " + std::to_string(node.size()) + " entries; at most " +
+                               std::to_string(field.most) + " are taken");
+    }
     int index = 0;
     for (const Node item : node) {
       const FieldPath here{.above = path, .name = {}, .index = index++};
