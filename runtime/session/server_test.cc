@@ -292,7 +292,7 @@ TEST_F(ServerTest, ATakenPortFailsAndChangesNothing) {
 
 TEST_F(ServerTest, DrainEndsIdleConnectionsAndAnswersTheOthers) {
   Upstream upstream("x");
-  start({}, 2);
+  start({});
   endpoints({{"backend", upstream.port()}});
   Client idle(port);
   ASSERT_TRUE(ok(idle.get(), "x"));
