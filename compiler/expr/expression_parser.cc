@@ -228,7 +228,14 @@ class Builder {
     std::string buffer(leaf.value.size() + 1, '\0');
     const auto normal = leaf.value.starts_with('/') ? normalise_path(leaf.value, buffer.data()) : std::nullopt;
     if (!normal) {
-      operand_fault(operand, "`" + leaf.value + "` is no path: it must start with `/`, and may not climb above it");
+      operand_fault(operand, "`" + leaf.value +
+                                 "` is no path: it must start with `/`, may not climb above it, and has what is no "
+                                 "plain path byte percent-encoded");
+      return;
+    }
+    // One slash at the end of a prefix means nothing; two would be a segment without a name.
+    if (leaf.kind == Expression::Kind::kPathPrefix && normal->ends_with("//")) {
+      operand_fault(operand, "the prefix `" + leaf.value + "` ends in an empty segment");
       return;
     }
     std::string value(*normal);

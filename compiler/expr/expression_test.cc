@@ -61,6 +61,7 @@ TEST(Expression, PathsAreNormalisedAsRequestsAre) {
   EXPECT_EQ(read(R"(path exact "/a/./b/../%7Ec")"), R"(path exact "/a/~c")");
   EXPECT_THAT(read(R"(path exact "a")"), HasSubstr("11-14: `a` is no path"));
   EXPECT_THAT(read(R"(path prefix "/../x")"), HasSubstr("is no path"));
+  EXPECT_THAT(read(R"(path prefix "/x//")"), HasSubstr("empty segment"));
 }
 
 TEST(Expression, FaultsNameThePlaceAndTheRemedy) {

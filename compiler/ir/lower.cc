@@ -182,7 +182,7 @@ std::vector<Entry> ordered_entries(const LinkedConfig& config, const std::vector
       for (std::size_t m = 0; m < matches.size(); ++m) {
         std::string_view path;
         if (matches[m].path.type != PathMatch::Type::kRegex) path = matches[m].path.value.value;
-        if (matches[m].path.type == PathMatch::Type::kPrefix && path.ends_with('/')) path.remove_suffix(1);
+        if (matches[m].path.type == PathMatch::Type::kPrefix && path == "/") path = {};
         entries.push_back(
             {&matches[m], path, {kAlways, index, static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(m)}});
       }
