@@ -39,7 +39,9 @@ bool refused(std::string_view parameters) {
 
 bool accepts_problem(const HeadFields& fields) {
   if (!fields.has(KnownField::kAccept)) return false;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
+  const auto first = static_cast<std::size_t>(fields.index(KnownField::kAccept));
+  const std::size_t end = fields.repeated(KnownField::kAccept) ? fields.size() : first + 1;
+  for (std::size_t i = first; i < end; ++i) {
     if (fields.known(i) != KnownField::kAccept) continue;
     std::string_view rest = fields[i].value;
     if (rest.find('+') == std::string_view::npos) continue;
