@@ -6,6 +6,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const Defaults kDefaults = {
+    .controller_class = EDGE_API_GROUP "/proxy",
     .gateway_body_limit = std::uint64_t{10} << 20,
     .weight = 1,
     .redirect_status = 302,

@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "program/format.h"
 
 namespace edge::compiler::link {
 
 struct Defaults {
+  std::string_view controller_class;  ///< of gateways that name none (rule D8)
   std::uint64_t gateway_body_limit;
   std::uint32_t weight;
   std::uint32_t redirect_status;

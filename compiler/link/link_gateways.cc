@@ -197,6 +197,15 @@ void link_gateways(const std::vector<model::ProxyGateway>& gateways, const std::
         check_vip_ports(gateway, vips[*vip], diagnostics);
       }
     }
+    const auto& asked = gateway.load_balancer_class;
+    if (asked && asked->value != kDefaults.controller_class) {
+      // Rule D8: a gateway of another class is another controller's.
+      bound[i] = false;
+      not_served(gateway.metadata, asked->span, "spec.loadBalancerClass",
+                 "the gateway is of another class than " + std::string(kDefaults.controller_class) +
+                     "; it is left to that class's controller",
+                 diagnostics);
+    }
     config.gateways.push_back(std::move(linked));
     warn_unserved(gateway, diagnostics);
   }

@@ -285,6 +285,15 @@ TEST(Link, GatewaysBindTheirVip) {
             "shop/v\n");
 }
 
+TEST(Link, GatewaysOfAnotherClassAreLeftToTheirController) {
+  const auto listeners = [](std::string_view spec) {
+    return Linked(gateway("web", std::string(spec) + "listeners: [{name: http, port: 80, protocol: HTTP}]"))
+        .config.listeners.size();
+  };
+  EXPECT_EQ(listeners("loadBalancerClass: edgeproxy.io/proxy, "), 1U);
+  EXPECT_EQ(listeners("loadBalancerClass: example.com/other, "), 0U);
+}
+
 TEST(Link, TheOlderGatewayHoldsWhatTwoClaim) {
   const auto listener = [](std::string_view hosts, std::string_view protocol = "HTTP") {
     return "listeners: [{name: l, port: 80, protocol: " + std::string(protocol) + ", hostnames: [" +

@@ -32,6 +32,13 @@ ValueType value_type(const Maybe<std::string>& text) {
   return text->value == "Present" ? ValueType::kPresent : ValueType::kRegex;
 }
 
+std::string upper(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - ('a' - 'A'));
+  }
+  return text;
+}
+
 class RouteDecoder {
  public:
   explicit RouteDecoder(Report& report) : report_(report) {}
@@ -81,6 +88,7 @@ class RouteDecoder {
 
   Match match(const Fields& fields, const Place& place) {
     Match match{.span = fields.span(), .method = fields.text("method")};
+    if (match.method) check_method(*match.method, place);
     if (const Fields path = fields.object("path")) match.path = path_condition(path, place);
     bounded(fields, "headers", kMostConditions, place);
     bounded(fields, "queryParams", kMostConditions, place);
@@ -91,6 +99,20 @@ class RouteDecoder {
       match.query.push_back(value_condition(entry, place, "queryParams", match.query.size()));
     });
     return match;
+  }
+
+  /// Methods are case-sensitive (RFC 9110 §9.1), so `get` is a method of its own that hardly anybody means.
+  void check_method(const Located<std::string>& method, const Place& place) {
+    for (const std::string_view known :
+         {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}) {
+      if (method.value == known || upper(method.value) != known) continue;
+      report_.add({.code = DiagnosticCode::kInvalidValue,
+                   .severity = Severity::kWarning,
+                   .field = place.text("method"),
+                   .span = method.span,
+                   .message = "methods are case-sensitive: " + quoted(method.value) + " is not " + std::string(known),
+                   .fix = "write `" + std::string(known) + "`"});
+    }
   }
 
   /// Gateway API's defaults: PathPrefix, `/`.

@@ -363,6 +363,13 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
   }
 }
 
+TEST(Decode, AMethodInSmallLettersIsQuestioned) {
+  const Decoded d(route("    - matches: [{method: get}, {method: PATCH}, {method: mine}]\n"));
+  EXPECT_EQ(d.faults(),
+            "EDGE0104 spec.rules[0].matches[0].method: methods are case-sensitive: `get` is not GET\n  write `GET`\n");
+  EXPECT_EQ(d.resources.routes.size(), 1U);
+}
+
 TEST(Decode, ABadResourceLeavesTheOthers) {
   const Decoded d(header("ProxyVIP") + "spec: {address: nonsense}\n---\n" + header("ProxyVIP") +
                   "spec: {address: 10.0.0.1/32}\n");
