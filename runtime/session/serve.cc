@@ -128,9 +128,9 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
 
   const program::Split split = program::split_of(section, *exchange.action);
   const std::uint32_t chosen = choose_backend(split, is_canary(head), worker_.split());
-  const std::uint32_t backend =
-      chosen == program::kNone ? program::kNone
-                               : exchange.program->program->backend_index(split.backends[chosen].backend_id());
+  const std::uint32_t backend = chosen == program::kNone
+                                    ? program::kNone
+                                    : exchange.program->program->backend_index(split.backends[chosen].backend_id());
   if (backend == program::kNone) {
     return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
   }
