@@ -149,13 +149,11 @@ bool target_sound(const HostHeader& host, Target32 target) {
   return target < host.groups.count;
 }
 
-bool group_target_sound(const HostHeader& host, Target32 target) { return target_sound(host, target); }
-
 bool check_paths(Checker& check, const HostHeader& host) {
   if (!check.array(host.paths, "paths") || !check_slots(check, host.path_slots, host.paths.count, "path_slots"))
     return false;
-  bool sound = host.max_probe <= host.path_slots.count && group_target_sound(host, host.root_prefix) &&
-               group_target_sound(host, host.regex) && group_target_sound(host, host.any_path);
+  bool sound = host.max_probe <= host.path_slots.count && target_sound(host, host.root_prefix) &&
+               target_sound(host, host.regex) && target_sound(host, host.any_path);
   for (const PathEntry& entry : check.view().array(host.paths))
     sound &= check.text(entry.path) && target_sound(host, entry.exact) && target_sound(host, entry.prefix);
   return check.require(sound, "paths");
