@@ -19,6 +19,7 @@ constexpr net::Duration kDefaultIdle = minutes(5);
 constexpr net::Duration kContinueAfter = seconds(1);
 /// Receives of one side before other sessions get their turn.
 constexpr int kFillsATurn = 16;
+constexpr std::size_t kFirstFill = std::size_t{64} * 1024;
 constexpr int kMaxInterims = 32;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -143,7 +144,7 @@ void Relay::pump_response() {
         upstream_interest_ |= net::kRead;
         return;
       }
-      const Transfer got = from_upstream_.fill(upstream_, place_.scratch.upstream());
+      const Transfer got = from_upstream_.fill(upstream_, room());
       if (got.kind == Transfer::Kind::kWouldBlock && !upstream_.hung_up()) {
         upstream_interest_ |= net::kRead;
         return;
@@ -163,6 +164,12 @@ void Relay::pump_response() {
       took_response_body(pieces);
     }
   }
+}
+
+// A body of middle size stays in the cache when it moves in two halves; a large one is worth fewer system calls.
+std::span<char> Relay::room() const {
+  const std::span<char> whole = place_.scratch.upstream();
+  return response_ == Response::kHead ? whole.first(kFirstFill) : whole;
 }
 
 void Relay::take_response_head() {

@@ -92,6 +92,7 @@ class Relay {
 
   void pump_request();
   void pump_response();
+  std::span<char> room() const;
   void take_request_body(Pieces& pieces);
   void took_request_body(const Pieces& pieces);
   void took_response_body(const Pieces& pieces);
