@@ -12,7 +12,11 @@ namespace {
 Verdict verdict_of(std::uint32_t listener, const program::SectionView& host, const program::ActionRecord& action) {
   const auto& header = host.header<program::HostHeader>();
   const program::RouteRecord& route = host.array(header.routes)[action.route];
-  return {listener,    host.string(header.pattern), program::name_space_of(host, route), host.string(route.name), action.rule,
+  return {listener,
+          host.string(header.pattern),
+          program::name_space_of(host, route),
+          host.string(route.name),
+          action.rule,
           action.match};
 }
 
