@@ -156,7 +156,8 @@ class Explainer {
     const program::RouteRecord& route = host.view.array(header.routes)[record.route];
     ExplainedRule rule;
     rule.where = where_text(path_class, path);
-    rule.route = std::string(program::name_space_of(host.view, route)) + "/" + std::string(host.view.string(route.name));
+    rule.route =
+        std::string(program::name_space_of(host.view, route)) + "/" + std::string(host.view.string(route.name));
     rule.rule = record.rule;
     rule.match = record.match;
     if (candidate != kNone) {
