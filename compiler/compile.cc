@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/analyze/prove.h"
+#include "compiler/compile_limits.h"
 #include "compiler/compile_native.h"
 #include "compiler/compile_regex.h"
 #include "compiler/emit/tables.h"
@@ -130,6 +131,9 @@ struct Compiler::State {
   bool move_route(const LinkedConfig& config, std::uint32_t route, std::vector<Work>& works);
   std::optional<Artifact> run(const LinkedConfig& config, std::vector<Work> works, Diagnostics& diagnostics);
   void lower(const LinkedConfig& config, Work& work);
+  void bound(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics);
+  std::vector<Work*> lower_again(const LinkedConfig& config, const std::set<std::uint32_t>& routes,
+                                 std::vector<Work>& works);
   bool compile_patterns(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics);
   std::set<std::uint32_t> refuse_routes(const LinkedConfig& config, const std::vector<Work>& works,
                                         const std::vector<RegexSets::Refusal>& refusals, Diagnostics& diagnostics);
@@ -144,8 +148,8 @@ struct Compiler::State {
   ir::PreparedRoutes prepared;
   ir::HostRoutes routes_of_host;
   std::unordered_map<std::uint64_t, HostState> hosts;
-  /// Hyperscan refused something: what is refused hangs on the patterns that it was tried together with, so the next
-  /// edit starts over.
+  /// Routes were refused for what they are together with others (a set of patterns, a host's size), so the next edit
+  /// starts over.
   bool refused = false;
   bool succeeded = false;
   std::uint32_t shards = 0;
@@ -155,13 +159,13 @@ struct Compiler::State {
   CompileStats stats;
 };
 
-// ---- The stages
-// -------------------------------------------------------------------------------------------------------
+// ---- The stages ---------------------------------------------------------------------------------------------------
 
 std::optional<Artifact> Compiler::State::run(const LinkedConfig& config, std::vector<Work> works,
                                              Diagnostics& diagnostics) {
   succeeded = false;
   for (Work& work : works) lower(config, work);
+  bound(config, works, diagnostics);
   if (!compile_patterns(config, works, diagnostics)) return std::nullopt;
   settle_sections(works);
   if (!build_native(diagnostics)) return std::nullopt;
@@ -181,6 +185,32 @@ void Compiler::State::lower(const LinkedConfig& config, Work& work) {
   ++stats.hosts_lowered;
 }
 
+/// Refuses the routes that make a host too large; their hosts are lowered again.
+void Compiler::State::bound(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics) {
+  std::set<std::uint32_t> over;
+  for (const Work& work : works) {
+    const auto routes = routes_over_limit(config, work.host, kMaxHostSlots, diagnostics);
+    over.insert(routes.begin(), routes.end());
+  }
+  if (over.empty()) return;
+  refused = true;
+  for (const std::uint32_t route : over) prepared.refuse(route);
+  lower_again(config, over, works);
+}
+
+std::vector<Work*> Compiler::State::lower_again(const LinkedConfig& config, const std::set<std::uint32_t>& routes,
+                                                std::vector<Work>& works) {
+  std::vector<Work*> touched;
+  for (Work& work : works) {
+    const bool serves = std::ranges::any_of(
+        routes, [&](std::uint32_t route) { return std::ranges::binary_search(*work.routes, route); });
+    if (!serves) continue;
+    lower(config, work);
+    touched.push_back(&work);
+  }
+  return touched;
+}
+
 /// Until no pattern is at fault: those that are take their routes with them, and the hosts of these are lowered again.
 bool Compiler::State::compile_patterns(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics) {
   std::vector<SectionView> views;
@@ -197,13 +227,7 @@ bool Compiler::State::compile_patterns(const LinkedConfig& config, std::vector<W
     refused = true;
     const std::set<std::uint32_t> routes = refuse_routes(config, works, refusals, diagnostics);
     views.clear();
-    for (Work& work : works) {
-      const bool touched = std::ranges::any_of(
-          routes, [&](std::uint32_t route) { return std::ranges::binary_search(*work.routes, route); });
-      if (!touched) continue;
-      lower(config, work);
-      views.push_back(work.view());
-    }
+    for (const Work* work : lower_again(config, routes, works)) views.push_back(work->view());
   }
   return true;
 }

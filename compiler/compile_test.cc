@@ -108,6 +108,28 @@ TEST(Compile, AFaultyExpressionTakesItsRouteWithItAndNoOther) {
   EXPECT_THAT(routes, Not(HasSubstr("default/bad")));
 }
 
+TEST(Compile, AHostKeepsTheOlderRoutesWhenTheyTestTooManyHeaders) {
+  Config config;
+  for (int r = 0; r < 5; ++r) {
+    LinkedRoute& route = config.route("r" + std::to_string(r), {"a.com"}, {});
+    route.identity.created = 100 - r;
+    route.rules.resize(1);
+    for (int h = 0; h < 1000; ++h) {
+      route.rules[0].matches.push_back(
+          with_header(prefix("/"), "h" + std::to_string(r) + "-" + std::to_string(h), "x"));
+    }
+  }
+  Compiler compiler({.target = program::Target::kTablesOnly});
+  Diagnostics diagnostics;
+  const auto artifact = compiler.compile(config, diagnostics);
+  ASSERT_TRUE(artifact);
+  EXPECT_EQ(diagnostics.errors(), 1u);
+  EXPECT_THAT(messages(diagnostics), HasSubstr("ProxyRoute default/r0 spec.rules"));
+  const std::string routes = program::dump_routes(read(*artifact));
+  EXPECT_THAT(routes, HasSubstr("default/r1"));
+  EXPECT_THAT(routes, Not(HasSubstr("default/r0")));
+}
+
 /// A pattern that RE2 takes and Hyperscan does not: an anchor in its middle.
 std::string refused_pattern(int n) { return "x" + std::to_string(n) + "^y"; }
 

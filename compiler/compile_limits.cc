@@ -1,0 +1,80 @@
+#include "compiler/compile_limits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace edge::compiler {
+namespace {
+
+using SlotSet = std::set<std::uint32_t>;
+
+void collect_slots(const ir::Host& host, std::uint32_t node, SlotSet& slots) {
+  if (node == ir::kAlways) return;
+  const ir::Node& record = host.nodes[node];
+  if (record.op == program::Op::kRegex) {
+    slots.insert(host.regexes[record.regex].slot);
+  } else if (record.operands.empty()) {
+    slots.insert(record.slot);
+  }
+  for (const std::uint32_t operand : record.operands) collect_slots(host, operand, slots);
+}
+
+std::map<std::uint32_t, SlotSet> slots_of_routes(const ir::Host& host) {
+  std::map<std::uint32_t, SlotSet> of_route;
+  const auto add = [&](const ir::Group& group) {
+    for (const ir::Candidate& candidate : group) collect_slots(host, candidate.predicate, of_route[candidate.route]);
+  };
+  for (const auto* groups : {&host.exact, &host.prefix})
+    for (const auto& [path, group] : *groups) add(group);
+  add(host.regex);
+  add(host.any);
+  return of_route;
+}
+
+void report(const LinkedConfig& config, const ir::Host& host, std::uint32_t route, std::size_t limit,
+            Diagnostics& diagnostics) {
+  const Identity& identity = config.routes[route].identity;
+  Diagnostic diagnostic{.code = DiagnosticCode::kTooMany};
+  diagnostic.resource = identity.text();
+  diagnostic.field = "spec.rules";
+  diagnostic.span = identity.span;
+  const std::string name = host.pattern.any() ? std::string("every host") : "host `" + host.pattern.text() + "`";
+  diagnostic.message =
+      "the routes of " + name + " test more than " + std::to_string(limit) + " different headers and query keys";
+  diagnostic.notes.emplace_back("older routes hold; this whole route is left out");
+  diagnostics.add(std::move(diagnostic));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> routes_over_limit(const LinkedConfig& config, const ir::Host& host, std::size_t limit,
+                                             Diagnostics& diagnostics) {
+  std::vector<std::uint32_t> refused;
+  if (host.slots.size() <= limit) return refused;
+  const auto of_route = slots_of_routes(host);
+  std::vector<std::uint32_t> by_age;
+  for (const auto& [route, slots] : of_route) by_age.push_back(route);
+  std::ranges::sort(by_age, {}, [&](std::uint32_t route) {
+    const Identity& identity = config.routes[route].identity;
+    return std::tie(identity.created, identity.name_space, identity.name);
+  });
+  SlotSet held;
+  for (const std::uint32_t route : by_age) {
+    std::vector<std::uint32_t> added;
+    for (const std::uint32_t slot : of_route.at(route)) {
+      if (slot >= program::kFirstHostSlot && !held.contains(slot)) added.push_back(slot);
+    }
+    if (held.size() + added.size() <= limit) {
+      held.insert(added.begin(), added.end());
+      continue;
+    }
+    refused.push_back(route);
+    report(config, host, route, limit, diagnostics);
+  }
+  return refused;
+}
+
+}  // namespace edge::compiler
