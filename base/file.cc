@@ -2,11 +2,14 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "base/huge_pages.h"
 
 namespace edge {
 namespace {
@@ -39,6 +42,12 @@ Status read_into(const std::string& path, std::size_t limit, Bytes& bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return system_error(path, errno);
   constexpr std::size_t kStep = 256 * 1024;
+  struct stat info{};
+  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    // One allocation; what the file grows by meanwhile still fits or is read on.
+    bytes.reserve(std::min(static_cast<std::size_t>(info.st_size), limit) + kStep);
+    prefer_huge_pages(bytes.data(), bytes.capacity());
+  }
   std::size_t size = 0;
   for (;;) {
     bytes.resize(size + kStep);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/huge_pages.h"
 #include "program/check_section.h"
 #include "program/sha256.h"
 
@@ -204,8 +205,9 @@ Result<ProgramView> read_file(const std::string& path, const ProgramView* known)
 
   // A copy, not a mapping of the file: what was checked must not change afterwards under whoever uses it.
   const auto size = static_cast<std::size_t>(info.st_size);
-  void* const data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  void* const data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return file_error(path, errno);
+  prefer_huge_pages(data, size);
   std::shared_ptr<const void> owner(data, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
   for (std::size_t done = 0; done < size;) {
     const ssize_t count = ::read(file, static_cast<std::byte*>(data) + done, size - done);

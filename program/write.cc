@@ -4,6 +4,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/huge_pages.h"
 #include "program/abi.h"
 #include "program/sha256.h"
 
@@ -45,6 +46,7 @@ std::vector<std::byte> assemble(Target target, std::vector<SectionInput> section
   // Grown by insert, not sized first: zeroing ten megabytes that are overwritten at once costs as much as the copy.
   std::vector<std::byte> bytes;
   bytes.reserve(end);
+  prefer_huge_pages(bytes.data(), end);
   const auto append = [&bytes](const void* data, std::size_t size) {
     const auto* first = static_cast<const std::byte*>(data);
     bytes.insert(bytes.end(), first, first + size);
