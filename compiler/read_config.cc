@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -81,16 +82,24 @@ class Reader {
     const fs::file_status status = fs::status(path, code);
     if (status.type() == fs::file_type::not_found) return Error{ErrorCode::kNotFound, path + ": no such file"};
     if (code) return error_of(code, path);
-    if (!fs::is_directory(status)) return add(path, read_file(path, kMostBytes - used_));
+    if (!fs::is_directory(status)) return file(path);
     const auto files = list_files(path);
     if (!files) return files.error();
-    for (const std::string& file : *files) {
-      if (Status read = add(file, read_file(file, kMostBytes - used_)); !read) return read;
+    for (const std::string& name : *files) {
+      if (Status read = file(name); !read) return read;
     }
     return {};
   }
 
  private:
+  /// A file that several arguments lead to is read once.
+  Status file(const std::string& path) {
+    std::error_code code;
+    const fs::path whole = fs::canonical(path, code);
+    if (!code && !seen_.insert(whole.string()).second) return {};
+    return add(path, read_file(path, kMostBytes - used_));
+  }
+
   Status add(const std::string& name, Result<std::string> text) {
     if (!text) return text.error();
     used_ += text->size();
@@ -99,6 +108,7 @@ class Reader {
   }
 
   SourceMap& sources_;
+  std::set<std::string> seen_;
   std::size_t used_ = 0;
 };
 

@@ -13,7 +13,8 @@
 namespace edge::compiler {
 
 /// Adds the texts behind each argument to `sources`: a file, a directory (every *.yaml, *.yml, *.json below it,
-/// sorted), or `-` for standard input. At most 256 MiB in all. kNotFound and kPermissionDenied name the path.
+/// sorted), or `-` for standard input. A file that two arguments lead to is read once. At most 256 MiB in all.
+/// kNotFound and kPermissionDenied name the path.
 Status read_sources(const std::vector<std::string>& paths, SourceMap& sources);
 
 /// read, decode, link. Always gives a configuration: what was at fault is left out of it and reported.

@@ -55,6 +55,11 @@ TEST_F(ReadSources, TakesFilesAndDirectoriesSorted) {
   EXPECT_EQ(names({other, (directory_ / "a").string()}), "other.txt=o a/c.json=c a/z.yml=z ");
 }
 
+TEST_F(ReadSources, ReadsAFileOnceThatSeveralArgumentsName) {
+  const std::string file = write("a/x.yaml", "x");
+  EXPECT_EQ(names({file, (directory_ / "a").string(), (directory_ / "a/../a/x.yaml").string()}), "a/x.yaml=x ");
+}
+
 TEST_F(ReadSources, FollowsTheLinksOfAMountedConfigMap) {
   write("..2026/x.yaml", "x");
   fs::create_directory_symlink("..2026", directory_ / "..data");
