@@ -89,7 +89,10 @@ std::string command_help(const Program& program, const Command& command) {
     if (flag.repeatable) usage += "...";
   }
   usage += " [flags]";
-  if (command.positional) usage += " " + std::string(command.positional->name);
+  if (command.positional) {
+    const std::string name(command.positional->name);
+    usage += command.positional->required ? " " + name : " [" + name + "]";
+  }
 
   std::string out = std::string(command.summary) + "\n\nUsage: " + usage + "\n";
   if (!command.details.empty()) out += "\n" + wrapped(command.details, 0) + "\n";

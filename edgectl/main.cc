@@ -6,8 +6,8 @@
 namespace edge::edgectl {
 namespace {
 
-cli::Flag file_flag(std::string_view help) {
-  return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = true, .repeatable = true};
+cli::Flag file_flag(std::string_view help, bool required = true) {
+  return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = required, .repeatable = true};
 }
 
 constexpr std::string_view kConfigFile = "File, directory or - for standard input";
@@ -63,14 +63,16 @@ cli::Program table() {
           {.name = "routes dump",
            .summary = "Print the compiled match tree",
            .details = "Listeners, hosts and paths in the order in which they are tried, each rule with its conditions.",
-           .flags = {file_flag(kConfigOrProgram),
+           .flags = {file_flag(kConfigOrProgram, /*required=*/false),
                      {.name = "output",
                       .letter = 'o',
                       .value = "FORMAT",
                       .help = "Format",
                       .fallback = "text",
                       .choices = {"text", "json"}}},
-           .examples = {"edgectl routes dump -f site.edgeprog", "edgectl routes dump -f config/ -o json"},
+           .positional =
+               cli::Positional{.name = "PROGRAM", .help = "A program (*.edgeprog), instead of -f", .required = false},
+           .examples = {"edgectl routes dump site.edgeprog", "edgectl routes dump -f config/ -o json"},
            .run = routes_dump},
           {.name = "explain",
            .summary = "Say which rule takes a request, and why the others do not",

@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/input.h"
@@ -6,7 +9,13 @@
 namespace edge::edgectl {
 
 int routes_dump(const cli::Arguments& arguments) {
-  auto program = program_of(arguments.all("file"), program::Target::kTablesOnly);
+  std::vector<std::string> paths = arguments.all("file");
+  if (arguments.has("PROGRAM") == !paths.empty()) {
+    cli::print_error("edgectl routes dump", "give one program, or configuration with -f");
+    return cli::kExitUsage;
+  }
+  if (paths.empty()) paths = arguments.all("PROGRAM");
+  auto program = program_of(paths, program::Target::kTablesOnly);
   if (!program) {
     cli::print_error("edgectl routes dump", program.error().text);
     return cli::kExitFindings;
