@@ -56,7 +56,8 @@ class HeadWriter {
     return p;
   }
   static char* put(char* p, std::string_view text) {
-    std::memcpy(p, text.data(), text.size());
+    // An empty view may be null, which memcpy does not take.
+    if (!text.empty()) std::memcpy(p, text.data(), text.size());
     return p + text.size();
   }
 
