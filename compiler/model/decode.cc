@@ -51,7 +51,7 @@ class Decoder {
     for (const std::string_view key : {"apiVersion", "kind"}) {
       const Node value = given(root, key);
       if (!value || !value.is_scalar()) {
-        return complain(DiagnosticCode::kMissingField, (*root.begin()).key_span(),
+        return complain(DiagnosticCode::kMissingField, root.size() > 0 ? (*root.begin()).key_span() : root.span(),
                         "the field `" + std::string(key) + "` is required");
       }
     }

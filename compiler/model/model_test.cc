@@ -344,6 +344,7 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
        "EDGE0004 : `edgeproxy.io/v1` is not a version of ProxyRoute\n  write `edgeproxy.io/v1alpha1`\n"},
       {"apiVersion: edge.io/v1alpha1\nkind: ProxyRoute\n",
        "EDGE0004 : ProxyRoute is not a kind of `edge.io/v1alpha1`\n  write `edgeproxy.io/v1alpha1`\n"},
+      {"{}\n", "EDGE0103 : the field `apiVersion` is required\n"},
       {"kind: ProxyRoute\n", "EDGE0103 : the field `apiVersion` is required\n"},
       {"- a\n", "EDGE0102 : a resource is a map with apiVersion, kind and metadata\n"},
       {"apiVersion: apps/v1\nkind: Deployment\nspec: {}\n",
