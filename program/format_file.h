@@ -1,0 +1,84 @@
+// Format of a program (format.h): the file, its sections, and what records in them refer to others with.
+#pragma once
+
+#include <cstdint>
+
+namespace edge::program {
+
+inline constexpr char kMagic[8] = {'E', 'D', 'G', 'E', 'P', 'R', 'O', 'G'};
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kNone = 0xffffffff;
+inline constexpr std::uint64_t kSectionAlignment = 64;
+/// A reader refuses more than this before it looks any closer.
+inline constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{1} << 30;
+inline constexpr std::uint32_t kMaxSections = 1 << 20;
+/// Depth of the predicate graph; the lowering balances or refuses what is deeper.
+inline constexpr std::uint32_t kMaxPredicateDepth = 64;
+/// Nodes that one predicate visits at most, shared nodes counted each time: the graph has no cycle, but a node that is
+/// used twice by each of sixty others would cost 2^60.
+inline constexpr std::uint32_t kMaxPredicateCost = 1 << 16;
+/// Longest path prefix in segments that tables distinguish.
+inline constexpr std::uint32_t kMaxPathDepth = 64;
+
+/// CPU that native sections were made for. kTablesOnly: none are there, predicates are interpreted.
+enum class Target : std::uint32_t { kTablesOnly = 0, kX8664 = 1, kX8664V2 = 2, kX8664V3 = 3, kAarch64 = 16 };
+
+struct FileHeader {
+  char magic[8];
+  std::uint32_t format_version;
+  std::uint32_t abi_version;
+  std::uint32_t section_count;
+  Target target;
+  std::uint64_t file_size;
+  std::uint8_t reserved[32];  ///< zero
+};
+static_assert(sizeof(FileHeader) == 64);
+
+enum class SectionKind : std::uint32_t {
+  kListeners = 1,  ///< exactly one, id 0: gateways, binds, listeners, host names
+  kHost = 2,       ///< one per listener and host pattern, id = host id
+  kNative = 3,     ///< ELF shared object of a shard of hosts, id = shard number
+  kRegex = 4,      ///< serialised Hyperscan database, id = content id of its patterns; shared between hosts
+  kBackends = 5,   ///< exactly one, id 0
+};
+
+/// Entries ascend by (kind, id), without doubles.
+struct SectionEntry {
+  SectionKind kind;
+  std::uint32_t reserved;
+  std::uint64_t id;
+  std::uint64_t offset;  ///< from the start of the file, aligned to kSectionAlignment
+  std::uint64_t size;
+  std::uint8_t sha256[32];
+};
+static_assert(sizeof(SectionEntry) == 64);
+
+/// Ed25519 (RFC 8032) over "edge program\0" + FileHeader + SectionEntry[]. All zero in an unsigned program.
+/// The program's hash, its name everywhere, is the SHA-256 of the same bytes.
+struct SignatureBlock {
+  std::uint8_t key_id[32];  ///< SHA-256 of the raw public key
+  std::uint8_t signature[64];
+  std::uint8_t reserved[32];  ///< zero
+};
+static_assert(sizeof(SignatureBlock) == 128);
+
+struct StringRef {
+  std::uint32_t offset;
+  std::uint32_t size;
+};
+static_assert(sizeof(StringRef) == 8);
+
+template <typename T>
+struct ArrayRef {
+  std::uint32_t offset;
+  std::uint32_t count;
+};
+
+struct CidrRecord {
+  std::uint8_t address[16];
+  std::uint8_t prefix_length;
+  std::uint8_t reserved[7];
+};
+static_assert(sizeof(CidrRecord) == 24);
+
+}  // namespace edge::program

@@ -1,0 +1,81 @@
+// Format of a program (format.h): host names, and the section of gateways, binds and listeners.
+#pragma once
+
+#include <cstdint>
+
+#include "program/format_file.h"
+
+namespace edge::program {
+
+// ---- Host names: from a name to the most specific entry that covers it (rule D2) ----------------------------------
+
+/// One name with what hangs on it. `exact` for the name itself, `wildcard` for `*.name`; kNone where nothing does.
+struct NameEntry {
+  StringRef name;
+  std::uint32_t exact;
+  std::uint32_t wildcard;
+};
+static_assert(sizeof(NameEntry) == 16);
+
+/// Open addressing, linear probing, a power of two of slots, at least one of them free; none at all when there are no
+/// entries. A slot is 8 bits of tag (top byte of the hash) over 24 bits
+/// of entry index, kNone when free. The hash folds labels from the rightmost on: see name_hash_* in lookup.h.
+struct NameTable {
+  ArrayRef<std::uint32_t> slots;
+  ArrayRef<NameEntry> entries;
+  std::uint32_t fallback;    ///< for names that nothing covers, kNone for none
+  std::uint32_t max_labels;  ///< longest name in labels: lookups stop there
+};
+static_assert(sizeof(NameTable) == 24);
+
+// ---- Listeners section --------------------------------------------------------------------------------------------
+
+struct GatewayRecord {
+  std::uint64_t id;  ///< stable_id("ProxyGateway", namespace, name)
+  StringRef name_space;
+  StringRef name;
+  ArrayRef<CidrRecord> trusted_proxies;
+};
+static_assert(sizeof(GatewayRecord) == 32);
+
+enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 };
+
+/// One socket address that agents listen on, shared by every listener on it.
+struct BindRecord {
+  std::uint8_t address[16];  ///< base/ip.h form; ignored when any_address
+  std::uint16_t port;
+  Protocol protocol;
+  std::uint8_t any_address;  ///< 1: every address of the node
+  std::uint32_t reserved;
+  NameTable listeners;  ///< host name -> index of ListenerRecord (listener isolation: the most specific one alone)
+};
+static_assert(sizeof(BindRecord) == 48);
+
+struct ListenerRecord {
+  StringRef name;
+  std::uint32_t gateway;
+  std::uint32_t reserved;
+  std::uint64_t max_request_body;  ///< bytes, 0 unlimited
+  NameTable hosts;                 ///< host name -> index into host_entries
+  ArrayRef<struct HostEntry> host_entries;
+};
+static_assert(sizeof(ListenerRecord) == 56);
+
+/// A host pattern of one listener. `next` is the next less specific one that covers it: matching falls through to it.
+struct HostEntry {
+  std::uint64_t host_id;  ///< id of its kHost section
+  StringRef pattern;      ///< canonical, empty for "every host"
+  std::uint32_t next;     ///< index into host_entries, greater than its own; kNone at the end
+  std::uint32_t reserved;
+};
+static_assert(sizeof(HostEntry) == 24);
+
+struct ListenersHeader {
+  ArrayRef<GatewayRecord> gateways;
+  ArrayRef<BindRecord> binds;
+  ArrayRef<ListenerRecord> listeners;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(ListenersHeader) == 32);
+
+}  // namespace edge::program

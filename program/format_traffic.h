@@ -1,0 +1,148 @@
+// Format of a program (format.h): what happens to a request that matched, and the backends that it goes to.
+#pragma once
+
+#include <cstdint>
+
+#include "program/format_file.h"
+
+namespace edge::program {
+
+struct BackendRefRecord;
+struct FilterRecord;
+
+// ---- What happens to a request that matched ----------------------------------------------------------------------
+
+/// ActionRecord::split: the lower bits are the index of a single BackendRefRecord.
+inline constexpr std::uint32_t kSingleBackendBit = 0x80000000;
+
+/// The rule that won. Its identity is (route, rule, match). Read `split` through split_of (records.h).
+struct ActionRecord {
+  std::uint32_t route;
+  std::uint16_t rule;   ///< index in spec.rules
+  std::uint16_t match;  ///< index in the rule's matches
+  std::uint32_t traffic;
+  std::uint32_t split;  ///< kNone: no backend; kSingleBackendBit set: one; else index into HostHeader::splits
+};
+static_assert(sizeof(ActionRecord) == 16);
+
+struct RouteRecord {
+  StringRef name;
+  std::uint32_t name_space;  ///< index into HostHeader::namespaces; see name_space_of (records.h)
+};
+static_assert(sizeof(RouteRecord) == 12);
+
+enum TrafficFlags : std::uint32_t {
+  kBufferRequest = 1,
+  kBufferResponse = 2,
+  kDenied = 4,  ///< answered 503 `policy_unavailable`: a policy that protects it cannot be enforced
+};
+
+/// How matched requests are treated, less where they go; equal treatments of one host are one record.
+struct TrafficRecord {
+  ArrayRef<FilterRecord> filters;
+  std::uint64_t request_timeout_ns;  ///< 0: none
+  std::uint64_t idle_timeout_ns;     ///< 0: none
+  std::uint64_t max_request_body;    ///< bytes; 0 unlimited; the listener's was merged in by the compiler
+  std::uint64_t max_buffer;          ///< bytes, 0: no bound of its own
+  std::uint32_t flags;
+  std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
+  std::uint16_t retry_on;     ///< RetryOn bits
+};
+static_assert(sizeof(TrafficRecord) == 48);
+
+/// Several backends with their weights (rule D3); equal splits of one host are one record.
+struct SplitRecord {
+  ArrayRef<BackendRefRecord> backends;
+  std::uint32_t total_weight;
+  std::uint32_t canary;  ///< index into backends that `X-Canary: true` goes to
+};
+static_assert(sizeof(SplitRecord) == 16);
+
+enum RetryOn : std::uint16_t {
+  kRetry5xx = 1,
+  kRetryReset = 2,
+  kRetryConnectFailure = 4,
+  kRetryRetriable4xx = 8,
+  kRetryRefusedStream = 16,
+};
+
+/// In two halves, so that four-byte alignment does.
+struct BackendRefRecord {
+  std::uint32_t id_low;
+  std::uint32_t id_high;
+  std::uint32_t weight;
+
+  /// Of the kBackends section; 0, or one not held there: did not resolve, answered 500.
+  std::uint64_t backend_id() const { return std::uint64_t{id_high} << 32 | id_low; }
+  static BackendRefRecord of(std::uint64_t id, std::uint32_t weight) {
+    return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32), weight};
+  }
+};
+static_assert(sizeof(BackendRefRecord) == 12);
+
+enum class FilterOp : std::uint32_t {
+  kRequestHeaderSet = 1,
+  kRequestHeaderAdd = 2,
+  kRequestHeaderRemove = 3,
+  kResponseHeaderSet = 4,
+  kResponseHeaderAdd = 5,
+  kResponseHeaderRemove = 6,
+  kRewriteHost = 7,        ///< value
+  kRewritePrefix = 8,      ///< value replaces the matched prefix, the first `detail` bytes; the seam has one slash
+  kRewriteFullPath = 9,    ///< value
+  kRedirect = 10,          ///< always last: status in `detail` & 0xffff, port in `detail` >> 16 (0: by scheme)
+  kRedirectScheme = 11,    ///< value; these come before their kRedirect
+  kRedirectHost = 12,      ///< value
+  kRedirectPrefix = 13,    ///< as kRewritePrefix
+  kRedirectFullPath = 14,  ///< as kRewriteFullPath
+};
+
+struct FilterRecord {
+  FilterOp op;
+  std::uint32_t detail;
+  StringRef name;   ///< lower case
+  StringRef value;  ///< `%REQ_ID%` stands for the request's id
+};
+static_assert(sizeof(FilterRecord) == 24);
+
+// ---- Backends section ---------------------------------------------------------------------------------------------
+
+enum class Balance : std::uint32_t {
+  kRoundRobin = 1,
+  kLeastConn = 2,
+  kP2c = 3,
+  kEwma = 4,
+  kRingHash = 5,
+  kMaglev = 6,
+  kRandom = 7,
+};
+
+/// Entries ascend by id.
+struct BackendRecord {
+  std::uint64_t id;  ///< stable_id("ProxyBackend", namespace, name)
+  StringRef name_space;
+  StringRef name;
+  Balance balance;
+  std::uint32_t max_connections;
+  std::uint32_t max_pending_requests;
+  std::uint32_t max_requests_per_connection;  ///< 0: unlimited
+  std::uint32_t max_idle_connections;         ///< per core and endpoint
+  std::uint32_t retry_on;                     ///< RetryOn bits
+  std::uint32_t max_retries;
+  std::uint32_t reserved;
+  std::uint64_t connect_timeout_ns;
+  std::uint64_t request_timeout_ns;  ///< 0: none
+  std::uint64_t idle_timeout_ns;     ///< how long an unused connection is kept
+  std::uint64_t per_try_timeout_ns;  ///< 0: none
+  std::uint64_t backoff_base_ns;
+  std::uint64_t backoff_max_ns;
+};
+static_assert(sizeof(BackendRecord) == 104);
+
+struct BackendsHeader {
+  ArrayRef<BackendRecord> backends;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(BackendsHeader) == 16);
+
+}  // namespace edge::program
