@@ -1,121 +1,26 @@
-#include "runtime/session/filters.h"
-
-#include <vector>
+// The program's list of fields that no filter edits, held against what the codec knows of fields.
+#include "program/filters.h"
 
 #include <gtest/gtest.h>
 
-#include "program/section_builder.h"
+#include "net/http1/head.h"
 
 namespace edge::runtime {
 namespace {
 
-using program::FilterOp;
-using program::FilterRecord;
-
-/// A section that holds nothing but filters.
-class Filters {
- public:
-  struct Spec {
-    FilterOp op;
-    std::uint32_t detail;
-    std::string name;
-    std::string value;
+TEST(Filters, FramingIsOutOfTheirReach) {
+  using net::http1::KnownField;
+  constexpr std::string_view kNames[] = {
+#define EDGE_KNOWN_FIELD(enumerator, name, traits) name,
+#include "net/http1/known_fields.def"
+#undef EDGE_KNOWN_FIELD
   };
-  explicit Filters(const std::vector<Spec>& specs) {
-    program::SectionBuilder builder(sizeof(program::BackendsHeader));
-    for (const Spec& spec : specs) {
-      records_.push_back({spec.op, spec.detail, builder.string(spec.name), builder.string(spec.value)});
-    }
-    bytes_ = std::move(builder).finish(program::BackendsHeader{});
-    section_ = program::SectionView(bytes_);
+  for (const std::string_view name : kNames) {
+    const KnownField known = net::http1::recognise_field(name);
+    const bool frames =
+        known == KnownField::kContentLength || known == KnownField::kHost || net::http1::always_hop_by_hop(known);
+    EXPECT_EQ(program::frames_message(name), frames) << name;
   }
-  const program::SectionView& section() const { return section_; }
-  const std::vector<FilterRecord>& records() const { return records_; }
-  FieldEdits edits(Side side) const { return {section_, records_, side, "ID"}; }
-  std::string written(Side side) const {
-    char buffer[1024];
-    net::http1::HeadWriter out(buffer, sizeof buffer);
-    edits(side).write(out);
-    return std::string(out.text());
-  }
-
- private:
-  std::vector<std::byte> bytes_;
-  program::SectionView section_;
-  std::vector<FilterRecord> records_;
-};
-
-TEST(FieldEdits, SetReplacesAddStandsBesideRemoveDrops) {
-  const Filters filters({{FilterOp::kRequestHeaderSet, 0, "x-a", "1"},
-                         {FilterOp::kRequestHeaderAdd, 0, "x-b", "2"},
-                         {FilterOp::kRequestHeaderRemove, 0, "x-c", ""},
-                         {FilterOp::kResponseHeaderSet, 0, "x-d", "4"}});
-  const FieldEdits edits = filters.edits(Side::kRequest);
-  EXPECT_TRUE(edits.drops("X-A"));
-  EXPECT_FALSE(edits.drops("X-B"));
-  EXPECT_TRUE(edits.drops("x-C"));
-  EXPECT_FALSE(edits.drops("X-D"));
-  EXPECT_EQ(filters.written(Side::kRequest), "x-a: 1\r\nx-b: 2\r\n");
-  EXPECT_EQ(filters.written(Side::kResponse), "x-d: 4\r\n");
-}
-
-TEST(FieldEdits, LaterOnesSeeWhatEarlierOnesDid) {
-  const Filters filters({{FilterOp::kRequestHeaderAdd, 0, "x-a", "1"},
-                         {FilterOp::kRequestHeaderSet, 0, "x-a", "2"},
-                         {FilterOp::kRequestHeaderAdd, 0, "x-a", "3"},
-                         {FilterOp::kRequestHeaderAdd, 0, "x-b", "4"},
-                         {FilterOp::kRequestHeaderRemove, 0, "x-b", ""}});
-  EXPECT_EQ(filters.written(Side::kRequest), "x-a: 2\r\nx-a: 3\r\n");
-}
-
-TEST(FieldEdits, TheRequestIdStandsWhereItsTokenDoes) {
-  const Filters filters({{FilterOp::kRequestHeaderSet, 0, "x-id", "<%REQ_ID%|%REQ_ID%>"}});
-  EXPECT_EQ(filters.written(Side::kRequest), "x-id: <ID|ID>\r\n");
-}
-
-TEST(FieldEdits, FramingCannotBeEdited) {
-  for (const char* name : {"content-length", "transfer-encoding", "connection", "host", "te", "upgrade"}) {
-    const Filters filters({{FilterOp::kRequestHeaderSet, 0, name, "1"}, {FilterOp::kResponseHeaderSet, 0, name, "1"}});
-    EXPECT_FALSE(filters.edits(Side::kRequest).drops(name)) << name;
-    EXPECT_EQ(filters.written(Side::kRequest), "") << name;
-    EXPECT_EQ(filters.written(Side::kResponse), "") << name;
-  }
-}
-
-TEST(ReplacePrefix, KeepsSegmentsApart) {
-  EXPECT_EQ(replace_prefix("/old/x", 4, "/new"), "/new/x");
-  EXPECT_EQ(replace_prefix("/old", 4, "/new"), "/new");
-  EXPECT_EQ(replace_prefix("/old/", 4, "/new"), "/new/");
-  EXPECT_EQ(replace_prefix("/old/x", 4, "/new/"), "/new/x");
-  EXPECT_EQ(replace_prefix("/old/x", 4, "/"), "/x");
-  EXPECT_EQ(replace_prefix("/old", 4, "/"), "/");
-  EXPECT_EQ(replace_prefix("/old/x", 4, ""), "/x");
-  EXPECT_EQ(replace_prefix("/old", 4, ""), "/");
-  EXPECT_EQ(replace_prefix("/x", 1, "/new"), "/new/x");
-  EXPECT_EQ(replace_prefix("/x", 0, "/new"), "/new/x");
-  EXPECT_EQ(replace_prefix("/", 9, "/new"), "/new");
-}
-
-std::string location(const std::vector<Filters::Spec>& specs, const std::string& authority = "a.example:8080") {
-  const Filters filters(specs);
-  const auto to = redirect(filters.section(), filters.records(), {"http", authority, "/old/x", "q=1", true});
-  return to ? std::to_string(to->status) + " " + to->location : "none";
-}
-
-TEST(Redirect, BuildsTheLocation) {
-  const Filters::Spec found{FilterOp::kRedirect, 302, "", ""};
-  EXPECT_EQ(location({}), "none");
-  EXPECT_EQ(location({found}), "302 http://a.example:8080/old/x?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirectScheme, 0, "", "https"}, {FilterOp::kRedirect, 301, "", ""}}),
-            "301 https://a.example/old/x?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirectHost, 0, "", "b.example"}, found}), "302 http://b.example:8080/old/x?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirectPrefix, 4, "", "/new"}, found}), "302 http://a.example:8080/new/x?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirectFullPath, 0, "", "/z"}, found}), "302 http://a.example:8080/z?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirect, 308 | 8443u << 16, "", ""}}), "308 http://a.example:8443/old/x?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirectScheme, 0, "", "https"}, {FilterOp::kRedirect, 302 | 443u << 16, "", ""}}),
-            "302 https://a.example/old/x?q=1");
-  EXPECT_EQ(location({found}, "[::1]:8080"), "302 http://[::1]:8080/old/x?q=1");
-  EXPECT_EQ(location({{FilterOp::kRedirectHost, 0, "", "b"}, found}, "[::1]"), "302 http://b/old/x?q=1");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ using net::http1::BodyKind;
 using net::http1::HeadFields;
 using net::http1::HeadWriter;
 using net::http1::KnownField;
+using program::FieldEdits;
 
 constexpr std::uint64_t bit(KnownField field) { return std::uint64_t{1} << static_cast<unsigned>(field); }
 
@@ -106,7 +107,7 @@ void write_response_head(const ReturnedHead& from, HeadWriter& out) {
 void write_interim_head(const net::http1::ResponseHead& head, HeadWriter& out) {
   static const program::SectionView kNoSection;
   out.status_line(head.status, head.reason);
-  copy_fields(head.fields, never_announced(head.status), FieldEdits(kNoSection, {}, Side::kResponse, {}), out);
+  copy_fields(head.fields, never_announced(head.status), FieldEdits(kNoSection, {}, program::Side::kResponse, {}), out);
   out.finish();
 }
 

@@ -5,7 +5,7 @@
 
 #include "net/http1/head.h"
 #include "net/http1/write.h"
-#include "runtime/session/filters.h"
+#include "program/filters.h"
 
 namespace edge::runtime {
 
@@ -22,7 +22,7 @@ struct ForwardedHead {
   bool peer_trusted;
   std::string_view scheme;
   std::string_view request_id;
-  const FieldEdits& edits;
+  const program::FieldEdits& edits;
 };
 void write_request_head(const ForwardedHead& from, net::http1::HeadWriter& out);
 
@@ -36,7 +36,7 @@ struct ReturnedHead {
   std::string_view connection;
   /// For a response without one (RFC 9110 §6.6.1).
   std::string_view date;
-  const FieldEdits& edits;
+  const program::FieldEdits& edits;
 };
 void write_response_head(const ReturnedHead& from, net::http1::HeadWriter& out);
 /// A 1xx response on its way to the client.

@@ -222,7 +222,7 @@ void Relay::answer(std::size_t head_size) {
       close_client_ ? std::string_view("close") : (exchange_.minor == 0 ? std::string_view("keep-alive") : "");
 
   const program::SectionView& section = exchange_.host->view;
-  const FieldEdits edits(section, exchange_.filters(), Side::kResponse, exchange_.id.text());
+  const program::FieldEdits edits(section, exchange_.filters(), program::Side::kResponse, exchange_.id.text());
   HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
   write_response_head({head, body_out_, connection, place_.date, edits}, out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);

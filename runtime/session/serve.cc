@@ -7,8 +7,8 @@
 
 #include "base/hostname.h"
 #include "base/path.h"
+#include "program/filters.h"
 #include "runtime/session/client_address.h"
-#include "runtime/session/filters.h"
 #include "runtime/session/heads.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
@@ -117,13 +117,13 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
     return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
   }
   const auto filters = exchange.filters();
-  Rewrite rewritten;
+  program::Rewrite rewritten;
   if (!filters.empty()) {
-    const RedirectRequest target{kScheme, head.host, arrival.path, head.query, head.has_query};
-    if (auto to = redirect(section, filters, target)) {
+    const program::RedirectRequest target{kScheme, head.host, arrival.path, head.query, head.has_query};
+    if (auto to = program::redirect(section, filters, target)) {
       return Reply{to->status, "redirect", {}, std::move(to->location), false};
     }
-    rewritten = rewrite(section, filters, arrival.path);
+    rewritten = program::rewrite(section, filters, arrival.path);
   }
 
   const program::Split split = program::split_of(section, *exchange.action);
@@ -137,7 +137,7 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   exchange.pool = exchange.program->pools[backend].get();
   exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
 
-  const FieldEdits edits(section, filters, Side::kRequest, exchange.id.text());
+  const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   write_request_head({head,

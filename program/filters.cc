@@ -1,13 +1,11 @@
-#include "runtime/session/filters.h"
+#include "program/filters.h"
 
-#include "net/http1/head.h"
+#include <algorithm>
+#include <array>
+#include <utility>
 
-namespace edge::runtime {
+namespace edge::program {
 namespace {
-
-using net::http1::KnownField;
-using program::FilterOp;
-using program::FilterRecord;
 
 constexpr std::string_view kRequestIdToken = "%REQ_ID%";
 
@@ -19,11 +17,6 @@ bool same_name(std::string_view lower_name, std::string_view name) {
     if (lower(name[i]) != lower_name[i]) return false;
   }
   return true;
-}
-
-bool untouchable(std::string_view lower_name) {
-  const KnownField known = net::http1::recognise_field(lower_name);
-  return known == KnownField::kContentLength || known == KnownField::kHost || net::http1::always_hop_by_hop(known);
 }
 
 std::string expand(std::string_view value, std::string_view request_id) {
@@ -47,6 +40,13 @@ std::pair<std::string_view, std::string_view> split_authority(std::string_view a
 
 }  // namespace
 
+bool frames_message(std::string_view lower_name) {
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "connection",          "content-length",   "host", "http2-settings",    "keep-alive", "proxy-authenticate",
+      "proxy-authorization", "proxy-connection", "te",   "transfer-encoding", "upgrade"};
+  return std::ranges::binary_search(kNames, lower_name);
+}
+
 FieldEdits::Kind FieldEdits::kind(const FilterRecord& filter) const {
   const auto of = [&](FilterOp set, FilterOp add, FilterOp remove) {
     if (filter.op == set) return Kind::kSet;
@@ -63,7 +63,7 @@ bool FieldEdits::drops(std::string_view name) const {
     const Kind what = kind(filter);
     if (what != Kind::kSet && what != Kind::kRemove) continue;
     const std::string_view edited = section_.string(filter.name);
-    if (same_name(edited, name) && !untouchable(edited)) return true;
+    if (same_name(edited, name) && !frames_message(edited)) return true;
   }
   return false;
 }
@@ -75,25 +75,22 @@ bool FieldEdits::names(std::string_view lower_name) const {
   return false;
 }
 
-void FieldEdits::write(net::http1::HeadWriter& out) const {
-  for (std::size_t i = 0; i < filters_.size(); ++i) {
-    const Kind what = kind(filters_[i]);
-    if (what != Kind::kSet && what != Kind::kAdd) continue;
-    const std::string_view name = section_.string(filters_[i].name);
-    if (untouchable(name)) continue;
-    bool undone = false;
-    for (std::size_t later = i + 1; later < filters_.size() && !undone; ++later) {
-      const Kind next = kind(filters_[later]);
-      undone = (next == Kind::kSet || next == Kind::kRemove) && section_.string(filters_[later].name) == name;
-    }
-    if (undone) continue;
-    const std::string_view value = section_.string(filters_[i].value);
-    if (value.find(kRequestIdToken) == std::string_view::npos) {
-      out.field(name, value);
-    } else {
-      out.field(name, std::string_view(expand(value, request_id_)));
-    }
-  }
+bool FieldEdits::stays(std::size_t i) const {
+  const Kind what = kind(filters_[i]);
+  if (what != Kind::kSet && what != Kind::kAdd) return false;
+  const std::string_view name = section_.string(filters_[i].name);
+  if (frames_message(name)) return false;
+  return std::ranges::none_of(filters_.subspan(i + 1), [&](const FilterRecord& later) {
+    const Kind next = kind(later);
+    return (next == Kind::kSet || next == Kind::kRemove) && section_.string(later.name) == name;
+  });
+}
+
+std::string_view FieldEdits::value(std::size_t i, std::string& storage) const {
+  const std::string_view value = section_.string(filters_[i].value);
+  if (value.find(kRequestIdToken) == std::string_view::npos) return value;
+  storage = expand(value, request_id_);
+  return storage;
 }
 
 std::string replace_prefix(std::string_view path, std::size_t prefix, std::string_view value) {
@@ -152,4 +149,4 @@ std::optional<Redirect> redirect(const program::SectionView& section, std::span<
   return std::nullopt;
 }
 
-}  // namespace edge::runtime
+}  // namespace edge::program
