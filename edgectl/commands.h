@@ -11,6 +11,7 @@ int validate(const cli::Arguments& arguments);
 int compile(const cli::Arguments& arguments);
 int routes_dump(const cli::Arguments& arguments);
 int explain(const cli::Arguments& arguments);
+int explain_code(const cli::Arguments& arguments);
 int key_generate(const cli::Arguments& arguments);
 int version(const cli::Arguments& arguments);
 
