@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "schemas/schema.h"
 
 namespace edge::schemas {
@@ -10,11 +12,16 @@ constexpr Kind kKinds[] = {
     {"Secret", "secrets", "v1", &kSecret},
     {"Service", "services", "v1", &kService},
     {"EndpointSlice", "endpointslices", "discovery.k8s.io/v1", &kEndpointSlice},
-    {"ProxyBackend", "proxybackends", kOwn, &kProxyBackend, true},
-    {"ProxyGateway", "proxygateways", kOwn, &kProxyGateway, true},
-    {"ProxyPolicy", "proxypolicies", kOwn, &kProxyPolicy, true},
-    {"ProxyRoute", "proxyroutes", kOwn, &kProxyRoute, true},
-    {"ProxyVIP", "proxyvips", kOwn, &kProxyVip, true},
+    {"EdgeCluster", "edgeclusters", kOwn, &kEdgeCluster, true, &kEdgeClusterManifest},
+    {"EdgeRemoteCluster", "edgeremoteclusters", kOwn, &kEdgeRemoteCluster, true, &kEdgeRemoteClusterManifest},
+    {"ProxyBackend", "proxybackends", kOwn, &kProxyBackend, true, &kProxyBackendManifest},
+    {"ProxyGateway", "proxygateways", kOwn, &kProxyGateway, true, &kProxyGatewayManifest},
+    {"ProxyPolicy", "proxypolicies", kOwn, &kProxyPolicy, true, &kProxyPolicyManifest},
+    {"ProxyRoute", "proxyroutes", kOwn, &kProxyRoute, true, &kProxyRouteManifest},
+    {"ProxyVIP", "proxyvips", kOwn, &kProxyVip, true, &kProxyVipManifest},
+    {"Site", "sites", kOwn, &kSite, true, &kSiteManifest},
+    {"WANLink", "wanlinks", kOwn, &kWanLink, true, &kWanLinkManifest},
+    {"WANPolicy", "wanpolicies", kOwn, &kWanPolicy, true, &kWanPolicyManifest},
     {"ReferenceGrant", "referencegrants", "gateway.networking.k8s.io/v1beta1", &kReferenceGrant},
 };
 
@@ -28,6 +35,8 @@ constexpr Field kMetadataFields[] = {
 // Open: an object read from a cluster carries uid, resourceVersion, managedFields and more.
 constexpr Object kMetadata{kMetadataFields, true};
 
+char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 }  // namespace
 
 std::span<const Kind> kinds() { return kKinds; }
@@ -35,6 +44,19 @@ std::span<const Kind> kinds() { return kKinds; }
 const Kind* find_kind(std::string_view kind) {
   for (const Kind& candidate : kKinds) {
     if (candidate.kind == kind) return &candidate;
+  }
+  return nullptr;
+}
+
+const Kind* find_own_kind(std::string_view name) {
+  const auto same = [name](std::string_view other) {
+    return name.size() == other.size() && std::equal(name.begin(), name.end(), other.begin(),
+                                                     [](char a, char b) { return ascii_lower(a) == ascii_lower(b); });
+  };
+  for (const Kind& kind : kKinds) {
+    if (kind.manifest == nullptr) continue;
+    if (same(kind.kind) || same(kind.plural)) return &kind;
+    if (std::ranges::any_of(kind.manifest->aliases, same)) return &kind;
   }
   return nullptr;
 }

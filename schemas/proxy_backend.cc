@@ -1,4 +1,4 @@
-#include "schemas/schema.h"
+#include "schemas/parts.h"
 
 namespace edge::schemas {
 namespace {
@@ -17,9 +17,12 @@ constexpr Field kServiceRefFields[] = {
 constexpr Object kServiceRef{kServiceRefFields};
 
 constexpr Field kTimeoutFields[] = {
-    string("connect", "Time for a connection.").as(Format::kDuration).defaults_to("5s"),
+    string("connect", "Time for a connection.").as(Format::kDuration).defaults_to("5s").or_as("spec.connectTimeout"),
     string("request", "Time for the whole request.").as(Format::kDuration),
-    string("idle", "How long an unused connection is kept.").as(Format::kDuration).defaults_to("60s"),
+    string("idle", "How long an unused connection is kept.")
+        .as(Format::kDuration)
+        .defaults_to("60s")
+        .or_as("spec.connectionPool.idleConnTimeout"),
 };
 constexpr Object kTimeout{kTimeoutFields};
 
@@ -30,10 +33,13 @@ constexpr Field kHeaderFields[] = {
 constexpr Object kHeader{kHeaderFields};
 
 constexpr Field kHttpCheckFields[] = {
-    string("path", "Path that is asked for.").as(Format::kPath).defaults_to("/health"),
+    string("path", "Path that is asked for.")
+        .as(Format::kPath)
+        .defaults_to("/health")
+        .or_as("spec.healthCheck.httpPath"),
     string("host", "Host header."),
-    integers("expectedStatuses", "Statuses of a healthy endpoint; [200] without it.").within(100, 599),
-    objects("headers", kHeader, "Headers of the check."),
+    integers("expectedStatuses", "Statuses of a healthy endpoint.").within(100, 599).at_most(500).defaults_to("[200]"),
+    objects("headers", kHeader, "Headers of the check.").at_most(256).defaults_to("[]"),
 };
 constexpr Object kHttpCheck{kHttpCheckFields};
 
@@ -49,7 +55,10 @@ constexpr Field kHealthFields[] = {
     integer("healthyThreshold", "Successes in a row that make an endpoint healthy.").within(1, 1000).defaults_to("2"),
     integer("unhealthyThreshold", "Failures in a row that make it unhealthy.").within(1, 1000).defaults_to("3"),
     string("initialDelay", "Time before the first check.").as(Format::kDuration).defaults_to("0s"),
-    string("httpPath", "Short form of httpHealthCheck.path.").as(Format::kPath),
+    string("httpPath", "Short form of httpHealthCheck.path.")
+        .as(Format::kPath)
+        .defaults_to("/health")
+        .or_as("spec.healthCheck.httpHealthCheck.path"),
     object("httpHealthCheck", kHttpCheck, "Settings of HTTP checks."),
     object("grpcHealthCheck", kGrpcCheck, "Settings of gRPC checks."),
 };
@@ -68,8 +77,12 @@ constexpr Field kPassiveFields[] = {
 constexpr Object kPassive{kPassiveFields};
 
 constexpr Field kBreakerFields[] = {
-    integer("consecutiveErrors", "Errors in a row that open the circuit.").within(0, 1'000'000),
-    integer("consecutiveFailures", "The other form of consecutiveErrors.").within(0, 1'000'000),
+    integer("consecutiveErrors", "Errors in a row that open the circuit.")
+        .within(0, 1'000'000)
+        .or_as("spec.circuitBreaker.consecutiveFailures"),
+    integer("consecutiveFailures", "Errors in a row that open the circuit.")
+        .within(0, 1'000'000)
+        .or_as("spec.circuitBreaker.consecutiveErrors"),
     string("interval", "Time between sweeps.").as(Format::kDuration),
     string("baseEjectionTime", "Time that the circuit stays open.").as(Format::kDuration),
     integer("maxEjectionPercent", "Most endpoints that may be ejected.").within(0, 100),
@@ -92,7 +105,10 @@ constexpr Object kLimits{kLimitFields};
 constexpr Field kPoolFields[] = {
     integer("maxIdleConns", "Most unused connections.").within(0, kManyConnections),
     integer("maxIdleConnsPerHost", "Most unused connections to one endpoint.").within(0, kManyConnections),
-    string("idleConnTimeout", "How long an unused connection is kept.").as(Format::kDuration).defaults_to("60s"),
+    string("idleConnTimeout", "How long an unused connection is kept.")
+        .as(Format::kDuration)
+        .defaults_to("60s")
+        .or_as("spec.timeout.idle"),
 };
 constexpr Object kPool{kPoolFields};
 
@@ -113,8 +129,11 @@ constexpr Object kRetry{kRetryFields};
 constexpr Field kSpecFields[] = {
     object("serviceRef", kServiceRef, "The service whose endpoints serve.").needed(),
     string("lbPolicy", "How an endpoint is chosen.").one_of(kPolicies).defaults_to("RoundRobin"),
-    string("connectTimeout", "Time for a connection.").as(Format::kDuration).defaults_to("5s"),
-    object("timeout", kTimeout, "Timeouts; the other form of connectTimeout."),
+    string("connectTimeout", "Time for a connection.")
+        .as(Format::kDuration)
+        .defaults_to("5s")
+        .or_as("spec.timeout.connect"),
+    object("timeout", kTimeout, "Timeouts."),
     object("healthCheck", kHealth, "Active checks."),
     object("passiveHealthCheck", kPassive, "Ejection by traffic."),
     object("circuitBreaker", kBreaker, "Circuit breaker."),
@@ -129,8 +148,66 @@ constexpr Field kFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kEndpointFields[] = {
+    string("address", "Host and port.").needed(),
+    boolean("healthy", "Whether it takes traffic.").needed(),
+    string("lastCheck", "When it was last asked.").as(Format::kTimestamp),
+    string("lastError", "What went wrong last."),
+};
+constexpr Object kEndpoint{kEndpointFields};
+constexpr Field kStatusFields[] = {
+    objects("endpoints", kEndpoint, "Endpoints.").keyed_by("address"),
+    integer("healthyCount", "Endpoints that are healthy.").within(0, kNoMaximum),
+    integer("unhealthyCount", "Endpoints that are not.").within(0, kNoMaximum),
+    string("endpointSummary", "`healthy/all`, for the table."),
+    kConditionsField,
+    kObservedGenerationField,
+};
+constexpr Object kStatus{kStatusFields};
+
+constexpr std::string_view kAliases[] = {"backends", "backend", "be"};
+constexpr Column kColumns[] = {
+    {"SERVICE", ".spec.serviceRef.name"},
+    {"LB POLICY", ".spec.lbPolicy"},
+    {"ENDPOINTS", ".status.endpointSummary"},
+    {"READY", R"(.status.conditions[?(@.type=="Healthy")].status)"},
+    kAgeColumn,
+};
+
+constexpr std::string_view kExample = "apiVersion: " EDGE_API_GROUP R"(/v1alpha1
+kind: ProxyBackend
+metadata:
+  name: cart
+  namespace: shop
+spec:
+  serviceRef:
+    name: cart
+    port: 8080
+  lbPolicy: P2C
+  timeout:
+    connect: 1s
+    idle: 90s
+  healthCheck:
+    interval: 10s
+    timeout: 2s
+    httpHealthCheck:
+      path: /healthz
+  circuitBreaker:
+    consecutiveErrors: 10
+    baseEjectionTime: 30s
+  connectionLimits:
+    maxConnections: 500
+)";
+
 }  // namespace
 
 const Object kProxyBackend{kFields};
+const Manifest kProxyBackendManifest{.text =
+                                         "A service behind the proxy: how an endpoint is chosen, how its health is "
+                                         "known, when it is left alone, and what is tried again.",
+                                     .aliases = kAliases,
+                                     .columns = kColumns,
+                                     .status = &kStatus,
+                                     .example = kExample};
 
 }  // namespace edge::schemas

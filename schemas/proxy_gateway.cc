@@ -1,4 +1,4 @@
-#include "schemas/schema.h"
+#include "schemas/parts.h"
 
 namespace edge::schemas {
 namespace {
@@ -9,16 +9,13 @@ constexpr std::string_view kTlsVersions[] = {"TLS1.2", "TLS1.3"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
 constexpr std::string_view kAlgorithms[] = {"gzip", "br"};
 
-constexpr Field kSecretFields[] = {
-    string("name", "Name of the secret.").as(Format::kName).needed(),
-    string("namespace", "Namespace of the secret.").as(Format::kNamespace),
-};
-constexpr Object kSecretRef{kSecretFields};
-
 constexpr Field kTlsFields[] = {
-    object("secretRef", kSecretRef, "Secret with the certificate and its key."),
-    objects("certificateRefs", kSecretRef, "Secrets with certificates; the other form of secretRef."),
-    string("mode", "Where TLS ends.").one_of(kTlsModes),
+    object("secretRef", kSecretRef, "Secret with the certificate and its key.")
+        .or_as("spec.listeners.tls.certificateRefs"),
+    objects("certificateRefs", kSecretRef, "Secrets with certificates, chosen by the name that the client asks for.")
+        .at_most(64)
+        .or_as("spec.listeners.tls.secretRef"),
+    string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
 };
 constexpr Object kTls{kTlsFields};
@@ -42,7 +39,8 @@ constexpr Field kListenerFields[] = {
     integer("maxRequestBodySize", "Longest request body in bytes; 0 is unlimited.")
         .within(0, kNoMaximum)
         .defaults_to("10485760"),
-    object("redirectScheme", kRedirectScheme, "Redirection of plain requests of this listener."),
+    object("redirectScheme", kRedirectScheme, "Redirection of plain requests of this listener.")
+        .or_as("spec.redirectScheme"),
 };
 constexpr Object kListener{kListenerFields};
 
@@ -50,8 +48,11 @@ constexpr Field kCompressionFields[] = {
     boolean("enabled", "Whether responses are compressed.").defaults_to("false"),
     string("minSize", "Smaller bodies are left alone.").as(Format::kSize).defaults_to("1024"),
     integer("level", "gzip 1 to 9, brotli 0 to 11.").within(0, 11).defaults_to("6"),
-    strings("algorithms", "In order of preference.").one_of(kAlgorithms),
-    strings("excludeTypes", "Patterns of content types that are left alone."),
+    strings("algorithms", "In order of preference.").one_of(kAlgorithms).at_most(8).defaults_to("[gzip, br]"),
+    strings("excludeTypes", "Patterns of content types that are left alone; image/svg+xml is not meant by image/*.")
+        .at_most(1024)
+        .defaults_to("[image/*, video/*, audio/*, font/woff*, application/zip, application/gzip, "
+                     "application/x-7z-compressed, application/octet-stream, text/event-stream]"),
 };
 constexpr Object kCompression{kCompressionFields};
 
@@ -79,13 +80,15 @@ constexpr Object kAccessLog{kAccessLogFields};
 
 constexpr Field kSpecFields[] = {
     string("vipRef", "Name of a ProxyVIP; without it every address of the node is served.").as(Format::kNamespacedName),
-    string("loadBalancerClass", "Class of the controller that serves the gateway (rule D8)."),
-    objects("listeners", kListener, "Ports and names that are served.").needed(),
+    string("loadBalancerClass", "Class of the controller that serves the gateway (rule D8).")
+        .defaults_to(EDGE_API_GROUP "/proxy"),
+    objects("listeners", kListener, "Ports and names that are served.").at_most(256).keyed_by("name").needed(),
     object("compression", kCompression, "Compression of responses (rule D6)."),
     object("cache", kCache, "Cache of responses."),
     object("tracing", kTracing, "Tracing."),
     object("accessLog", kAccessLog, "Access log."),
-    object("redirectScheme", kRedirectScheme, "Redirection of plain requests of all listeners (rule D9)."),
+    object("redirectScheme", kRedirectScheme, "Redirection of plain requests of all listeners (rule D9).")
+        .or_as("spec.listeners.redirectScheme"),
     strings("trustedProxies", "Peers whose X-Forwarded-For and PROXY protocol are believed.")
         .as(Format::kCidr)
         .at_most(4096),
@@ -97,8 +100,67 @@ constexpr Field kFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kListenerStatusFields[] = {
+    string("name", "Name of the listener.").needed(),
+    integer("attachedRoutes", "Routes that it serves.").within(0, kNoMaximum),
+    kConditionsField,
+};
+constexpr Object kListenerStatus{kListenerStatusFields};
+constexpr Field kStatusFields[] = {
+    strings("addresses", "Addresses that are served."),
+    integer("listenerCount", "Listeners, for the table.").within(0, kNoMaximum),
+    objects("listeners", kListenerStatus, "State of each listener.").at_most(256).keyed_by("name"),
+    string("program", "Hash of the routing program that holds the gateway."),
+    kConditionsField,
+    kObservedGenerationField,
+};
+constexpr Object kStatus{kStatusFields};
+
+constexpr std::string_view kAliases[] = {"gateways", "gateway", "gw"};
+constexpr Column kColumns[] = {
+    {"VIP", ".spec.vipRef"},
+    {"LISTENERS", ".status.listenerCount", ColumnType::kInteger},
+    kReadyColumn,
+    kAgeColumn,
+};
+
+constexpr std::string_view kExample = "apiVersion: " EDGE_API_GROUP R"(/v1alpha1
+kind: ProxyGateway
+metadata:
+  name: web
+  namespace: shop
+spec:
+  vipRef: edge-system/public
+  listeners:
+    - name: http
+      port: 80
+      protocol: HTTP
+      hostnames: ["*.example.com"]
+    - name: https
+      port: 443
+      protocol: HTTPS
+      hostnames: ["*.example.com"]
+      tls:
+        certificateRefs:
+          - name: wildcard-example-com
+  redirectScheme:
+    enabled: true
+    exclusions: [/.well-known/acme-challenge/]
+  compression:
+    enabled: true
+  accessLog:
+    enabled: true
+)";
+
 }  // namespace
 
 const Object kProxyGateway{kFields};
+const Manifest kProxyGatewayManifest{.text =
+                                         "Where traffic comes in: an address, ports and names with their protocol and "
+                                         "certificates, and what holds for every request of them.",
+                                     .aliases = kAliases,
+                                     .columns = kColumns,
+                                     .status = &kStatus,
+                                     .example = kExample};
 
 }  // namespace edge::schemas

@@ -1,4 +1,4 @@
-#include "schemas/schema.h"
+#include "schemas/parts.h"
 
 namespace edge::schemas {
 namespace {
@@ -18,12 +18,6 @@ constexpr Field kTargetFields[] = {
     string("group", "Group of the target's kind."),
 };
 constexpr Object kTarget{kTargetFields};
-
-constexpr Field kSecretFields[] = {
-    string("name", "Name of the secret.").as(Format::kName).needed(),
-    string("namespace", "Namespace of the secret.").as(Format::kNamespace),
-};
-constexpr Object kSecretRef{kSecretFields};
 
 constexpr Field kBasicFields[] = {
     string("realm", "Realm of the challenge.").as(Format::kHeaderValue).defaults_to("Restricted"),
@@ -110,13 +104,13 @@ constexpr Object kSecurity{kSecurityFields};
 constexpr Field kSpecFields[] = {
     string("type", "What the policy does.").one_of(kTypes).needed(),
     object("targetRef", kTarget, "What it protects.").needed(),
-    object("basicAuth", kBasic, "Settings of BasicAuth."),
-    object("forwardAuth", kForward, "Settings of ForwardAuth."),
-    object("oidc", kOidc, "Settings of OIDC."),
-    object("jwt", kJwt, "Settings of JWT."),
-    object("rateLimit", kRate, "Settings of RateLimit."),
-    object("cors", kCors, "Settings of CORS."),
-    object("securityHeaders", kSecurity, "Settings of SecurityHeaders."),
+    object("basicAuth", kBasic, "Settings of BasicAuth.").with_type("BasicAuth"),
+    object("forwardAuth", kForward, "Settings of ForwardAuth.").with_type("ForwardAuth"),
+    object("oidc", kOidc, "Settings of OIDC.").with_type("OIDC"),
+    object("jwt", kJwt, "Settings of JWT.").with_type("JWT"),
+    object("rateLimit", kRate, "Settings of RateLimit.").with_type("RateLimit"),
+    object("cors", kCors, "Settings of CORS.").with_type("CORS"),
+    object("securityHeaders", kSecurity, "Settings of SecurityHeaders.").with_type("SecurityHeaders"),
 };
 constexpr Object kSpec{kSpecFields};
 
@@ -125,8 +119,46 @@ constexpr Field kFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kStatusFields[] = {
+    string("target", "`kind/name` of the target, for the table."),
+    kConditionsField,
+    kObservedGenerationField,
+};
+constexpr Object kStatus{kStatusFields};
+
+constexpr std::string_view kAliases[] = {"policies", "policy", "pol"};
+constexpr Column kColumns[] = {
+    {"TYPE", ".spec.type"},
+    {"TARGET", ".status.target"},
+    kAgeColumn,
+};
+
+constexpr std::string_view kExample = "apiVersion: " EDGE_API_GROUP R"(/v1alpha1
+kind: ProxyPolicy
+metadata:
+  name: cart-rate
+  namespace: shop
+spec:
+  type: RateLimit
+  targetRef:
+    kind: ProxyRoute
+    name: cart
+  rateLimit:
+    requestsPerSecond: 50
+    burst: 100
+    key: header:X-Api-Key
+)";
+
 }  // namespace
 
 const Object kProxyPolicy{kFields};
+const Manifest kProxyPolicyManifest{
+    .text =
+        "Who may pass and how often: one authentication, rate-limit, CORS or security-header policy on a gateway or a "
+        "route. One on a route replaces the gateway's of the same type.",
+    .aliases = kAliases,
+    .columns = kColumns,
+    .status = &kStatus,
+    .example = kExample};
 
 }  // namespace edge::schemas

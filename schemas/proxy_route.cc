@@ -1,4 +1,4 @@
-#include "schemas/schema.h"
+#include "schemas/parts.h"
 
 namespace edge::schemas {
 namespace {
@@ -45,9 +45,9 @@ constexpr Object kQueryMatch{kQueryMatchFields};
 
 constexpr Field kMatchFields[] = {
     object("path", kPath, "Condition on the path."),
-    objects("headers", kHeaderMatch, "Conditions on headers."),
+    objects("headers", kHeaderMatch, "Conditions on headers.").at_most(256),
     string("method", "The request's method.").as(Format::kMethod),
-    objects("queryParams", kQueryMatch, "Conditions on query parameters."),
+    objects("queryParams", kQueryMatch, "Conditions on query parameters.").at_most(256),
 };
 constexpr Object kMatch{kMatchFields};
 
@@ -66,8 +66,8 @@ constexpr Object kModifier{kModifierFields};
 
 constexpr Field kPathChangeFields[] = {
     string("type", "What is replaced.").one_of(kPathChanges).needed(),
-    string("replacePrefixMatch", "What stands in the place of the matched prefix."),
-    string("replaceFullPath", "What stands in the place of the path."),
+    string("replacePrefixMatch", "What stands in the place of the matched prefix.").with_type("ReplacePrefixMatch"),
+    string("replaceFullPath", "What stands in the place of the path.").with_type("ReplaceFullPath"),
 };
 constexpr Object kPathChange{kPathChangeFields};
 
@@ -111,11 +111,13 @@ constexpr Object kMirror{kMirrorFields};
 
 constexpr Field kFilterFields[] = {
     string("type", "What the filter does.").one_of(kFilterTypes).needed(),
-    object("requestHeaderModifier", kModifier, "Change of the request's headers (rule D11)."),
-    object("responseHeaderModifier", kModifier, "Change of the response's headers."),
-    object("urlRewrite", kRewrite, "Change of host and path."),
-    object("requestRedirect", kRedirect, "Answer with another location."),
-    object("requestMirror", kMirror, "Copies of requests."),
+    object("requestHeaderModifier", kModifier, "Change of the request's headers (rule D11).")
+        .with_type("RequestHeaderModifier"),
+    object("responseHeaderModifier", kModifier, "Change of the response's headers.")
+        .with_type("ResponseHeaderModifier"),
+    object("urlRewrite", kRewrite, "Change of host and path.").with_type("URLRewrite"),
+    object("requestRedirect", kRedirect, "Answer with another location.").with_type("RequestRedirect"),
+    object("requestMirror", kMirror, "Copies of requests.").with_type("RequestMirror"),
 };
 constexpr Object kFilter{kFilterFields};
 
@@ -141,10 +143,10 @@ constexpr Object kBuffering{kBufferingFields};
 
 constexpr Field kRuleFields[] = {
     string("name", "Name of the rule.").as(Format::kLabel),
-    objects("matches", kMatch, "Any of them selects the rule; none: every request."),
-    objects("filters", kFilter, "What is done to requests and responses."),
-    object("backendRef", kBackendRef, "The one backend."),
-    objects("backendRefs", kWeightedRef, "Backends with weights; the other form of backendRef."),
+    objects("matches", kMatch, "Any of them selects the rule; none: every request.").at_most(4096),
+    objects("filters", kFilter, "What is done to requests and responses.").at_most(256),
+    object("backendRef", kBackendRef, "The one backend.").or_as("spec.rules.backendRefs"),
+    objects("backendRefs", kWeightedRef, "Backends with weights.").at_most(1024).or_as("spec.rules.backendRef"),
     object("retry", kRetry, "Retries; replaces the backend's retryPolicy whole."),
     object("limits", kLimits, "Limits of requests."),
     object("buffering", kBuffering, "Whether bodies are held (rule D7)."),
@@ -157,7 +159,7 @@ constexpr Field kSpecFields[] = {
         .as(Format::kHostname)
         .at_most(1024),
     string("expression", "Condition on every rule of the route (rule D5)."),
-    objects("rules", kRule, "Rules (rule D1).").needed(),
+    objects("rules", kRule, "Rules (rule D1).").at_most(4096).needed(),
 };
 constexpr Object kSpec{kSpecFields};
 
@@ -166,8 +168,79 @@ constexpr Field kFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kParentStatusFields[] = {
+    string("gateway", "`namespace/name` of the gateway.").needed(),
+    strings("listeners", "Listeners that serve the route."),
+    kConditionsField,
+};
+constexpr Object kParentStatus{kParentStatusFields};
+constexpr Field kStatusFields[] = {
+    integer("ruleCount", "Rules, for the table.").within(0, kNoMaximum),
+    objects("parents", kParentStatus, "State at each gateway.").at_most(256).keyed_by("gateway"),
+    string("program", "Hash of the routing program that holds the route."),
+    kConditionsField,
+    kObservedGenerationField,
+};
+constexpr Object kStatus{kStatusFields};
+
+constexpr std::string_view kAliases[] = {"routes", "route", "rt"};
+constexpr Column kColumns[] = {
+    {"HOSTNAMES", ".spec.hostnames"},
+    {"RULES", ".status.ruleCount", ColumnType::kInteger},
+    kReadyColumn,
+    kAgeColumn,
+};
+
+constexpr std::string_view kExample = "apiVersion: " EDGE_API_GROUP R"(/v1alpha1
+kind: ProxyRoute
+metadata:
+  name: cart
+  namespace: shop
+spec:
+  parentRefs:
+    - name: web
+  hostnames: [shop.example.com]
+  rules:
+    - matches:
+        - path:
+            type: PathPrefix
+            value: /cart
+          headers:
+            - name: X-Env
+              value: preview
+      backendRef:
+        name: cart-next
+    - matches:
+        - path:
+            type: PathPrefix
+            value: /cart
+      filters:
+        - type: URLRewrite
+          urlRewrite:
+            path:
+              type: ReplacePrefixMatch
+              replacePrefixMatch: /
+      backendRefs:
+        - name: cart
+          weight: 95
+        - name: cart-next
+          weight: 5
+      retry:
+        maxRetries: 2
+        retryOn: [connect-failure, reset]
+      limits:
+        requestTimeout: 10s
+)";
+
 }  // namespace
 
 const Object kProxyRoute{kFields};
+const Manifest kProxyRouteManifest{.text =
+                                       "Which requests go where: host names, rules of conditions, filters and "
+                                       "backends. A route attaches to the listeners of its gateways.",
+                                   .aliases = kAliases,
+                                   .columns = kColumns,
+                                   .status = &kStatus,
+                                   .example = kExample};
 
 }  // namespace edge::schemas

@@ -1,4 +1,4 @@
-#include "schemas/schema.h"
+#include "schemas/parts.h"
 
 namespace edge::schemas {
 namespace {
@@ -33,7 +33,7 @@ constexpr Field kSpecFields[] = {
     string("mode", "How nodes hold the address.").one_of(kModes).defaults_to("L2ARP"),
     string("addressFamily", "Family of the address.").one_of(kFamilies),
     integers("ports", "Ports served on the address.").within(1, 65535),
-    string("interface", "Network interface of the layer-2 mode."),
+    string("interface", "Network interface of the layer-2 mode; the one with a route to the address without it."),
     object("healthPolicy", kHealthPolicy, "When the address may be held."),
     object("bgp", kBgp, "Settings of the BGP mode."),
 };
@@ -44,8 +44,49 @@ constexpr Field kFields[] = {
     anything("status", "Observed state."),
 };
 
+constexpr Field kStatusFields[] = {
+    string("currentNode", "Node that holds the address."),
+    strings("announcingNodes", "Nodes that announce it."),
+    kConditionsField,
+    kObservedGenerationField,
+};
+constexpr Object kStatus{kStatusFields};
+
+constexpr std::string_view kAliases[] = {"vips", "vip"};
+constexpr Column kColumns[] = {
+    {"VIP", ".spec.address"},
+    {"MODE", ".spec.mode"},
+    kReadyColumn,
+    kAgeColumn,
+};
+
+constexpr std::string_view kExample = "apiVersion: " EDGE_API_GROUP R"(/v1alpha1
+kind: ProxyVIP
+metadata:
+  name: public
+  namespace: edge-system
+spec:
+  address: 192.0.2.10/24
+  mode: BGP
+  ports: [80, 443]
+  healthPolicy:
+    minHealthyNodes: 2
+  bgp:
+    localAS: 64512
+    peers:
+      - address: 192.0.2.1
+        as: 64500
+)";
+
 }  // namespace
 
 const Object kProxyVip{kFields};
+const Manifest kProxyVipManifest{.text =
+                                     "An address that nodes hold and gateways listen on. One node holds it and answers "
+                                     "ARP for it, or several announce it by BGP.",
+                                 .aliases = kAliases,
+                                 .columns = kColumns,
+                                 .status = &kStatus,
+                                 .example = kExample};
 
 }  // namespace edge::schemas

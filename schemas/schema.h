@@ -39,6 +39,10 @@ enum class Format : std::uint8_t {
   kHeaderValue,  ///< no control bytes
   kMethod,       ///< token
   kRateLimitKey,
+  kPercent,         ///< `0.5%`
+  kCountOrPercent,  ///< of kIntOrString: the text is a whole percentage
+  kHostPort,
+  kWireGuardKey,  ///< 32 bytes in base64
 };
 
 struct Object;
@@ -64,8 +68,16 @@ struct Field {
   /// Of lists: entries.
   std::uint32_t most = 100'000;
   bool required = false;
-  /// As it would be written; empty: none. What holds is compiler/link/defaults.cc, and a test compares them.
+  /// As it would be written, lists in flow style; empty: none. What holds is compiler/link/defaults.cc, and a test
+  /// compares them.
   std::string_view default_value{};
+  /// Path of a second place where the same setting may be written. The two are read into one; both with different
+  /// values are an error, so a cluster must not fill in the default of either.
+  std::string_view other_form{};
+  /// In an object with a field `type`: this field is required with that value of it, and refused with every other.
+  std::string_view goes_with{};
+  /// Of lists of objects: the field that tells entries apart.
+  std::string_view key{};
 
   constexpr Field as(Format value) const {
     Field copy = *this;
@@ -96,6 +108,21 @@ struct Field {
   constexpr Field defaults_to(std::string_view value) const {
     Field copy = *this;
     copy.default_value = value;
+    return copy;
+  }
+  constexpr Field or_as(std::string_view path) const {
+    Field copy = *this;
+    copy.other_form = path;
+    return copy;
+  }
+  constexpr Field with_type(std::string_view value) const {
+    Field copy = *this;
+    copy.goes_with = value;
+    return copy;
+  }
+  constexpr Field keyed_by(std::string_view field) const {
+    Field copy = *this;
+    copy.key = field;
     return copy;
   }
 };
@@ -136,6 +163,33 @@ constexpr Field int_or_string(std::string_view name, std::string_view text) {
   return {.name = name, .type = Type::kIntOrString, .text = text};
 }
 
+enum class ColumnType : std::uint8_t { kString, kInteger, kDate };
+
+/// A column of `kubectl get` and `edgectl get` behind NAMESPACE and NAME.
+struct Column {
+  std::string_view name;
+  /// As kubectl takes it: fields and a filter on `type`. It can neither count nor join, so what is counted or joined
+  /// stands in the status.
+  std::string_view json_path;
+  ColumnType type = ColumnType::kString;
+  /// Only with `-o wide`.
+  bool wide = false;
+};
+
+/// What only own kinds have: how a cluster and the command line know them.
+struct Manifest {
+  /// A paragraph: what the kind is for.
+  std::string_view text;
+  /// What `edgectl get` takes beside the kind's own names; the last is the short name.
+  std::span<const std::string_view> aliases;
+  std::span<const Column> columns;
+  const Object* status;
+  /// A resource that compiles, in YAML.
+  std::string_view example;
+
+  constexpr std::string_view short_name() const { return aliases.back(); }
+};
+
 /// One kind of resource. `body` describes the fields beside apiVersion, kind and metadata.
 struct Kind {
   std::string_view kind;
@@ -144,12 +198,16 @@ struct Kind {
   const Object* body;
   /// Of the group of this project, not of Kubernetes.
   bool own = false;
+  /// Of own kinds.
+  const Manifest* manifest = nullptr;
 };
 
 /// All kinds, by group and name.
 std::span<const Kind> kinds();
 /// nullptr when there is none of this name in any group.
 const Kind* find_kind(std::string_view kind);
+/// An own kind by any of its names, whatever their case: `ProxyRoute`, `proxyroutes`, `routes`, `rt`.
+const Kind* find_own_kind(std::string_view name);
 const Object& metadata();
 
 extern const Object kProxyVip;
@@ -157,10 +215,26 @@ extern const Object kProxyGateway;
 extern const Object kProxyRoute;
 extern const Object kProxyBackend;
 extern const Object kProxyPolicy;
+extern const Object kEdgeCluster;
+extern const Object kEdgeRemoteCluster;
+extern const Object kSite;
+extern const Object kWanLink;
+extern const Object kWanPolicy;
 extern const Object kService;
 extern const Object kEndpointSlice;
 extern const Object kEndpoints;
 extern const Object kSecret;
 extern const Object kReferenceGrant;
+
+extern const Manifest kProxyVipManifest;
+extern const Manifest kProxyGatewayManifest;
+extern const Manifest kProxyRouteManifest;
+extern const Manifest kProxyBackendManifest;
+extern const Manifest kProxyPolicyManifest;
+extern const Manifest kEdgeClusterManifest;
+extern const Manifest kEdgeRemoteClusterManifest;
+extern const Manifest kSiteManifest;
+extern const Manifest kWanLinkManifest;
+extern const Manifest kWanPolicyManifest;
 
 }  // namespace edge::schemas

@@ -1,5 +1,9 @@
 #include "compiler/model/formats.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
 #include "base/hostname.h"
 #include "base/ip.h"
 #include "base/units.h"
@@ -68,6 +72,44 @@ bool is_rate_limit_key(std::string_view text) {
   return kind == "query" || kind == "jwt";
 }
 
+/// A number from 0 to 100 with at most three decimals, and `%`.
+bool is_percent(std::string_view text) {
+  if (!text.ends_with('%')) return false;
+  text.remove_suffix(1);
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, dot);
+  const std::string_view rest = dot < text.size() ? text.substr(dot + 1) : "0";
+  if (whole.empty() || whole.size() > 3 || rest.empty() || rest.size() > 3) return false;
+  const auto is_number = [](std::string_view part) { return std::all_of(part.begin(), part.end(), digit); };
+  if (!is_number(whole) || !is_number(rest)) return false;
+  if (whole.size() < 3) return true;
+  return whole == "100" && rest.find_first_not_of('0') == std::string_view::npos;
+}
+
+/// `host:port`, or `[IPv6]:port`.
+bool is_host_port(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  const std::string_view port = text.substr(colon + 1);
+  std::uint16_t number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (error != std::errc() || end != port.data() + port.size() || number == 0) return false;
+  const std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[')) return host.ends_with(']') && parse_ip(host.substr(1, host.size() - 2)).has_value();
+  const auto pattern = HostPattern::parse(host);
+  return host.find(':') == std::string_view::npos && pattern && !pattern->wildcard();
+}
+
+/// 32 bytes in base64: 43 digits, of which the last has two bits to spare, and one `=`.
+bool is_wireguard_key(std::string_view text) {
+  if (text.size() != 44 || text.back() != '=') return false;
+  for (const char c : text.substr(0, 43)) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !digit(c) && c != '+' && c != '/') return false;
+  }
+  return std::string_view("AEIMQUYcgkosw048").find(text[42]) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_token(std::string_view text) {
@@ -113,6 +155,14 @@ bool has_format(std::string_view text, Format format) {
       return is_header_value(text);
     case Format::kRateLimitKey:
       return is_rate_limit_key(text);
+    case Format::kPercent:
+      return is_percent(text);
+    case Format::kCountOrPercent:
+      return is_percent(text) && text.find('.') == std::string_view::npos;
+    case Format::kHostPort:
+      return is_host_port(text);
+    case Format::kWireGuardKey:
+      return is_wireguard_key(text);
   }
   return false;
 }
@@ -152,6 +202,14 @@ std::string_view format_text(Format format) {
       return "a method";
     case Format::kRateLimitKey:
       return "`source-ip`, `header:NAME`, `cookie:NAME`, `query:NAME`, `jwt:CLAIM`, `host` or `path`";
+    case Format::kPercent:
+      return "a percentage such as `0.5%`";
+    case Format::kCountOrPercent:
+      return "a number, or a whole percentage such as `10%`";
+    case Format::kHostPort:
+      return "a host and a port, such as `edge.example.com:9090`";
+    case Format::kWireGuardKey:
+      return "a WireGuard key: 32 bytes in base64";
   }
   return {};
 }

@@ -1,0 +1,107 @@
+#include "schemas/parts.h"
+
+namespace edge::schemas {
+namespace {
+
+constexpr std::string_view kPhases[] = {"Pending", "Connecting", "Connected", "Degraded", "Disconnected", "Failed"};
+constexpr std::string_view kFederated[] = {"ProxyVIP", "ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy"};
+constexpr std::string_view kConflicts[] = {"OldestWins", "NewestWins", "HubWins"};
+
+constexpr Field kTlsFields[] = {
+    object("clientSecretRef", kSecretRef, "Secret of type kubernetes.io/tls that the cluster proves itself with.")
+        .needed(),
+    object("caSecretRef", kSecretRef,
+           "Secret with the key ca.crt that the controller is checked by; the system's "
+           "authorities without it."),
+    string("serverName", "Name in the controller's certificate; the host of controllerAddress without it.")
+        .as(Format::kHostname),
+};
+constexpr Object kTls{kTlsFields};
+
+constexpr Field kHeartbeatFields[] = {
+    string("interval", "Time between two signs of life.").as(Format::kDuration).defaults_to("10s"),
+    string("timeout", "Silence after which the cluster counts as disconnected.")
+        .as(Format::kDuration)
+        .defaults_to("30s"),
+};
+constexpr Object kHeartbeat{kHeartbeatFields};
+
+constexpr Field kFederationFields[] = {
+    boolean("enabled", "Whether resources are exchanged with the cluster.").defaults_to("false"),
+    strings("kinds", "Kinds that are exchanged; all without it.").one_of(kFederated).at_most(16),
+    strings("namespaces", "Namespaces that are exchanged; all without it.").as(Format::kNamespace).at_most(1024),
+    string("conflictPolicy", "Who holds when both sides changed a resource.")
+        .one_of(kConflicts)
+        .defaults_to("OldestWins"),
+    string("syncInterval", "Time between two full comparisons.").as(Format::kDuration).defaults_to("5m"),
+};
+constexpr Object kFederation{kFederationFields};
+
+constexpr Field kSpecFields[] = {
+    string("controllerAddress", "Host and port of the controller that the cluster connects to, over gRPC.")
+        .as(Format::kHostPort)
+        .needed(),
+    object("tls", kTls, "Mutual TLS of the connection.").needed(),
+    string("region", "Region of the cluster; endpoints of one's own region come first."),
+    string("zone", "Zone of the cluster within its region."),
+    string("siteRef", "Name of the Site that the cluster stands at.").as(Format::kNamespacedName),
+    object("heartbeat", kHeartbeat, "Signs of life."),
+    object("federation", kFederation, "Exchange of resources."),
+    boolean("suspended", "Whether the cluster is kept out without being forgotten.").defaults_to("false"),
+};
+constexpr Object kSpec{kSpecFields};
+
+constexpr Field kStatusFields[] = {
+    string("phase", "Where the connection stands.").one_of(kPhases),
+    string("version", "Version that the cluster reports."),
+    object("agents", kReadyCount, "Agents of the cluster."),
+    string("lastHeartbeat", "When the cluster was last heard.").as(Format::kTimestamp),
+    string("program", "Hash of the program that its agents serve."),
+    kConditionsField,
+    kObservedGenerationField,
+};
+constexpr Object kStatus{kStatusFields};
+
+constexpr Field kFields[] = {
+    object("spec", kSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+constexpr std::string_view kAliases[] = {"remoteclusters", "remotecluster", "rcl"};
+constexpr Column kColumns[] = {
+    {"VERSION", ".status.version"},
+    {"PHASE", ".status.phase"},
+    {"REGION", ".spec.region", ColumnType::kString, true},
+    {"AGENTS", ".status.agents.summary"},
+    kAgeColumn,
+};
+
+constexpr std::string_view kExample = "apiVersion: " EDGE_API_GROUP R"(/v1alpha1
+kind: EdgeRemoteCluster
+metadata:
+  name: frankfurt
+  namespace: edge-system
+spec:
+  controllerAddress: controller.example.com:9090
+  tls:
+    clientSecretRef:
+      name: frankfurt-client
+  region: eu-central
+  federation:
+    enabled: true
+    kinds: [ProxyRoute, ProxyBackend]
+)";
+
+}  // namespace
+
+const Object kEdgeRemoteCluster{kFields};
+const Manifest kEdgeRemoteClusterManifest{
+    .text =
+        "A cluster elsewhere whose agents are served by this one's controller. It connects over gRPC with mutual TLS, "
+        "and may exchange resources.",
+    .aliases = kAliases,
+    .columns = kColumns,
+    .status = &kStatus,
+    .example = kExample};
+
+}  // namespace edge::schemas
