@@ -13,22 +13,14 @@
 #include "base/hostname.h"
 #include "base/ip.h"
 #include "base/source.h"
+#include "compiler/link/conditions.h"
+#include "compiler/link/identity.h"
+#include "compiler/link/linked_policy.h"
+#include "compiler/link/linked_settings.h"
 #include "program/endpoints.h"
 #include "program/format.h"
 
 namespace edge::compiler {
-
-/// What identifies and orders a resource (rule D1's last keys).
-struct Identity {
-  std::string kind;
-  std::string name_space;
-  std::string name;
-  /// metadata.creationTimestamp in seconds since the epoch; 0 when absent.
-  std::int64_t created = 0;
-  Span span;  ///< of metadata.name
-
-  std::string text() const { return kind + " " + name_space + "/" + name; }
-};
 
 enum class MatchType : std::uint8_t { kExact, kPresent, kRegex };
 
@@ -71,6 +63,12 @@ struct WeightedBackend {
   std::uint32_t weight = 1;
 };
 
+/// Copies of requests (filter RequestMirror).
+struct Mirror {
+  std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, no copy is made
+  std::uint32_t percent = 100;
+};
+
 struct RouteRetry {
   std::uint16_t max_retries = 0;
   std::uint16_t retry_on = 0;  ///< program::RetryOn bits
@@ -81,13 +79,14 @@ struct LinkedRule {
   std::vector<RuleMatch> matches;
   std::vector<Filter> filters;
   std::vector<WeightedBackend> backends;
+  std::vector<Mirror> mirrors{};
   std::optional<RouteRetry> retry;
   std::chrono::nanoseconds request_timeout{0};
   std::chrono::nanoseconds idle_timeout{0};
   std::optional<std::uint64_t> max_request_body;
   bool buffer_request = false;
   bool buffer_response = false;
-  std::uint64_t max_buffer = 0;
+  std::uint64_t max_buffer = 0;  ///< bytes; 0: no bound of its own
   Span span;
 };
 
@@ -99,6 +98,9 @@ struct LinkedRoute {
   std::vector<LinkedRule> rules;
   /// Listener indices (into LinkedConfig::listeners) that it attaches to, ascending.
   std::vector<std::uint32_t> listeners;
+  /// Its own (indices into LinkedConfig::policies), at most one a type, ascending by type. What its requests pass on a
+  /// gateway is effective_policies().
+  std::vector<std::uint32_t> policies{};
   /// A policy that protects it cannot be enforced: its requests are answered 503, never served (fail closed).
   bool denied = false;
 };
@@ -108,6 +110,12 @@ struct LinkedGateway {
   /// Empty: every address of the node.
   std::vector<IpAddress> addresses;
   std::vector<Cidr> trusted_proxies;
+  /// Indices into LinkedConfig::policies, at most one a type, ascending by type.
+  std::vector<std::uint32_t> policies{};
+  std::optional<CompressionSettings> compression{};
+  std::optional<CacheSettings> cache{};
+  std::optional<TracingSettings> tracing{};
+  std::optional<AccessLogSettings> access_log{};
 };
 
 struct LinkedListener {
@@ -117,7 +125,11 @@ struct LinkedListener {
   program::Protocol protocol = program::Protocol::kHttp;
   /// Empty: every host.
   std::vector<Located<HostPattern>> hostnames;
-  std::uint64_t max_request_body = 0;  ///< 0 unlimited
+  std::uint64_t max_request_body = 0;  ///< bytes; 0 unlimited
+  /// Of plain HTTP listeners; absent: off.
+  std::optional<SchemeRedirectSettings> redirect_scheme{};
+  /// Of HTTPS and TLS listeners.
+  std::optional<ListenerTls> tls{};
   Span span;
 };
 
@@ -129,13 +141,18 @@ struct LinkedBackend {
   std::uint32_t max_requests_per_connection = 0;
   std::uint32_t max_idle_connections = 0;
   std::uint16_t retry_on = 0;
-  std::uint32_t max_retries = 0;
+  std::uint32_t max_retries = 0;             ///< of one request (retryPolicy.numRetries)
+  std::uint32_t max_concurrent_retries = 0;  ///< of all requests at one time (connectionLimits.maxRetries)
   std::chrono::nanoseconds connect_timeout{0};
   std::chrono::nanoseconds request_timeout{0};
   std::chrono::nanoseconds idle_timeout{0};
   std::chrono::nanoseconds per_try_timeout{0};
   std::chrono::nanoseconds backoff_base{0};
   std::chrono::nanoseconds backoff_max{0};
+  std::optional<HealthCheckSettings> health_check{};
+  std::optional<PassiveCheckSettings> passive_check{};
+  std::optional<CircuitBreakerSettings> circuit_breaker{};
+  std::optional<BackendTlsSettings> tls{};  ///< absent: plain text
 };
 
 struct LinkedConfig {
@@ -143,7 +160,11 @@ struct LinkedConfig {
   std::vector<LinkedListener> listeners;
   std::vector<LinkedRoute> routes;
   std::vector<LinkedBackend> backends;
+  /// Those that apply to something; of two of a type on one target the one that holds.
+  std::vector<LinkedPolicy> policies{};
   program::EndpointSet endpoints;
+  /// Of resources that are not plainly fine, and of every gateway; see find_status().
+  std::vector<ResourceStatus> statuses{};
 };
 
 }  // namespace edge::compiler

@@ -1,0 +1,118 @@
+// Conditions: what a resource's status says about it, for controllers and for `validate --conditions`. Linking writes
+// them beside its diagnostics: a diagnostic tells a person, a condition tells the cluster.
+//
+// A configuration may hold 100,000 routes of which nearly all are fine, so only what is not plainly fine is stored;
+// `conditions_of` fills in the rest. Types and reasons are spelled as Gateway API spells them where it has a word.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edge::compiler {
+
+enum class ConditionStatus : std::uint8_t { kTrue, kFalse, kUnknown };
+
+struct Condition {
+  std::string type;
+  ConditionStatus status = ConditionStatus::kTrue;
+  std::string reason;
+  std::string message{};
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+namespace condition {
+// Types. `Ready` is never stored: it sums up the others.
+inline constexpr std::string_view kAccepted = "Accepted";
+inline constexpr std::string_view kConflicted = "Conflicted";
+inline constexpr std::string_view kPartiallyInvalid = "PartiallyInvalid";
+inline constexpr std::string_view kProgrammed = "Programmed";
+inline constexpr std::string_view kReady = "Ready";
+inline constexpr std::string_view kResolvedRefs = "ResolvedRefs";
+inline constexpr std::string_view kShadowed = "Shadowed";
+}  // namespace condition
+
+namespace reason {
+// Of resources that are fine; `Valid` is the reason of Ready (specification, "States and transitions").
+inline constexpr std::string_view kAccepted = "Accepted";
+inline constexpr std::string_view kNoConflicts = "NoConflicts";
+inline constexpr std::string_view kProgrammed = "Programmed";
+inline constexpr std::string_view kResolvedRefs = "ResolvedRefs";
+inline constexpr std::string_view kValid = "Valid";
+// Of what is not accepted.
+inline constexpr std::string_view kHostnameConflict = "HostnameConflict";
+inline constexpr std::string_view kInvalid = "Invalid";
+inline constexpr std::string_view kConflicted = "Conflicted";
+inline constexpr std::string_view kListenersNotValid = "ListenersNotValid";
+inline constexpr std::string_view kNoMatchingListenerHostname = "NoMatchingListenerHostname";
+inline constexpr std::string_view kNoMatchingParent = "NoMatchingParent";
+inline constexpr std::string_view kNotAllowedByListeners = "NotAllowedByListeners";
+inline constexpr std::string_view kProtocolConflict = "ProtocolConflict";
+inline constexpr std::string_view kTargetNotFound = "TargetNotFound";
+inline constexpr std::string_view kUnsupportedProtocol = "UnsupportedProtocol";
+inline constexpr std::string_view kUnsupportedValue = "UnsupportedValue";
+// Of what is not programmed, or not as it was asked for.
+inline constexpr std::string_view kAddressNotUsable = "AddressNotUsable";
+inline constexpr std::string_view kNoEndpoints = "NoEndpoints";
+inline constexpr std::string_view kNotServed = "NotServed";
+// Of references.
+inline constexpr std::string_view kBackendNotFound = "BackendNotFound";
+inline constexpr std::string_view kInvalidCertificateRef = "InvalidCertificateRef";
+inline constexpr std::string_view kInvalidKind = "InvalidKind";
+inline constexpr std::string_view kRefNotPermitted = "RefNotPermitted";
+inline constexpr std::string_view kSecretNotFound = "SecretNotFound";
+inline constexpr std::string_view kSecretNotUsable = "SecretNotUsable";
+inline constexpr std::string_view kServiceNotFound = "ServiceNotFound";
+inline constexpr std::string_view kPortNotFound = "PortNotFound";
+// Of rules that another hides.
+inline constexpr std::string_view kShadowed = "Shadowed";
+}  // namespace reason
+
+/// What a route's status says about one entry of spec.parentRefs.
+struct ParentStatus {
+  std::uint32_t parent_ref = 0;  ///< index in spec.parentRefs
+  std::vector<Condition> conditions{};
+
+  friend bool operator==(const ParentStatus&, const ParentStatus&) = default;
+};
+
+struct ListenerStatus {
+  std::string name{};
+  std::uint32_t attached_routes = 0;
+  std::vector<std::string> supported_kinds{};
+  std::vector<Condition> conditions{};
+
+  friend bool operator==(const ListenerStatus&, const ListenerStatus&) = default;
+};
+
+struct ResourceStatus {
+  std::string kind{};
+  std::string name_space{};
+  std::string name{};
+  std::int64_t observed_generation = 0;     ///< metadata.generation; 0 when it carries none
+  std::vector<Condition> conditions{};      ///< of the resource itself; for routes: on every parent
+  std::vector<ParentStatus> parents{};      ///< of routes; parents that are fine are left out
+  std::vector<ListenerStatus> listeners{};  ///< of gateways; each, in the order of spec.listeners
+  std::vector<std::string> addresses{};     ///< of gateways
+
+  friend bool operator==(const ResourceStatus&, const ResourceStatus&) = default;
+};
+
+/// Sets the condition of this type. One that says what is wrong is not replaced: the first fault found is told.
+void set_condition(std::vector<Condition>& conditions, Condition condition);
+/// nullptr when none of this type is stored.
+const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type);
+
+/// `stored` (nullptr: nothing is wrong) with the conditions that a fine resource of this kind has, and with `Ready`.
+/// In the order Accepted, Programmed, ResolvedRefs, others by name, Ready last.
+std::vector<Condition> conditions_of(std::string_view kind, const ResourceStatus* stored);
+
+/// One status each resource: sorts by kind, namespace and name; of doubles the conditions are put together.
+void sort_and_merge(std::vector<ResourceStatus>& statuses);
+/// By binary search in what `sort_and_merge` made; nullptr: the resource is plainly fine.
+const ResourceStatus* find_status(const std::vector<ResourceStatus>& statuses, std::string_view kind,
+                                  std::string_view name_space, std::string_view name);
+
+}  // namespace edge::compiler

@@ -1,0 +1,58 @@
+#include "compiler/link/effective_policies.h"
+
+#include <algorithm>
+
+namespace edge::compiler {
+
+std::string_view type_text(PolicyType type) {
+  switch (type) {
+    case PolicyType::kUnknown:
+      break;
+    case PolicyType::kRateLimit:
+      return "RateLimit";
+    case PolicyType::kBasicAuth:
+      return "BasicAuth";
+    case PolicyType::kJwt:
+      return "JWT";
+    case PolicyType::kOidc:
+      return "OIDC";
+    case PolicyType::kForwardAuth:
+      return "ForwardAuth";
+    case PolicyType::kCors:
+      return "CORS";
+    case PolicyType::kSecurityHeaders:
+      return "SecurityHeaders";
+  }
+  return "?";
+}
+
+}  // namespace edge::compiler
+
+namespace edge::compiler::link {
+
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+                                              const LinkedRoute& route) {
+  std::vector<std::uint32_t> effective = route.policies;
+  for (const std::uint32_t policy : config.gateways[gateway].policies) {
+    const PolicyType type = config.policies[policy].type;
+    // A policy of unknown type may be any: it replaces none and is replaced by none.
+    const bool replaced = type != PolicyType::kUnknown &&
+                          std::any_of(route.policies.begin(), route.policies.end(),
+                                      [&](std::uint32_t own) { return config.policies[own].type == type; });
+    if (!replaced) effective.push_back(policy);
+  }
+  std::sort(effective.begin(), effective.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(config.policies[a].type, a) < std::pair(config.policies[b].type, b);
+  });
+  return effective;
+}
+
+bool denied(const LinkedConfig& config, std::uint32_t gateway, const LinkedRoute& route) {
+  const std::vector<std::uint32_t> effective = effective_policies(config, gateway, route);
+  return std::any_of(effective.begin(), effective.end(), [&](std::uint32_t index) {
+    const LinkedPolicy& policy = config.policies[index];
+    return protects(policy.type) && !policy.enforced;
+  });
+}
+
+}  // namespace edge::compiler::link

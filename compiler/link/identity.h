@@ -1,0 +1,22 @@
+// What identifies and orders a resource of a LinkedConfig (rule D1's last keys).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/source.h"
+
+namespace edge::compiler {
+
+struct Identity {
+  std::string kind;
+  std::string name_space;
+  std::string name;
+  /// metadata.creationTimestamp in seconds since the epoch; 0 when absent.
+  std::int64_t created = 0;
+  Span span;  ///< of metadata.name
+
+  std::string text() const { return kind + " " + name_space + "/" + name; }
+};
+
+}  // namespace edge::compiler

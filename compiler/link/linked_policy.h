@@ -1,0 +1,126 @@
+// A policy with its references resolved and its defaults filled in. Part of LinkedConfig.
+//
+// Values of secrets are not in it: an agent fetches them by the names that are.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/source.h"
+#include "compiler/link/identity.h"
+
+namespace edge::compiler {
+
+/// In the order in which a request passes them: rate limit, authentication (what is checked here before what asks a
+/// service), CORS, security headers (rule D4).
+enum class PolicyType : std::uint8_t {
+  kUnknown,  ///< the policy is so wrong that its type cannot be told; it denies
+  kRateLimit,
+  kBasicAuth,
+  kJwt,
+  kOidc,
+  kForwardAuth,
+  kCors,
+  kSecurityHeaders,
+};
+
+/// As in `spec.type`; "?" when unknown.
+std::string_view type_text(PolicyType type);
+/// Whether requests must not pass while the policy cannot be applied.
+constexpr bool protects(PolicyType type) { return type != PolicyType::kCors && type != PolicyType::kSecurityHeaders; }
+
+/// One value of a secret, by name.
+struct SecretKey {
+  std::string name_space{};
+  std::string name{};
+  std::string key{};
+};
+
+/// What requests are counted by.
+enum class RateKey : std::uint8_t { kSourceIp, kHeader, kCookie, kQuery, kJwtClaim, kHost, kPath };
+
+struct RateLimitSettings {
+  std::uint64_t requests_per_second = 0;
+  std::uint64_t burst = 0;
+  RateKey key = RateKey::kSourceIp;
+  std::string key_name{};  ///< header (lower case), cookie, query parameter or claim; requests without it share one
+};
+
+struct BasicAuthSettings {
+  std::string realm{};
+  SecretKey users{};  ///< key `htpasswd`
+  bool strip_auth = false;
+};
+
+struct JwtSettings {
+  std::string issuer{};
+  std::vector<std::string> audience{};  ///< any of them; empty: not checked
+  std::string jwks_uri{};
+  std::string header{};                   ///< lower case
+  std::string prefix{};                   ///< taken off the header's value
+  std::vector<std::string> algorithms{};  ///< at least one
+  std::chrono::nanoseconds clock_skew{0};
+};
+
+struct OidcSettings {
+  std::string issuer{};
+  std::string client_id{};
+  SecretKey client_secret{};   ///< key `client-secret`
+  SecretKey session_secret{};  ///< key `session-secret`, 32 bytes
+  std::string redirect_url{};
+  std::vector<std::string> scopes{};           ///< `openid` among them
+  std::vector<std::string> forward_headers{};  ///< lower case
+  std::vector<std::string> required_roles{};
+  std::vector<std::string> required_groups{};
+  bool require_all = false;  ///< all roles and groups; else any one of them
+};
+
+struct ForwardAuthSettings {
+  std::string address{};
+  std::vector<std::string> auth_headers{};      ///< lower case; empty: all of the request's
+  std::vector<std::string> response_headers{};  ///< lower case; empty: none
+  std::chrono::nanoseconds timeout{0};
+  std::chrono::nanoseconds cache_ttl{0};  ///< 0: answers are not kept
+};
+
+struct CorsSettings {
+  std::vector<std::string> allow_origins{};  ///< as written: an origin, `*`, or one with a `*.` label
+  std::vector<std::string> allow_methods{};
+  std::vector<std::string> allow_headers{};   ///< lower case; `*` any
+  std::vector<std::string> expose_headers{};  ///< lower case
+  std::chrono::nanoseconds max_age{0};
+  bool allow_credentials = false;
+};
+
+struct SecurityHeadersSettings {
+  bool hsts = false;
+  std::uint64_t hsts_max_age = 0;  ///< seconds
+  bool hsts_include_sub_domains = false;
+  bool hsts_preload = false;
+  std::string x_frame_options{};  ///< empty: not sent
+  bool no_sniff = false;          ///< X-Content-Type-Options: nosniff
+  std::string referrer_policy{};  ///< empty: not sent
+};
+
+/// std::monostate: the settings cannot be read, or a secret is missing.
+using PolicySettings = std::variant<std::monostate, RateLimitSettings, BasicAuthSettings, JwtSettings, OidcSettings,
+                                    ForwardAuthSettings, CorsSettings, SecurityHeadersSettings>;
+
+enum class PolicyTargetKind : std::uint8_t { kRoute, kGateway };
+
+struct LinkedPolicy {
+  Identity identity;
+  PolicyType type = PolicyType::kUnknown;
+  PolicySettings settings{};
+  PolicyTargetKind target_kind = PolicyTargetKind::kRoute;
+  /// Whether it can be applied as it is written, and this version does so. One that protects and is not enforced
+  /// denies: requests to its target are answered 503.
+  bool enforced = false;
+  Span span{};  ///< of spec.type
+};
+
+}  // namespace edge::compiler

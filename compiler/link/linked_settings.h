@@ -1,0 +1,121 @@
+// Settings of gateways, listeners and backends with their defaults filled in. Part of LinkedConfig. A feature that is
+// off is an absent optional, so that nobody need ask `enabled` too. Sizes are bytes, times nanoseconds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/link/linked_policy.h"
+
+namespace edge::compiler {
+
+// ---- Gateways -------------------------------------------------------------------------------------------------------
+
+enum class ContentCoding : std::uint8_t { kGzip, kBrotli };
+
+/// Rule D6.
+struct CompressionSettings {
+  std::uint64_t min_size = 0;
+  std::uint8_t level = 0;                    ///< gzip 1 to 9, brotli 0 to 11; gzip takes 0 as 1 and 10, 11 as 9
+  std::vector<ContentCoding> algorithms{};   ///< in order of preference, none twice
+  std::vector<std::string> exclude_types{};  ///< lower case; `*` at the end stands for anything
+  std::vector<std::string> include_types{};  ///< compressed although an excluded pattern covers them
+};
+
+struct CacheSettings {
+  std::uint64_t max_size = 0;
+  std::uint64_t max_entry_size = 0;
+  std::chrono::nanoseconds default_ttl{0};  ///< 0: only what states its lifetime is stored
+  std::chrono::nanoseconds max_ttl{0};
+};
+
+struct TracingSettings {
+  std::uint8_t sampling_percent = 0;  ///< 0 to 100
+};
+
+struct AccessLogSettings {
+  std::string format{};  ///< `json`, `common`, `combined`, or a template with %{...}
+  std::vector<std::string> exclude_paths{};
+};
+
+// ---- Listeners ------------------------------------------------------------------------------------------------------
+
+/// Rule D9.
+struct SchemeRedirectSettings {
+  std::string scheme{};
+  std::uint16_t port = 0;  ///< shown in the location unless it is 443
+  std::uint16_t status = 0;
+  std::vector<std::string> exclusions{};  ///< one that ends in `/` is a prefix, any other is exact
+};
+
+enum class TlsMode : std::uint8_t { kTerminate, kPassthrough };
+enum class TlsVersion : std::uint8_t { k12, k13 };
+
+struct CertificateName {
+  std::string name_space{};
+  std::string name{};  ///< of a secret of type kubernetes.io/tls: tls.crt and tls.key
+};
+
+struct ListenerTls {
+  TlsMode mode = TlsMode::kTerminate;
+  TlsVersion min_version = TlsVersion::k12;
+  /// Those that resolve, as written in order; none: no handshake succeeds.
+  std::vector<CertificateName> certificates{};
+  /// Authorities (`ca.crt`) of which a client's certificate must be; empty: clients show none.
+  std::vector<SecretKey> client_authorities{};
+};
+
+// ---- Backends -------------------------------------------------------------------------------------------------------
+
+enum class ProbeProtocol : std::uint8_t { kHttp, kTcp, kGrpc };
+
+struct ProbeHeader {
+  std::string name{};  ///< lower case
+  std::string value{};
+};
+
+struct HealthCheckSettings {
+  ProbeProtocol protocol = ProbeProtocol::kHttp;
+  std::chrono::nanoseconds interval{0};
+  std::chrono::nanoseconds timeout{0};
+  std::chrono::nanoseconds initial_delay{0};
+  std::uint32_t healthy_threshold = 0;
+  std::uint32_t unhealthy_threshold = 0;
+  std::string path{};                              ///< HTTP
+  std::string host{};                              ///< HTTP; empty: the endpoint's address
+  std::vector<std::uint16_t> expected_statuses{};  ///< HTTP; ascending
+  std::vector<ProbeHeader> headers{};              ///< HTTP
+  std::string grpc_service{};                      ///< empty: the whole server
+};
+
+/// Ejection of single endpoints by what traffic meets (passiveHealthCheck).
+struct PassiveCheckSettings {
+  std::uint32_t consecutive_errors = 0;          ///< 0: not counted
+  std::uint32_t consecutive_gateway_errors = 0;  ///< 5xx answers; 0: not counted
+  std::chrono::nanoseconds interval{0};
+  std::chrono::nanoseconds base_ejection_time{0};
+  std::uint8_t max_ejection_percent = 0;
+};
+
+/// Its maxConnections and maxPendingRequests narrow those of LinkedBackend.
+struct CircuitBreakerSettings {
+  std::uint32_t consecutive_errors = 0;  ///< 0: never opens
+  std::chrono::nanoseconds interval{0};
+  std::chrono::nanoseconds open_time{0};
+  std::uint8_t max_ejection_percent = 0;
+  bool split_local_errors = false;  ///< own errors (cannot connect) and foreign ones are counted apart
+};
+
+/// TLS towards the endpoints.
+struct BackendTlsSettings {
+  std::string server_name{};  ///< sent as SNI; the certificate must be for it
+  bool system_authorities = false;
+  std::vector<SecretKey> authorities{};  ///< `ca.crt`
+  /// No authority resolves: connections are refused rather than made without a check.
+  bool refused = false;
+};
+
+}  // namespace edge::compiler
