@@ -177,6 +177,16 @@ class Decoder {
     }
   }
 
+    } else if (kind.body == &schemas::kEdgeCluster) {
+      keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata));
+    } else if (kind.body == &schemas::kEdgeRemoteCluster) {
+      keep(resources_.remote_clusters, decode_remote_cluster(fields, metadata, report));
+    } else if (kind.body == &schemas::kSite) {
+      keep(resources_.sites, decode_site(fields, metadata, report));
+    } else if (kind.body == &schemas::kWanLink) {
+      keep(resources_.wan_links, decode_wan_link(fields, metadata, report));
+    } else if (kind.body == &schemas::kWanPolicy) {
+      keep(resources_.wan_policies, decode_wan_policy(fields, metadata, report));
   ResourceSet& resources_;
   Diagnostics& diagnostics_;
 };

@@ -1,25 +1,10 @@
 #include <utility>
 
 #include "compiler/model/decode_kinds.h"
+#include "compiler/model/forms.h"
 
 namespace edge::compiler::model {
 namespace {
-
-/// One value that may be written in two places; both is a fault.
-template <typename T>
-Maybe<T> one_of(Maybe<T> first, Maybe<T> second, std::string_view first_field, std::string_view second_field,
-                Report& report) {
-  if (first && second) {
-    report.add({.code = DiagnosticCode::kExclusiveFields,
-                .field = std::string(second_field),
-                .span = second->span,
-                .message = "`" + std::string(first_field) + "` and `" + std::string(second_field) +
-                           "` are two forms of one setting",
-                .labels = {{first->span, "the other form"}},
-                .fix = "keep one of them"});
-  }
-  return first ? std::move(first) : std::move(second);
-}
 
 std::optional<HealthCheck> decode_health(const Fields& fields, Report& report) {
   if (!fields) return std::nullopt;
@@ -31,7 +16,7 @@ std::optional<HealthCheck> decode_health(const Fields& fields, Report& report) {
                     .healthy_threshold = fields.integer("healthyThreshold"),
                     .unhealthy_threshold = fields.integer("unhealthyThreshold"),
                     .initial_delay = fields.duration("initialDelay"),
-                    .path = one_of(http.text("path"), fields.text("httpPath"), "spec.healthCheck.httpHealthCheck.path",
+                    .path = either(http.text("path"), "spec.healthCheck.httpHealthCheck.path", fields.text("httpPath"),
                                    "spec.healthCheck.httpPath", report),
                     .host = http.text("host"),
                     .expected_statuses = http.integers("expectedStatuses"),
@@ -62,9 +47,9 @@ std::optional<PassiveHealthCheck> decode_passive(const Fields& fields) {
 std::optional<CircuitBreaker> decode_breaker(const Fields& fields, Report& report) {
   if (!fields) return std::nullopt;
   return CircuitBreaker{.span = fields.span(),
-                        .consecutive_errors = one_of(
-                            fields.integer("consecutiveErrors"), fields.integer("consecutiveFailures"),
-                            "spec.circuitBreaker.consecutiveErrors", "spec.circuitBreaker.consecutiveFailures", report),
+                        .consecutive_errors = either(
+                            fields.integer("consecutiveErrors"), "spec.circuitBreaker.consecutiveErrors",
+                            fields.integer("consecutiveFailures"), "spec.circuitBreaker.consecutiveFailures", report),
                         .interval = fields.duration("interval"),
                         .base_ejection_time = fields.duration("baseEjectionTime"),
                         .max_ejection_percent = fields.integer("maxEjectionPercent"),
@@ -96,11 +81,11 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
                        .service = service ? service.reference() : Reference{},
                        .service_port = {service.port("port"), service ? service.span() : Span{}},
                        .lb_policy = spec.text("lbPolicy"),
-                       .connect_timeout = one_of(spec.duration("connectTimeout"), timeout.duration("connect"),
-                                                 "spec.connectTimeout", "spec.timeout.connect", report),
+                       .connect_timeout = either(spec.duration("connectTimeout"), "spec.connectTimeout",
+                                                 timeout.duration("connect"), "spec.timeout.connect", report),
                        .request_timeout = timeout.duration("request"),
-                       .idle_timeout = one_of(pool.duration("idleConnTimeout"), timeout.duration("idle"),
-                                              "spec.connectionPool.idleConnTimeout", "spec.timeout.idle", report),
+                       .idle_timeout = either(pool.duration("idleConnTimeout"), "spec.connectionPool.idleConnTimeout",
+                                              timeout.duration("idle"), "spec.timeout.idle", report),
                        .health_check = decode_health(spec.object("healthCheck"), report),
                        .passive_health_check = decode_passive(spec.object("passiveHealthCheck")),
                        .circuit_breaker = decode_breaker(spec.object("circuitBreaker"), report),

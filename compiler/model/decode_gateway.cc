@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <utility>
 
 #include "compiler/model/decode_kinds.h"
+#include "compiler/model/forms.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -24,11 +26,22 @@ std::optional<Bgp> decode_bgp(const Fields& bgp) {
   return out;
 }
 
-std::optional<Tls> decode_tls(const Fields& tls) {
+bool same(const Reference& a, const Reference& b) {
+  return a.name.value == b.name.value && a.name_space == b.name_space;
+}
+
+std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& report) {
   if (!tls) return std::nullopt;
   Tls out{.span = tls.span(), .mode = tls.text("mode"), .min_version = tls.text("minVersion")};
-  if (const Fields secret = tls.object("secretRef")) out.certificates.push_back(secret.reference());
   tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });
+  const Fields secret = tls.object("secretRef");
+  if (!secret) return out;
+  if (out.certificates.empty()) {
+    out.certificates.push_back(secret.reference());
+  } else if (out.certificates.size() > 1 || !same(out.certificates[0], secret.reference())) {
+    two_forms(tls.node("secretRef").key_span(), listener_field(listener, "tls.secretRef"),
+              tls.node("certificateRefs").key_span(), listener_field(listener, "tls.certificateRefs"), report);
+  }
   return out;
 }
 
@@ -48,7 +61,7 @@ Listener decode_listener(const Fields& entry, std::size_t index, Report& report)
                     .port = entry.needed_integer("port"),
                     .protocol = entry.needed_text("protocol"),
                     .hostnames = entry.hostnames("hostnames"),
-                    .tls = decode_tls(entry.object("tls")),
+                    .tls = decode_tls(entry.object("tls"), index, report),
                     .ssl_redirect = entry.boolean("sslRedirect"),
                     .max_request_body = entry.integer("maxRequestBodySize"),
                     .redirect_scheme = decode_redirect(entry.object("redirectScheme"))};
@@ -93,6 +106,28 @@ std::optional<AccessLog> decode_access_log(const Fields& fields) {
                    .enabled = fields.boolean("enabled"),
                    .format = fields.text("format"),
                    .exclude_paths = fields.strings("excludePaths")};
+}
+
+bool same(const RedirectScheme& a, const RedirectScheme& b) {
+  const auto equal = [](const auto& x, const auto& y) { return x ? y && x->value == y->value : !y; };
+  const auto equal_text = [](const auto& x, const auto& y) { return x.value == y.value; };
+  return equal(a.enabled, b.enabled) && equal(a.scheme, b.scheme) && equal(a.port, b.port) &&
+         equal(a.status, b.status) && std::ranges::equal(a.exclusions, b.exclusions, equal_text);
+}
+
+/// The gateway's redirectScheme becomes that of every listener that can redirect: one place to look for whoever reads
+/// the model. A listener that has its own must not differ.
+void spread_redirect(ProxyGateway& gateway, yaml::Node whole, Report& report) {
+  if (!gateway.redirect_scheme) return;
+  for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
+    Listener& listener = gateway.listeners[i];
+    if (!listener.redirect_scheme) {
+      if (listener.protocol.value == "HTTP") listener.redirect_scheme = gateway.redirect_scheme;
+    } else if (!same(*listener.redirect_scheme, *gateway.redirect_scheme)) {
+      two_forms(whole.key_span(), "spec.redirectScheme", listener.redirect_scheme->span,
+                listener_field(i, "redirectScheme"), report);
+    }
+  }
 }
 
 void check_listener_names(const std::vector<Listener>& listeners, Report& report) {
@@ -147,16 +182,11 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
                        .access_log = decode_access_log(spec.object("accessLog")),
                        .redirect_scheme = decode_redirect(spec.object("redirectScheme")),
                        .trusted_proxies = spec.cidrs("trustedProxies")};
-  constexpr std::size_t kMostListeners = 256;
   spec.entries("listeners", [&](const Fields& entry) {
-    if (gateway.listeners.size() < kMostListeners) {
-      gateway.listeners.push_back(decode_listener(entry, gateway.listeners.size(), report));
-    } else if (report.ok()) {
-      report.fault(DiagnosticCode::kTooMany, entry.span(), "spec.listeners",
-                   "a gateway has at most " + std::to_string(kMostListeners) + " listeners");
-    }
+    gateway.listeners.push_back(decode_listener(entry, gateway.listeners.size(), report));
   });
   check_listener_names(gateway.listeners, report);
+  spread_redirect(gateway, spec.node("redirectScheme"), report);
   return gateway;
 }
 

@@ -14,10 +14,15 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
 ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report);
 ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report);
 ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report);
+EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata);
+EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report);
+Site decode_site(const Fields& root, Metadata metadata, Report& report);
+WanLink decode_wan_link(const Fields& root, Metadata metadata, Report& report);
+WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& report);
 Service decode_service(const Fields& root, Metadata metadata);
 EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report);
 std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report& report);
-Secret decode_secret(const Fields& root, Metadata metadata);
+Secret decode_secret(const Fields& root, Metadata metadata, Report& report);
 ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
 
 /// What a policy at fault protects, where that can be told.

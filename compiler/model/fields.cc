@@ -1,5 +1,6 @@
 #include "compiler/model/fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -38,6 +39,23 @@ Maybe<T> read_one(Node node, Read read) {
   auto value = read(node.text());
   if (!value) return std::nullopt;
   return Located<T>{*std::move(value), node.span()};
+}
+
+Reference named(Located<std::string> text) {
+  const std::size_t slash = text.value.find('/');
+  if (slash == std::string::npos) return {.name = std::move(text)};
+  return {.name = {text.value.substr(slash + 1), text.span}, .name_space = text.value.substr(0, slash)};
+}
+
+/// `0.5%` as 500: validated, so there are at most three decimals.
+std::int64_t thousandths(std::string_view text) {
+  const std::size_t dot = std::min(text.find('.'), text.size() - 1);
+  std::int64_t value = number(text.substr(0, dot));
+  for (std::size_t i = 1; i <= 3; ++i) {
+    const char c = dot + i < text.size() ? text[dot + i] : '0';
+    value = value * 10 + (c >= '0' && c <= '9' ? c - '0' : 0);
+  }
+  return value;
 }
 
 }  // namespace
@@ -82,6 +100,20 @@ std::vector<Located<HostPattern>> Fields::hostnames(std::string_view key) const 
 }
 std::vector<Located<Cidr>> Fields::cidrs(std::string_view key) const { return read_list<Cidr>(node(key), parse_cidr); }
 
+Maybe<std::int64_t> Fields::percent(std::string_view key) const {
+  return read_one<std::int64_t>(node(key), [](std::string_view text) { return std::optional(thousandths(text)); });
+}
+
+std::vector<NameValue> Fields::string_map(std::string_view key) const {
+  std::vector<NameValue> values;
+  const Node map = node(key);
+  if (!map) return values;
+  for (const Node entry : map) {
+    values.push_back({.name = {std::string(entry.key()), entry.key_span()}, .value = located(entry)});
+  }
+  return values;
+}
+
 Located<std::string> Fields::needed_text(std::string_view key) const {
   const Node value = node(key);
   return value ? located(value) : Located<std::string>();
@@ -106,6 +138,18 @@ Reference Fields::reference() const {
   Reference reference{.name = needed_text("name")};
   if (auto name_space = text("namespace")) reference.name_space = std::move(name_space->value);
   return reference;
+}
+
+std::optional<Reference> Fields::named_reference(std::string_view key) const {
+  auto value = text(key);
+  if (!value) return std::nullopt;
+  return named(*std::move(value));
+}
+
+std::vector<Reference> Fields::named_references(std::string_view key) const {
+  std::vector<Reference> references;
+  for (Located<std::string>& value : strings(key)) references.push_back(named(std::move(value)));
+  return references;
 }
 
 std::vector<NameValue> name_values(const Fields& fields, std::string_view key) {

@@ -37,6 +37,9 @@ class Fields {
   std::vector<Located<std::int64_t>> integers(std::string_view key) const;
   std::vector<Located<HostPattern>> hostnames(std::string_view key) const;
   std::vector<Located<Cidr>> cidrs(std::string_view key) const;
+  /// A percentage in thousandths: `0.5%` is 500.
+  Maybe<std::int64_t> percent(std::string_view key) const;
+  std::vector<NameValue> string_map(std::string_view key) const;
 
   /// Required fields: empty or 0 where the map was not valid.
   Located<std::string> needed_text(std::string_view key) const;
@@ -45,6 +48,9 @@ class Fields {
   PortRef port(std::string_view key) const;
   /// `name` and `namespace` of this map.
   Reference reference() const;
+  /// References written as one string, `name` or `namespace/name`.
+  std::optional<Reference> named_reference(std::string_view key) const;
+  std::vector<Reference> named_references(std::string_view key) const;
 
   /// Calls `each` with the Fields of every entry of a list.
   template <typename Each>

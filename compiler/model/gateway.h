@@ -42,7 +42,7 @@ struct ProxyVip {
 
 struct Tls {
   Span span{};
-  /// secretRef and certificateRefs, in this order.
+  /// Both forms: secretRef is a list of one.
   std::vector<Reference> certificates{};
   Maybe<std::string> mode{};
   Maybe<std::string> min_version{};
@@ -66,6 +66,7 @@ struct Listener {
   std::optional<Tls> tls{};
   Maybe<bool> ssl_redirect{};
   Maybe<std::int64_t> max_request_body{};
+  /// The listener's own, or the gateway's.
   std::optional<RedirectScheme> redirect_scheme{};
 };
 

@@ -130,12 +130,11 @@ spec:
     - {name: http, port: 80, protocol: HTTP, hostnames: ["*.example.com"], sslRedirect: true, maxRequestBodySize: 0,
        redirectScheme: {enabled: true, scheme: https, port: 443, statusCode: 302, exclusions: [/health, /a/]}}
     - {name: https, port: 443, protocol: HTTPS,
-       tls: {secretRef: {name: c, namespace: certs}, certificateRefs: [{name: d}], mode: Terminate, minVersion: TLS1.3}}
+       tls: {certificateRefs: [{name: c, namespace: certs}, {name: d}], mode: Terminate, minVersion: TLS1.3}}
   compression: {enabled: true, minSize: "1024", level: 5, algorithms: [gzip, br], excludeTypes: ["image/*"]}
   cache: {enabled: true, maxSize: 1Gi, defaultTTL: 5s, maxTTL: 24h, maxEntrySize: 1MB}
   tracing: {enabled: true, samplingRate: 50}
   accessLog: {enabled: true, format: json, excludePaths: [/health]}
-  redirectScheme: {enabled: false}
   trustedProxies: [10.0.0.0/8, "fd00::/8"]
 )");
   EXPECT_EQ(d.faults(), "");
@@ -238,7 +237,9 @@ TEST(Decode, KindsOfKubernetes) {
   EXPECT_FALSE(d.resources.slices[0].addresses[0].ready);
   EXPECT_TRUE(d.resources.slices[0].addresses[1].ready);
   EXPECT_EQ(d.resources.slices[1].service, "old");
-  EXPECT_EQ(d.resources.secrets[0].keys, std::vector<std::string>{"htpasswd"});
+  ASSERT_EQ(d.resources.secrets[0].entries.size(), 1U);
+  EXPECT_EQ(d.resources.secrets[0].entries[0].key, "htpasswd");
+  EXPECT_EQ(d.resources.secrets[0].entries[0].size, 1U);
   EXPECT_EQ(d.resources.grants[0].to[0].kind, "Service");
 }
 
@@ -325,8 +326,8 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
        "EDGE0106 spec.listeners[0].tls: a listener of protocol HTTP has no TLS settings\n  set protocol to HTTPS or "
        "TLS, or leave `tls` out\n"},
       {header("ProxyBackend") + "spec: {serviceRef: {name: a, port: 80}, connectTimeout: 1s, timeout: {connect: 2s}}\n",
-       "EDGE0106 spec.timeout.connect: `spec.connectTimeout` and `spec.timeout.connect` are two forms of one "
-       "setting\n  keep one of them\n"},
+       "EDGE0106 spec.timeout.connect: `spec.timeout.connect` says something else than `spec.connectTimeout`, which is "
+       "the same setting\n  keep one of them\n"},
       {header("ProxyBackend") + "spec: {serviceRef: {name: a, port: 70000}}\n",
        "EDGE0105 spec.serviceRef.port: 70000 is out of range: the field takes 1 to 65535\n"},
       {header("ProxyVIP") + "spec: {address: 10.0.0.300/24}\n",
@@ -391,21 +392,94 @@ TEST(Decode, APolicyAtFaultStillNamesItsTarget) {
   for (const ProxyPolicy& policy : d.resources.policies) EXPECT_EQ(policy.settings.index(), 0U);
 }
 
+TEST(Decode, TwoFormsOfOneSettingBecomeOne) {
+  const auto gateway = [](std::string_view tls, std::string_view rest = "") {
+    return Decoded(header("ProxyGateway") + "spec:\n  listeners:\n    - {name: a, port: 80, protocol: HTTP}\n" +
+                   "    - {name: b, port: 443, protocol: HTTPS, tls: {" + std::string(tls) + "}}\n" +
+                   std::string(rest));
+  };
+  for (const char* tls :
+       {"secretRef: {name: c}", "certificateRefs: [{name: c}]", "secretRef: {name: c}, certificateRefs: [{name: c}]"}) {
+    const Decoded d = gateway(tls);
+    ASSERT_EQ(d.faults(), "");
+    const auto& certificates = d.resources.gateways[0].listeners[1].tls->certificates;
+    ASSERT_EQ(certificates.size(), 1U) << tls;
+    EXPECT_EQ(certificates[0].name.value, "c");
+  }
+  const Decoded different = gateway("secretRef: {name: c}, certificateRefs: [{name: d}]");
+  ASSERT_EQ(different.diagnostics.all().size(), 1U);
+  EXPECT_EQ(different.diagnostics.all()[0].code, DiagnosticCode::kExclusiveFields);
+  EXPECT_EQ(different.diagnostics.all()[0].labels.size(), 1U);
+
+  const Decoded spread = gateway("secretRef: {name: c}", "  redirectScheme: {enabled: true}\n");
+  ASSERT_EQ(spread.faults(), "");
+  EXPECT_TRUE(spread.resources.gateways[0].listeners[0].redirect_scheme->enabled->value);
+  EXPECT_FALSE(spread.resources.gateways[0].listeners[1].redirect_scheme);
+
+  const auto backend = [](std::string_view spec) {
+    return Decoded(header("ProxyBackend") + "spec:\n  serviceRef: {name: a, port: 1}\n" + std::string(spec));
+  };
+  EXPECT_EQ(backend("  connectTimeout: 1s\n  timeout: {connect: 1000ms}\n").faults(), "");
+  EXPECT_EQ(backend("  circuitBreaker: {consecutiveFailures: 3}\n")
+                .resources.backends[0]
+                .circuit_breaker->consecutive_errors->value,
+            3);
+  EXPECT_EQ(backend("  healthCheck: {httpPath: /a, httpHealthCheck: {path: /b}}\n").faults(),
+            "EDGE0106 spec.healthCheck.httpPath: `spec.healthCheck.httpPath` says something else than "
+            "`spec.healthCheck.httpHealthCheck.path`, which is the same setting\n  keep one of them\n");
+}
+
+TEST(Decode, ClustersAndWanWithEveryRule) {
+  const auto faults = [](std::string_view kind, std::string_view spec) {
+    return Decoded(header(kind) + "spec: " + std::string(spec) + "\n").faults();
+  };
+  const std::string tls = "tls: {clientSecretRef: {name: c}";
+  EXPECT_EQ(faults("EdgeRemoteCluster", "{controllerAddress: 'c.example:9090', " + tls + "}}"), "");
+  EXPECT_NE(faults("EdgeRemoteCluster", "{controllerAddress: 'c.example', " + tls + "}}"), "");
+  EXPECT_EQ(faults("EdgeRemoteCluster", "{controllerAddress: '[::1]:1', " + tls + ", serverName: '*.example'}}"),
+            "EDGE0104 spec.tls.serverName: a wildcard is no name that a certificate can be checked for\n");
+  EXPECT_NE(
+      faults("EdgeRemoteCluster", "{controllerAddress: 'a:1', " + tls + "}, heartbeat: {interval: 10s, timeout: 10s}}"),
+      "");
+  EXPECT_EQ(faults("WANLink", "{siteRef: a, probe: {protocol: ICMP}}"),
+            "EDGE0103 spec.probe.targets: the field `targets` is required with protocol ICMP\n"
+            "  name the addresses that are probed, or leave the protocol out to measure the tunnels\n");
+  EXPECT_EQ(faults("WANPolicy", "{path: {}, matches: [{protocols: [ICMP], ports: [1]}]}"),
+            "EDGE0106 spec.matches[0].ports: ICMP has no ports\n  leave `ports` out, or add TCP or UDP\n");
+  const Decoded link(header("WANLink") + "spec: {siteRef: edge-system/hamburg, thresholds: {maxLoss: 12.5%}}\n");
+  ASSERT_EQ(link.faults(), "");
+  EXPECT_EQ(link.resources.wan_links[0].site.name_space, "edge-system");
+  EXPECT_EQ(link.resources.wan_links[0].thresholds.max_loss->value, 12'500);
+  EXPECT_EQ(Decoded(header("EdgeCluster") + "spec: {version: 0.1.0, agents: {updateStrategy: {maxUnavailable: 10%}}}\n")
+                .resources.edge_clusters[0]
+                .agents.max_unavailable->value,
+            "10%");
+}
+
+TEST(Decode, Percentages) {
+  for (const char* text : {"0%", "0.5%", "99.999%", "100%", "100.0%"}) {
+    EXPECT_TRUE(has_format(text, schemas::Format::kPercent)) << text;
+  }
+  for (const char* text : {"", "%", "5", ".5%", "5.%", "100.1%", "101%", "007%", "0.1234%", "-1%", "1e1%"}) {
+    EXPECT_FALSE(has_format(text, schemas::Format::kPercent)) << text;
+  }
+}
+
 TEST(Decode, HoldsItsLimits) {
   std::string many = "    - {}\n";
   for (int i = 0; i < 4096; ++i) many += "    - {}\n";
-  EXPECT_EQ(Decoded(route(many)).faults(), "EDGE0704 spec.rules: a route has at most 4096 rules\n");
+  EXPECT_EQ(Decoded(route(many)).faults(), "EDGE0704 spec.rules: the list has 4097 entries; at most 4096 are taken\n");
   std::string headers = "    - matches: [{headers: [";
   for (int i = 0; i < 257; ++i) headers += "{name: A, type: Present}, ";
   EXPECT_EQ(Decoded(route(headers + "]}]\n")).faults(),
-            "EDGE0704 spec.rules[0].headers: at most 256 headers are taken\n");
+            "EDGE0704 spec.rules[0].matches[0].headers: the list has 257 entries; at most 256 are taken\n");
   std::string hosts = header("ProxyRoute") + "spec: {parentRefs: [{name: w}], rules: [{}], hostnames: [a.com";
   for (int i = 0; i < 1024; ++i) hosts += ", a.com";
   EXPECT_EQ(Decoded(hosts + "]}\n").faults(),
             "EDGE0704 spec.hostnames: the list has 1025 entries; at most 1024 are taken\n");
   std::string listeners = header("ProxyGateway") + "spec:\n  listeners:\n";
   for (int i = 0; i < 257; ++i) listeners += "    - {name: l" + std::to_string(i) + ", port: 80, protocol: HTTP}\n";
-  EXPECT_EQ(Decoded(listeners).faults(), "EDGE0704 spec.listeners: a gateway has at most 256 listeners\n");
+  EXPECT_EQ(Decoded(listeners).faults(), "EDGE0704 spec.listeners: the list has 257 entries; at most 256 are taken\n");
 }
 
 TEST(Decode, PlainScalarsReadAsYamlHasThem) {

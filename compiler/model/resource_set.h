@@ -5,9 +5,11 @@
 
 #include "compiler/model/backend.h"
 #include "compiler/model/cluster.h"
+#include "compiler/model/edge_cluster.h"
 #include "compiler/model/gateway.h"
 #include "compiler/model/policy.h"
 #include "compiler/model/route.h"
+#include "compiler/model/wan.h"
 
 namespace edge::compiler::model {
 
@@ -18,6 +20,11 @@ struct ResourceSet {
   std::vector<ProxyRoute> routes{};
   std::vector<ProxyBackend> backends{};
   std::vector<ProxyPolicy> policies{};
+  std::vector<EdgeCluster> edge_clusters{};
+  std::vector<EdgeRemoteCluster> remote_clusters{};
+  std::vector<Site> sites{};
+  std::vector<WanLink> wan_links{};
+  std::vector<WanPolicy> wan_policies{};
   std::vector<Service> services{};
   std::vector<EndpointSlice> slices{};
   std::vector<Secret> secrets{};

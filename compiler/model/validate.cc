@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/model/formats.h"
+#include "compiler/model/forms.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -269,6 +270,16 @@ void Report::add(Diagnostic diagnostic) {
   if (diagnostic.severity == Severity::kError) ok_ = false;
   diagnostic.resource = resource_;
   diagnostics_.add(std::move(diagnostic));
+}
+
+void two_forms(Span first, std::string_view first_field, Span second, std::string_view second_field, Report& report) {
+  report.add({.code = DiagnosticCode::kExclusiveFields,
+              .field = std::string(second_field),
+              .span = second,
+              .message = "`" + std::string(second_field) + "` says something else than `" + std::string(first_field) +
+                         "`, which is the same setting",
+              .labels = {{first, "the other form"}},
+              .fix = "keep one of them"});
 }
 
 void validate(Node node, const Object& object, const FieldPath* path, Report& report) {

@@ -1,0 +1,100 @@
+#include <utility>
+
+#include "compiler/model/decode_kinds.h"
+
+namespace edge::compiler::model {
+namespace {
+
+Placement decode_placement(const Fields& fields) {
+  const Fields resources = fields.object("resources");
+  Placement placement{.node_selector = fields.string_map("nodeSelector"),
+                      .requests = resources.string_map("requests"),
+                      .limits = resources.string_map("limits")};
+  fields.entries("tolerations", [&](const Fields& entry) {
+    placement.tolerations.push_back({.key = entry.text("key"),
+                                     .op = entry.text("operator"),
+                                     .value = entry.text("value"),
+                                     .effect = entry.text("effect")});
+  });
+  return placement;
+}
+
+std::optional<Reference> optional_reference(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return fields.reference();
+}
+
+}  // namespace
+
+EdgeCluster decode_edge_cluster(const Fields& root, Metadata metadata) {
+  const Fields spec = root.object("spec");
+  const Fields image = spec.object("image");
+  const Fields controller = spec.object("controller");
+  const Fields agents = spec.object("agents");
+  const Fields update = agents.object("updateStrategy");
+  const Fields web = spec.object("web");
+  return {.metadata = std::move(metadata),
+          .version = spec.needed_text("version"),
+          .image = {.repository = image.text("repository"),
+                    .pull_policy = image.text("pullPolicy"),
+                    .pull_secrets = image.strings("pullSecrets")},
+          .controller = {.replicas = controller.integer("replicas"),
+                         .controller_class = controller.text("controllerClass"),
+                         .grpc_port = controller.integer("grpcPort"),
+                         .placement = decode_placement(controller)},
+          .agents = {.placement = decode_placement(agents),
+                     .host_network = agents.boolean("hostNetwork"),
+                     .metrics_port = agents.integer("metricsPort"),
+                     .health_port = agents.integer("healthPort"),
+                     .update_type = update.text("type"),
+                     .max_unavailable = update.text("maxUnavailable"),
+                     .drain_timeout = agents.duration("drainTimeout")},
+          .web = {.enabled = web.boolean("enabled"),
+                  .replicas = web.integer("replicas"),
+                  .port = web.integer("port"),
+                  .read_only = web.boolean("readOnly"),
+                  .tls_secret = optional_reference(web.object("tlsSecretRef"))},
+          .log_level = spec.text("logLevel"),
+          .paused = spec.boolean("paused")};
+}
+
+EdgeRemoteCluster decode_remote_cluster(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  const Fields tls = spec.object("tls");
+  const Fields heartbeat = spec.object("heartbeat");
+  const Fields federation = spec.object("federation");
+  EdgeRemoteCluster cluster{.metadata = std::move(metadata),
+                            .controller_address = spec.needed_text("controllerAddress"),
+                            .client_secret = tls.object("clientSecretRef").reference(),
+                            .ca_secret = optional_reference(tls.object("caSecretRef")),
+                            .server_name = tls.hostname("serverName"),
+                            .region = spec.text("region"),
+                            .zone = spec.text("zone"),
+                            .site = spec.named_reference("siteRef"),
+                            .heartbeat_interval = heartbeat.duration("interval"),
+                            .heartbeat_timeout = heartbeat.duration("timeout"),
+                            .federation = {.enabled = federation.boolean("enabled"),
+                                           .kinds = federation.strings("kinds"),
+                                           .namespaces = federation.strings("namespaces"),
+                                           .conflict_policy = federation.text("conflictPolicy"),
+                                           .sync_interval = federation.duration("syncInterval")},
+                            .suspended = spec.boolean("suspended")};
+  if (cluster.server_name && cluster.server_name->value.wildcard()) {
+    report.fault(DiagnosticCode::kInvalidValue, cluster.server_name->span, "spec.tls.serverName",
+                 "a wildcard is no name that a certificate can be checked for");
+  }
+  const auto& interval = cluster.heartbeat_interval;
+  const auto& timeout = cluster.heartbeat_timeout;
+  if (interval && timeout && timeout->value <= interval->value) {
+    report.add(
+        {.code = DiagnosticCode::kInvalidValue,
+         .field = "spec.heartbeat.timeout",
+         .span = timeout->span,
+         .message = "the timeout is not longer than the interval, so that the cluster would never count as connected",
+         .labels = {{interval->span, "the interval"}},
+         .fix = "let it cover several intervals"});
+  }
+  return cluster;
+}
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,98 @@
+// EdgeCluster and EdgeRemoteCluster as written: no default is filled in, no reference resolved.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hostname.h"
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::model {
+
+/// Labels of nodes, or amounts of a resource: names and values as Kubernetes takes them.
+using StringMap = std::vector<NameValue>;
+
+struct Toleration {
+  Maybe<std::string> key{};
+  Maybe<std::string> op{};
+  Maybe<std::string> value{};
+  Maybe<std::string> effect{};
+};
+
+/// What Kubernetes is told about the pods of one component.
+struct Placement {
+  StringMap node_selector{};
+  std::vector<Toleration> tolerations{};
+  StringMap requests{};
+  StringMap limits{};
+};
+
+struct EdgeImage {
+  Maybe<std::string> repository{};
+  Maybe<std::string> pull_policy{};
+  std::vector<Located<std::string>> pull_secrets{};
+};
+
+struct EdgeController {
+  Maybe<std::int64_t> replicas{};
+  Maybe<std::string> controller_class{};
+  Maybe<std::int64_t> grpc_port{};
+  Placement placement{};
+};
+
+struct EdgeAgents {
+  Placement placement{};
+  Maybe<bool> host_network{};
+  Maybe<std::int64_t> metrics_port{};
+  Maybe<std::int64_t> health_port{};
+  Maybe<std::string> update_type{};
+  /// A number, or a percentage with its `%`.
+  Maybe<std::string> max_unavailable{};
+  Maybe<std::chrono::nanoseconds> drain_timeout{};
+};
+
+struct EdgeWeb {
+  Maybe<bool> enabled{};
+  Maybe<std::int64_t> replicas{};
+  Maybe<std::int64_t> port{};
+  Maybe<bool> read_only{};
+  std::optional<Reference> tls_secret{};
+};
+
+struct EdgeCluster {
+  Metadata metadata;
+  Located<std::string> version{};
+  EdgeImage image{};
+  EdgeController controller{};
+  EdgeAgents agents{};
+  EdgeWeb web{};
+  Maybe<std::string> log_level{};
+  Maybe<bool> paused{};
+};
+
+struct Federation {
+  Maybe<bool> enabled{};
+  std::vector<Located<std::string>> kinds{};
+  std::vector<Located<std::string>> namespaces{};
+  Maybe<std::string> conflict_policy{};
+  Maybe<std::chrono::nanoseconds> sync_interval{};
+};
+
+struct EdgeRemoteCluster {
+  Metadata metadata;
+  Located<std::string> controller_address{};
+  Reference client_secret;
+  std::optional<Reference> ca_secret{};
+  Maybe<HostPattern> server_name{};
+  Maybe<std::string> region{};
+  Maybe<std::string> zone{};
+  std::optional<Reference> site{};
+  Maybe<std::chrono::nanoseconds> heartbeat_interval{};
+  Maybe<std::chrono::nanoseconds> heartbeat_timeout{};
+  Federation federation{};
+  Maybe<bool> suspended{};
+};
+
+}  // namespace edge::compiler::model
