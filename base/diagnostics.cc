@@ -68,7 +68,31 @@ void Diagnostics::add(Diagnostic diagnostic) {
   all_.push_back(std::move(diagnostic));
 }
 
+void Diagnostics::allow(std::string resource, DiagnosticCode code) { allowed_.emplace(std::move(resource), code); }
+
+void Diagnostics::append(const Diagnostics& other) {
+  for (const Diagnostic& diagnostic : other.all_) add(diagnostic);
+  dropped_ += other.dropped_;
+  allowed_.insert(other.allowed_.begin(), other.allowed_.end());
+}
+
+void Diagnostics::uncount(const Diagnostic& diagnostic) {
+  if (diagnostic.severity == Severity::kError) --errors_;
+  if (diagnostic.severity == Severity::kWarning) --warnings_;
+}
+
+void Diagnostics::drop_allowed() {
+  if (allowed_.empty()) return;
+  std::erase_if(all_, [&](const Diagnostic& diagnostic) {
+    if (diagnostic.severity == Severity::kError) return false;
+    if (!allowed_.contains({diagnostic.resource, diagnostic.code})) return false;
+    uncount(diagnostic);
+    return true;
+  });
+}
+
 void Diagnostics::finish(const SourceMap& sources) {
+  drop_allowed();
   for (Diagnostic& diagnostic : all_) narrow(diagnostic, sources);
   // Files are ordered by name, not by id: ids depend on the order in which files were given.
   const auto file = [&](const Diagnostic& d) {
@@ -90,8 +114,7 @@ void Diagnostics::finish(const SourceMap& sources) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (kept > 0 && key(all_[kept - 1]) == key(all_[i])) {
-      if (all_[i].severity == Severity::kError) --errors_;
-      if (all_[i].severity == Severity::kWarning) --warnings_;
+      uncount(all_[i]);
       continue;
     }
     if (kept != i) all_[kept] = std::move(all_[i]);
@@ -110,6 +133,19 @@ std::string_view code_title(DiagnosticCode code) {
     if (row.code == code) return row.title;
   }
   return {};
+}
+
+std::optional<DiagnosticCode> find_code(std::string_view text) {
+  for (const CodeRow& row : kCodes) {
+    if (code_text(row.code) == text) return row.code;
+  }
+  return std::nullopt;
+}
+
+std::string nearest_code(std::string_view text) {
+  std::vector<std::string> texts;
+  for (const CodeRow& row : kCodes) texts.push_back(code_text(row.code));
+  return std::string(nearest_name(text, {texts.begin(), texts.end()}));
 }
 
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& candidates) {

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/source.h"
@@ -58,8 +60,13 @@ class Diagnostics {
   explicit Diagnostics(std::size_t limit = 10'000) : limit_(limit) {}
 
   void add(Diagnostic diagnostic);
-  /// Narrows spans to `within`, sorts by place, then code, then text, and drops doubles. The order is the same for any
-  /// order of `add`.
+  /// Warnings and notes of `code` about `resource` (`Kind namespace/name`) are meant so: `finish` drops them. Errors
+  /// stay, since what they leave out stays out.
+  void allow(std::string resource, DiagnosticCode code);
+  /// What `other` collected and allows, as if it had been added here.
+  void append(const Diagnostics& other);
+  /// Drops what is allowed, narrows spans to `within`, sorts by place, then code, then text, and drops doubles. The
+  /// order is the same for any order of `add`.
   void finish(const SourceMap& sources);
 
   const std::vector<Diagnostic>& all() const { return all_; }
@@ -69,7 +76,11 @@ class Diagnostics {
   bool ok() const { return errors_ == 0; }
 
  private:
+  void drop_allowed();
+  void uncount(const Diagnostic& diagnostic);
+
   std::vector<Diagnostic> all_;
+  std::set<std::pair<std::string, DiagnosticCode>> allowed_;
   std::size_t limit_;
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;
@@ -80,6 +91,11 @@ class Diagnostics {
 std::string code_text(DiagnosticCode code);
 /// The code's title in the list.
 std::string_view code_title(DiagnosticCode code);
+
+/// The code that `EDGE0123` names; nullopt when there is none such.
+std::optional<DiagnosticCode> find_code(std::string_view text);
+/// The code's text that is nearest to `text`, or empty.
+std::string nearest_code(std::string_view text);
 
 enum class Colour : bool { kNo, kYes };
 

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "compiler/link/link.h"
+#include "compiler/lint/lint.h"
 #include "compiler/model/decode.h"
 
 namespace edge::compiler {
@@ -123,7 +124,9 @@ Status read_sources(const std::vector<std::string>& paths, SourceMap& sources) {
 }
 
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics) {
-  return link::link(model::decode_all(sources, diagnostics), diagnostics);
+  model::ResourceSet resources = model::decode_all(sources, diagnostics);
+  lint::lint_all(resources, diagnostics);
+  return link::link(std::move(resources), diagnostics);
 }
 
 }  // namespace edge::compiler

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "compiler/model/allowances.h"
 #include "compiler/model/decode_kinds.h"
 #include "compiler/yaml/read.h"
 #include "schemas/schema.h"
@@ -113,6 +114,7 @@ class Decoder {
     Metadata metadata = name_of(root, kind.kind);
     Report report(diagnostics_, metadata.text());
     check(root, kind, report);
+    read_allowances(root.find("metadata"), kind.own, metadata.text(), diagnostics_);
     const Fields fields(root);
     if (!report.ok()) {
       if (kind.body == &schemas::kProxyPolicy) {

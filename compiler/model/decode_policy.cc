@@ -86,6 +86,27 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                                         .referrer_policy = own.text("referrerPolicy")};
       return;
     }
+    case PolicyType::kUnknown:
+      return;
+  }
+}
+
+/// Browsers refuse the pair `*` and credentials (Fetch §3.2.5), and answering each origin by its own name instead would
+/// let every page on the web act as the user who is logged in.
+void check_cors(const Fields& own, Report& report) {
+  const auto credentials = own.boolean("allowCredentials");
+  if (!credentials || !credentials->value) return;
+  for (const Located<std::string>& origin : own.strings("allowOrigins")) {
+    if (origin.value != "*") continue;
+    report.add(
+        {.code = DiagnosticCode::kCorsCredentials,
+         .field = "spec.cors.allowCredentials",
+         .span = credentials->span,
+         .message = "credentials are allowed to every origin",
+         .labels = {{origin.span, "every origin"}},
+         .notes = {"every page on the web could then read answers as the user who is logged in; browsers refuse it"},
+         .fix = "list the origins that may send credentials, or set `allowCredentials: false`"});
+    return;
   }
 }
 
@@ -103,6 +124,7 @@ ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report)
     if (row.type == type.value) {
       policy.type = {row.value, type.span};
       if (own) {
+        if (row.value == PolicyType::kCors) check_cors(own, report);
         decode_settings(own, policy);
       } else {
         report.fault(DiagnosticCode::kMissingField, type.span, "spec." + std::string(row.key),
@@ -124,8 +146,7 @@ std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata)
   const yaml::Node name = given(target, "name");
   const yaml::Node name_space = given(target, "namespace");
   if (!kind || !name || !kind.is_scalar() || !name.is_scalar()) return std::nullopt;
-  // A type that cannot be told is taken for one that protects.
-  ProxyPolicy policy{.metadata = std::move(metadata), .type = {PolicyType::kBasicAuth, spec.span()}, .target = {}};
+  ProxyPolicy policy{.metadata = std::move(metadata), .type = {PolicyType::kUnknown, spec.span()}, .target = {}};
   if (const yaml::Node type = given(spec, "type"); type && type.is_scalar()) {
     policy.type.span = type.span();
     for (const Row& row : kRows) {

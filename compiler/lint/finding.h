@@ -1,0 +1,37 @@
+// How a lint says what it found.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/diagnostics.h"
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::lint {
+
+/// What was found, before its notes and labels.
+struct Finding {
+  DiagnosticCode code;
+  Span span;
+  std::string field;
+  std::string message;
+  std::string fix;
+};
+
+inline Diagnostic warning(const model::Metadata& resource, Finding finding) {
+  return {.code = finding.code,
+          .severity = Severity::kWarning,
+          .resource = resource.text(),
+          .field = std::move(finding.field),
+          .span = finding.span.somewhere() ? finding.span : resource.span,
+          .message = std::move(finding.message),
+          .fix = std::move(finding.fix)};
+}
+
+inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+inline std::string indexed(std::string_view list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+}  // namespace edge::compiler::lint

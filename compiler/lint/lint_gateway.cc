@@ -1,0 +1,58 @@
+#include "compiler/lint/finding.h"
+#include "compiler/lint/hostnames.h"
+#include "compiler/lint/lint.h"
+
+namespace edge::compiler::lint {
+namespace {
+
+using model::Listener;
+
+std::string listener_field(std::size_t index, std::string_view field) {
+  return indexed("spec.listeners", index) + "." + std::string(field);
+}
+
+/// Without a certificate no handshake succeeds: the listener only looks as if it served.
+void certificate(const model::ProxyGateway& gateway, std::size_t index, Diagnostics& diagnostics) {
+  const Listener& listener = gateway.listeners[index];
+  const bool passes_through = listener.tls && listener.tls->mode && listener.tls->mode->value == "Passthrough";
+  const bool terminates = listener.protocol.value == "HTTPS" ||
+                          (listener.protocol.value == "TLS" && listener.tls && listener.tls->mode && !passes_through);
+  if (!terminates || passes_through || (listener.tls && !listener.tls->certificates.empty())) return;
+  Diagnostic found =
+      warning(gateway.metadata, {.code = DiagnosticCode::kNoCertificate,
+                                 .span = listener.tls ? listener.tls->span : listener.protocol.span,
+                                 .field = listener_field(index, "tls"),
+                                 .message = "the listener " + quoted(listener.name.value) + " has no certificate",
+                                 .fix = "name a secret of type `kubernetes.io/tls` in `tls.secretRef`"});
+  found.notes.emplace_back("no TLS handshake with it can succeed, whatever host name the client asks for");
+  diagnostics.add(std::move(found));
+}
+
+/// Whoever may name the client's address may be any client: rules on `source_ip` and rate limits then keep nobody out.
+void trusted_proxies(const model::ProxyGateway& gateway, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < gateway.trusted_proxies.size(); ++i) {
+    const Located<Cidr>& block = gateway.trusted_proxies[i];
+    constexpr std::uint8_t kMappedV4 = 96;
+    const bool everybody = block->prefix_length == 0 || (block->prefix_length == kMappedV4 && block->address.is_v4());
+    if (!everybody) continue;
+    Diagnostic found = warning(gateway.metadata, {.code = DiagnosticCode::kTrustsEverybody,
+                                                  .span = block.span,
+                                                  .field = indexed("spec.trustedProxies", i),
+                                                  .message = "every client is trusted to name its own address",
+                                                  .fix = "list the addresses of the proxies in front of this one"});
+    found.notes.emplace_back("`X-Forwarded-For` then decides what `source_ip` and rate limits see");
+    diagnostics.add(std::move(found));
+  }
+}
+
+}  // namespace
+
+void lint(const model::ProxyGateway& gateway, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
+    certificate(gateway, i, diagnostics);
+    lint_hostnames(gateway.metadata, gateway.listeners[i].hostnames, listener_field(i, "hostnames"), diagnostics);
+  }
+  trusted_proxies(gateway, diagnostics);
+}
+
+}  // namespace edge::compiler::lint

@@ -1,0 +1,274 @@
+// Lints over several resources. A configuration without routes is taken for a part of one: that nothing uses its
+// backends is then no news.
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "compiler/lint/credentials.h"
+#include "compiler/lint/finding.h"
+#include "compiler/lint/lint.h"
+
+namespace edge::compiler::lint {
+namespace {
+
+using model::Metadata;
+using model::PolicyTarget;
+using model::ProxyBackend;
+using model::ProxyGateway;
+using model::ProxyPolicy;
+using model::ProxyRoute;
+using model::Reference;
+
+std::string key_of(const Metadata& metadata) { return metadata.name_space + "/" + metadata.name; }
+
+/// A reference's target, in the namespace of `from` where it names none.
+std::string key_of(const Reference& reference, const Metadata& from) {
+  return (reference.name_space.empty() ? from.name_space : reference.name_space) + "/" + reference.name.value;
+}
+
+template <typename Resource>
+using ByName = std::unordered_map<std::string, const Resource*>;
+
+template <typename Resource>
+ByName<Resource> by_name(const std::vector<Resource>& resources) {
+  ByName<Resource> index;
+  index.reserve(resources.size());
+  for (const Resource& resource : resources) index.emplace(key_of(resource.metadata), &resource);
+  return index;
+}
+
+class TogetherLinter {
+ public:
+  TogetherLinter(const model::ResourceSet& resources, Diagnostics& diagnostics)
+      : resources_(resources),
+        gateways_(by_name(resources.gateways)),
+        routes_(by_name(resources.routes)),
+        backends_(by_name(resources.backends)),
+        diagnostics_(diagnostics) {}
+
+  void run() {
+    for (const ProxyRoute& route : resources_.routes) collect(route);
+    for (const ProxyRoute& route : resources_.routes) {
+      for (std::size_t rule = 0; rule < route.rules.size(); ++rule) {
+        timeouts(route, rule);
+        sent_credentials(route, rule);
+      }
+    }
+    for (const ProxyPolicy& policy : resources_.policies) {
+      selects(policy);
+      passwords(policy);
+    }
+    unused();
+  }
+
+ private:
+  /// What routes name, as keys.
+  void collect(const ProxyRoute& route) {
+    for (const model::ParentRef& parent : route.parents) {
+      routes_of_gateway_[key_of(parent.gateway, route.metadata)].push_back(&route);
+    }
+    for (const model::Rule& rule : route.rules) {
+      for (const model::BackendRef& backend : rule.backends) used_.insert(key_of(backend.backend, route.metadata));
+      for (const model::Filter& filter : rule.filters) {
+        if (filter.mirror) used_.insert(key_of(*filter.mirror, route.metadata));
+      }
+    }
+  }
+
+  const ProxyBackend* backend_of(const Reference& reference, const Metadata& from) const {
+    const auto found = backends_.find(key_of(reference, from));
+    return found == backends_.end() ? nullptr : found->second;
+  }
+
+  /// The backend gives up first, so that the route's longer time never counts.
+  void timeouts(const ProxyRoute& route, std::size_t index) {
+    const model::Rule& rule = route.rules[index];
+    if (!rule.request_timeout) return;
+    for (const model::BackendRef& reference : rule.backends) {
+      const ProxyBackend* backend = backend_of(reference.backend, route.metadata);
+      if (backend == nullptr || !backend->request_timeout) continue;
+      const auto limit = backend->request_timeout->value;
+      if (limit == model::Duration::zero() || rule.request_timeout->value <= limit) continue;
+      Diagnostic found = warning(route.metadata, {.code = DiagnosticCode::kTimeoutAboveBackend,
+                                                  .span = rule.request_timeout->span,
+                                                  .field = indexed("spec.rules", index) + ".limits.requestTimeout",
+                                                  .message = "the timeout is longer than that of the backend " +
+                                                             quoted(backend->metadata.name),
+                                                  .fix = "raise the backend's `timeout.request`, or lower this one"});
+      found.labels.push_back({backend->request_timeout->span, "requests end here already"});
+      diagnostics_.add(std::move(found));
+    }
+  }
+
+  /// A credential that the proxy itself adds goes over the wire for everybody on it to read.
+  void sent_credentials(const ProxyRoute& route, std::size_t index) {
+    const model::Rule& rule = route.rules[index];
+    for (std::size_t i = 0; i < rule.filters.size(); ++i) {
+      const model::Filter& filter = rule.filters[i];
+      if (filter.type != model::FilterType::kRequestHeaders) continue;
+      for (const auto* changes : {&filter.headers.set, &filter.headers.add}) {
+        for (const model::NameValue& change : *changes) {
+          if (carries_credential(change.name.value)) sent_credential(route, index, i, change);
+        }
+      }
+    }
+  }
+
+  void sent_credential(const ProxyRoute& route, std::size_t index, std::size_t filter, const model::NameValue& change) {
+    const auto plain = std::ranges::find_if(route.rules[index].backends, [&](const model::BackendRef& reference) {
+      const ProxyBackend* backend = backend_of(reference.backend, route.metadata);
+      return backend != nullptr && speaks_plain_http(*backend);
+    });
+    if (plain == route.rules[index].backends.end()) return;
+    Diagnostic found =
+        warning(route.metadata,
+                {.code = DiagnosticCode::kCredentialInClear,
+                 .span = change.name.span,
+                 .field = indexed("spec.rules", index) + "." + indexed("filters", filter) + ".requestHeaderModifier",
+                 .message = "the credential " + quoted(change.name.value) + " is sent to " +
+                            quoted(plain->backend.name.value) + " over plain HTTP",
+                 .fix = "reach the backend over TLS, or let the backend hold the credential itself"});
+    found.labels.push_back({plain->backend.name.span, "a backend over plain HTTP"});
+    found.notes.emplace_back("whoever can read the traffic between proxy and backend can use it");
+    diagnostics_.add(std::move(found));
+  }
+
+  static bool speaks_plain_http(const ProxyBackend&) { return true; }
+
+  /// Nothing that is served is behind the policy.
+  void selects(const ProxyPolicy& policy) {
+    const std::string target = key_of(policy.target, policy.metadata);
+    if (policy.target_kind == PolicyTarget::kRoute) {
+      const auto route = routes_.find(target);
+      if (route == routes_.end() || !route->second->parents.empty()) return;
+      return idle(policy, "the route " + quoted(target) + " belongs to no gateway");
+    }
+    if (!gateways_.contains(target)) return;
+    const auto served = routes_of_gateway_.find(target);
+    if (served == routes_of_gateway_.end()) {
+      if (resources_.routes.empty()) return;
+      return idle(policy, "no route belongs to the gateway " + quoted(target));
+    }
+    const auto& overridden = overriding_routes(policy.type.value);
+    const bool all = std::ranges::all_of(
+        served->second, [&](const ProxyRoute* route) { return overridden.contains(key_of(route->metadata)); });
+    if (all) idle(policy, "every route of the gateway " + quoted(target) + " has a policy of this type of its own");
+  }
+
+  void idle(const ProxyPolicy& policy, std::string why) {
+    Diagnostic found = warning(policy.metadata, {.code = DiagnosticCode::kIdlePolicy,
+                                                 .span = policy.target.name.span,
+                                                 .field = "spec.targetRef.name",
+                                                 .message = "nothing is behind this policy: " + std::move(why),
+                                                 .fix = "point `targetRef` at what it is to hold for, or delete it"});
+    diagnostics_.add(std::move(found));
+  }
+
+  /// Routes that have a policy of `type` themselves: it replaces the gateway's (decisions, References and scope).
+  const std::unordered_set<std::string>& overriding_routes(model::PolicyType type) {
+    if (overriding_.empty() && !resources_.policies.empty()) {
+      for (const ProxyPolicy& policy : resources_.policies) {
+        auto& routes = overriding_[policy.type.value];
+        if (policy.target_kind == PolicyTarget::kRoute) routes.insert(key_of(policy.target, policy.metadata));
+      }
+    }
+    return overriding_[type];
+  }
+
+  /// Basic authentication sends the password with every request (RFC 7617 §4): not without TLS.
+  void passwords(const ProxyPolicy& policy) {
+    if (!std::holds_alternative<model::BasicAuth>(policy.settings)) return;
+    std::vector<const ProxyGateway*> gateways;
+    const std::string target = key_of(policy.target, policy.metadata);
+    if (policy.target_kind == PolicyTarget::kGateway) {
+      if (const auto found = gateways_.find(target); found != gateways_.end()) gateways.push_back(found->second);
+    } else if (const auto route = routes_.find(target); route != routes_.end()) {
+      for (const model::ParentRef& parent : route->second->parents) {
+        const auto found = gateways_.find(key_of(parent.gateway, route->second->metadata));
+        if (found != gateways_.end() && !parent.section_name && !parent.port) gateways.push_back(found->second);
+      }
+    }
+    for (const ProxyGateway* gateway : gateways) {
+      const auto plain = std::ranges::find_if(gateway->listeners, asks_in_clear);
+      if (plain == gateway->listeners.end()) continue;
+      Diagnostic found =
+          warning(policy.metadata, {.code = DiagnosticCode::kPasswordInClear,
+                                    .span = policy.type.span,
+                                    .field = "spec.type",
+                                    .message = "passwords are asked for over plain HTTP, on the listener " +
+                                               quoted(plain->name.value) + " of " + gateway->metadata.text(),
+                                    .fix = "serve the route on an HTTPS listener, and redirect this one to it"});
+      found.labels.push_back({plain->protocol.span, "nothing is encrypted here"});
+      found.notes.emplace_back("basic authentication sends the password with every request, merely encoded");
+      diagnostics_.add(std::move(found));
+      return;
+    }
+  }
+
+  static bool asks_in_clear(const model::Listener& listener) {
+    const bool redirects =
+        (listener.ssl_redirect && listener.ssl_redirect->value) ||
+        (listener.redirect_scheme && (!listener.redirect_scheme->enabled || listener.redirect_scheme->enabled->value));
+    return listener.protocol.value == "HTTP" && !redirects;
+  }
+
+  void unused() {
+    if (!resources_.routes.empty() && !refused_routes()) {
+      for (const ProxyBackend& backend : resources_.backends) {
+        if (!used_.contains(key_of(backend.metadata))) {
+          unused(backend.metadata, DiagnosticCode::kUnusedBackend, "no route sends requests to this backend");
+        }
+      }
+    }
+    if (resources_.gateways.empty() || refused("ProxyGateway")) return;
+    std::unordered_set<std::string> named;
+    for (const ProxyGateway& gateway : resources_.gateways) {
+      if (gateway.vip_ref) named.insert(gateway.vip_ref->value);
+    }
+    for (const model::ProxyVip& vip : resources_.vips) {
+      if (!named.contains(vip.metadata.name) && !named.contains(key_of(vip.metadata))) {
+        unused(vip.metadata, DiagnosticCode::kUnusedVip, "no gateway listens on this address");
+      }
+    }
+  }
+
+  /// A note: in files that are one part of a configuration it may be meant so.
+  void unused(const Metadata& resource, DiagnosticCode code, std::string message) {
+    Diagnostic found = warning(resource, {.code = code,
+                                          .span = resource.span,
+                                          .field = "metadata.name",
+                                          .message = std::move(message),
+                                          .fix = "delete it, or name it where it is meant to be used"});
+    found.severity = Severity::kNote;
+    diagnostics_.add(std::move(found));
+  }
+
+  /// A route that was left out may have been the one that uses it.
+  bool refused(std::string_view kind) const {
+    return std::ranges::any_of(resources_.refused, [&](const Metadata& metadata) { return metadata.kind == kind; });
+  }
+  bool refused_routes() const {
+    return std::ranges::any_of(resources_.refused,
+                               [](const Metadata& metadata) { return metadata.kind.ends_with("Route"); });
+  }
+
+  const model::ResourceSet& resources_;
+  const ByName<ProxyGateway> gateways_;
+  const ByName<ProxyRoute> routes_;
+  const ByName<ProxyBackend> backends_;
+  Diagnostics& diagnostics_;
+  std::unordered_map<std::string, std::vector<const ProxyRoute*>> routes_of_gateway_;
+  std::unordered_set<std::string> used_;
+  std::unordered_map<model::PolicyType, std::unordered_set<std::string>> overriding_;
+};
+
+}  // namespace
+
+void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics) {
+  TogetherLinter(resources, diagnostics).run();
+}
+
+}  // namespace edge::compiler::lint
