@@ -26,8 +26,10 @@ std::string_view type_text(model::PolicyType type) {
       return "CORS";
     case model::PolicyType::kSecurityHeaders:
       return "SecurityHeaders";
+    case model::PolicyType::kUnknown:
+      break;
   }
-  return {};
+  return "?";
 }
 
 /// Whether leaving the policy out would serve what it keeps back.

@@ -1,6 +1,7 @@
 // The kinds of Kubernetes that a configuration refers to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,11 +43,16 @@ struct EndpointSlice {
   std::vector<EndpointPort> ports{};
 };
 
-/// Names and keys alone: values of secrets are not read here.
+struct SecretEntry {
+  std::string key{};
+  std::size_t size = 0;  ///< of the value, decoded
+};
+
+/// Names, keys and lengths alone: values of secrets are not kept.
 struct Secret {
   Metadata metadata;
   std::string type{};
-  std::vector<std::string> keys{};
+  std::vector<SecretEntry> entries{};
 };
 
 struct GrantFrom {

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/units.h"
-#include "compiler/model/allowances.h"
 #include "compiler/model/decode_kinds.h"
 #include "compiler/yaml/read.h"
 #include "schemas/schema.h"
@@ -25,6 +25,14 @@ std::string_view scalar(Node map, std::string_view key) {
   return value && value.is_scalar() ? value.text() : std::string_view();
 }
 
+/// Of keys and values alone, so that two writings of one resource are one.
+std::uint64_t digest_of(Node node) {
+  std::uint64_t digest = hash_bytes(static_cast<std::uint64_t>(node.kind()), node.text());
+  if (node.is_scalar() || node.is_null()) return digest;
+  for (const Node child : node) digest = hash_bytes(digest ^ digest_of(child), child.key());
+  return digest;
+}
+
 /// What a resource is called before anything of it is known to be valid.
 Metadata name_of(Node resource, std::string_view kind) {
   const Node metadata = resource.find("metadata");
@@ -35,6 +43,7 @@ Metadata name_of(Node resource, std::string_view kind) {
   if (const Node name = metadata.find("name")) out.span = name.span();
   if (!out.span.somewhere()) out.span = resource.find("kind").span();
   out.created = parse_timestamp(scalar(metadata, "creationTimestamp")).value_or(0);
+  out.digest = digest_of(resource);
   return out;
 }
 
@@ -114,7 +123,6 @@ class Decoder {
     Metadata metadata = name_of(root, kind.kind);
     Report report(diagnostics_, metadata.text());
     check(root, kind, report);
-    read_allowances(root.find("metadata"), kind.own, metadata.text(), diagnostics_);
     const Fields fields(root);
     if (!report.ok()) {
       if (kind.body == &schemas::kProxyPolicy) {
@@ -173,7 +181,7 @@ class Decoder {
     } else if (kind.body == &schemas::kEndpoints) {
       for (EndpointSlice& slice : decode_endpoints(fields, metadata, report)) keep(resources_.slices, std::move(slice));
     } else if (kind.body == &schemas::kSecret) {
-      keep(resources_.secrets, decode_secret(fields, metadata));
+      keep(resources_.secrets, decode_secret(fields, metadata, report));
     } else if (kind.body == &schemas::kReferenceGrant) {
       keep(resources_.grants, decode_grant(fields, metadata));
     }

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/model/decode_kinds.h"
@@ -21,6 +23,26 @@ void add_addresses(const Fields& fields, std::string_view key, bool ready, std::
   fields.entries(key, [&](const Fields& entry) {
     if (const auto ip = entry.ip("ip")) out.push_back({.address = ip->value, .ready = ready});
   });
+}
+
+/// Bytes that a text of base64 (RFC 4648 §4, padded) stands for; line ends are passed over.
+std::optional<std::size_t> base64_size(std::string_view text) {
+  std::size_t digits = 0;
+  std::size_t padding = 0;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') continue;
+    const bool digit =
+        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
+    if (digit && padding == 0) {
+      ++digits;
+    } else if (c == '=' && padding < 2) {
+      ++padding;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if ((digits + padding) % 4 != 0) return std::nullopt;
+  return digits * 3 / 4;
 }
 
 }  // namespace
@@ -78,13 +100,29 @@ std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& 
   return slices;
 }
 
-Secret decode_secret(const Fields& root, Metadata metadata) {
+Secret decode_secret(const Fields& root, Metadata metadata, Report& report) {
   Secret secret{.metadata = std::move(metadata), .type = root.needed_text("type").value};
-  for (const std::string_view list : {"data", "stringData"}) {
-    const yaml::Node map = root.node(list);
-    if (!map) continue;
-    for (const yaml::Node entry : map) secret.keys.emplace_back(entry.key());
+  const auto add = [&](std::string_view key, std::size_t size) { secret.entries.push_back({std::string(key), size}); };
+  if (const yaml::Node map = root.node("data")) {
+    for (const yaml::Node entry : map) {
+      const auto size = base64_size(entry.text());
+      // The message must not show the value.
+      if (!size) {
+        report.fault(DiagnosticCode::kInvalidValue, entry.key_span(), "data." + std::string(entry.key()),
+                     "the value is not base64", "write it as it is under `stringData`");
+      }
+      add(entry.key(), size.value_or(0));
+    }
   }
+  // Kubernetes lets stringData win over data.
+  if (const yaml::Node map = root.node("stringData")) {
+    for (const yaml::Node entry : map) add(entry.key(), entry.text().size());
+  }
+  std::reverse(secret.entries.begin(), secret.entries.end());
+  const auto by_key = [](const SecretEntry& a, const SecretEntry& b) { return a.key < b.key; };
+  std::stable_sort(secret.entries.begin(), secret.entries.end(), by_key);
+  const auto same = [](const SecretEntry& a, const SecretEntry& b) { return a.key == b.key; };
+  secret.entries.erase(std::unique(secret.entries.begin(), secret.entries.end(), same), secret.entries.end());
   return secret;
 }
 

@@ -20,6 +20,8 @@ struct Metadata {
   std::string name;
   /// Seconds since the epoch; 0 when not given.
   std::int64_t created = 0;
+  /// Of the resource's whole content, less how and where it is written: tells apart what else is equal.
+  std::uint64_t digest = 0;
   /// Of metadata.name.
   Span span{};
 

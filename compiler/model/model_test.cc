@@ -388,7 +388,7 @@ TEST(Decode, APolicyAtFaultStillNamesItsTarget) {
   ASSERT_EQ(d.resources.policies.size(), 3U);
   EXPECT_EQ(d.resources.policies[0].type.value, PolicyType::kJwt);
   EXPECT_EQ(d.resources.policies[0].target_kind, PolicyTarget::kGateway);
-  EXPECT_EQ(d.resources.policies[1].type.value, PolicyType::kBasicAuth);
+  EXPECT_EQ(d.resources.policies[1].type.value, PolicyType::kUnknown);
   for (const ProxyPolicy& policy : d.resources.policies) EXPECT_EQ(policy.settings.index(), 0U);
 }
 

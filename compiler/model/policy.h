@@ -11,7 +11,17 @@
 
 namespace edge::compiler::model {
 
-enum class PolicyType : std::uint8_t { kBasicAuth, kForwardAuth, kOidc, kJwt, kRateLimit, kCors, kSecurityHeaders };
+/// kUnknown: of a policy at fault whose type cannot be told; no settings go with it.
+enum class PolicyType : std::uint8_t {
+  kBasicAuth,
+  kForwardAuth,
+  kOidc,
+  kJwt,
+  kRateLimit,
+  kCors,
+  kSecurityHeaders,
+  kUnknown,
+};
 enum class PolicyTarget : std::uint8_t { kRoute, kGateway };
 
 using Strings = std::vector<Located<std::string>>;
