@@ -22,7 +22,7 @@ WanPolicy decode_wan_policy(const Fields& root, Metadata metadata, Report& repor
 Service decode_service(const Fields& root, Metadata metadata);
 EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report);
 std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report& report);
-Secret decode_secret(const Fields& root, Metadata metadata);
+Secret decode_secret(const Fields& root, Metadata metadata, Report& report);
 ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
 
 /// What a policy at fault protects, where that can be told.
