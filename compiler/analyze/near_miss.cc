@@ -1,7 +1,7 @@
 // Requests that miss by one condition: where engines that differ would differ.
 #include <algorithm>
 
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/witness_maker.h"
 
 namespace edge::compiler::analyze {
 

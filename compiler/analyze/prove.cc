@@ -6,7 +6,7 @@
 #include "compiler/analyze/compare_engines.h"
 #include "compiler/analyze/prove_report.h"
 #include "compiler/analyze/solve.h"
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/witness_maker.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/expr/regex_syntax.h"
 #include "program/evaluate.h"

@@ -9,25 +9,13 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "compiler/analyze/witness.h"
 #include "compiler/ir/match_ir.h"
 #include "compiler/link/linked_config.h"
 #include "program/abi.h"
 #include "program/read.h"
 
 namespace edge::compiler::analyze {
-
-/// A request that owns its strings. Printed as `GET http://host:port/path?query -H 'name: value' from 192.0.2.1`; port
-/// and source are left out where they say nothing.
-struct Witness {
-  std::string method = "GET";
-  std::string host;
-  std::uint16_t port = 80;
-  std::string path = "/";
-  std::string query;
-  std::vector<std::pair<std::string, std::string>> headers;
-  IpAddress source;
-};
-std::string witness_text(const Witness& witness);
 
 /// The engines that are held against the interpreter; a null function leaves that engine out.
 struct Engines {

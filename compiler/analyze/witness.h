@@ -1,64 +1,29 @@
-// Requests that are made up: from the conditions that must hold to a head that fulfils them.
+// Requests that are made up, to show what a rule does: one that owns its strings, and the view that matching takes.
 #pragma once
 
-#include <functional>
-#include <optional>
+#include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/field.h"
-#include "compiler/analyze/prove.h"
-#include "compiler/analyze/solve.h"
-#include "compiler/expr/regex_syntax.h"
+#include "base/ip.h"
 #include "program/request.h"
 
 namespace edge::compiler::analyze {
 
-/// Where a candidate hangs: the paths that lead to it.
-enum class PathClass : std::uint8_t { kExact, kPrefix, kRegex, kAny };
-struct Place {
-  PathClass path_class;
-  std::string_view path;  ///< exact path, or prefix without trailing slash
+/// Printed as `GET http://host:port/path?query -H 'name: value' from 192.0.2.1`; port and source are left out where
+/// they say nothing.
+struct Witness {
+  std::string method = "GET";
+  std::string host;
+  std::uint16_t port = 80;
+  std::string path = "/";
+  std::string query;
+  std::vector<std::pair<std::string, std::string>> headers;
+  IpAddress source;
 };
-
-/// Whether requests can have this path: normalising leaves it as it is.
-bool is_normal_path(const std::string& path);
-/// The first address past a block.
-IpAddress after(const Cidr& cidr);
-
-using Matcher = std::function<bool(std::string_view pattern, std::string_view subject)>;
-
-/// Fills in requests for one host.
-class WitnessMaker {
- public:
-  /// All arguments must outlive the maker.
-  WitnessMaker(const LinkedConfig& config, const ir::Host& host, const Matcher& matcher);
-
-  /// A request of the host without any condition, for `path`.
-  Witness plain(std::string_view path) const;
-  /// Paths that lead to `place`, the likeliest to be free of other rules first.
-  std::vector<std::string> paths(const Place& place, const Literals& literals) const;
-  /// Whether every condition on the path among `literals` is as it must be.
-  bool path_fits(const std::string& path, const Literals& literals) const;
-  /// Everything but the path; nullopt when no values were found.
-  std::optional<Witness> fill(const Literals& literals) const;
-  /// Requests that break one condition of `literals` each, and some that break the path.
-  std::vector<Witness> near_misses(const Witness& witness, const Place& place, const Literals& literals) const;
-
- private:
-  std::optional<std::string> slot_value(std::uint32_t slot, const Literals& literals, bool& absent) const;
-  std::optional<IpAddress> source(const Literals& literals) const;
-  bool holds(const ir::Node& node, std::string_view value) const;
-  const std::vector<std::string>& samples(std::uint32_t regex) const;
-  void set_slot(Witness& witness, std::uint32_t slot, std::optional<std::string> value) const;
-  void break_slot(const Witness& witness, const Literal& literal, std::vector<Witness>& out) const;
-
-  const ir::Host& host_;
-  const Matcher& matcher_;
-  Witness base_;
-  mutable std::vector<std::optional<std::vector<std::string>>> samples_;
-};
+std::string witness_text(const Witness& witness);
 
 /// The view that matching takes. Holds the fields; keep it and the witness alive while the view is in use.
 class WitnessView {
@@ -72,5 +37,10 @@ class WitnessView {
   std::vector<Field> fields_;
   program::RequestView view_;
 };
+
+/// Whether requests can have this path: normalising leaves it as it is.
+bool is_normal_path(const std::string& path);
+/// As one name or value of a query, so that decoding gives `text` again.
+std::string query_encoded(std::string_view text);
 
 }  // namespace edge::compiler::analyze
