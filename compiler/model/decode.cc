@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/units.h"
+#include "compiler/model/allowances.h"
 #include "compiler/model/decode_kinds.h"
 #include "compiler/yaml/read.h"
 #include "schemas/schema.h"
@@ -123,6 +124,7 @@ class Decoder {
     Metadata metadata = name_of(root, kind.kind);
     Report report(diagnostics_, metadata.text());
     check(root, kind, report);
+    read_allowances(root.find("metadata"), kind.own, metadata.text(), diagnostics_);
     const Fields fields(root);
     if (!report.ok()) {
       if (kind.body == &schemas::kProxyPolicy) {
@@ -174,6 +176,16 @@ class Decoder {
       ProxyPolicy policy = decode_policy(fields, metadata, report);
       if (!report.ok()) policy.settings = std::monostate();
       resources_.policies.push_back(std::move(policy));
+    } else if (kind.body == &schemas::kEdgeCluster) {
+      keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata));
+    } else if (kind.body == &schemas::kEdgeRemoteCluster) {
+      keep(resources_.remote_clusters, decode_remote_cluster(fields, metadata, report));
+    } else if (kind.body == &schemas::kSite) {
+      keep(resources_.sites, decode_site(fields, metadata, report));
+    } else if (kind.body == &schemas::kWanLink) {
+      keep(resources_.wan_links, decode_wan_link(fields, metadata, report));
+    } else if (kind.body == &schemas::kWanPolicy) {
+      keep(resources_.wan_policies, decode_wan_policy(fields, metadata, report));
     } else if (kind.body == &schemas::kService) {
       keep(resources_.services, decode_service(fields, metadata));
     } else if (kind.body == &schemas::kEndpointSlice) {
@@ -187,16 +199,6 @@ class Decoder {
     }
   }
 
-    } else if (kind.body == &schemas::kEdgeCluster) {
-      keep(resources_.edge_clusters, decode_edge_cluster(fields, metadata));
-    } else if (kind.body == &schemas::kEdgeRemoteCluster) {
-      keep(resources_.remote_clusters, decode_remote_cluster(fields, metadata, report));
-    } else if (kind.body == &schemas::kSite) {
-      keep(resources_.sites, decode_site(fields, metadata, report));
-    } else if (kind.body == &schemas::kWanLink) {
-      keep(resources_.wan_links, decode_wan_link(fields, metadata, report));
-    } else if (kind.body == &schemas::kWanPolicy) {
-      keep(resources_.wan_policies, decode_wan_policy(fields, metadata, report));
   ResourceSet& resources_;
   Diagnostics& diagnostics_;
 };
