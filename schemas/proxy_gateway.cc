@@ -7,7 +7,16 @@ constexpr std::string_view kProtocols[] = {"HTTP", "HTTPS", "TCP", "TLS"};
 constexpr std::string_view kTlsModes[] = {"Terminate", "Passthrough"};
 constexpr std::string_view kTlsVersions[] = {"TLS1.2", "TLS1.3"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
+constexpr std::string_view kStatuses[] = {"301", "302"};
 constexpr std::string_view kAlgorithms[] = {"gzip", "br"};
+
+constexpr Field kValidationFields[] = {
+    objects("caCertificateRefs", kSecretRef,
+            "Secrets with the key ca.crt; a client's certificate must come from one of them.")
+        .at_most(16)
+        .needed(),
+};
+constexpr Object kValidation{kValidationFields};
 
 constexpr Field kTlsFields[] = {
     object("secretRef", kSecretRef, "Secret with the certificate and its key.")
@@ -15,6 +24,7 @@ constexpr Field kTlsFields[] = {
     objects("certificateRefs", kSecretRef, "Secrets with certificates, chosen by the name that the client asks for.")
         .at_most(64)
         .or_as("spec.listeners.tls.secretRef"),
+    object("clientValidation", kValidation, "Mutual TLS: only clients with a certificate are served."),
     string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
 };
@@ -24,7 +34,7 @@ constexpr Field kRedirectFields[] = {
     boolean("enabled", "Whether plain requests are redirected.").defaults_to("false"),
     string("scheme", "Scheme of the new location.").one_of(kSchemes).defaults_to("https"),
     integer("port", "Port of the new location.").within(1, 65535).defaults_to("443"),
-    integer("statusCode", "301 or 302.").within(301, 302).defaults_to("301"),
+    integer("statusCode", "Status of the redirect.").one_of(kStatuses).defaults_to("301"),
     strings("exclusions", "Paths that are not redirected; one that ends in / is a prefix.").as(Format::kPath),
 };
 constexpr Object kRedirectScheme{kRedirectFields};

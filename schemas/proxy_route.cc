@@ -7,6 +7,7 @@ constexpr std::string_view kPathTypes[] = {"Exact", "PathPrefix", "RegularExpres
 constexpr std::string_view kMatchTypes[] = {"Exact", "Present", "RegularExpression"};
 constexpr std::string_view kQueryTypes[] = {"Exact", "Present", "RegularExpression"};
 constexpr std::string_view kPathChanges[] = {"ReplacePrefixMatch", "ReplaceFullPath"};
+constexpr std::string_view kRedirects[] = {"301", "302", "303", "307", "308"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
 constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier", "ResponseHeaderModifier", "URLRewrite",
                                              "RequestRedirect", "RequestMirror"};
@@ -82,7 +83,7 @@ constexpr Field kRedirectFields[] = {
     string("hostname", "Host of the new location.").as(Format::kHostname),
     integer("port", "Port of the new location.").within(1, 65535),
     object("path", kPathChange, "Path of the new location."),
-    integer("statusCode", "301, 302, 303, 307 or 308.").within(301, 308).defaults_to("302"),
+    integer("statusCode", "Status of the redirect.").one_of(kRedirects).defaults_to("302"),
 };
 constexpr Object kRedirect{kRedirectFields};
 
@@ -153,6 +154,7 @@ constexpr Field kRuleFields[] = {
 };
 constexpr Object kRule{kRuleFields};
 
+// A program counts rules and matches in 16 bits.
 constexpr Field kSpecFields[] = {
     objects("parentRefs", kParent, "Gateways that the route attaches to.").at_most(256).needed(),
     strings("hostnames", "Names that the route serves; none: those of the listener (rule D2).")

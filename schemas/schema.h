@@ -62,6 +62,7 @@ struct Field {
   /// Of lists: the type of their entries, of which format, values, bounds and object speak too.
   Type item = Type::kString;
   const Object* object = nullptr;
+  /// Of strings and whole numbers: all that are taken.
   std::span<const std::string_view> values{};
   std::int64_t minimum = kNoMinimum;
   std::int64_t maximum = kNoMaximum;

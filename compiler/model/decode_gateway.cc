@@ -26,14 +26,13 @@ std::optional<Bgp> decode_bgp(const Fields& bgp) {
   return out;
 }
 
-bool same(const Reference& a, const Reference& b) {
-  return a.name.value == b.name.value && a.name_space == b.name_space;
-}
-
 std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& report) {
   if (!tls) return std::nullopt;
   Tls out{.span = tls.span(), .mode = tls.text("mode"), .min_version = tls.text("minVersion")};
   tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });
+  tls.object("clientValidation").entries("caCertificateRefs", [&](const Fields& entry) {
+    out.client_authorities.push_back(entry.reference());
+  });
   const Fields secret = tls.object("secretRef");
   if (!secret) return out;
   if (out.certificates.empty()) {

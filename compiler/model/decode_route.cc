@@ -3,15 +3,10 @@
 
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/formats.h"
+#include "compiler/model/forms.h"
 
 namespace edge::compiler::model {
 namespace {
-
-// Bounds of one route; a program counts rules and matches in 16 bits.
-constexpr std::size_t kMostRules = 4096;
-constexpr std::size_t kMostMatches = 4096;
-constexpr std::size_t kMostConditions = 256;
-constexpr std::size_t kMostBackends = 1024;
 
 /// `spec.rules[0]`, `spec.rules[0].matches[1]`: made when a fault needs it.
 struct Place {
@@ -47,13 +42,11 @@ class RouteDecoder {
     Place place{.rule = index};
     Rule rule{.span = fields.span()};
     place.list = "matches";
-    bounded(fields, "matches", kMostMatches, place);
     fields.entries("matches", [&](const Fields& entry) {
       place.index = rule.matches.size();
       rule.matches.push_back(match(entry, place));
     });
     place.list = "filters";
-    bounded(fields, "filters", kMostConditions, place);
     fields.entries("filters", [&](const Fields& entry) {
       place.index = rule.filters.size();
       rule.filters.push_back(filter(entry, place));
@@ -78,20 +71,10 @@ class RouteDecoder {
   }
 
  private:
-  void bounded(const Fields& fields, std::string_view key, std::size_t most, const Place& place) {
-    const yaml::Node list = fields.node(key);
-    if (list && list.size() > most) {
-      report_.fault(DiagnosticCode::kTooMany, list.key_span(), Place{.rule = place.rule}.text(key),
-                    "at most " + std::to_string(most) + " " + std::string(key) + " are taken");
-    }
-  }
-
   Match match(const Fields& fields, const Place& place) {
     Match match{.span = fields.span(), .method = fields.text("method")};
     if (match.method) check_method(*match.method, place);
     if (const Fields path = fields.object("path")) match.path = path_condition(path, place);
-    bounded(fields, "headers", kMostConditions, place);
-    bounded(fields, "queryParams", kMostConditions, place);
     fields.entries("headers", [&](const Fields& entry) {
       match.headers.push_back(value_condition(entry, place, "headers", match.headers.size()));
     });
@@ -273,10 +256,6 @@ class RouteDecoder {
                     "a wildcard is no host to send a request to");
     }
     const bool redirect = filter.type == FilterType::kRedirect;
-    if (redirect && filter.status && (filter.status->value > 303 && filter.status->value < 307)) {
-      report_.fault(DiagnosticCode::kInvalidValue, filter.status->span, place.text(std::string(key) + ".statusCode"),
-                    std::to_string(filter.status->value) + " is no redirect: 301, 302, 303, 307 and 308 are");
-    }
     if (redirect && !filter.scheme && !filter.hostname && !filter.port && !filter.path) {
       report_.fault(DiagnosticCode::kMissingField, own.span(), place.text(key),
                     "the redirect changes nothing, so it would never end",
@@ -287,15 +266,6 @@ class RouteDecoder {
   void backends(const Fields& fields, Rule& rule, const Place& place) {
     const Fields one = fields.object("backendRef");
     const yaml::Node list = fields.node("backendRefs");
-    bounded(fields, "backendRefs", kMostBackends, place);
-    if (one && list) {
-      report_.add({.code = DiagnosticCode::kExclusiveFields,
-                   .field = place.text("backendRefs"),
-                   .span = list.key_span(),
-                   .message = "`backendRef` and `backendRefs` exclude each other",
-                   .labels = {{fields.node("backendRef").key_span(), "the other is here"}},
-                   .fix = "keep `backendRefs` and list every backend there"});
-    }
     const auto check_kind = [&](const Fields& entry) {
       const auto kind = entry.text("kind");
       if (!kind || kind->value == "ProxyBackend") return;
@@ -303,14 +273,19 @@ class RouteDecoder {
                     "a rule refers to a ProxyBackend, not to a " + clipped(kind->value),
                     "write a ProxyBackend for the service and name it here");
     };
-    if (one) {
-      check_kind(one);
-      rule.backends.push_back({.backend = one.reference()});
-    }
     fields.entries("backendRefs", [&](const Fields& entry) {
       check_kind(entry);
       rule.backends.push_back({.backend = entry.reference(), .weight = entry.integer("weight")});
     });
+    if (!one) return;
+    check_kind(one);
+    const BackendRef single{.backend = one.reference()};
+    if (!list) {
+      rule.backends.push_back(single);
+    } else if (rule.backends.size() != 1 || !same(rule.backends[0].backend, single.backend)) {
+      two_forms(fields.node("backendRef").key_span(), place.text("backendRef"), list.key_span(),
+                place.text("backendRefs"), report_);
+    }
   }
 
   void check_filters(const Rule& rule, const Place& place) {
@@ -369,11 +344,6 @@ ProxyRoute decode_route(const Fields& root, Metadata metadata, Report& report) {
         {.gateway = entry.reference(), .section_name = entry.text("sectionName"), .port = entry.integer("port")});
   });
   const yaml::Node rules = spec.node("rules");
-  if (rules && rules.size() > kMostRules) {
-    report.fault(DiagnosticCode::kTooMany, rules.key_span(), "spec.rules",
-                 "a route has at most " + std::to_string(kMostRules) + " rules");
-    return route;
-  }
   RouteDecoder decoder(report);
   route.rules.reserve(rules ? rules.size() : 0);
   spec.entries("rules", [&](const Fields& entry) { route.rules.push_back(decoder.rule(entry, route.rules.size())); });

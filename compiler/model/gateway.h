@@ -44,6 +44,8 @@ struct Tls {
   Span span{};
   /// Both forms: secretRef is a list of one.
   std::vector<Reference> certificates{};
+  /// Of clients; none: clients need no certificate.
+  std::vector<Reference> client_authorities{};
   Maybe<std::string> mode{};
   Maybe<std::string> min_version{};
 };

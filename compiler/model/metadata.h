@@ -35,6 +35,11 @@ struct Reference {
   std::string name_space{};
 };
 
+/// Whether both name the same resource, wherever they were written.
+inline bool same(const Reference& a, const Reference& b) {
+  return a.name.value == b.name.value && a.name_space == b.name_space;
+}
+
 struct NameValue {
   Located<std::string> name;
   Located<std::string> value;

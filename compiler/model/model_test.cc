@@ -282,8 +282,8 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
       {route("    - matches: [{headers: [{name: 'A B', value: x}]}]\n"),
        "EDGE0104 spec.rules[0].matches[0].headers[0].name: `A B` is not a header name\n"},
       {route("    - backendRef: {name: a}\n      backendRefs: [{name: b}]\n"),
-       "EDGE0106 spec.rules[0].backendRefs: `backendRef` and `backendRefs` exclude each other\n  keep `backendRefs` "
-       "and list every backend there\n"},
+       "EDGE0106 spec.rules[0].backendRefs: `spec.rules[0].backendRefs` says something else than "
+       "`spec.rules[0].backendRef`, which is the same setting\n  keep one of them\n"},
       {route("    - backendRefs: [{name: b, weight: -1}]\n"),
        "EDGE0105 spec.rules[0].backendRefs[0].weight: -1 is out of range: the field takes 0 to 1000000\n"},
       {route("    - backendRefs: [{name: b, weight: '5'}]\n"),
@@ -308,8 +308,8 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
        "EDGE0103 spec.rules[0].filters[0].requestRedirect: the redirect changes nothing, so it would never end\n  "
        "give `scheme`, `hostname`, `port` or `path`\n"},
       {route("    - filters: [{type: RequestRedirect, requestRedirect: {port: 1, statusCode: 304}}]\n"),
-       "EDGE0104 spec.rules[0].filters[0].requestRedirect.statusCode: 304 is no redirect: 301, 302, 303, 307 and 308 "
-       "are\n"},
+       "EDGE0104 spec.rules[0].filters[0].requestRedirect.statusCode: `304` is not one of `301`, `302`, `303`, `307`, "
+       "`308`\n"},
       {route(
            "    - filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: Host, value: a}]}}]\n"),
        "EDGE0104 spec.rules[0].filters[0].requestHeaderModifier: the header `Host` cannot be changed by a header "

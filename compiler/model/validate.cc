@@ -169,6 +169,7 @@ class Validator {
       return wrong_type(node, field.type == Type::kList ? field.item : field.type, path,
                         digits ? "write it without quotes" : "");
     }
+    if (!field.values.empty()) return one_of(node, field, path);
     if (*number >= field.minimum && *number <= field.maximum) return;
     std::string range = field.maximum == schemas::kNoMaximum
                             ? "at least " + std::to_string(field.minimum)
@@ -194,24 +195,23 @@ class Validator {
   }
 
   void check_text(Node node, const Field& field, const FieldPath* path) {
-    if (!field.values.empty()) {
-      if (std::find(field.values.begin(), field.values.end(), node.text()) == field.values.end()) {
-        bad_value(node, field, path);
-      }
-      return;
-    }
+    if (!field.values.empty()) return one_of(node, field, path);
     if (has_format(node.text(), field.format)) return;
     report_.fault(DiagnosticCode::kInvalidValue, node.span(), path->text(),
                   quoted(node.text()) + " is not " + std::string(format_text(field.format)));
   }
 
-  void bad_value(Node node, const Field& field, const FieldPath* path) {
+  void one_of(Node node, const Field& field, const FieldPath* path) {
+    if (std::find(field.values.begin(), field.values.end(), node.text()) != field.values.end()) return;
     std::string values;
     for (const std::string_view allowed : field.values) {
       if (!values.empty()) values += ", ";
       values += "`" + std::string(allowed) + "`";
     }
-    const std::string_view near = nearest_name(node.text(), {field.values.begin(), field.values.end()});
+    // A digit that differs is no slip of the pen.
+    const bool number = plain_type(node.text()) == PlainType::kInteger;
+    const std::string_view near =
+        number ? std::string_view() : nearest_name(node.text(), {field.values.begin(), field.values.end()});
     report_.fault(DiagnosticCode::kInvalidValue, node.span(), path->text(),
                   quoted(node.text()) + " is not one of " + values,
                   near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
