@@ -91,6 +91,25 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
   }
 }
 
+/// Browsers refuse the pair `*` and credentials (Fetch §3.2.5), and answering each origin by its own name instead would
+/// let every page on the web act as the user who is logged in.
+void check_cors(const Fields& own, Report& report) {
+  const auto credentials = own.boolean("allowCredentials");
+  if (!credentials || !credentials->value) return;
+  for (const Located<std::string>& origin : own.strings("allowOrigins")) {
+    if (origin.value != "*") continue;
+    report.add(
+        {.code = DiagnosticCode::kCorsCredentials,
+         .field = "spec.cors.allowCredentials",
+         .span = credentials->span,
+         .message = "credentials are allowed to every origin",
+         .labels = {{origin.span, "every origin"}},
+         .notes = {"every page on the web could then read answers as the user who is logged in; browsers refuse it"},
+         .fix = "list the origins that may send credentials, or set `allowCredentials: false`"});
+    return;
+  }
+}
+
 }  // namespace
 
 ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report) {
@@ -105,6 +124,7 @@ ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report)
     if (row.type == type.value) {
       policy.type = {row.value, type.span};
       if (own) {
+        if (row.value == PolicyType::kCors) check_cors(own, report);
         decode_settings(own, policy);
       } else {
         report.fault(DiagnosticCode::kMissingField, type.span, "spec." + std::string(row.key),
