@@ -20,6 +20,28 @@ bool is_program(const std::string& path) {
          std::memcmp(magic, program::kMagic, sizeof(magic)) == 0;
 }
 
+Result<ReadProgram> stored_program(const std::string& path, const std::vector<std::string>& texts) {
+  auto view = program::read_file(path);
+  if (!view) return view.error();
+  ReadProgram program{.view = std::move(*view)};
+  if (Status status = compiler::read_sources(texts, program.sources); !status) return status.error();
+  return program;
+}
+
+Result<ReadProgram> compiled_program(const std::vector<std::string>& paths, program::Target target) {
+  compiler::CompileOptions options;
+  options.target = target;
+  auto compiled = compile_paths(paths, std::move(options));
+  if (!compiled) return compiled.error();
+  Compiled& result = **compiled;
+  const bool faults = !result.diagnostics.ok();
+  if (faults) cli::write_text(stderr, errors_text(result.diagnostics, result.sources, cli::colour_for(stderr)));
+  if (!result.artifact) return Error{ErrorCode::kFailedPrecondition, "no program could be compiled"};
+  auto view = program::read(result.artifact->bytes);
+  if (!view) return view.error();
+  return ReadProgram{std::move(*view), faults, std::move(result.sources), std::move(result.endpoints)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
@@ -39,23 +61,18 @@ Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& 
 }
 
 Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::Target target) {
-  if (std::ranges::any_of(paths, is_program)) {
-    if (paths.size() > 1) return Error{ErrorCode::kInvalidArgument, "a program is given alone, without other files"};
-    auto view = program::read_file(paths.front());
-    if (!view) return view.error();
-    return ReadProgram{std::move(*view), false};
+  if (paths.size() > 1 && std::ranges::any_of(paths, is_program)) {
+    return Error{ErrorCode::kInvalidArgument, "a program is given alone, without other files"};
   }
-  compiler::CompileOptions options;
-  options.target = target;
-  auto compiled = compile_paths(paths, std::move(options));
-  if (!compiled) return compiled.error();
-  const Compiled& result = **compiled;
-  const bool faults = !result.diagnostics.ok();
-  if (faults) cli::write_text(stderr, errors_text(result.diagnostics, result.sources, cli::colour_for(stderr)));
-  if (!result.artifact) return Error{ErrorCode::kFailedPrecondition, "no program could be compiled"};
-  auto view = program::read(result.artifact->bytes);
-  if (!view) return view.error();
-  return ReadProgram{std::move(*view), faults};
+  return program_with_tests(paths, target);
+}
+
+Result<ReadProgram> program_with_tests(const std::vector<std::string>& paths, program::Target target) {
+  std::vector<std::string> texts;
+  std::vector<std::string> programs;
+  for (const std::string& path : paths) (is_program(path) ? programs : texts).push_back(path);
+  if (programs.size() > 1) return Error{ErrorCode::kInvalidArgument, "one program at a time"};
+  return programs.empty() ? compiled_program(texts, target) : stored_program(programs.front(), texts);
 }
 
 }  // namespace edge::edgectl

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
+#include "compiler/analyze/passage.h"
+#include "compiler/analyze/witness.h"
 #include "edgectl/commands.h"
 #include "edgectl/input.h"
 #include "edgectl/request_line.h"
@@ -88,21 +90,6 @@ std::string explanation_json(const analyze::Explanation& explanation) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// The bind that a request to `port` comes in on. Where the URL names no port and the program has one bind, that one.
-Result<std::uint32_t> choose_bind(const program::ProgramView& program, std::uint16_t port, bool written) {
-  const program::SectionView& section = program.listeners().view;
-  const auto binds = section.array(section.header<program::ListenersHeader>().binds);
-  std::string ports;
-  for (std::uint32_t i = 0; i < binds.size(); ++i) {
-    if (binds[i].port == port) return i;
-    ports += (ports.empty() ? "" : ", ") + std::to_string(binds[i].port);
-  }
-  if (!written && binds.size() == 1) return 0U;
-  if (binds.empty()) return Error{ErrorCode::kNotFound, "the configuration has no listener that is served"};
-  return Error{ErrorCode::kNotFound, "nothing listens on port " + std::to_string(port) + "; there is " + ports +
-                                         " (name it in the URL or with --port)"};
-}
-
 int failed(const Error& error, int code = cli::kExitFindings) {
   cli::print_error(kExplain, error.text);
   return code;
@@ -111,9 +98,9 @@ int failed(const Error& error, int code = cli::kExitFindings) {
 }  // namespace
 
 int explain(const cli::Arguments& arguments) {
-  const auto request = TypedRequest::parse(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
-  if (!request) return failed(request.error(), cli::kExitUsage);
-  std::uint16_t port = request->port();
+  const auto typed = parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
+  if (!typed) return failed(typed.error(), cli::kExitUsage);
+  std::uint16_t port = typed->request.port;
   if (arguments.has("port")) {
     const std::string text = arguments.one("port");
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -123,10 +110,14 @@ int explain(const cli::Arguments& arguments) {
   }
   auto program = program_of(arguments.all("file"), program::Target::kX8664V2);
   if (!program) return failed(program.error());
-  const auto bind = choose_bind(program->view, port, request->port_written() || arguments.has("port"));
-  if (!bind) return failed(bind.error());
+  const auto bind = analyze::bind_of_port(program->view, port, typed->port_written || arguments.has("port"));
+  if (!bind) {
+    const bool other_port = bind.error().code == ErrorCode::kNotFound;
+    return failed({bind.error().code, bind.error().text + (other_port ? " (name it in the URL or with --port)" : "")});
+  }
 
-  const analyze::Explanation explanation = analyze::explain(program->view, *bind, request->view());
+  const analyze::WitnessView view(typed->request);
+  const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view());
   const bool json = arguments.one("output") == "json";
   const bool written = cli::write_text(
       stdout, json ? explanation_json(explanation) : analyze::explanation_text(explanation, arguments.has("all")));

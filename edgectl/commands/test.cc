@@ -1,0 +1,72 @@
+#include <charconv>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "compiler/expr/regex_matcher.h"
+#include "compiler/read_config.h"
+#include "compiler/route_test/run.h"
+#include "edgectl/commands.h"
+#include "edgectl/diagnostics_output.h"
+#include "edgectl/input.h"
+#include "edgectl/test_report.h"
+
+namespace edge::edgectl {
+namespace {
+
+namespace route_test = compiler::route_test;
+constexpr std::string_view kTest = "edgectl test";
+
+int failed(const std::string& text, int code = cli::kExitFindings) {
+  cli::print_error(kTest, text);
+  return code;
+}
+
+/// The percentage of --fail-under; 0 without it.
+std::optional<unsigned> least_coverage(const cli::Arguments& arguments) {
+  const std::string text = arguments.one("fail-under");
+  unsigned percent = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  if (fault != std::errc() || end != text.data() + text.size() || percent > 100) return std::nullopt;
+  return percent;
+}
+
+std::string report_text(const TestReport& report, const cli::Arguments& arguments) {
+  const std::string format = arguments.one("output");
+  if (format == "json") return test_report_json(report);
+  if (format == "junit") return test_report_junit(report);
+  return test_report_text(report, arguments.has("coverage"));
+}
+
+}  // namespace
+
+int test(const cli::Arguments& arguments) {
+  const auto least = least_coverage(arguments);
+  if (!least)
+    return failed("--fail-under takes a percentage, not `" + arguments.one("fail-under") + "`", cli::kExitUsage);
+  auto input = program_with_tests(arguments.all("file"), program::Target::kTablesOnly);
+  if (!input) return failed(input.error().text);
+
+  Diagnostics diagnostics;
+  const std::vector<route_test::Case> cases = route_test::read_cases(input->sources, diagnostics);
+  diagnostics.finish(input->sources);
+  cli::write_text(stderr, errors_text(diagnostics, input->sources, cli::colour_for(stderr)));
+  if (cases.empty() && diagnostics.ok()) return failed("there is no `kind: RouteTest` in what -f names");
+
+  const program::RegexMatcher regex = compiler::expr::regex_matcher();
+  std::vector<route_test::CaseResult> results;
+  results.reserve(cases.size());
+  for (const route_test::Case& one : cases) results.push_back(route_test::run_case(input->view, one, regex));
+  const route_test::Coverage coverage = route_test::coverage(input->view, results);
+  const TestReport report{input->sources, input->view, cases, results, coverage};
+  const bool written = cli::write_text(stdout, report_text(report, arguments));
+
+  if (input->faults) failed("the configuration has errors; what is at fault takes no part above");
+  const bool enough = coverage.percent() >= *least;
+  if (!enough) failed("fewer rules are covered than --fail-under asks for");
+  const bool fine = written && enough && !input->faults && diagnostics.ok() && report.failed() == 0;
+  return fine ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace edge::edgectl
