@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -10,8 +11,10 @@
 #include <utility>
 
 #include "compiler/analyze/prove.h"
+#include "compiler/compile_hosts.h"
 #include "compiler/compile_limits.h"
 #include "compiler/compile_native.h"
+#include "compiler/compile_refusals.h"
 #include "compiler/compile_regex.h"
 #include "compiler/emit/tables.h"
 #include "compiler/ir/lower.h"
@@ -24,6 +27,7 @@ using program::HostHeader;
 using program::kNone;
 using program::SectionKind;
 using program::SectionView;
+using Keys = ServedHosts::Keys;
 
 /// Adds the time until its end to one field of the stats.
 class Timer {
@@ -41,12 +45,12 @@ class Timer {
 
 /// What is kept of a host between compiles.
 struct HostState {
+  program::Hash inputs{};
   program::BlobPtr section;
   CodeSource code;
   std::size_t conditional = 0;
-  bool proved = false;
-  /// The proof had something to say: it is run again, so that it says so of today's places in the files.
-  bool remarks = false;
+  /// What its proof had to say.
+  std::vector<Diagnostic> remarks;
 };
 
 /// A host on its way through the stages.
@@ -67,9 +71,19 @@ void set_shard(std::vector<std::byte>& section, std::uint32_t shard) {
   std::memcpy(section.data() + offsetof(HostHeader, native_shard), &shard, sizeof shard);
 }
 
-bool same_bytes(const program::BlobPtr& blob, const std::vector<std::byte>& bytes) {
-  return blob != nullptr && blob->bytes.size() == bytes.size() &&
-         std::memcmp(blob->bytes.data(), bytes.data(), bytes.size()) == 0;
+/// Replaces `blob` when the bytes differ. \returns whether they did.
+bool replace(program::BlobPtr& blob, std::vector<std::byte> bytes) {
+  if (blob != nullptr && blob->bytes == bytes) return false;
+  blob = program::make_blob(std::move(bytes));
+  return true;
+}
+
+std::optional<DiskCache> open_cache(const CompileOptions& options, std::string& fault) {
+  if (options.cache_dir.empty()) return std::nullopt;
+  auto cache = DiskCache::open(options.cache_dir, options.cache_bytes);
+  if (cache) return std::move(*cache);
+  fault = cache.error().text;
+  return std::nullopt;
 }
 
 void report_fault(const std::string& stage, const Error& error, Diagnostics& diagnostics) {
@@ -79,78 +93,49 @@ void report_fault(const std::string& stage, const Error& error, Diagnostics& dia
   diagnostics.add(std::move(diagnostic));
 }
 
-// ---- Patterns that Hyperscan refuses --------------------------------------------------------------------------------
-
-bool uses_regex(const ir::Host& host, std::uint32_t node, std::uint32_t regex) {
-  if (node == ir::kAlways) return false;
-  const ir::Node& record = host.nodes[node];
-  if (record.op == program::Op::kRegex) return record.regex == regex;
-  return std::ranges::any_of(record.operands, [&](std::uint32_t operand) { return uses_regex(host, operand, regex); });
-}
-
-template <typename Visit>
-void for_each_candidate(const ir::Host& host, Visit visit) {
-  for (const auto* groups : {&host.exact, &host.prefix})
-    for (const auto& [path, group] : *groups) std::ranges::for_each(group, visit);
-  std::ranges::for_each(host.regex, visit);
-  std::ranges::for_each(host.any, visit);
-}
-
-/// The field that a candidate's pattern on `slot` was written in.
-const Located<std::string>* pattern_field(const ir::Host& host, const RuleMatch& match, std::uint32_t slot) {
-  if (slot == program::kSlotPath) return match.path.type == PathMatch::Type::kRegex ? &match.path.value : nullptr;
-  const ir::Slot& named = host.slots[slot - program::kFirstHostSlot];
-  for (const FieldMatch& field : named.kind == program::SlotKind::kHeader ? match.headers : match.query)
-    if (field.type == MatchType::kRegex && field.name.value == named.name) return &field.value;
-  return nullptr;
-}
-
-void report_refusal(const LinkedConfig& config, const ir::Host& host, const ir::Candidate& candidate,
-                    std::uint32_t slot, const std::string& message, Diagnostics& diagnostics) {
-  const LinkedRoute& route = config.routes[candidate.route];
-  const RuleMatch& match = route.rules[candidate.rule].matches[candidate.match];
-  const Located<std::string>* const field = pattern_field(host, match, slot);
-  Diagnostic diagnostic{.code = DiagnosticCode::kRegexSyntax};
-  diagnostic.resource = route.identity.text();
-  diagnostic.field =
-      "spec.rules[" + std::to_string(candidate.rule) + "].matches[" + std::to_string(candidate.match) + "]";
-  diagnostic.span = field != nullptr ? field->span : match.span;
-  diagnostic.message = "the pattern cannot be compiled: " + message;
-  diagnostic.notes.emplace_back("the whole route is left out: a route is never widened by a fault in it");
-  diagnostics.add(std::move(diagnostic));
-}
-
 }  // namespace
 
 struct Compiler::State {
   explicit State(CompileOptions given)
-      : options(std::move(given)), regexes(options.regex_worker), natives(options.target) {}
+      : options(std::move(given)),
+        kept(open_cache(options, cache_fault)),
+        regexes(options.regex_worker, kept ? &*kept : nullptr),
+        natives(options.target, kept ? &*kept : nullptr) {}
 
   bool makes_code() const { return options.target != program::Target::kTablesOnly; }
 
-  bool move_route(const LinkedConfig& config, std::uint32_t route, std::vector<Work>& works);
-  std::optional<Artifact> run(const LinkedConfig& config, std::vector<Work> works, Diagnostics& diagnostics);
+  Keys stale_hosts(const LinkedConfig& config, const Keys& touched, bool trusted);
+  std::optional<Artifact> run(const LinkedConfig& config, Keys stale, Diagnostics& diagnostics);
+  std::optional<Artifact> stages(const LinkedConfig& config, Keys stale, Diagnostics& diagnostics);
+  void prepare(const LinkedConfig& config, std::uint32_t route);
+  void refuse(RouteRefusal refusal);
+  bool pardon(const LinkedConfig& config, const Keys& keys);
+  std::vector<Work> lower(const LinkedConfig& config, const Keys& stale);
   void lower(const LinkedConfig& config, Work& work);
-  void bound(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics);
+  bool judge(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics);
+  void bound(const LinkedConfig& config, std::vector<Work>& works);
   std::vector<Work*> lower_again(const LinkedConfig& config, const std::set<std::uint32_t>& routes,
                                  std::vector<Work>& works);
   bool compile_patterns(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics);
-  std::set<std::uint32_t> refuse_routes(const LinkedConfig& config, const std::vector<Work>& works,
-                                        const std::vector<RegexSets::Refusal>& refusals, Diagnostics& diagnostics);
   void settle_sections(std::vector<Work>& works);
+  void settle_shards(const std::vector<Work>& works);
   bool build_native(Diagnostics& diagnostics);
   bool prove(const LinkedConfig& config, const std::vector<Work>& works, Diagnostics& diagnostics);
+  void emit_shared(const LinkedConfig& config, bool hosts_changed);
   std::optional<Artifact> assemble(Diagnostics& diagnostics);
 
   CompileOptions options;
+  std::string cache_fault;
+  std::optional<DiskCache> kept;
   RegexSets regexes;
   NativeShards natives;
   ir::PreparedRoutes prepared;
-  ir::HostRoutes routes_of_host;
+  ServedHosts served;
   std::unordered_map<std::uint64_t, HostState> hosts;
-  /// Routes were refused for what they are together with others (a set of patterns, a host's size), so the next edit
-  /// starts over.
-  bool refused = false;
+  /// Routes that were refused for what they are together with others: a set of patterns, a host's size.
+  std::set<std::uint32_t> refused;
+  /// What was said of single routes.
+  std::map<std::uint32_t, std::vector<Diagnostic>> route_remarks;
   bool succeeded = false;
   std::uint32_t shards = 0;
   program::BlobPtr listeners;
@@ -161,18 +146,81 @@ struct Compiler::State {
 
 // ---- The stages ---------------------------------------------------------------------------------------------------
 
-std::optional<Artifact> Compiler::State::run(const LinkedConfig& config, std::vector<Work> works,
-                                             Diagnostics& diagnostics) {
+/// Brings the hosts that are stale up to date, and makes the program of them and of those that are not.
+std::optional<Artifact> Compiler::State::run(const LinkedConfig& config, Keys stale, Diagnostics& diagnostics) {
   succeeded = false;
-  for (Work& work : works) lower(config, work);
-  bound(config, works, diagnostics);
-  if (!compile_patterns(config, works, diagnostics)) return std::nullopt;
+  auto artifact = stages(config, std::move(stale), diagnostics);
+  succeeded = artifact.has_value();
+  for (const auto& [route, remarks] : route_remarks)
+    for (const Diagnostic& remark : remarks) diagnostics.add(remark);
+  for (const auto& [id, host] : hosts)
+    for (const Diagnostic& remark : host.remarks) diagnostics.add(remark);
+  return artifact;
+}
+
+std::optional<Artifact> Compiler::State::stages(const LinkedConfig& config, Keys stale, Diagnostics& diagnostics) {
+  // Whether a route is refused depends on the routes that share hosts with it, so those are judged together.
+  if (!refused.empty()) {
+    Keys together = served.together(stale);
+    if (pardon(config, together)) stale = std::move(together);
+  }
+  const std::size_t refused_before = refused.size();
+  std::vector<Work> works = lower(config, stale);
+  if (!judge(config, works, diagnostics)) return std::nullopt;
+  if (refused.size() != refused_before) {
+    // A route that is refused now leaves hosts that were not at work, too.
+    Keys together = served.together(stale);
+    if (together.size() != stale.size()) {
+      pardon(config, together);
+      works = lower(config, together);
+      if (!judge(config, works, diagnostics)) return std::nullopt;
+    }
+  }
   settle_sections(works);
   if (!build_native(diagnostics)) return std::nullopt;
   if (options.prove && !prove(config, works, diagnostics)) return std::nullopt;
-  auto artifact = assemble(diagnostics);
-  succeeded = artifact.has_value();
-  return artifact;
+  return assemble(diagnostics);
+}
+
+void Compiler::State::prepare(const LinkedConfig& config, std::uint32_t route) {
+  Diagnostics found;
+  prepared.prepare_one(config, route, found);
+  if (found.all().empty()) {
+    route_remarks.erase(route);
+  } else {
+    route_remarks[route] = found.all();
+  }
+}
+
+void Compiler::State::refuse(RouteRefusal refusal) {
+  refused.insert(refusal.route);
+  prepared.refuse(refusal.route);
+  route_remarks[refusal.route].push_back(std::move(refusal.diagnostic));
+}
+
+/// Gives the refused routes of these hosts another chance. \returns whether there were any.
+bool Compiler::State::pardon(const LinkedConfig& config, const Keys& keys) {
+  std::set<std::uint32_t> routes;
+  for (const ir::HostKey& key : keys) {
+    for (const std::uint32_t route : served.at(key).second) {
+      if (refused.contains(route)) routes.insert(route);
+    }
+  }
+  for (const std::uint32_t route : routes) {
+    refused.erase(route);
+    prepare(config, route);
+  }
+  return !routes.empty();
+}
+
+std::vector<Work> Compiler::State::lower(const LinkedConfig& config, const Keys& stale) {
+  std::vector<Work> works;
+  works.reserve(stale.size());
+  for (const ir::HostKey& key : stale) {
+    const auto& [host, routes] = served.at(key);
+    lower(config, works.emplace_back(Work{&host, &routes, {}, {}}));
+  }
+  return works;
 }
 
 void Compiler::State::lower(const LinkedConfig& config, Work& work) {
@@ -185,17 +233,22 @@ void Compiler::State::lower(const LinkedConfig& config, Work& work) {
   ++stats.hosts_lowered;
 }
 
+/// Refuses the routes that cannot be served together with the others of their hosts.
+bool Compiler::State::judge(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics) {
+  bound(config, works);
+  return compile_patterns(config, works, diagnostics);
+}
+
 /// Refuses the routes that make a host too large; their hosts are lowered again.
-void Compiler::State::bound(const LinkedConfig& config, std::vector<Work>& works, Diagnostics& diagnostics) {
+void Compiler::State::bound(const LinkedConfig& config, std::vector<Work>& works) {
   std::set<std::uint32_t> over;
   for (const Work& work : works) {
-    const auto routes = routes_over_limit(config, work.host, kMaxHostSlots, diagnostics);
-    over.insert(routes.begin(), routes.end());
+    for (RouteRefusal& refusal : routes_over_limit(config, work.host, kMaxHostSlots)) {
+      over.insert(refusal.route);
+      refuse(std::move(refusal));
+    }
   }
-  if (over.empty()) return;
-  refused = true;
-  for (const std::uint32_t route : over) prepared.refuse(route);
-  lower_again(config, over, works);
+  if (!over.empty()) lower_again(config, over, works);
 }
 
 std::vector<Work*> Compiler::State::lower_again(const LinkedConfig& config, const std::set<std::uint32_t>& routes,
@@ -219,38 +272,25 @@ bool Compiler::State::compile_patterns(const LinkedConfig& config, std::vector<W
     std::vector<RegexSets::Refusal> refusals;
     {
       const Timer timer(stats.regex);
-      auto result = regexes.compile(views, stats.regex_sets_built);
+      RegexSets::Counts counts;
+      auto result = regexes.compile(views, counts);
+      stats.regex_sets_built += counts.built;
+      stats.regex_sets_from_disk += counts.from_disk;
       if (!result) return report_fault("regular expressions", result.error(), diagnostics), false;
       refusals = std::move(*result);
     }
     if (refusals.empty()) return true;
-    refused = true;
-    const std::set<std::uint32_t> routes = refuse_routes(config, works, refusals, diagnostics);
+    std::set<std::uint32_t> routes;
+    for (const Work& work : works) {
+      for (RouteRefusal& refusal : routes_refused(config, work.host, work.view(), refusals)) {
+        routes.insert(refusal.route);
+        refuse(std::move(refusal));
+      }
+    }
     views.clear();
     for (const Work* work : lower_again(config, routes, works)) views.push_back(work->view());
   }
   return true;
-}
-
-std::set<std::uint32_t> Compiler::State::refuse_routes(const LinkedConfig& config, const std::vector<Work>& works,
-                                                       const std::vector<RegexSets::Refusal>& refusals,
-                                                       Diagnostics& diagnostics) {
-  std::set<std::uint32_t> routes;
-  for (const Work& work : works) {
-    const SectionView view = work.view();
-    for (const auto& set : view.array(view.header<HostHeader>().regex_sets)) {
-      for (const RegexSets::Refusal& refusal : refusals) {
-        if (refusal.set_id != set.section_id) continue;
-        for_each_candidate(work.host, [&](const ir::Candidate& candidate) {
-          if (!uses_regex(work.host, candidate.predicate, set.first + refusal.pattern)) return;
-          report_refusal(config, work.host, candidate, set.slot, refusal.message, diagnostics);
-          routes.insert(candidate.route);
-        });
-      }
-    }
-  }
-  for (const std::uint32_t route : routes) prepared.refuse(route);
-  return routes;
 }
 
 /// Chooses the shards, and keeps the sections that are what they were.
@@ -261,27 +301,27 @@ void Compiler::State::settle_sections(std::vector<Work>& works) {
     host.conditional = conditional_candidates(work.view());
     host.code = makes_code() ? code_source(work.view()) : nullptr;
   }
-  std::size_t conditional = 0;
-  for (const auto& [id, host] : hosts) conditional += host.conditional;
-  const std::uint32_t before = std::exchange(shards, makes_code() ? shard_count(conditional) : 0);
-
-  if (shards != before) {
-    std::unordered_set<std::uint64_t> at_work;
-    for (const Work& work : works) at_work.insert(work.host.id);
-    for (auto& [id, host] : hosts) {
-      if (host.code == nullptr || at_work.contains(id)) continue;
-      std::vector<std::byte> bytes = host.section->bytes;
-      set_shard(bytes, shard_of(id, host, shards));
-      host.section = program::make_blob(std::move(bytes));
-    }
-  }
-
+  settle_shards(works);
   for (Work& work : works) {
     HostState& host = hosts[work.host.id];
     set_shard(work.bytes, shard_of(work.host.id, host, shards));
-    if (same_bytes(host.section, work.bytes)) continue;
-    host.section = program::make_blob(std::move(work.bytes));
-    host.proved = false;
+    replace(host.section, std::move(work.bytes));
+  }
+}
+
+/// A host with code says which shard holds it, so that a new number of shards moves those that are not at work, too.
+void Compiler::State::settle_shards(const std::vector<Work>& works) {
+  std::size_t conditional = 0;
+  for (const auto& [id, host] : hosts) conditional += host.conditional;
+  const std::uint32_t before = std::exchange(shards, makes_code() ? shard_count(conditional) : 0);
+  if (shards == before) return;
+  std::unordered_set<std::uint64_t> at_work;
+  for (const Work& work : works) at_work.insert(work.host.id);
+  for (auto& [id, host] : hosts) {
+    if (host.code == nullptr || at_work.contains(id)) continue;
+    std::vector<std::byte> bytes = host.section->bytes;
+    set_shard(bytes, shard_of(id, host, shards));
+    host.section = program::make_blob(std::move(bytes));
   }
 }
 
@@ -292,9 +332,10 @@ bool Compiler::State::build_native(Diagnostics& diagnostics) {
     if (host.code != nullptr)
       members[shard_of(id, host, shards)].push_back({id, SectionView(host.section->bytes), host.code});
   }
-  auto built = natives.update(std::move(members));
-  if (!built) return report_fault("native code", built.error(), diagnostics), false;
-  stats.native_shards_built = *built;
+  auto counts = natives.update(std::move(members));
+  if (!counts) return report_fault("native code", counts.error(), diagnostics), false;
+  stats.native_shards_built = counts->built;
+  stats.native_shards_from_disk = counts->from_disk;
   return true;
 }
 
@@ -317,22 +358,26 @@ bool Compiler::State::prove(const LinkedConfig& config, const std::vector<Work>&
   bool proved = true;
   for (const Work& work : works) {
     HostState& host = hosts.at(work.host.id);
-    if (host.proved && !host.remarks) continue;
     Diagnostics found;
     analyze::prove_host(config, work.host, SectionView(host.section->bytes), engines, found);
-    host.proved = found.ok() && !fault;
-    host.remarks = !found.all().empty();
-    proved &= host.proved;
-    for (const Diagnostic& diagnostic : found.all()) diagnostics.add(diagnostic);
+    proved &= found.ok();
+    host.remarks = found.all();
   }
   regexes.close_scanners();
   if (fault) report_fault("native code", *fault, diagnostics);
   return proved && !fault;
 }
 
+/// The sections that are no host's.
+void Compiler::State::emit_shared(const LinkedConfig& config, bool hosts_changed) {
+  const Timer timer(stats.emit);
+  if (hosts_changed) replace(listeners, emit::emit_listeners(config, served.all()));
+  replace(backends, emit::emit_backends(config));
+}
+
 std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
   // Ids are hashes of names. Were two equal, one host would be served by the other's routes.
-  if (hosts.size() != routes_of_host.size())
+  if (hosts.size() != served.all().size())
     return report_fault("host ids", {ErrorCode::kInternal, "two hosts have the same id"}, diagnostics), std::nullopt;
   Artifact artifact;
   {
@@ -350,8 +395,7 @@ std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
           sections.push_back({SectionKind::kRegex, set.section_id, regexes.database(set.section_id)});
     }
     for (auto& [shard, blob] : natives.blobs()) sections.push_back({SectionKind::kNative, shard, std::move(blob)});
-    // Refused sets stay known until a compile without any: each may have cost its time limit.
-    if (!refused) regexes.keep(sets);
+    regexes.keep(sets);
 
     std::vector<std::byte> bytes = program::assemble(options.target, std::move(sections));
     if (options.key != nullptr) {
@@ -367,6 +411,7 @@ std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
     last = std::move(*view);
   }
   stats.hosts = hosts.size();
+  stats.cache_fault = cache_fault;
   artifact.stats = stats;
   return artifact;
 }
@@ -378,83 +423,62 @@ Compiler::~Compiler() = default;
 Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
+/// Those of `touched` whose inputs are not what they were. A host of which there was something to say is stale, too:
+/// what is said points into the texts as they are today.
+Keys Compiler::State::stale_hosts(const LinkedConfig& config, const Keys& touched, bool trusted) {
+  Keys stale;
+  for (const ir::HostKey& key : touched) {
+    HostState& host = hosts[ir::host_id(config, key.listener, key.pattern)];
+    const program::Hash before = std::exchange(host.inputs, host_inputs(config, key, served.at(key).second));
+    if (!trusted || host.inputs != before || !host.remarks.empty()) stale.insert(stale.end(), key);
+  }
+  return stale;
+}
+
 std::optional<Artifact> Compiler::compile(const LinkedConfig& config, Diagnostics& diagnostics) {
   State& state = *state_;
+  const bool trusted = state.succeeded && state.refused.empty();
   state.stats = {};
-  state.refused = false;
-  std::vector<Work> works;
+  Keys stale;
   {
     const Timer timer(state.stats.lower);
-    state.prepared.prepare(config, diagnostics);
-    state.routes_of_host = ir::collect_hosts(config);
-    works.reserve(state.routes_of_host.size());
+    state.refused.clear();
+    state.route_remarks.clear();
+    for (std::uint32_t route = 0; route < config.routes.size(); ++route) state.prepare(config, route);
+    state.served.collect(config);
+    Keys all;
     std::unordered_set<std::uint64_t> ids;
-    for (const auto& [key, routes] : state.routes_of_host) {
-      works.push_back({&key, &routes, {}, {}});
+    for (const auto& [key, routes] : state.served.all()) {
+      all.insert(all.end(), key);
       ids.insert(ir::host_id(config, key.listener, key.pattern));
     }
     std::erase_if(state.hosts, [&](const auto& host) { return !ids.contains(host.first); });
+    stale = state.stale_hosts(config, all, trusted);
   }
-  {
-    const Timer timer(state.stats.emit);
-    state.listeners = program::make_blob(emit::emit_listeners(config, state.routes_of_host));
-    state.backends = program::make_blob(emit::emit_backends(config));
-  }
-  return state.run(config, std::move(works), diagnostics);
+  state.emit_shared(config, true);
+  return state.run(config, std::move(stale), diagnostics);
 }
 
-/// Moves a changed route to the hosts that it serves now. Its hosts of before and after go to `works`.
-/// \returns whether a host came or went.
-bool Compiler::State::move_route(const LinkedConfig& config, std::uint32_t route, std::vector<Work>& works) {
-  bool hosts_changed = false;
-  const std::vector<ir::HostKey> now = ir::hosts_of(config, config.routes[route]);
-  for (auto host = routes_of_host.begin(); host != routes_of_host.end();) {
-    auto& [key, routes] = *host;
-    const auto at = std::ranges::lower_bound(routes, route);
-    if (at == routes.end() || *at != route || std::binary_search(now.begin(), now.end(), key)) {
-      ++host;
-      continue;
-    }
-    routes.erase(at);
-    if (routes.empty()) {
-      hosts_changed = true;
-      hosts.erase(ir::host_id(config, key.listener, key.pattern));
-      host = routes_of_host.erase(host);
-    } else {
-      works.push_back({&key, &routes, {}, {}});
-      ++host;
-    }
-  }
-  for (const ir::HostKey& key : now) {
-    const auto [host, added] = routes_of_host.try_emplace(key);
-    hosts_changed |= added;
-    auto& routes = host->second;
-    const auto at = std::ranges::lower_bound(routes, route);
-    if (at == routes.end() || *at != route) routes.insert(at, route);
-    works.push_back({&host->first, &routes, {}, {}});
-  }
-  return hosts_changed;
-}
-
-std::optional<Artifact> Compiler::recompile(const LinkedConfig& config, std::uint32_t route, Diagnostics& diagnostics) {
+std::optional<Artifact> Compiler::recompile(const LinkedConfig& config, const std::vector<std::uint32_t>& routes,
+                                            Diagnostics& diagnostics) {
   State& state = *state_;
-  if (!state.succeeded || state.refused) return compile(config, diagnostics);
+  if (!state.succeeded) return compile(config, diagnostics);
   state.stats = {};
-  std::vector<Work> works;
-  bool hosts_changed = false;
+  ServedHosts::Moved moved;
+  Keys stale;
   {
     const Timer timer(state.stats.lower);
-    state.prepared.prepare_one(config, route, diagnostics);
-    hosts_changed = state.move_route(config, route, works);
+    const bool trusted = state.refused.empty();
+    for (const std::uint32_t route : routes) {
+      state.refused.erase(route);
+      state.prepare(config, route);
+    }
+    moved = state.served.move(config, routes);
+    for (const ir::HostKey& key : moved.gone) state.hosts.erase(ir::host_id(config, key.listener, key.pattern));
+    stale = state.stale_hosts(config, moved.touched, trusted);
   }
-  if (hosts_changed) {
-    const Timer timer(state.stats.emit);
-    state.listeners = program::make_blob(emit::emit_listeners(config, state.routes_of_host));
-  }
-  auto artifact = state.run(config, std::move(works), diagnostics);
-  // A route that was refused now may serve hosts that were not at work: those need lowering too.
-  if (state.refused) return compile(config, diagnostics);
-  return artifact;
+  state.emit_shared(config, moved.added || !moved.gone.empty());
+  return state.run(config, std::move(stale), diagnostics);
 }
 
 }  // namespace edge::compiler

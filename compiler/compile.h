@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "compiler/disk_cache.h"
 #include "compiler/link/linked_config.h"
 #include "program/endpoints.h"
 #include "program/format.h"
@@ -29,6 +30,9 @@ struct CompileOptions {
   bool prove = true;
   /// Program of the regex worker; empty: `edge-regexc` beside the running executable.
   std::string regex_worker = {};
+  /// Where databases and code are kept from one run to the next (disk_cache.h); empty: nowhere.
+  std::string cache_dir = {};
+  std::uint64_t cache_bytes = DiskCache::kDefaultBytes;
 };
 
 /// What ran, for tests of incrementality and for `--timings`.
@@ -36,7 +40,11 @@ struct CompileStats {
   std::size_t hosts = 0;
   std::size_t hosts_lowered = 0;
   std::size_t native_shards_built = 0;
+  std::size_t native_shards_from_disk = 0;
   std::size_t regex_sets_built = 0;
+  std::size_t regex_sets_from_disk = 0;
+  /// Why nothing is kept on disk, though it was asked for.
+  std::string cache_fault;
   std::chrono::nanoseconds lower{0}, emit{0}, native{0}, regex{0}, prove{0}, assemble{0};
 };
 
@@ -53,14 +61,16 @@ class Compiler {
   Compiler(Compiler&&) noexcept;
   Compiler& operator=(Compiler&&) noexcept;
 
-  /// Compiles a whole configuration. Hosts whose lowered form is what it was are taken from the last call. Routes at
+  /// Compiles a whole configuration. Hosts whose inputs are what they were are taken from the last call. Routes at
   /// fault are left out and reported; the others are served. nullopt only when nothing can be vouched for (a failed
   /// proof, an internal fault): then `diagnostics` says why.
   std::optional<Artifact> compile(const LinkedConfig& config, Diagnostics& diagnostics);
 
-  /// The same after one route was replaced in `config` (same index, nothing else changed): lowers that route's old and
-  /// new hosts alone. Precondition: the last call succeeded on a `config` that differs in `route` only.
-  std::optional<Artifact> recompile(const LinkedConfig& config, std::uint32_t route, Diagnostics& diagnostics);
+  /// The same after `routes` alone were replaced, or added at the end (and backends, whatever of them changed):
+  /// looks at the old and new hosts of these routes only. A route that is gone leaves an empty LinkedRoute in its
+  /// place, so that the others keep their numbers. What was said of other routes and hosts is said again as it was.
+  std::optional<Artifact> recompile(const LinkedConfig& config, const std::vector<std::uint32_t>& routes,
+                                    Diagnostics& diagnostics);
 
  private:
   struct State;

@@ -34,8 +34,7 @@ std::map<std::uint32_t, SlotSet> slots_of_routes(const ir::Host& host) {
   return of_route;
 }
 
-void report(const LinkedConfig& config, const ir::Host& host, std::uint32_t route, std::size_t limit,
-            Diagnostics& diagnostics) {
+Diagnostic over_limit(const LinkedConfig& config, const ir::Host& host, std::uint32_t route, std::size_t limit) {
   const Identity& identity = config.routes[route].identity;
   Diagnostic diagnostic{.code = DiagnosticCode::kTooMany};
   diagnostic.resource = identity.text();
@@ -45,14 +44,13 @@ void report(const LinkedConfig& config, const ir::Host& host, std::uint32_t rout
   diagnostic.message =
       "the routes of " + name + " test more than " + std::to_string(limit) + " different headers and query keys";
   diagnostic.notes.emplace_back("older routes hold; this whole route is left out");
-  diagnostics.add(std::move(diagnostic));
+  return diagnostic;
 }
 
 }  // namespace
 
-std::vector<std::uint32_t> routes_over_limit(const LinkedConfig& config, const ir::Host& host, std::size_t limit,
-                                             Diagnostics& diagnostics) {
-  std::vector<std::uint32_t> refused;
+std::vector<RouteRefusal> routes_over_limit(const LinkedConfig& config, const ir::Host& host, std::size_t limit) {
+  std::vector<RouteRefusal> refused;
   if (host.slots.size() <= limit) return refused;
   const auto of_route = slots_of_routes(host);
   std::vector<std::uint32_t> by_age;
@@ -71,8 +69,7 @@ std::vector<std::uint32_t> routes_over_limit(const LinkedConfig& config, const i
       held.insert(added.begin(), added.end());
       continue;
     }
-    refused.push_back(route);
-    report(config, host, route, limit, diagnostics);
+    refused.push_back({route, over_limit(config, host, route, limit)});
   }
   return refused;
 }

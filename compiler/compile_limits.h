@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
-#include "base/diagnostics.h"
+#include "compiler/compile_refusals.h"
 #include "compiler/ir/match_ir.h"
 #include "compiler/link/linked_config.h"
 
@@ -16,7 +15,6 @@ inline constexpr std::size_t kMaxHostSlots = 4096;
 
 /// The routes to leave out so that `host` keeps within `limit`: none in the usual case. The older route holds, the
 /// newer is told so (kTooMany).
-std::vector<std::uint32_t> routes_over_limit(const LinkedConfig& config, const ir::Host& host, std::size_t limit,
-                                             Diagnostics& diagnostics);
+std::vector<RouteRefusal> routes_over_limit(const LinkedConfig& config, const ir::Host& host, std::size_t limit);
 
 }  // namespace edge::compiler

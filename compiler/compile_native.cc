@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <span>
+
+#include "compiler/emit_revision.h"
+#include "compiler/fingerprint.h"
 
 namespace edge::compiler {
 namespace {
@@ -15,6 +20,41 @@ constexpr std::size_t kMaxShards = 64;
 template <typename T>
 void append(std::string& text, const T& value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// All that the code of a shard is made from.
+program::Hash kept_key(program::Target target, const std::vector<NativeShards::Member>& members) {
+  Fingerprint key;
+  key.add("native");
+  key.add(kEmitRevision);
+  key.add(emit::native_engine_version());
+  key.add(target);
+  for (const NativeShards::Member& member : members) {
+    key.add(member.host_id);
+    key.add(*member.source);
+  }
+  return key.take();
+}
+
+/// Both objects of a shard as one value: the size of the first, then the two.
+std::vector<std::byte> pack(const emit::NativeShard& shard) {
+  const std::uint64_t size = shard.object.size();
+  std::vector<std::byte> bytes(sizeof size);
+  std::memcpy(bytes.data(), &size, sizeof size);
+  bytes.insert(bytes.end(), shard.object.begin(), shard.object.end());
+  bytes.insert(bytes.end(), shard.shared_object.begin(), shard.shared_object.end());
+  return bytes;
+}
+
+std::optional<emit::NativeShard> unpack(std::span<const std::byte> bytes) {
+  std::uint64_t size = 0;
+  if (bytes.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  bytes = bytes.subspan(sizeof size);
+  if (size > bytes.size()) return std::nullopt;
+  const auto object = bytes.first(size);
+  const auto shared = bytes.subspan(size);
+  return emit::NativeShard{{object.begin(), object.end()}, {shared.begin(), shared.end()}};
 }
 
 bool names_text(Op op) { return op == Op::kEquals || op == Op::kPathPrefix || op == Op::kContains; }
@@ -53,9 +93,26 @@ std::uint32_t shard_count(std::size_t candidates) {
   return static_cast<std::uint32_t>(std::min(kMaxShards, std::bit_ceil(std::max<std::size_t>(wanted, 1))));
 }
 
-Result<std::size_t> NativeShards::update(std::map<std::uint32_t, std::vector<Member>> shards) {
+Result<emit::NativeShard> NativeShards::build(const std::vector<Member>& members, Counts& counts) const {
+  const program::Hash key = kept_key(target_, members);
+  if (const auto kept = kept_ != nullptr ? kept_->find(key) : std::nullopt) {
+    if (auto shard = unpack(*kept)) {
+      ++counts.from_disk;
+      return std::move(*shard);
+    }
+  }
+  std::vector<emit::NativeInput> inputs;
+  for (const Member& member : members) inputs.push_back({member.host_id, member.host});
+  auto shard = emit::build_native(target_, std::move(inputs));
+  if (!shard) return shard.error();
+  ++counts.built;
+  if (kept_ != nullptr) kept_->put(key, pack(*shard));
+  return shard;
+}
+
+Result<NativeShards::Counts> NativeShards::update(std::map<std::uint32_t, std::vector<Member>> shards) {
   std::erase_if(shards_, [&](const auto& known) { return !shards.contains(known.first); });
-  std::size_t built = 0;
+  Counts counts;
   for (auto& [number, members] : shards) {
     std::ranges::sort(members, {}, &Member::host_id);
     Shard& shard = shards_[number];
@@ -64,9 +121,7 @@ Result<std::size_t> NativeShards::update(std::map<std::uint32_t, std::vector<Mem
     });
     if (shard.blob != nullptr && same) continue;
 
-    std::vector<emit::NativeInput> inputs;
-    for (const Member& member : members) inputs.push_back({member.host_id, member.host});
-    auto native = emit::build_native(target_, std::move(inputs));
+    auto native = build(members, counts);
     if (!native) {
       shards_.erase(number);
       return native.error();
@@ -75,9 +130,8 @@ Result<std::size_t> NativeShards::update(std::map<std::uint32_t, std::vector<Mem
     for (Member& member : members) shard.members.emplace_back(member.host_id, std::move(member.source));
     shard.object = std::move(native->object);
     shard.blob = program::make_blob(std::move(native->shared_object));
-    ++built;
   }
-  return built;
+  return counts;
 }
 
 Result<const program::NativeHost*> NativeShards::find(std::uint32_t number, std::uint64_t host_id) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/disk_cache.h"
 #include "compiler/emit/native.h"
 #include "program/write.h"
 
@@ -36,11 +37,17 @@ class NativeShards {
     CodeSource source;
   };
 
-  explicit NativeShards(program::Target target) : target_(target) {}
+  /// `kept` outlives this object; null: nothing is kept on disk.
+  NativeShards(program::Target target, DiskCache* kept) : target_(target), kept_(kept) {}
+
+  /// What was done for a compile.
+  struct Counts {
+    std::size_t built = 0;
+    std::size_t from_disk = 0;
+  };
 
   /// Builds the shards whose members' code is not what it was, and forgets those that are not named.
-  /// \returns how many were built.
-  Result<std::size_t> update(std::map<std::uint32_t, std::vector<Member>> shards);
+  Result<Counts> update(std::map<std::uint32_t, std::vector<Member>> shards);
 
   /// The code of one host, run in this process; null when the target is another machine's. Loads the shard on first
   /// use.
@@ -57,7 +64,10 @@ class NativeShards {
     std::optional<emit::NativeCode> code;
   };
 
+  Result<emit::NativeShard> build(const std::vector<Member>& members, Counts& counts) const;
+
   program::Target target_;
+  DiskCache* kept_;
   std::map<std::uint32_t, Shard> shards_;
 };
 

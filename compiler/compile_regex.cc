@@ -2,14 +2,31 @@
 
 #include <utility>
 
+#include "compiler/emit_revision.h"
+#include "compiler/fingerprint.h"
+
 namespace edge::compiler {
 
 using program::HostHeader;
 using program::RegexRecord;
 using program::RegexSetRecord;
 
+namespace {
+
+/// All that a database is made from.
+program::Hash kept_key(const std::vector<std::string>& patterns) {
+  Fingerprint key;
+  key.add("regex");
+  key.add(kEmitRevision);
+  key.add(emit::regex_engine_version());
+  key.add(patterns);
+  return key.take();
+}
+
+}  // namespace
+
 Result<std::vector<RegexSets::Refusal>> RegexSets::compile(const std::vector<program::SectionView>& hosts,
-                                                           std::size_t& built) {
+                                                           Counts& counts) {
   std::vector<std::uint64_t> ids;
   std::vector<std::vector<std::string>> patterns;
   std::unordered_set<std::uint64_t> used;
@@ -17,10 +34,16 @@ Result<std::vector<RegexSets::Refusal>> RegexSets::compile(const std::vector<pro
     const auto& header = host.header<HostHeader>();
     for (const RegexSetRecord& set : host.array(header.regex_sets)) {
       if (!used.insert(set.section_id).second || sets_.contains(set.section_id)) continue;
-      ids.push_back(set.section_id);
-      auto& texts = patterns.emplace_back();
+      std::vector<std::string> texts;
       for (const RegexRecord& regex : host.array(header.regexes).subspan(set.first, set.count))
         texts.emplace_back(host.string(regex.pattern));
+      if (auto database = kept_ != nullptr ? kept_->find(kept_key(texts)) : std::nullopt) {
+        sets_.emplace(set.section_id, Known{program::make_blob(std::move(*database)), {}});
+        ++counts.from_disk;
+        continue;
+      }
+      ids.push_back(set.section_id);
+      patterns.push_back(std::move(texts));
     }
   }
 
@@ -30,13 +53,16 @@ Result<std::vector<RegexSets::Refusal>> RegexSets::compile(const std::vector<pro
     for (std::size_t i = 0; i < ids.size(); ++i) {
       auto known = judge(ids[i], patterns[i], std::move((*outcomes)[i]));
       if (!known) return known.error();
+      // A refusal may be for lack of time, which another day there may be: only what succeeded is kept.
+      if (kept_ != nullptr && known->database != nullptr) kept_->put(kept_key(patterns[i]), known->database->bytes);
       sets_.emplace(ids[i], std::move(*known));
     }
-    built += ids.size();
+    counts.built += ids.size();
   }
 
   std::vector<Refusal> refusals;
   for (const std::uint64_t id : used) {
+    asked_.insert(id);
     const Known& known = sets_.at(id);
     refusals.insert(refusals.end(), known.refusals.begin(), known.refusals.end());
   }
@@ -83,7 +109,8 @@ std::optional<std::vector<bool>> RegexSets::scan(std::uint64_t set_id, std::size
 }
 
 void RegexSets::keep(const std::unordered_set<std::uint64_t>& set_ids) {
-  std::erase_if(sets_, [&](const auto& set) { return !set_ids.contains(set.first); });
+  std::erase_if(sets_, [&](const auto& set) { return !set_ids.contains(set.first) && !asked_.contains(set.first); });
+  asked_.clear();
 }
 
 }  // namespace edge::compiler

@@ -1,6 +1,9 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -67,6 +70,62 @@ TEST(Compile, ASecondTimeBuildsNothingAnew) {
   EXPECT_EQ(*first->bytes, *second->bytes);
   EXPECT_EQ(second->stats.native_shards_built, 0u);
   EXPECT_EQ(second->stats.regex_sets_built, 0u);
+}
+
+TEST(Compile, ASecondTimeLowersTheHostsThatChangedAlone) {
+  Config config;
+  for (int i = 0; i < 30; ++i)
+    config.route("r" + std::to_string(i), {"h" + std::to_string(i % 10) + ".com"},
+                 {prefix("/p" + std::to_string(i)), with_method(prefix("/q" + std::to_string(i)), "POST")});
+  Compiler compiler({});
+  EXPECT_EQ(compile(compiler, config)->stats.hosts_lowered, 10u);
+  EXPECT_EQ(compile(compiler, config)->stats.hosts_lowered, 0u);
+  config.routes[3].rules[0].filters.push_back({program::FilterOp::kRequestHeaderSet, "x", "y"});
+  EXPECT_EQ(compile(compiler, config)->stats.hosts_lowered, 1u);
+  // Numbers move, what they stand for does not.
+  config.routes.insert(config.routes.begin(), config.routes[0]);
+  config.routes[0].identity.name = "first";
+  config.routes[0].hostnames = {{host("else.com"), {}}};
+  EXPECT_EQ(compile(compiler, config)->stats.hosts_lowered, 1u);
+  config.listeners[0].max_request_body = 77;
+  EXPECT_EQ(compile(compiler, config)->stats.hosts_lowered, 11u);
+}
+
+TEST(Compile, AnotherRunTakesFromDiskWhatTheFirstOneMade) {
+  std::string directory = ::testing::TempDir() + "edge-compile-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const auto run = [&](program::Target target) {
+    Compiler compiler({.target = target, .cache_dir = directory});
+    return compile(compiler, one_of_everything());
+  };
+  const auto first = run(program::Target::kX8664V2);
+  EXPECT_EQ(first->stats.cache_fault, "");
+  EXPECT_EQ(first->stats.regex_sets_built, 2u);
+  EXPECT_EQ(first->stats.native_shards_built, 1u);
+  const auto second = run(program::Target::kX8664V2);
+  EXPECT_EQ(second->stats.regex_sets_built + second->stats.native_shards_built, 0u);
+  EXPECT_EQ(second->stats.regex_sets_from_disk, 2u);
+  EXPECT_EQ(second->stats.native_shards_from_disk, 1u);
+  EXPECT_EQ(*first->bytes, *second->bytes);
+  const auto other = run(program::Target::kX8664);
+  EXPECT_EQ(other->stats.native_shards_built, 1u) << "code for another target is other code";
+
+  // What was tampered with is made anew, and serves.
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('!');
+  }
+  const auto third = run(program::Target::kX8664V2);
+  EXPECT_EQ(third->stats.regex_sets_built, 2u);
+  EXPECT_EQ(third->stats.native_shards_built, 1u);
+  EXPECT_EQ(*first->bytes, *third->bytes);
+
+  std::filesystem::permissions(directory, std::filesystem::perms::all);
+  const auto unsafe = run(program::Target::kX8664V2);
+  EXPECT_THAT(unsafe->stats.cache_fault, HasSubstr("others may enter it"));
+  EXPECT_EQ(*first->bytes, *unsafe->bytes);
+  std::filesystem::remove_all(directory);
 }
 
 TEST(Compile, AnEditOfOneHostLeavesEveryOtherSectionAsItWas) {
@@ -154,7 +213,7 @@ TEST(Compile, PatternsThatHyperscanRefusesTakeTheirRoutesWithThem) {
   // Mended, it is served again.
   config.routes[1].rules[0].matches[0] = pattern("^/x1/");
   Diagnostics after;
-  const auto mended = compiler.recompile(config, 1, after);
+  const auto mended = compiler.recompile(config, {1}, after);
   ASSERT_TRUE(mended) << messages(after);
   EXPECT_THAT(program::dump_routes(read(*mended)), HasSubstr("default/bad"));
   Compiler fresh({});
@@ -228,7 +287,7 @@ TEST(Recompile, GivesTheBytesOfACompileFromNothing) {
       const std::uint32_t route = editor.pick();
       editor.edit(route);
       Diagnostics diagnostics;
-      const auto incremental = compiler.recompile(editor.config, route, diagnostics);
+      const auto incremental = compiler.recompile(editor.config, {route}, diagnostics);
       ASSERT_TRUE(incremental) << messages(diagnostics);
       Compiler fresh({});
       const auto whole = compile(fresh, editor.config);
@@ -248,17 +307,53 @@ TEST(Recompile, TouchesTheHostsOfTheRouteAlone) {
 
   config.routes[3].rules[0].matches[0] = prefix("/else");
   Diagnostics diagnostics;
-  auto artifact = compiler.recompile(config, 3, diagnostics);
+  auto artifact = compiler.recompile(config, {3}, diagnostics);
   ASSERT_TRUE(artifact);
   EXPECT_EQ(artifact->stats.hosts_lowered, 1u);
   EXPECT_EQ(artifact->stats.native_shards_built, 0u) << "no predicate changed";
 
   config.routes[3].hostnames = {{host("new.com"), {}}};
-  artifact = compiler.recompile(config, 3, diagnostics);
+  artifact = compiler.recompile(config, {3}, diagnostics);
   ASSERT_TRUE(artifact);
   EXPECT_EQ(artifact->stats.hosts_lowered, 2u);
   EXPECT_EQ(artifact->stats.hosts, 11u);
   EXPECT_THAT(program::dump_routes(read(*artifact)), HasSubstr("host new.com"));
+}
+
+TEST(Recompile, JudgesRoutesTogetherThatShareHostsAndNoOthers) {
+  Config config;
+  for (int i = 0; i < 20; ++i)
+    config.route("alone" + std::to_string(i), {"h" + std::to_string(i) + ".com"}, {prefix("/")});
+  const auto bad = static_cast<std::uint32_t>(config.routes.size());
+  config.route("bad", {"a.com", "b.com"}, {pattern(refused_pattern(1))});
+  config.route("a", {"a.com"}, {prefix("/a")});
+  const auto b = static_cast<std::uint32_t>(config.routes.size());
+  config.route("b", {"b.com"}, {prefix("/b")});
+  Compiler compiler({});
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compiler.compile(config, diagnostics));
+  EXPECT_EQ(diagnostics.errors(), 2u) << "one for each host of the route";
+
+  const auto recompile = [&](std::uint32_t route) {
+    Diagnostics said;
+    const auto artifact = compiler.recompile(config, {route}, said);
+    Compiler fresh({});
+    Diagnostics said_afresh;
+    const auto whole = fresh.compile(config, said_afresh);
+    EXPECT_EQ(*artifact->bytes, *whole->bytes);
+    EXPECT_EQ(messages(said).size(), messages(said_afresh).size());
+    return artifact->stats.hosts_lowered;
+  };
+  config.routes[0].rules[0].matches[0] = prefix("/else");
+  EXPECT_EQ(recompile(0), 1u) << "a refused route elsewhere is nothing to this host";
+  config.routes[b].rules[0].matches[0] = prefix("/else");
+  EXPECT_EQ(recompile(b), 4u) << "both hosts of the refused route, with it and without it";
+  config.routes[bad].rules[0].matches[0] = pattern("^/mended");
+  EXPECT_EQ(recompile(bad), 2u);
+  config.routes[b].rules[0].matches[0] = pattern(refused_pattern(2));
+  EXPECT_GE(recompile(b), 2u);
+  config.routes[b] = {};
+  EXPECT_EQ(recompile(b), 1u) << "a route that is gone";
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void measure_edits(Report& report, compiler::Compiler& compiler, compiler::Linke
       if (back) match = before;
       Diagnostics diagnostics;
       const double start = cpu_ms();
-      need(compiler.recompile(config, route, diagnostics), diagnostics);
+      need(compiler.recompile(config, {route}, diagnostics), diagnostics);
       costs.push_back(cpu_ms() - start);
     }
   }
@@ -258,7 +258,7 @@ void run(Report& report, std::uint32_t routes) {
   measure_edits(report, compiler, config);
 
   config.routes[routes / 2].rules[0].matches[0].path.value.value += "-edited";
-  const auto edited = need(compiler.recompile(config, routes / 2, diagnostics), diagnostics);
+  const auto edited = need(compiler.recompile(config, {routes / 2}, diagnostics), diagnostics);
   measure_load(report, "program", artifact, edited, key);
   measure_memory(report, artifact, signing_key);
   Loaded loaded = load(artifact, key);

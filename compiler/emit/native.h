@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -28,6 +29,9 @@ struct NativeShard {
   std::vector<std::byte> object;         ///< relocatable, for the proof
   std::vector<std::byte> shared_object;  ///< linked, for the program
 };
+
+/// Of the library that makes the code: the same input may give other bytes by another.
+std::string native_engine_version();
 
 /// Whether a host has a group that needs code.
 bool needs_code(const program::SectionView& host);

@@ -1,5 +1,6 @@
 #include <string>
 
+#include <llvm-c/Core.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
@@ -40,6 +41,14 @@ bool runs_here(program::Target target) {
 Error orc_error(llvm::Error error) { return {ErrorCode::kInternal, "ORC: " + llvm::toString(std::move(error))}; }
 
 }  // namespace
+
+std::string native_engine_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);  // of the library that was loaded
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
 
 struct NativeCode::Impl {
   std::unique_ptr<llvm::orc::LLJIT> jit;

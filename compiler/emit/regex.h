@@ -22,6 +22,9 @@ struct RegexOutcome {
   std::string message;  ///< Hyperscan's words, or the limit that was hit
 };
 
+/// Of Hyperscan: another reads no database of this one.
+std::string_view regex_engine_version();
+
 /// Content id of a set: its section id. Never 0.
 std::uint64_t regex_set_id(const std::vector<std::string>& patterns);
 

@@ -15,6 +15,8 @@ struct RegexScanner::Impl {
   hs_scratch_t* scratch = nullptr;
 };
 
+std::string_view regex_engine_version() { return hs_version(); }
+
 RegexScanner::RegexScanner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RegexScanner::RegexScanner(RegexScanner&&) noexcept = default;
 RegexScanner& RegexScanner::operator=(RegexScanner&&) noexcept = default;

@@ -70,8 +70,8 @@ std::optional<Disagreement> Comparison::compile_and_compare(const LinkedConfig& 
 std::optional<Disagreement> Comparison::recompile_and_compare(const LinkedConfig& config, std::uint32_t route,
                                                               const std::vector<OwnedRequest>& requests) {
   Diagnostics diagnostics;
-  auto native = native_.recompile(config, route, diagnostics);
-  auto tables = tables_.recompile(config, route, diagnostics);
+  auto native = native_.recompile(config, {route}, diagnostics);
+  auto tables = tables_.recompile(config, {route}, diagnostics);
   return compare(config, requests, std::move(native), std::move(tables), diagnostics);
 }
 
