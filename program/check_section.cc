@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "program/abi.h"
+#include "program/lookup.h"
+#include "program/path_table.h"
 
 namespace edge::program {
 namespace {
@@ -66,22 +68,25 @@ bool within(ArrayRef<T> part, ArrayRef<T> all) {
   return first + part.count <= all.count;
 }
 
-bool check_slots(Checker& check, ArrayRef<std::uint32_t> ref, std::uint32_t entries, const char* field) {
+/// Slots name entries that `is_entry` knows, and one is free, so that a probe ends.
+template <typename IsEntry>
+bool check_slots(Checker& check, ArrayRef<std::uint32_t> ref, const char* field, IsEntry is_entry) {
   if (!check.array(ref, field)) return false;
   if (ref.count == 0) return true;
   if (!check.require(std::has_single_bit(ref.count), field)) return false;
   std::uint32_t free = 0;
   bool sound = true;
   for (const std::uint32_t slot : check.view().array(ref)) {
-    const bool is_free = slot == kNone;
+    const bool is_free = slot == kFreeSlot;
     free += is_free;
-    sound &= is_free || (slot & 0x00ffffff) < entries;
+    sound &= is_free || is_entry(slot_entry(slot));
   }
   return check.require(sound && free > 0, field);
 }
 
 bool check_names(Checker& check, const NameTable& table, std::uint32_t limit, const char* field) {
-  if (!check.array(table.entries, field) || !check_slots(check, table.slots, table.entries.count, field)) return false;
+  const auto is_entry = [&table](std::uint32_t entry) { return entry < table.entries.count; };
+  if (!check.array(table.entries, field) || !check_slots(check, table.slots, field, is_entry)) return false;
   bool sound = index_or_none(table.fallback, limit);
   for (const NameEntry& entry : check.view().array(table.entries))
     sound &= check.text(entry.name) && index_or_none(entry.exact, limit) && index_or_none(entry.wildcard, limit);
@@ -149,14 +154,32 @@ bool target_sound(const HostHeader& host, Target32 target) {
   return target < host.groups.count;
 }
 
+/// Walks the records of the path table, and marks the words where one begins.
+bool check_path_records(Checker& check, const HostHeader& host, std::vector<bool>& begins) {
+  const auto words = check.view().array(host.paths);
+  begins.assign(words.size(), false);
+  for (std::uint64_t place = 0; place < words.size();) {
+    if (!check.require(words.size() - place >= path_words(0), "paths")) return false;
+    const PathRecord& record = path_at(words.data(), static_cast<std::uint32_t>(place));
+    const std::uint64_t size = path_words(record.size);
+    if (!check.require(
+            size <= words.size() - place && target_sound(host, record.exact) && target_sound(host, record.prefix),
+            "paths"))
+      return false;
+    begins[place] = true;
+    place += size;
+  }
+  return true;
+}
+
 bool check_paths(Checker& check, const HostHeader& host) {
-  if (!check.array(host.paths, "paths") || !check_slots(check, host.path_slots, host.paths.count, "path_slots"))
-    return false;
-  bool sound = host.max_probe <= host.path_slots.count && target_sound(host, host.root_prefix) &&
-               target_sound(host, host.regex) && target_sound(host, host.any_path);
-  for (const PathEntry& entry : check.view().array(host.paths))
-    sound &= check.text(entry.path) && target_sound(host, entry.exact) && target_sound(host, entry.prefix);
-  return check.require(sound, "paths");
+  std::vector<bool> begins;
+  if (!check.array(host.paths, "paths") || !check_path_records(check, host, begins)) return false;
+  const auto is_record = [&begins](std::uint32_t place) { return place < begins.size() && begins[place]; };
+  return check_slots(check, host.path_slots, "path_slots", is_record) &&
+         check.require(host.max_probe <= host.path_slots.count && target_sound(host, host.root_prefix) &&
+                           target_sound(host, host.regex) && target_sound(host, host.any_path),
+                       "paths");
 }
 
 bool check_groups(Checker& check, const HostHeader& host) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "program/lookup.h"
+#include "program/path_table.h"
 
 namespace edge::program {
 namespace {
@@ -71,7 +72,7 @@ class HostWalk {
       begin = slash == std::string_view::npos ? 0 : slash + 1;
     }
 
-    const PathEntry* entry = find_path(hash, path);
+    const PathRecord* entry = find_path(hash, path);
     if (entry != nullptr && reach(Trace::PathClass::kExact, path, entry->exact, outcome)) return true;
     for (; depth > 0; --depth) {
       if ((header_.prefix_depths >> (depth - 1) & 1) == 0) continue;
@@ -83,15 +84,15 @@ class HostWalk {
     return reach(Trace::PathClass::kPrefix, "/", header_.root_prefix, outcome);
   }
 
-  const PathEntry* find_path(std::uint64_t hash, std::string_view path) const {
+  const PathRecord* find_path(std::uint64_t hash, std::string_view path) const {
     const auto slots = host_.view.array(header_.path_slots);
-    const auto paths = host_.view.array(header_.paths);
+    const std::uint32_t* const paths = host_.view.array(header_.paths).data();
     for (std::uint32_t i = 0; i < header_.max_probe; ++i) {
       const std::uint32_t slot = slots[(hash + i) & (slots.size() - 1)];
       if (slot == kFreeSlot) break;
       if (!slot_may_match(slot, hash)) continue;
-      const PathEntry& entry = paths[slot_entry(slot)];
-      if (host_.view.string(entry.path) == path) return &entry;
+      const PathRecord& record = path_at(paths, slot_entry(slot));
+      if (path_text(record) == path) return &record;
     }
     return nullptr;
   }

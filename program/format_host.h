@@ -11,14 +11,16 @@ namespace edge::program {
 using Target32 = std::uint32_t;
 inline constexpr std::uint32_t kActionBit = 0x80000000;
 
-/// One path with what hangs on it, exactly and as a prefix of whole segments. Stored without a trailing slash where it
-/// is a prefix; the path `/` as a prefix is HostHeader::root_prefix.
-struct PathEntry {
-  StringRef path;
+/// One path with what hangs on it, exactly and as a prefix of whole segments. The `size` bytes of its text follow,
+/// padded to a multiple of four, then the next record: a lookup waits for one place in memory, not for a record and
+/// then for its text. path_table.h writes and walks them. Stored without a trailing slash where it is a prefix; the
+/// path `/` as a prefix is HostHeader::root_prefix.
+struct PathRecord {
+  std::uint32_t size;
   Target32 exact;
   Target32 prefix;
 };
-static_assert(sizeof(PathEntry) == 16);
+static_assert(sizeof(PathRecord) == 12);
 
 /// Candidates [first, first + count), in the order of rule D1. A group is decided by the first that holds.
 struct GroupRecord {
@@ -89,9 +91,9 @@ static_assert(sizeof(RegexSetRecord) == 24);
 struct HostHeader {
   std::uint64_t host_id;
   StringRef pattern;
-  ArrayRef<std::uint32_t> path_slots;  ///< as NameTable::slots, over path_hash (lookup.h)
-  ArrayRef<PathEntry> paths;
-  std::uint64_t prefix_depths;  ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
+  ArrayRef<std::uint32_t> path_slots;  ///< as NameTable::slots, over path_hash (lookup.h); an entry is a place in paths
+  ArrayRef<std::uint32_t> paths;       ///< PathRecords with their texts, one behind the other; places count words
+  std::uint64_t prefix_depths;         ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
   Target32 root_prefix;
   Target32 regex;           ///< group of the rules with a path regex
   Target32 any_path;        ///< group of the rules without a path

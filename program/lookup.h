@@ -33,6 +33,6 @@ inline bool slot_may_match(std::uint32_t slot, std::uint64_t hash) {
 }
 inline std::uint32_t slot_entry(std::uint32_t slot) { return slot & 0x00ffffff; }
 inline constexpr std::uint32_t kFreeSlot = 0xffffffff;
-inline constexpr std::uint32_t kMaxTableEntries = 0x00fffffe;
+inline constexpr std::uint32_t kMaxTableEntry = 0x00fffffe;
 
 }  // namespace edge::program

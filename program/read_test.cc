@@ -99,7 +99,7 @@ TEST(Read, RefusesWhatIsNoProgram) {
   EXPECT_THAT(fault({}), HasSubstr("shorter than its header"));
   EXPECT_THAT(fault(Bytes(64)), HasSubstr("magic"));
   Bytes bytes = program_of({});
-  put(bytes, 8, 2, 4);
+  put(bytes, 8, kFormatVersion + 1, 4);
   EXPECT_EQ(read_copy(bytes).error().code, ErrorCode::kUnimplemented);
   bytes = program_of({});
   put(bytes, 16, 0x0fffffff, 4);
@@ -192,12 +192,12 @@ TEST(Read, ArraysStayInsideTheirSectionAndDoNotShareIt) {
 TEST(Read, TableSlotsPointAtEntriesAndLeaveOneFree) {
   Host full(1);
   full.header.path_slots = full.builder.array(std::vector<std::uint32_t>{0, 0});
-  full.header.paths = full.builder.array(std::vector<PathEntry>{{{0, 0}, kNone, kNone}});
+  full.header.paths = full.builder.array(std::vector<std::uint32_t>{0, kNone, kNone});
   full.header.max_probe = 2;
   EXPECT_THAT(fault(program_with(std::move(full))), HasSubstr("path_slots"));
   Host beyond(1);
   beyond.header.path_slots = beyond.builder.array(std::vector<std::uint32_t>{1, kNone});
-  beyond.header.paths = beyond.builder.array(std::vector<PathEntry>{{{0, 0}, kNone, kNone}});
+  beyond.header.paths = beyond.builder.array(std::vector<std::uint32_t>{0, kNone, kNone});
   EXPECT_THAT(fault(program_with(std::move(beyond))), HasSubstr("path_slots"));
   Host three(1);
   three.header.path_slots = three.builder.array(std::vector<std::uint32_t>{kNone, kNone, kNone});

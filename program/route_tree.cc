@@ -6,6 +6,7 @@
 
 #include "base/ip.h"
 #include "program/dump.h"
+#include "program/path_table.h"
 #include "program/records.h"
 
 namespace edge::program {
@@ -87,15 +88,14 @@ class TreeBuilder {
   /// Exact paths by name, then prefixes, the longest first: no request sees a difference in the order of equals.
   void add_paths(const SectionView& view, TreeHost& tree) const {
     const auto& header = view.header<HostHeader>();
-    const auto records = view.array(header.paths);
-    std::vector<const PathEntry*> paths;
-    for (const PathEntry& path : records) paths.push_back(&path);
-    const auto text = [&view](const PathEntry* path) { return view.string(path->path); };
+    std::vector<const PathRecord*> paths;
+    for_each_path(view.array(header.paths), [&paths](const PathRecord& path) { paths.push_back(&path); });
+    const auto text = [](const PathRecord* path) { return path_text(*path); };
     std::sort(paths.begin(), paths.end(), [&](auto* a, auto* b) { return text(a) < text(b); });
-    for (const PathEntry* path : paths) add(view, "exact", text(path), path->exact, tree);
-    const auto depth = [&](const PathEntry* path) { return std::ranges::count(text(path), '/'); };
+    for (const PathRecord* path : paths) add(view, "exact", text(path), path->exact, tree);
+    const auto depth = [&](const PathRecord* path) { return std::ranges::count(text(path), '/'); };
     std::stable_sort(paths.begin(), paths.end(), [&](auto* a, auto* b) { return depth(a) > depth(b); });
-    for (const PathEntry* path : paths) add(view, "prefix", text(path), path->prefix, tree);
+    for (const PathRecord* path : paths) add(view, "prefix", text(path), path->prefix, tree);
   }
 
   void add(const SectionView& view, const char* path_class, std::string_view path, Target32 target,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/hash.h"
 #include "program/lookup.h"
@@ -12,14 +13,14 @@ namespace {
 // A probe over more slots than this is worth a table of twice the size.
 constexpr std::uint32_t kGoodProbe = 16;
 
-SlotTable fill(std::span<const std::uint64_t> hashes, std::size_t size) {
+SlotTable fill(std::span<const std::uint64_t> hashes, std::span<const std::uint32_t> entries, std::size_t size) {
   SlotTable table;
   table.slots.assign(size, kFreeSlot);
-  for (std::size_t entry = 0; entry < hashes.size(); ++entry) {
-    std::size_t at = hashes[entry] & (size - 1);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    std::size_t at = hashes[i] & (size - 1);
     std::uint32_t probe = 1;
     for (; table.slots[at] != kFreeSlot; ++probe) at = (at + 1) & (size - 1);
-    table.slots[at] = slot_value(hashes[entry], static_cast<std::uint32_t>(entry));
+    table.slots[at] = slot_value(hashes[i], entries[i]);
     table.max_probe = std::max(table.max_probe, probe);
   }
   return table;
@@ -67,13 +68,19 @@ void SectionBuilder::grow_index() {
   }
 }
 
-SlotTable build_slots(std::span<const std::uint64_t> hashes) {
+SlotTable build_slots(std::span<const std::uint64_t> hashes, std::span<const std::uint32_t> entries) {
   if (hashes.empty()) return {};
   const std::size_t smallest = std::bit_ceil((hashes.size() * 16 + 12) / 13);
-  SlotTable table = fill(hashes, smallest);
+  SlotTable table = fill(hashes, entries, smallest);
   for (std::size_t size = smallest * 2; table.max_probe > kGoodProbe && size <= smallest * 4; size *= 2)
-    table = fill(hashes, size);
+    table = fill(hashes, entries, size);
   return table;
+}
+
+SlotTable build_slots(std::span<const std::uint64_t> hashes) {
+  std::vector<std::uint32_t> entries(hashes.size());
+  std::iota(entries.begin(), entries.end(), 0U);
+  return build_slots(hashes, entries);
 }
 
 }  // namespace edge::program

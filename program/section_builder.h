@@ -58,8 +58,10 @@ struct SlotTable {
   std::uint32_t max_probe = 0;
 };
 
-/// Entry i is found under hashes[i]. Load at most 13/16, so a probe always ends; grown twice at most when a probe would
-/// look at more than a few slots. Empty for no entries. Precondition: at most kMaxTableEntries.
+/// entries[i] is found under hashes[i]. Load at most 13/16, so a probe always ends; grown twice at most when a probe
+/// would look at more than a few slots. Empty for no entries. Precondition: no entry above kMaxTableEntry.
+SlotTable build_slots(std::span<const std::uint64_t> hashes, std::span<const std::uint32_t> entries);
+/// The same for the entries 0, 1, 2...
 SlotTable build_slots(std::span<const std::uint64_t> hashes);
 
 }  // namespace edge::program

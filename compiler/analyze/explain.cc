@@ -10,6 +10,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
+#include "program/path_table.h"
 #include "program/records.h"
 
 namespace edge::compiler::analyze {
@@ -122,11 +123,11 @@ class Explainer {
 
   /// Every rule of the host that was not looked at.
   void append_others(const program::Section& host, const program::HostHeader& header, ExplainedHost& out) {
-    for (const program::PathEntry& entry : host.view.array(header.paths)) {
-      const std::string_view path = host.view.string(entry.path);
-      append_target(host, PathClass::kExact, path, entry.exact, out);
-      append_target(host, PathClass::kPrefix, path, entry.prefix, out);
-    }
+    program::for_each_path(host.view.array(header.paths), [&](const program::PathRecord& record) {
+      const std::string_view path = program::path_text(record);
+      append_target(host, PathClass::kExact, path, record.exact, out);
+      append_target(host, PathClass::kPrefix, path, record.prefix, out);
+    });
     append_target(host, PathClass::kPrefix, "/", header.root_prefix, out);
     append_target(host, PathClass::kRegex, {}, header.regex, out);
     append_target(host, PathClass::kAny, {}, header.any_path, out);

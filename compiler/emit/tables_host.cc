@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "compiler/emit/regex.h"
 #include "compiler/emit/tables.h"
-#include "program/lookup.h"
+#include "program/path_table.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {
@@ -22,7 +22,6 @@ using program::HostHeader;
 using program::kNone;
 using program::NodeRecord;
 using program::Op;
-using program::PathEntry;
 using program::SplitRecord;
 using program::Target32;
 using program::TrafficRecord;
@@ -111,16 +110,7 @@ class HostEmitter {
   // ---- Paths and groups -------------------------------------------------------------------------------------------
 
   void emit_paths(HostHeader& header) {
-    std::vector<PathEntry> paths;
-    std::vector<std::uint64_t> hashes;
-    paths.reserve(host_.exact.size() + host_.prefix.size());
-    hashes.reserve(paths.capacity());
-    const auto add = [&](std::string_view path, Target32 exact, Target32 prefix) {
-      paths.push_back({builder_.string(path), exact, prefix});
-      hashes.push_back(program::path_hash(path));
-      if (prefix != kNone) header.prefix_depths |= std::uint64_t{1} << (std::ranges::count(path, '/') - 1);
-    };
-
+    program::PathTableBuilder paths;
     header.root_prefix = kNone;
     auto exact = host_.exact.begin();
     auto prefix = host_.prefix.begin();
@@ -133,15 +123,12 @@ class HostEmitter {
       const std::string_view path = take_exact ? exact->first : prefix->first;
       const Target32 on_exact = take_exact ? target(exact++->second) : kNone;
       const Target32 on_prefix = take_prefix ? target(prefix++->second) : kNone;
-      add(path, on_exact, on_prefix);
+      paths.add(path, on_exact, on_prefix);
     }
     header.regex = target(host_.regex);
     header.any_path = target(host_.any);
 
-    const program::SlotTable table = program::build_slots(hashes);
-    header.path_slots = builder_.array(table.slots);
-    header.max_probe = table.max_probe;
-    header.paths = builder_.array(paths);
+    paths.store(builder_, header);
     header.groups = builder_.array(groups_);
     header.candidates = builder_.array(candidates_);
   }

@@ -6,6 +6,7 @@
 
 #include "program/evaluate.h"
 #include "program/lookup.h"
+#include "program/path_table.h"
 #include "runtime/match/scan.h"
 #include "runtime/match/scratch.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using program::kNone;
 using program::NameEntry;
-using program::PathEntry;
+using program::PathRecord;
 using program::Target32;
 
 /// A host name's keys: the hash of each run of labels that ends it, from the last label on. Found as far as asked for.
@@ -141,14 +142,14 @@ struct PathKeys {
   std::array<Prefix, program::kMaxPathDepth + 1> prefixes;  ///< one is written past the last that counts
 };
 
-const PathEntry* find_path(const LoadedHost& host, std::uint64_t hash, std::string_view path) {
+const PathRecord* find_path(const LoadedHost& host, std::uint64_t hash, std::string_view path) {
   for (std::uint32_t i = 0; i < host.max_probe; ++i) {
     const std::uint32_t slot = host.path_slots[(static_cast<std::uint32_t>(hash) + i) & host.path_mask];
     if (slot == program::kFreeSlot) return nullptr;
     if (!program::slot_may_match(slot, hash)) continue;
-    const PathEntry& entry = host.paths[program::slot_entry(slot)];
-    if (entry.path.size == path.size() && same_bytes(host.bytes + entry.path.offset, path.data(), path.size())) {
-      return &entry;
+    const PathRecord& record = program::path_at(host.paths, program::slot_entry(slot));
+    if (record.size == path.size() && same_bytes(program::path_text(record).data(), path.data(), path.size())) {
+      return &record;
     }
   }
   return nullptr;
@@ -185,14 +186,14 @@ class Decider {
       const PathKeys keys(path, host.prefix_depths);
       // All slots that may be looked at are asked for at once: one wait for memory instead of one a prefix.
       for (std::size_t i = keys.count; i-- > 0;) prefetch_slot(host, keys.prefixes[i].hash);
-      const PathEntry* const exact = find_path(host, keys.whole, path);
+      const PathRecord* const exact = find_path(host, keys.whole, path);
       if (exact != nullptr) {
         if (const std::uint32_t action = reach(host, exact->exact); action != kNone || faulty_) return action;
       }
       for (std::size_t i = keys.count; i-- > 0;) {
         const PathKeys::Prefix& prefix = keys.prefixes[i];
         const bool whole = prefix.size == path.size();
-        const PathEntry* const entry = whole ? exact : find_path(host, prefix.hash, path.substr(0, prefix.size));
+        const PathRecord* const entry = whole ? exact : find_path(host, prefix.hash, path.substr(0, prefix.size));
         if (entry == nullptr) continue;
         if (const std::uint32_t action = reach(host, entry->prefix); action != kNone || faulty_) return action;
       }
@@ -304,7 +305,8 @@ std::optional<Decision> decide(const LoadedProgram& program, std::uint32_t bind,
     }
     if (found == kNone) continue;
     const program::ActionRecord& action = host.actions[found];
-    return Decision{&listener, &host, &action, host.routes + action.route, host.traffics + action.traffic};
+    __builtin_prefetch(&action);
+    return Decision{&listener, &host, &action};
   }
   return std::nullopt;
 }

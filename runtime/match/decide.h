@@ -40,9 +40,11 @@ class MatchScratch {
 struct Decision {
   const LoadedListener* listener;
   const LoadedHost* host;
+  /// Asked for from memory, not waited for: the first to read it does.
   const program::ActionRecord* action;
-  const program::RouteRecord* route;
-  const program::TrafficRecord* traffic;
+
+  const program::RouteRecord& route() const { return host->routes[action->route]; }
+  const program::TrafficRecord& traffic() const { return host->traffics[action->traffic]; }
 };
 
 /// Chooses the route for one request head. Rules D1, D2, D5; listener isolation; fall-through to less specific hosts.

@@ -33,7 +33,7 @@ class Asked {
   std::string ask(const RequestView& request) {
     const auto decision = decide(*program_, 0, request, scratch_);
     if (!decision) return "";
-    return std::string(decision->host->view.string(decision->route->name)) + "@" +
+    return std::string(decision->host->view.string(decision->route().name)) + "@" +
            std::string(decision->host->view.string(decision->host->header->pattern));
   }
   std::string ask(std::string_view host, std::string_view path) {

@@ -170,7 +170,6 @@ Status LoadedProgram::Impl::load_host(const Section& section, LoadedHost& host, 
   const auto& header = section.view.header<HostHeader>();
   host.header = &header;
   host.view = section.view;
-  host.bytes = reinterpret_cast<const char*>(section.view.bytes().data());
   host.path_slots = section.view.array(header.path_slots).data();
   host.path_mask = header.path_slots.count - 1;
   host.max_probe = header.max_probe;

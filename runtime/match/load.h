@@ -19,9 +19,8 @@ class RegexSet;
 /// One host section with what was loaded for it. The first cache line is all that most requests need of it: in a large
 /// program every further line is a miss.
 struct alignas(64) LoadedHost {
-  const char* bytes = nullptr;  ///< of the section: strings are offsets into it
   const std::uint32_t* path_slots = nullptr;
-  const program::PathEntry* paths = nullptr;
+  const std::uint32_t* paths = nullptr;  ///< program/path_table.h
   const program::ActionRecord* actions = nullptr;
   std::uint64_t prefix_depths = 0;
   std::uint32_t path_mask = 0;

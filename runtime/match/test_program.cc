@@ -11,6 +11,7 @@
 #include "base/ip.h"
 #include "program/abi.h"
 #include "program/lookup.h"
+#include "program/path_table.h"
 #include "program/section_builder.h"
 
 namespace edge::runtime {
@@ -108,19 +109,9 @@ std::vector<std::byte> TestHost::section(std::uint64_t id, std::uint32_t shard,
   header.host_id = id;
   header.pattern = builder.string(pattern_);
   header.native_shard = shard;
-  std::vector<program::PathEntry> paths;
-  std::vector<std::uint64_t> hashes;
-  for (const auto& [path, targets] : paths_) {
-    paths.push_back({builder.string(path), targets.first, targets.second});
-    hashes.push_back(program::path_hash(path));
-    if (targets.second != kNone) {
-      header.prefix_depths |= std::uint64_t{1} << (std::count(path.begin(), path.end(), '/') - 1);
-    }
-  }
-  const program::SlotTable table = program::build_slots(hashes);
-  header.path_slots = builder.array(table.slots);
-  header.max_probe = table.max_probe;
-  header.paths = builder.array(paths);
+  program::PathTableBuilder paths;
+  for (const auto& [path, targets] : paths_) paths.add(path, targets.first, targets.second);
+  paths.store(builder, header);
   header.root_prefix = root_;
   header.regex = regex_target_;
   header.any_path = any_;

@@ -100,7 +100,7 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   if (!decision) return no_route();
   exchange.host = decision->host;
   exchange.action = decision->action;
-  exchange.traffic = decision->traffic;
+  exchange.traffic = &decision->traffic();
   return treat(exchange, arrival);
 }
 
