@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostics.h"
+#include "cli/completion.h"
 
 namespace edge::cli {
 
@@ -170,6 +171,12 @@ class Parser {
       if (option->count() == 0 && command.positional->required) {
         return usage(full, "the argument " + std::string(command.positional->name) + " is missing");
       }
+      const std::string value = arguments.one(command.positional->name);
+      const auto& choices = command.positional->choices;
+      if (option->count() > 0 && !choices.empty() && std::ranges::find(choices, value) == choices.end()) {
+        return usage(full, std::string(command.positional->name) + " is " + list(choices) + ", not `" + value + "`" +
+                               hint(value, choices, ""));
+      }
     }
     return command.run(arguments);
   }
@@ -210,6 +217,12 @@ class Parser {
   std::map<CLI::App*, Node> nodes_;
 };
 
-int run(const Program& program, int argc, const char* const* argv) { return Parser(program).run(argc, argv); }
+int run(const Program& program, int argc, const char* const* argv) {
+  if (argc > 1 && argv[1] == kCompleteWord) {
+    std::fputs(completion_lines(complete(program, {argv + 2, argv + argc})).c_str(), stdout);
+    return kExitOk;
+  }
+  return Parser(program).run(argc, argv);
+}
 
 }  // namespace edge::cli

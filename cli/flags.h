@@ -32,6 +32,9 @@ struct Positional {
   std::string_view name;
   std::string_view help;
   bool required = true;
+  std::vector<std::string_view> choices = {};  ///< empty: any text
+  /// What completion offers for a word that begins so; null: the choices, or names of files.
+  std::vector<std::string> (*complete)(std::string_view typed) = nullptr;
 };
 
 /// What was given, after the table's checks.

@@ -97,7 +97,11 @@ std::string command_help(const Program& program, const Command& command) {
   std::string out = std::string(command.summary) + "\n\nUsage: " + usage + "\n";
   if (!command.details.empty()) out += "\n" + wrapped(command.details, 0) + "\n";
   if (command.positional) {
-    out += "\nArguments:\n" + table({{std::string(command.positional->name), std::string(command.positional->help)}});
+    std::string help(command.positional->help);
+    for (std::size_t i = 0; i < command.positional->choices.size(); ++i) {
+      help += (i == 0 ? ": " : ", ") + std::string(command.positional->choices[i]);
+    }
+    out += "\nArguments:\n" + table({{std::string(command.positional->name), help}});
   }
   std::vector<Row> rows;
   for (const Flag& flag : command.flags) rows.push_back(flag_row(flag));

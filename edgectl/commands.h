@@ -14,6 +14,13 @@ int explain(const cli::Arguments& arguments);
 int explain_code(const cli::Arguments& arguments);
 int test(const cli::Arguments& arguments);
 int key_generate(const cli::Arguments& arguments);
+int crds(const cli::Arguments& arguments);
+int schema(const cli::Arguments& arguments);
+int completion(const cli::Arguments& arguments);
 int version(const cli::Arguments& arguments);
+
+/// What completion offers for `KIND` and `KIND.FIELD`.
+std::vector<std::string> complete_kind(std::string_view typed);
+std::vector<std::string> complete_field(std::string_view typed);
 
 }  // namespace edge::edgectl

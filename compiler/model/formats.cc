@@ -167,53 +167,6 @@ bool has_format(std::string_view text, Format format) {
   return false;
 }
 
-std::string_view format_text(Format format) {
-  switch (format) {
-    case Format::kNone:
-      return "a string";
-    case Format::kName:
-      return "a name of small letters, digits, `-` and `.` (RFC 1123)";
-    case Format::kNamespace:
-    case Format::kLabel:
-      return "a name of at most 63 small letters, digits and `-` (RFC 1123)";
-    case Format::kNamespacedName:
-      return "`name` or `namespace/name`";
-    case Format::kHostname:
-      return "a host name, or `*.` before one";
-    case Format::kCidr:
-      return "an address with a prefix length, such as `10.0.0.0/8`";
-    case Format::kIp:
-      return "an IP address";
-    case Format::kDuration:
-      return "a duration such as `500ms`, `30s` or `1h30m`";
-    case Format::kSize:
-      return "a size such as `1024`, `64Ki`, `10Mi` or `1MB`";
-    case Format::kTimestamp:
-      return "a time such as `2026-01-31T12:00:00Z`";
-    case Format::kUrl:
-      return "an http or https URL";
-    case Format::kPath:
-      return "a path that begins with `/`";
-    case Format::kHeaderName:
-      return "a header name";
-    case Format::kHeaderValue:
-      return "a header value: no control bytes, no spaces around it";
-    case Format::kMethod:
-      return "a method";
-    case Format::kRateLimitKey:
-      return "`source-ip`, `header:NAME`, `cookie:NAME`, `query:NAME`, `jwt:CLAIM`, `host` or `path`";
-    case Format::kPercent:
-      return "a percentage such as `0.5%`";
-    case Format::kCountOrPercent:
-      return "a number, or a whole percentage such as `10%`";
-    case Format::kHostPort:
-      return "a host and a port, such as `edge.example.com:9090`";
-    case Format::kWireGuardKey:
-      return "a WireGuard key: 32 bytes in base64";
-  }
-  return {};
-}
-
 PlainType plain_type(std::string_view text) {
   for (const std::string_view word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return PlainType::kBoolean;

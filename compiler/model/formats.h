@@ -8,8 +8,6 @@
 namespace edge::compiler::model {
 
 bool has_format(std::string_view text, schemas::Format format);
-/// What the format is, for a message: "a duration such as `30s`".
-std::string_view format_text(schemas::Format format);
 
 /// RFC 9110 §5.6.2.
 bool is_token(std::string_view text);

@@ -9,6 +9,7 @@
 
 #include "compiler/model/formats.h"
 #include "compiler/model/forms.h"
+#include "schemas/formats.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -198,7 +199,7 @@ class Validator {
     if (!field.values.empty()) return one_of(node, field, path);
     if (has_format(node.text(), field.format)) return;
     report_.fault(DiagnosticCode::kInvalidValue, node.span(), path->text(),
-                  quoted(node.text()) + " is not " + std::string(format_text(field.format)));
+                  quoted(node.text()) + " is not " + std::string(schemas::format_text(field.format)));
   }
 
   void one_of(Node node, const Field& field, const FieldPath* path) {

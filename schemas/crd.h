@@ -1,0 +1,16 @@
+// CustomResourceDefinitions (apiextensions.k8s.io/v1), made from the tables.
+#pragma once
+
+#include <string>
+
+#include "schemas/schema.h"
+
+namespace edge::schemas {
+
+/// The manifest of one own kind, in YAML. Precondition: kind.manifest != nullptr.
+std::string crd_manifest(const Kind& kind);
+
+/// Every own kind's, by name, as one stream of documents.
+std::string crd_manifests();
+
+}  // namespace edge::schemas

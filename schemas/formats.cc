@@ -1,0 +1,104 @@
+#include "schemas/formats.h"
+
+namespace edge::schemas {
+namespace {
+
+#define EDGE_LABEL "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+#define EDGE_NAME EDGE_LABEL "(\\." EDGE_LABEL ")*"
+#define EDGE_HOST_LABEL "[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
+#define EDGE_HOST EDGE_HOST_LABEL "(\\." EDGE_HOST_LABEL ")*"
+#define EDGE_IPV6 "[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*"
+#define EDGE_TOKEN "[-!#$%&'*+.^_`|~0-9A-Za-z]+"
+
+struct FormatRow {
+  Format format;
+  std::string_view pattern;
+  std::uint32_t longest = 0;
+};
+constexpr FormatRow kFormats[] = {
+    {Format::kName, "^" EDGE_NAME "$", 253},
+    {Format::kNamespace, "^" EDGE_LABEL "$", 63},
+    {Format::kNamespacedName, "^(" EDGE_LABEL "/)?" EDGE_NAME "$", 317},
+    {Format::kLabel, "^" EDGE_LABEL "$", 63},
+    {Format::kHostname, "^((\\*\\.)?" EDGE_HOST "\\.?|\\[?" EDGE_IPV6 "\\]?)$", 256},
+    {Format::kDuration, "^(0|(([0-9]{1,18}|[0-9]{0,17}\\.[0-9]{1,18})(ns|us|ms|s|m|h))+)$"},
+    {Format::kSize, "^[0-9]{1,19}(Ki|Mi|Gi|KB|MB|GB)?$"},
+    {Format::kUrl, "^https?://[!-~]+$"},
+    {Format::kPath, "^/"},
+    {Format::kHeaderName, "^" EDGE_TOKEN "$"},
+    {Format::kHeaderValue, "^([^\\x00-\\x20\\x7f]([^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?)?$"},
+    {Format::kMethod, "^" EDGE_TOKEN "$"},
+    {Format::kRateLimitKey, "^(source-ip|host|path|(header|cookie):" EDGE_TOKEN "|(query|jwt):[^\\n]+)$"},
+    {Format::kPercent, "^(100(\\.0{1,3})?|[0-9]{1,2}(\\.[0-9]{1,3})?)%$"},
+    {Format::kCountOrPercent, "^(100|[0-9]{1,2})%$"},
+    {Format::kHostPort, "^(\\[" EDGE_IPV6 "\\]|" EDGE_HOST "\\.?):[0-9]{1,5}$"},
+    {Format::kWireGuardKey, "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$"},
+};
+
+const FormatRow* find_format(Format format) {
+  for (const FormatRow& row : kFormats) {
+    if (row.format == format) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view format_text(Format format) {
+  switch (format) {
+    case Format::kNone:
+      return "a string";
+    case Format::kName:
+      return "a name of small letters, digits, `-` and `.` (RFC 1123)";
+    case Format::kNamespace:
+    case Format::kLabel:
+      return "a name of at most 63 small letters, digits and `-` (RFC 1123)";
+    case Format::kNamespacedName:
+      return "`name` or `namespace/name`";
+    case Format::kHostname:
+      return "a host name, or `*.` before one";
+    case Format::kCidr:
+      return "an address with a prefix length, such as `10.0.0.0/8`";
+    case Format::kIp:
+      return "an IP address";
+    case Format::kDuration:
+      return "a duration such as `500ms`, `30s` or `1h30m`";
+    case Format::kSize:
+      return "a size such as `1024`, `64Ki`, `10Mi` or `1MB`";
+    case Format::kTimestamp:
+      return "a time such as `2026-01-31T12:00:00Z`";
+    case Format::kUrl:
+      return "an http or https URL";
+    case Format::kPath:
+      return "a path that begins with `/`";
+    case Format::kHeaderName:
+      return "a header name";
+    case Format::kHeaderValue:
+      return "a header value: no control bytes, no spaces around it";
+    case Format::kMethod:
+      return "a method";
+    case Format::kRateLimitKey:
+      return "`source-ip`, `header:NAME`, `cookie:NAME`, `query:NAME`, `jwt:CLAIM`, `host` or `path`";
+    case Format::kPercent:
+      return "a percentage such as `0.5%`";
+    case Format::kCountOrPercent:
+      return "a number, or a whole percentage such as `10%`";
+    case Format::kHostPort:
+      return "a host and a port, such as `edge.example.com:9090`";
+    case Format::kWireGuardKey:
+      return "a WireGuard key: 32 bytes in base64";
+  }
+  return {};
+}
+
+std::string_view format_pattern(Format format) {
+  const FormatRow* row = find_format(format);
+  return row == nullptr ? std::string_view() : row->pattern;
+}
+
+std::uint32_t format_length(Format format) {
+  const FormatRow* row = find_format(format);
+  return row == nullptr ? 0 : row->longest;
+}
+
+}  // namespace edge::schemas

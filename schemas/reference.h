@@ -1,0 +1,15 @@
+// The reference pages docs/reference/*.md, made from the tables.
+#pragma once
+
+#include <string>
+
+#include "schemas/schema.h"
+
+namespace edge::schemas {
+
+/// The page of one own kind. Precondition: kind.manifest != nullptr.
+std::string reference_page(const Kind& kind);
+/// README.md beside them: every own kind in one line.
+std::string reference_index();
+
+}  // namespace edge::schemas
