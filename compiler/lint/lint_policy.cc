@@ -76,7 +76,7 @@ void check(const ProxyPolicy& policy, const model::ForwardAuth& auth, Diagnostic
                .span = auth.address.span,
                .field = "spec.forwardAuth.address",
                .message = (all ? std::string("all headers, credentials too,") : "the header " + quoted(**credential)) +
-                          " of every request go to the authentication service over plain HTTP",
+                          " of every request reach the authentication service over plain HTTP",
                .fix = "use `https://`, or list in `authHeaders` only what the service needs"});
   if (!all) found.labels.push_back({credential->span, "a credential"});
   diagnostics.add(std::move(found));

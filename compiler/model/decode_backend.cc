@@ -22,14 +22,6 @@ std::optional<HealthCheck> decode_health(const Fields& fields, Report& report) {
                     .expected_statuses = http.integers("expectedStatuses"),
                     .headers = name_values(http, "headers"),
                     .grpc_service = fields.object("grpcHealthCheck").text("serviceName")};
-  if (check.timeout && check.interval && check.timeout->value >= check.interval->value) {
-    report.add({.code = DiagnosticCode::kInvalidValue,
-                .severity = Severity::kWarning,
-                .field = "spec.healthCheck.timeout",
-                .span = check.timeout->span,
-                .message = "the timeout should be less than the interval",
-                .labels = {{check.interval->span, "the interval"}}});
-  }
   return check;
 }
 

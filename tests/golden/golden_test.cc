@@ -33,6 +33,12 @@ std::vector<std::string> case_names() {
   return {names.begin(), names.end()};
 }
 
+/// Empty for a program that serves nothing.
+std::string program_text(const CaseResult& result) {
+  const auto found = result.outputs.find("program.txt");
+  return found == result.outputs.end() ? std::string() : found->second;
+}
+
 void rewrite(const fs::path& expected, const CaseResult& result) {
   fs::remove_all(expected);
   fs::create_directories(expected);
@@ -64,7 +70,7 @@ TEST_P(Golden, IsAsExpected) {
     const CaseResult shuffled = run_case(shuffle_documents(input, seed), {});
     ASSERT_EQ(result.program == nullptr, shuffled.program == nullptr) << "documents shuffled with seed " << seed;
     if (result.program == nullptr) continue;
-    EXPECT_EQ(result.outputs.at("program.txt"), shuffled.outputs.at("program.txt")) << "shuffled with seed " << seed;
+    EXPECT_EQ(program_text(result), program_text(shuffled)) << "shuffled with seed " << seed;
     EXPECT_TRUE(*result.program == *shuffled.program) << "other bytes when shuffled with seed " << seed;
   }
   for (const auto& entry : fs::directory_iterator(folder)) {
