@@ -1,6 +1,7 @@
 // The loop of one thread: one epoll set of our own for the data connections, inside an Asio io_context that hosts
-// everything cold (timers, signals, resolution). Level-triggered; interest is dropped lazily, when an event comes that
-// nobody waits for. The clock is read once a batch. A backend for io_uring would stand behind Channel and Waiter.
+// everything cold (timers, signals, resolution). Edge-triggered: the kernel looks at a socket once an event, and
+// Channel remembers what it said. The clock is read once a batch. A backend for io_uring would stand behind Channel and
+// Waiter.
 //
 // Threads: everything but `post` and `stop` belongs to the loop's thread.
 #pragma once
@@ -50,7 +51,7 @@ class Channel : public Retirable {
   Channel& operator=(const Channel&) = delete;
   ~Channel() override;
 
-  /// Takes the descriptor; `armed` is what epoll reports from the start.
+  /// Takes the descriptor; `armed` is what epoll reports from the start, the rest once somebody waits for it.
   void open(Loop& loop, Fd fd, std::uint8_t armed = kRead);
   /// Leaves the set and closes the descriptor. Nobody may be waiting.
   void close();
@@ -63,31 +64,35 @@ class Channel : public Retirable {
   bool readable() const { return (ready_ & kRead) != 0; }
   Transfer receive(std::span<char> into);
   /// Lets other sessions have their turn: what is there is reported again in the next batch.
-  void defer() { ready_ = 0; }
+  void defer();
   /// Tried at once, without asking whether the descriptor can be written.
   Transfer send(std::span<const iovec> pieces);
 
  protected:
-  /// Takes up an interest that `unattended` dropped.
-  void rearm(std::uint8_t interest) { arm(interest); }
-  /// An event that nobody waits for. The default drops that interest until somebody does.
-  virtual void unattended(std::uint8_t events);
+  /// Has what is there reported once more, in the next batch.
+  void report_again();
+  /// An event that nobody waits for. It is remembered in any case.
+  virtual void unattended(std::uint8_t /*events*/) {}
 
  private:
   friend class Loop;
   friend class Waiter;
   void arm(std::uint8_t interest);
-  void disarm(std::uint8_t interest);
-  void update();
+  void control(int operation);
   void handle(std::uint32_t epoll_events);
+  void prefetch() const;
+  void prefetch_waiter() const;
+  void prefetch_frame() const;
 
   Loop* loop_ = nullptr;
   Waiter* waiter_ = nullptr;
   Fd fd_;
   std::uint8_t wanted_ = 0;
   std::uint8_t armed_ = 0;
+  /// Reported, and not used up since.
   std::uint8_t ready_ = 0;
-  bool registered_ = false;
+  /// The peer sends no more, so that reading never becomes "not ready" again.
+  bool closing_ = false;
   bool hung_up_ = false;
 };
 

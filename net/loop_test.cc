@@ -138,6 +138,60 @@ TEST_F(LoopTest, AHangUpWakesWhateverIsWaitedFor) {
   EXPECT_EQ(channel.receive(buffer).kind, Transfer::Kind::kEnd);
 }
 
+// An edge is told once: what a session does not use up must not be lost.
+TEST_F(LoopTest, AnEndThatCameWithBytesIsSeenAfterThem) {
+  Pair pair;
+  Channel channel;
+  channel.open(loop, std::move(pair.near));
+  pair.say("last words");
+  ASSERT_EQ(::shutdown(pair.far.get(), SHUT_WR), 0);
+  settle();
+  EXPECT_EQ(read_all(channel), "last words");
+  wait_once(waiter, kNever, channel, wakes);
+  ASSERT_EQ(wakes, std::vector{Wake::kReady});
+  char buffer[8];
+  EXPECT_EQ(channel.receive(buffer).kind, Transfer::Kind::kEnd);
+}
+
+TEST_F(LoopTest, WhatIsDeferredIsReportedAgain) {
+  Pair pair;
+  Channel channel;
+  channel.open(loop, std::move(pair.near));
+  pair.say("much");
+  settle();
+  char one;
+  EXPECT_EQ(channel.receive({&one, 1}).kind, Transfer::Kind::kDone);
+  channel.defer();
+  wait_once(waiter, kNever, channel, wakes);
+  EXPECT_TRUE(wakes.empty());
+  settle();
+  EXPECT_EQ(wakes, std::vector{Wake::kReady});
+  EXPECT_EQ(read_all(channel), "uch");
+}
+
+TEST_F(LoopTest, RoomForWritingThatCameDuringAnotherWaitIsRemembered) {
+  Pair pair;
+  Channel channel;
+  channel.open(loop, std::move(pair.near), kRead | kWrite);
+  settle();
+  const std::string block(64 * 1024, 'x');
+  const iovec piece{const_cast<char*>(block.data()), block.size()};
+  while (channel.send({&piece, 1}).kind == Transfer::Kind::kDone) {
+  }
+  wait_once(waiter, kNever, channel, wakes);
+  std::vector<char> taken(1024 * 1024);
+  while (::read(pair.far.get(), taken.data(), taken.size()) > 0) {
+  }
+  pair.say("answer");
+  settle();
+  ASSERT_EQ(wakes, std::vector{Wake::kReady});
+  Pair idle;
+  Channel other;
+  other.open(loop, std::move(idle.near));
+  wait_either(waiter, other, channel, wakes);
+  EXPECT_EQ(wakes.size(), 2u);
+}
+
 TEST_F(LoopTest, CancelEndsThisWaitAndEveryLaterOne) {
   wait_alone(waiter, kNever, wakes);
   EXPECT_TRUE(waiter.waiting());

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kAcceptsATurn = 64;
-/// How long accepting rests when the process is out of descriptors or memory: the socket stays readable all the while.
+/// How long accepting rests when the process is out of descriptors or memory: those that wait are not reported again.
 constexpr net::Duration kAcceptPause = milliseconds(100);
 
 net::http1::HeadLimits head_limits(const ServerOptions& options) {
@@ -42,9 +42,11 @@ class Worker::Listener final : public net::Channel {
     Listener& listener_;
   };
 
-  void unattended(std::uint8_t) override { accept_some(); }
+  void unattended(std::uint8_t) override {
+    if (accept_some()) report_again();
+  }
   void resume() {
-    if (is_open()) rearm(net::kRead);
+    if (is_open()) report_again();
   }
   /// \returns whether more may be waiting.
   bool accept_some() {
@@ -57,7 +59,6 @@ class Worker::Listener final : public net::Channel {
         continue;
       }
       if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
-        Channel::unattended(net::kRead);
         worker_.loop().timers().set(pause_, worker_.loop().now() + kAcceptPause);
         return false;
       }

@@ -13,11 +13,7 @@ Acquired fault(AcquireFault what) { return {nullptr, what}; }
 
 void UpstreamConnection::unattended(std::uint8_t events) {
   // That it can be written to is still reported once when its first answer came as quickly as the connection.
-  if (idle_ && ((events & net::kRead) != 0 || hung_up())) {
-    discard_idle();
-  } else {
-    Channel::unattended(events);
-  }
+  if (idle_ && ((events & net::kRead) != 0 || hung_up())) discard_idle();
 }
 
 void UpstreamConnection::discard_idle() {
