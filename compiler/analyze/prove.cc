@@ -4,11 +4,12 @@
 #include <string_view>
 
 #include "compiler/analyze/compare_engines.h"
+#include "compiler/analyze/match_set.h"
 #include "compiler/analyze/prove_report.h"
+#include "compiler/analyze/reach.h"
 #include "compiler/analyze/solve.h"
 #include "compiler/analyze/witness_maker.h"
 #include "compiler/expr/regex_matcher.h"
-#include "compiler/expr/regex_syntax.h"
 #include "program/evaluate.h"
 #include "program/records.h"
 
@@ -19,6 +20,9 @@ namespace {
 constexpr std::size_t kMaxRounds = 8;
 constexpr std::size_t kMaxWays = 32;
 constexpr std::size_t kMaxPaths = 24;
+/// Steps of deciding what guesses did not find: for all rules of one host, and for one example.
+constexpr std::uint64_t kHostEffort = 20'000'000;
+constexpr std::uint64_t kExampleEffort = 100'000;
 /// Work on near misses for one host, in conditions looked at; a host with thousands of patterns stays bounded.
 constexpr std::size_t kNearMissBudget = 400'000;
 /// program::NodeRecord::slot is 16 bits wide.
@@ -27,7 +31,7 @@ constexpr std::size_t kMaxSlots = 60'000;
 class HostProof {
  public:
   HostProof(const LinkedConfig& config, const ir::Host& host, const program::SectionView& section,
-            const Engines& engines, Diagnostics& diagnostics)
+            const Engines& engines, Diagnostics& diagnostics, std::vector<Shadowing>* shadowed)
       : config_(config),
         host_(host),
         section_{program::SectionKind::kHost, host.id, {}, section},
@@ -35,7 +39,8 @@ class HostProof {
         maker_(config, host, matcher_),
         plain_(maker_.plain("/")),
         comparison_(section_, engines, matcher_),
-        report_(config, host, diagnostics) {}
+        report_(config, host, diagnostics),
+        shadowed_(shadowed) {}
 
   ProofStats run() {
     if (host_.slots.size() > kMaxSlots) {
@@ -96,31 +101,24 @@ class HostProof {
 
   // ---- The search -------------------------------------------------------------------------------------------------
 
-  /// Looks for a request that reaches `candidate`. A rule that takes what was made up becomes a goal: not that rule.
+  /// Looks for a request that reaches `candidate`, first by guessing: a rule that takes what was made up becomes a
+  /// goal, not that rule. Where guesses end, the question is decided.
   void search(const ir::Candidate& candidate, const Place& place) {
     std::vector<Goal> goals;
     if (candidate.predicate != ir::kAlways) goals.push_back({candidate.predicate, true});
-    std::optional<ir::Candidate> hider;
     for (std::size_t round = 0; round < kMaxRounds; ++round) {
       rivals_.clear();
       const Search result = solve(host_, goals, kMaxWays,
                                   [&](const Literals& literals) { return try_literals(candidate, place, literals); });
       if (result == Search::kFound) return;
-      if (result == Search::kImpossible) return unreachable(candidate, hider);
       const std::size_t before = goals.size();
       for (const ir::Candidate& earlier : *group_) {
         if (&earlier == &candidate) break;
-        if (!contains(rivals_, earlier)) continue;
-        if (!hider) hider = earlier;
-        goals.push_back({earlier.predicate, false});
+        if (contains(rivals_, earlier)) goals.push_back({earlier.predicate, false});
       }
       if (goals.size() == before) break;
     }
-    if (const auto certain = covering_rule(candidate, place)) {
-      ++stats_.unreachable;
-      return report_.unreachable(candidate, *certain, "takes every path that could lead to it (rule D1)", taken_);
-    }
-    ++stats_.undecided;
+    decide(candidate, place);
   }
 
   bool try_literals(const ir::Candidate& candidate, const Place& place, const Literals& literals) {
@@ -147,7 +145,6 @@ class HostProof {
       for (const ir::Candidate& other : *group_) {
         if (is(other, outcome)) rivals_.push_back(other);
       }
-      taken_ = std::move(witness);
     }
     return false;
   }
@@ -158,46 +155,74 @@ class HostProof {
     });
   }
 
-  void unreachable(const ir::Candidate& candidate, const std::optional<ir::Candidate>& hider) {
+  // ---- The decision, over all requests
+  // -----------------------------------------------------------------------------------------
+
+  void decide(const ir::Candidate& candidate, const Place& place) {
+    Effort effort(std::min(decision_effort_, kUsualEffort));
+    const std::uint64_t before = effort.left();
+    Reach reach = reach_search().decide({place.path_class, std::string(place.path), candidate.predicate}, effort);
+    decision_effort_ -= before - effort.left();
+    stats_.requests += reach.taken.size();
+    switch (reach.state) {
+      case Reach::State::kReached:
+        ++stats_.reached;
+        return compare(candidate, place, *reach.request);
+      case Reach::State::kCovered:
+        return shadowed(candidate, reach);
+      case Reach::State::kImpossible:
+        ++stats_.unreachable;
+        return report_.contradiction(candidate);
+      case Reach::State::kNowhere:
+        return report_.disagreement(candidate, "the tables do not lead to this rule", reach.request);
+      case Reach::State::kNotDecided:
+        ++stats_.undecided;
+        return report_.not_decided(candidate, reach.reason);
+    }
+  }
+
+  void shadowed(const ir::Candidate& loser, const Reach& reach) {
+    Shadowing shadowing{.loser = loser, .winners = {}, .request = {}, .of_server = reach.of_server};
+    for (const Taken& taken : reach.taken) {
+      if (const ir::Candidate* const winner = candidate_of(taken.taker)) shadowing.winners.push_back(*winner);
+    }
+    if (shadowing.winners.size() != reach.taken.size()) {
+      return report_.disagreement(loser, "a rule that is not in the tables takes its requests",
+                                  reach.taken.front().request);
+    }
+    shadowing.request = reach.taken.front().request;
+    told(std::move(shadowing));
+  }
+
+  void told(Shadowing shadowing) {
     ++stats_.unreachable;
-    if (!hider) return report_.contradiction(candidate);
-    report_.unreachable(candidate, *hider, "and others before it take its requests", taken_);
+    report_.unreachable(shadowing);
+    if (shadowed_ != nullptr) shadowed_->push_back(std::move(shadowing));
   }
 
-  // ---- What a prefix hides (D1: any prefix beats any pattern, and rules without a path)
-  // ------------------------------
-
-  /// The rule of a prefix that takes every path of `place`, when that is certain.
-  std::optional<ir::Candidate> covering_rule(const ir::Candidate& candidate, const Place& place) const {
-    if (place.path_class != PathClass::kRegex && place.path_class != PathClass::kAny) return std::nullopt;
-    const std::optional<expr::Regex> regex =
-        place.path_class == PathClass::kRegex ? path_pattern(candidate) : std::nullopt;
-    const std::string certain = regex ? expr::literal_prefix(regex->root) : std::string();
-    const std::optional<std::string> only = regex ? expr::only_match(regex->root) : std::nullopt;
-    if (const auto exact = only ? host_.exact.find(*only) : host_.exact.end(); exact != host_.exact.end()) {
-      if (exact->second.back().predicate == ir::kAlways) return exact->second.back();
-    }
-    for (const auto& [prefix, group] : host_.prefix) {
-      if (group.back().predicate != ir::kAlways) continue;
-      const bool rest_follows = certain.size() > prefix.size() && certain[prefix.size()] == '/';
-      if (prefix.empty() || (certain.starts_with(prefix) && (rest_follows || only == prefix))) return group.back();
-    }
-    return std::nullopt;
+  const ir::Candidate* candidate_of(const TableRule& rule) const {
+    const auto in = [&](const ir::Group& group) -> const ir::Candidate* {
+      const auto found = std::ranges::find(group, rule.predicate, &ir::Candidate::predicate);
+      return found == group.end() ? nullptr : &*found;
+    };
+    if (rule.path_class == PathClass::kRegex) return in(host_.regex);
+    if (rule.path_class == PathClass::kAny) return in(host_.any);
+    const auto& groups = rule.path_class == PathClass::kExact ? host_.exact : host_.prefix;
+    const auto group = groups.find(rule.path);
+    return group == groups.end() ? nullptr : in(group->second);
   }
 
-  std::optional<expr::Regex> path_pattern(const ir::Candidate& candidate) const {
-    const auto& match = config_.routes[candidate.route].rules[candidate.rule].matches[candidate.match];
-    return expr::parse_regex(match.path.value.value).regex;
+  /// Made when the first rule needs it: of most hosts, none does.
+  ReachSearch& reach_search() {
+    if (!reach_search_) reach_search_.emplace(section_, plain_, matcher_);
+    return *reach_search_;
   }
 
   /// What the lowering found to be hidden or contradictory already.
   void report_dropped() {
-    for (const ir::Shadowed& shadowed : host_.shadowed) {
+    for (const ir::Shadowed& dropped : host_.shadowed) {
       ++stats_.rules;
-      ++stats_.unreachable;
-      std::optional<Witness> example = example_of(shadowed.loser);
-      if (example && !is(shadowed.winner, evaluate(*example))) example.reset();
-      report_.unreachable(shadowed.loser, shadowed.winner, "comes first and takes all its requests", example);
+      told({.loser = dropped.loser, .winners = {dropped.winner}, .request = example_of(dropped)});
     }
     for (const ir::Candidate& candidate : host_.impossible) {
       ++stats_.rules;
@@ -206,8 +231,24 @@ class HostProof {
     }
   }
 
-  /// A request for a match by its own fields; conditions of an expression are left to chance.
-  std::optional<Witness> example_of(const ir::Candidate& candidate) const {
+  /// A request that the loser would take and the winner takes. None where the winner is hidden itself.
+  std::optional<Witness> example_of(const ir::Shadowed& dropped) {
+    const LinkedRoute& route = config_.routes[dropped.loser.route];
+    if (auto plain = plain_example(dropped.loser); plain && is(dropped.winner, evaluate(*plain))) return plain;
+    if (decision_effort_ == 0) return std::nullopt;
+    ReachSearch& search = reach_search();
+    const Set loser = match_set(search.space(), route, dropped.loser.rule, dropped.loser.match);
+    Effort effort(std::min(decision_effort_, kExampleEffort));
+    const std::uint64_t before = effort.left();
+    const auto example =
+        search.request_of(loser, effort, [&](const Witness& request) { return is(dropped.winner, evaluate(request)); });
+    decision_effort_ -= before - effort.left();
+    return example;
+  }
+
+  /// A request for a match that has neither pattern nor expression.
+  std::optional<Witness> plain_example(const ir::Candidate& candidate) const {
+    if (config_.routes[candidate.route].expression) return std::nullopt;
     const RuleMatch& match = config_.routes[candidate.route].rules[candidate.rule].matches[candidate.match];
     if (match.path.type == PathMatch::Type::kRegex) return std::nullopt;
     Witness witness = maker_.plain(match.path.type == PathMatch::Type::kNone ? "/" : match.path.value.value);
@@ -225,6 +266,23 @@ class HostProof {
 
   // ---- The engines
   // ---------------------------------------------------------------------------------------------------
+
+  /// A request that the decision found: nothing was guessed, so every condition of the rule is as the request has it.
+  void compare(const ir::Candidate& candidate, const Place& place, const Witness& witness) {
+    if (!comparison_.needed()) return;
+    const WitnessView view(witness);
+    const program::SlotValues values(section_, view.view(), matcher_);
+    Literals literals;
+    add_conditions(candidate.predicate, values.input(), literals);
+    compare(candidate, place, witness, evaluate(witness).group, literals);
+  }
+
+  void add_conditions(std::uint32_t node, const program::MatchInput& input, Literals& literals) const {
+    if (node == ir::kAlways) return;
+    const ir::Node& condition = host_.nodes[node];
+    for (const std::uint32_t operand : condition.operands) add_conditions(operand, input, literals);
+    if (condition.operands.empty()) literals.push_back({node, program::holds(section_.view, node, input)});
+  }
 
   void compare(const ir::Candidate& candidate, const Place& place, const Witness& witness, std::uint32_t group,
                const Literals& literals) {
@@ -259,15 +317,17 @@ class HostProof {
   const ir::Group* group_ = nullptr;
   std::optional<ir::Candidate> first_candidate_;
   std::vector<ir::Candidate> rivals_;  ///< of this group: what took the requests of the current round
-  std::optional<Witness> taken_;       ///< the last request that another rule took
+  std::vector<Shadowing>* shadowed_;   ///< may be null
+  std::optional<ReachSearch> reach_search_;
+  std::uint64_t decision_effort_ = kHostEffort;
   std::size_t budget_ = kNearMissBudget;
 };
 
 }  // namespace
 
 ProofStats prove_host(const LinkedConfig& config, const ir::Host& host, const program::SectionView& section,
-                      const Engines& engines, Diagnostics& diagnostics) {
-  return HostProof(config, host, section, engines, diagnostics).run();
+                      const Engines& engines, Diagnostics& diagnostics, std::vector<Shadowing>* shadowed) {
+  return HostProof(config, host, section, engines, diagnostics, shadowed).run();
 }
 
 }  // namespace edge::compiler::analyze

@@ -26,6 +26,17 @@ struct Engines {
       regex;
 };
 
+/// A rule that wins nothing on one host: for the conditions of its route's status.
+struct Shadowing {
+  ir::Candidate loser;
+  /// Those that take its requests together; none of them can be left out.
+  std::vector<ir::Candidate> winners;
+  /// One of the loser's requests, which the first winner takes.
+  std::optional<Witness> request;
+  /// `OPTIONS *`, which has no path, reaches the loser all the same.
+  bool of_server = false;
+};
+
 struct ProofStats {
   std::size_t rules = 0;
   std::size_t reached = 0;
@@ -34,9 +45,10 @@ struct ProofStats {
   std::size_t requests = 0;
 };
 
-/// Proves one host. Unreachable rules become warnings that name the rule that hides them (kUnreachableRule); a
-/// disagreement becomes an error (kEnginesDisagree) with the request.
+/// Proves one host. Unreachable rules become warnings that name the rules that hide them (kUnreachableRule), and go to
+/// `shadowed` when that is given; where it cannot be decided, a note says so (kNotDecided). A disagreement becomes an
+/// error (kEnginesDisagree) with the request.
 ProofStats prove_host(const LinkedConfig& config, const ir::Host& host, const program::SectionView& section,
-                      const Engines& engines, Diagnostics& diagnostics);
+                      const Engines& engines, Diagnostics& diagnostics, std::vector<Shadowing>* shadowed = nullptr);
 
 }  // namespace edge::compiler::analyze

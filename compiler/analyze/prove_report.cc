@@ -29,20 +29,51 @@ Diagnostic ProofReport::about(const ir::Candidate& candidate, DiagnosticCode cod
   return diagnostic;
 }
 
-void ProofReport::unreachable(const ir::Candidate& loser, const ir::Candidate& winner, const std::string& why,
-                              const std::optional<Witness>& example) {
-  const PathMatch& path = config_.routes[loser.route].rules[loser.rule].matches[loser.match].path;
-  const bool pattern =
-      path.type == PathMatch::Type::kRegex && winner.predicate == ir::kAlways &&
-      config_.routes[winner.route].rules[winner.rule].matches[winner.match].path.type == PathMatch::Type::kPrefix;
+/// How the winner comes to the loser's requests.
+std::string ProofReport::why(const Shadowing& shadowing) const {
+  if (shadowing.winners.size() > 1) return "and others before it take its requests";
+  const ir::Candidate& winner = shadowing.winners.front();
+  const PathMatch& ours = path_of(shadowing.loser);
+  const PathMatch& theirs = path_of(winner);
+  if (ours.type == theirs.type && (ours.type == PathMatch::Type::kRegex || ours.value.value == theirs.value.value)) {
+    return "comes first and takes all its requests";
+  }
+  if (winner.predicate == ir::kAlways) return "takes every path that could lead to it (rule D1)";
+  return "comes first (rule D1) and takes all its requests";
+}
+
+const PathMatch& ProofReport::path_of(const ir::Candidate& candidate) const {
+  return config_.routes[candidate.route].rules[candidate.rule].matches[candidate.match].path;
+}
+
+void ProofReport::unreachable(const Shadowing& shadowing) {
+  const ir::Candidate& winner = shadowing.winners.front();
+  const bool pattern = shadowing.winners.size() == 1 && path_of(shadowing.loser).type == PathMatch::Type::kRegex &&
+                       winner.predicate == ir::kAlways && path_of(winner).type == PathMatch::Type::kPrefix;
   const DiagnosticCode code = pattern ? DiagnosticCode::kHiddenRegex : DiagnosticCode::kUnreachableRule;
-  Diagnostic diagnostic = about(loser, code, Severity::kWarning);
-  diagnostic.message =
-      "no request reaches this rule on " + host_name() + ": " + ir::candidate_text(config_, winner) + " " + why;
-  const Span span = span_of(config_.routes[winner.route], winner);
-  if (span.somewhere() && span != diagnostic.span) diagnostic.labels.push_back({span, "this rule takes its requests"});
+  Diagnostic diagnostic = about(shadowing.loser, code, Severity::kWarning);
+  diagnostic.message = "no request reaches this rule on " + host_name() + ": " + ir::candidate_text(config_, winner) +
+                       " " + why(shadowing);
+  const bool several = shadowing.winners.size() > 1;
+  for (const ir::Candidate& taker : shadowing.winners) {
+    const Span span = span_of(config_.routes[taker.route], taker);
+    if (!span.somewhere() || span == diagnostic.span) continue;
+    diagnostic.labels.push_back(
+        {span, several ? "this rule takes some of its requests" : "this rule takes its requests"});
+  }
   if (pattern) diagnostic.notes.emplace_back("any prefix, `/` too, comes before any pattern (rule D1)");
-  if (example) diagnostic.notes.push_back("`" + witness_text(*example) + "` goes to the other rule");
+  if (shadowing.request) {
+    diagnostic.notes.push_back("`" + witness_text(*shadowing.request) + "` goes to the other rule");
+  }
+  if (shadowing.of_server) {
+    diagnostic.notes.emplace_back("only `OPTIONS *`, which asks about the server and has no path, still reaches it");
+  }
+  diagnostics_.add(std::move(diagnostic));
+}
+
+void ProofReport::not_decided(const ir::Candidate& candidate, const std::string& reason) {
+  Diagnostic diagnostic = about(candidate, DiagnosticCode::kNotDecided, Severity::kNote);
+  diagnostic.message = "whether any request reaches this rule on " + host_name() + " was not found out: " + reason;
   diagnostics_.add(std::move(diagnostic));
 }
 

@@ -13,9 +13,10 @@ class ProofReport {
   ProofReport(const LinkedConfig& config, const ir::Host& host, Diagnostics& diagnostics)
       : config_(config), host_(host), diagnostics_(diagnostics) {}
 
-  /// `loser` can never win. `why` continues "`winner` takes …"; `example`: a request of the loser's that shows it.
-  void unreachable(const ir::Candidate& loser, const ir::Candidate& winner, const std::string& why,
-                   const std::optional<Witness>& example);
+  /// The loser can never win. At least one winner.
+  void unreachable(const Shadowing& shadowing);
+  /// Whether any request reaches `candidate` was not found out.
+  void not_decided(const ir::Candidate& candidate, const std::string& reason);
   /// No request fulfils the conditions of `candidate`.
   void contradiction(const ir::Candidate& candidate);
   void disagreement(const ir::Candidate& candidate, const std::string& what, const std::optional<Witness>& request);
@@ -25,6 +26,8 @@ class ProofReport {
  private:
   Diagnostic about(const ir::Candidate& candidate, DiagnosticCode code, Severity severity) const;
   std::string host_name() const;
+  std::string why(const Shadowing& shadowing) const;
+  const PathMatch& path_of(const ir::Candidate& candidate) const;
 
   const LinkedConfig& config_;
   const ir::Host& host_;

@@ -10,11 +10,12 @@
 #include "compiler/analyze/solve.h"
 #include "compiler/analyze/witness.h"
 #include "compiler/expr/regex_syntax.h"
+#include "program/evaluate.h"
 
 namespace edge::compiler::analyze {
 
 /// Where a candidate hangs: the paths that lead to it.
-enum class PathClass : std::uint8_t { kExact, kPrefix, kRegex, kAny };
+using PathClass = program::Trace::PathClass;
 struct Place {
   PathClass path_class;
   std::string_view path;  ///< exact path, or prefix without trailing slash
