@@ -27,6 +27,9 @@ namespace condition {
 // Types. `Ready` is never stored: it sums up the others.
 inline constexpr std::string_view kAccepted = "Accepted";
 inline constexpr std::string_view kConflicted = "Conflicted";
+/// Of backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking knows only when there is
+/// none.
+inline constexpr std::string_view kHealthy = "Healthy";
 inline constexpr std::string_view kPartiallyInvalid = "PartiallyInvalid";
 inline constexpr std::string_view kProgrammed = "Programmed";
 inline constexpr std::string_view kReady = "Ready";

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
+#include "compiler/link/linked_settings.h"
 #include "program/format.h"
 
 namespace edge::compiler::link {
@@ -14,6 +16,20 @@ struct Defaults {
   std::uint64_t gateway_body_limit;
   std::uint32_t weight;
   std::uint32_t redirect_status;
+  TlsVersion tls_min_version;
+  std::string_view redirect_scheme;
+  std::uint16_t redirect_scheme_port;
+  std::uint16_t redirect_scheme_status;
+  std::uint64_t compression_min_size;
+  std::uint8_t compression_level;
+  std::span<const std::string_view> uncompressed_types;
+  std::span<const std::string_view> compressed_types;  ///< although the former cover them
+  std::uint64_t cache_max_size;
+  std::uint64_t cache_max_entry_size;
+  std::chrono::nanoseconds cache_max_ttl;
+  std::uint8_t sampling_percent;
+  std::string_view access_log_format;
+  std::uint32_t mirror_percent;
   program::Balance balance;
   std::chrono::nanoseconds connect_timeout;
   std::chrono::nanoseconds upstream_idle_timeout;
@@ -25,6 +41,25 @@ struct Defaults {
   std::uint16_t retry_on;                     ///< of one that names no cause
   std::chrono::nanoseconds backoff_base;
   std::chrono::nanoseconds backoff_max;
+  std::uint32_t concurrent_retries;
+  std::chrono::nanoseconds probe_interval;
+  std::chrono::nanoseconds probe_timeout;
+  std::uint32_t healthy_threshold;
+  std::uint32_t unhealthy_threshold;
+  std::string_view probe_path;
+  std::uint16_t probe_status;
+  std::uint32_t consecutive_errors;  ///< of passive checks and circuit breakers, as are the three below
+  std::chrono::nanoseconds ejection_interval;
+  std::chrono::nanoseconds base_ejection_time;
+  std::uint8_t max_ejection_percent;
+  std::string_view realm;
+  std::chrono::nanoseconds forward_auth_timeout;
+  std::span<const std::string_view> oidc_scopes;
+  std::string_view token_header;
+  std::string_view token_prefix;
+  std::chrono::nanoseconds clock_skew;
+  std::span<const std::string_view> cors_methods;
+  std::uint64_t hsts_max_age;  ///< seconds
 };
 
 extern const Defaults kDefaults;

@@ -5,31 +5,14 @@
 #include <vector>
 
 #include "base/units.h"
+#include "compiler/link/defaults.h"
+#include "compiler/link/dump_settings.h"
 #include "compiler/link/retry_on.h"
 
 namespace edge::compiler::link {
 namespace {
 
 std::string name_of(const Identity& identity) { return identity.name_space + "/" + identity.name; }
-
-std::string quote(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 std::string names_text(const std::vector<Located<HostPattern>>& names) {
   if (names.empty()) return "*";
@@ -91,6 +74,7 @@ class Dumper {
     for (const LinkedGateway& gateway : config_.gateways) dump_gateway(gateway);
     for (const LinkedListener& listener : config_.listeners) dump_listener(listener);
     for (const LinkedBackend& backend : config_.backends) dump_backend(backend);
+    for (const LinkedPolicy& policy : config_.policies) dump_policy(policy);
     for (const LinkedRoute& route : config_.routes) dump_route(route);
     return std::move(out_);
   }
@@ -100,12 +84,33 @@ class Dumper {
     out_ += std::string(static_cast<std::size_t>(depth) * 2, ' ') + text + "\n";
   }
 
+  void lines(int depth, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) line(depth, text);
+  }
+
+  void policies(const std::vector<std::uint32_t>& indices) {
+    for (const std::uint32_t index : indices) {
+      const LinkedPolicy& policy = config_.policies[index];
+      line(1, "policy " + name_of(policy.identity) + " " + std::string(type_text(policy.type)));
+    }
+  }
+
+  void dump_policy(const LinkedPolicy& policy) {
+    line(0, "policy " + name_of(policy.identity) + " " + std::string(type_text(policy.type)) +
+                (policy.enforced         ? ""
+                 : protects(policy.type) ? ", not enforced: denies"
+                                         : ", not applied"));
+    lines(1, settings_lines(policy));
+  }
+
   void dump_gateway(const LinkedGateway& gateway) {
     line(0, "gateway " + name_of(gateway.identity));
     if (gateway.identity.created != 0) line(1, "created " + std::to_string(gateway.identity.created));
     if (gateway.addresses.empty()) line(1, "address any");
     for (const IpAddress& address : gateway.addresses) line(1, "address " + to_string(address));
     for (const Cidr& block : gateway.trusted_proxies) line(1, "trusts " + to_string(block));
+    policies(gateway.policies);
+    lines(1, settings_lines(gateway));
   }
 
   std::string listener_name(const LinkedListener& listener) const {
@@ -117,6 +122,7 @@ class Dumper {
     line(1, std::string(protocol_text(listener.protocol)) + " port " + std::to_string(listener.port));
     line(1, "hosts " + names_text(listener.hostnames));
     line(1, "max-request-body " + std::to_string(listener.max_request_body));
+    lines(1, settings_lines(listener));
   }
 
   void dump_backend(const LinkedBackend& backend) {
@@ -133,6 +139,10 @@ class Dumper {
       line(1, "retries " + std::to_string(backend.max_retries) + " on " + retry_on_text(backend.retry_on) +
                   " backoff " + duration_text(backend.backoff_base) + " to " + duration_text(backend.backoff_max));
     }
+    if (backend.max_concurrent_retries != kDefaults.concurrent_retries) {
+      line(1, "retries at one time " + std::to_string(backend.max_concurrent_retries));
+    }
+    lines(1, settings_lines(backend));
     for (const program::BackendEndpoints& entry : config_.endpoints.backends) {
       if (entry.name != backend.identity.name || entry.name_space != backend.identity.name_space) continue;
       for (const program::Endpoint& endpoint : entry.endpoints) {
@@ -148,6 +158,7 @@ class Dumper {
     line(1, "hosts " + names_text(route.hostnames));
     for (const std::uint32_t listener : route.listeners) line(1, "on " + listener_name(config_.listeners[listener]));
     if (route.listeners.empty()) line(1, "on nothing");
+    policies(route.policies);
     if (route.denied) line(1, "denied");
     if (route.expression) line(1, "expression " + quote(route.expression->value));
     for (std::size_t i = 0; i < route.rules.size(); ++i) {
@@ -162,6 +173,10 @@ class Dumper {
     for (const WeightedBackend& entry : rule.backends) {
       const std::string name = entry.backend ? name_of(config_.backends[*entry.backend].identity) : "unresolved";
       line(2, "backend " + name + " weight " + std::to_string(entry.weight));
+    }
+    for (const Mirror& mirror : rule.mirrors) {
+      const std::string name = mirror.backend ? name_of(config_.backends[*mirror.backend].identity) : "unresolved";
+      line(2, "mirror " + name + " " + std::to_string(mirror.percent) + "%");
     }
     if (rule.retry) {
       line(2, "retry " + std::to_string(rule.retry->max_retries) + " on " + retry_on_text(rule.retry->retry_on));

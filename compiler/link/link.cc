@@ -1,18 +1,106 @@
 #include "compiler/link/link.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {
 namespace {
 
-/// Routes by name; only those that were linked, as a policy on a route that is left out has nothing to protect.
+/// Keeps what was found about one resource.
+void keep_status(const model::Metadata& metadata, Findings& findings, LinkedConfig& config) {
+  if (auto status = status_of(metadata, findings)) config.statuses.push_back(*std::move(status));
+}
+
+/// Gives each of `backends` its index in config.backends; nullopt where its service does not resolve.
+std::vector<std::optional<std::uint32_t>> link_backends(const std::vector<model::ProxyBackend>& backends,
+                                                        const BackendTargets& targets, Diagnostics& diagnostics,
+                                                        LinkedConfig& config) {
+  std::vector<std::optional<std::uint32_t>> index(backends.size());
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    Findings findings{diagnostics};
+    auto link = link_backend(backends[i], targets, findings);
+    keep_status(backends[i].metadata, findings, config);
+    if (!link) continue;
+    index[i] = static_cast<std::uint32_t>(config.backends.size());
+    config.backends.push_back(std::move(link->backend));
+    config.endpoints.backends.push_back(std::move(link->endpoints));
+  }
+  std::sort(config.endpoints.backends.begin(), config.endpoints.backends.end(),
+            [](const auto& a, const auto& b) { return a.backend_id < b.backend_id; });
+  return index;
+}
+
+/// Those that a fault leaves out are added to `refused`: policies on them have nothing to protect.
+void link_routes(const std::vector<model::ProxyRoute>& routes, const RouteTargets& targets, Diagnostics& diagnostics,
+                 Refused& refused, LinkedConfig& config) {
+  config.routes.reserve(routes.size());
+  for (const model::ProxyRoute& route : routes) {
+    Findings findings{diagnostics};
+    auto linked = link_route(route, targets, findings);
+    keep_status(route.metadata, findings, config);
+    if (linked) {
+      config.routes.push_back(*std::move(linked));
+    } else {
+      refused.emplace(route.metadata.text(), route.metadata.span);
+    }
+  }
+}
+
+void link_policies(const std::vector<model::ProxyPolicy>& policies, const PolicyTargets& targets,
+                   Diagnostics& diagnostics, LinkedConfig& config) {
+  std::vector<std::optional<PolicyLink>> linked;
+  for (const model::ProxyPolicy& policy : policies) {
+    Findings findings{diagnostics};
+    linked.push_back(link_policy(policy, targets, findings));
+    keep_status(policy.metadata, findings, config);
+  }
+  assign_policies(policies, std::move(linked), config, diagnostics);
+}
+
 NameIndex index_of_routes(const LinkedConfig& config) {
   NameIndex index;
-  index.reserve(config.routes.size());
   for (std::uint32_t i = 0; i < config.routes.size(); ++i) {
-    index.add(config.routes[i].identity.name_space, config.routes[i].identity.name, i);
+    const Identity& identity = config.routes[i].identity;
+    index.add(identity.kind, identity.name_space, identity.name, i);
   }
   return index;
+}
+
+void drop_doubles(model::ResourceSet& resources, Diagnostics& diagnostics) {
+  sort_and_drop_doubles(resources.vips, diagnostics);
+  sort_and_drop_doubles(resources.gateways, diagnostics);
+  sort_and_drop_doubles(resources.routes, diagnostics);
+  sort_and_drop_doubles(resources.backends, diagnostics);
+  sort_and_drop_doubles(resources.policies, diagnostics);
+  sort_and_drop_doubles(resources.services, diagnostics);
+  sort_and_drop_doubles(resources.secrets, diagnostics);
+}
+
+/// How many routes each listener has, for its status.
+void count_attached_routes(const NameIndex& gateways, const ListenerStates& states, LinkedConfig& config) {
+  std::vector<std::uint32_t> counts(config.listeners.size(), 0);
+  for (const LinkedRoute& route : config.routes) {
+    for (const std::uint32_t listener : route.listeners) ++counts[listener];
+  }
+  for (ResourceStatus& status : config.statuses) {
+    if (status.listeners.empty()) continue;
+    const auto gateway = gateways.find(status.kind, status.name_space, status.name);
+    if (!gateway) continue;
+    for (std::size_t i = 0; i < states[*gateway].size(); ++i) {
+      const auto& linked = states[*gateway][i].linked;
+      if (linked) status.listeners[i].attached_routes = counts[*linked];
+    }
+  }
+}
+
+void refused_statuses(const std::vector<model::Metadata>& refused, Diagnostics& diagnostics, LinkedConfig& config) {
+  for (const model::Metadata& metadata : refused) {
+    Findings findings{diagnostics};
+    fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, "fields of the resource are at fault");
+    keep_status(metadata, findings, config);
+  }
 }
 
 }  // namespace
@@ -25,40 +113,49 @@ Identity identity_of(const model::Metadata& metadata) {
           .span = metadata.span};
 }
 
+std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Findings& findings) {
+  ResourceStatus& found = findings.status;
+  if (found.conditions.empty() && found.parents.empty() && found.listeners.empty() && found.addresses.empty()) {
+    return std::nullopt;
+  }
+  found.kind = metadata.kind;
+  found.name_space = metadata.name_space;
+  found.name = metadata.name;
+  return std::move(found);
+}
+
 LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
-  sort_and_drop_doubles(resources.vips, diagnostics);
-  sort_and_drop_doubles(resources.gateways, diagnostics);
-  sort_and_drop_doubles(resources.routes, diagnostics);
-  sort_and_drop_doubles(resources.backends, diagnostics);
-  sort_and_drop_doubles(resources.policies, diagnostics);
-  sort_and_drop_doubles(resources.services, diagnostics);
+  drop_doubles(resources, diagnostics);
 
   const Grants grants(resources.grants);
   Refused refused;
   for (const model::Metadata& metadata : resources.refused) refused.emplace(metadata.text(), metadata.span);
-  const Scope scope{grants, refused, diagnostics};
-
-  LinkedConfig config;
-  link_gateways(resources.gateways, resources.vips, scope, config);
-  const auto backend_index = link_backends(resources.backends, resources, scope, config);
-
+  const Scope scope{grants, refused};
+  const NameIndex vip_names = index_of(resources.vips);
   const NameIndex gateway_names = index_of(resources.gateways);
   const NameIndex backend_names = index_of(resources.backends);
-  const Resolver gateways("ProxyGateway", gateway_names, scope);
-  const Resolver backends("ProxyBackend", backend_names, scope);
-  // A route that linking leaves out is refused too, as far as policies are concerned.
-  std::vector<model::Metadata> routes_before;
-  if (!resources.policies.empty()) {
-    for (const model::ProxyRoute& route : resources.routes) routes_before.push_back(route.metadata);
-  }
-  link_routes(resources.routes, {gateways, backends, backend_index}, config, diagnostics);
+  const NameIndex service_names = index_of(resources.services);
+  const NameIndex secret_names = index_of(resources.secrets);
+  const Resolver vips(vip_names, scope);
+  const Resolver gateways(gateway_names, scope);
+  const Resolver backends(backend_names, scope);
+  const Resolver services(service_names, scope);
+  const Resolver secret_resolver(secret_names, scope);
+  const SecretTable secrets{resources.secrets, secret_resolver};
 
-  const NameIndex route_names = index_of_routes(config);
-  for (const model::Metadata& metadata : routes_before) {
-    if (!route_names.find(metadata.name_space, metadata.name)) refused.emplace(metadata.text(), metadata.span);
-  }
-  const Resolver routes("ProxyRoute", route_names, scope);
-  link_policies(resources.policies, gateways, routes, config, diagnostics);
+  LinkedConfig config;
+  const ListenerStates listeners =
+      link_gateways(resources.gateways, {resources.vips, vip_names, vips, secrets}, diagnostics, config);
+  const ServiceTable table(resources.services, resources.slices);
+  const auto backend_index = link_backends(resources.backends, {table, services, secrets}, diagnostics, config);
+  link_routes(resources.routes, {gateways, backends, backend_index, listeners, config}, diagnostics, refused, config);
+
+  const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
+  const Resolver routes(route_names, scope);
+  link_policies(resources.policies, {gateways, routes, secrets}, diagnostics, config);
+  refused_statuses(resources.refused, diagnostics, config);
+  sort_and_merge(config.statuses);
+  count_attached_routes(gateway_names, listeners, config);
   return config;
 }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "compiler/link/defaults.h"
+#include "compiler/link/listener_claims.h"
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {
@@ -11,15 +11,10 @@ namespace {
 
 /// VIPs of this namespace serve the gateways of every namespace.
 constexpr std::string_view kSharedNamespace = "edge-system";
-
-std::string listener_field(std::size_t index, std::string_view field = {}) {
-  std::string text = "spec.listeners[" + std::to_string(index) + "]";
-  if (!field.empty()) text.append(".").append(field);
-  return text;
-}
+constexpr std::string_view kVip = "ProxyVIP";
 
 /// The VIP of a gateway: in the namespace that it names, else its own, else the shared one.
-std::optional<std::uint32_t> find_vip(const model::ProxyGateway& gateway, const NameIndex& vips, const Scope& scope) {
+Resolved find_vip(const model::ProxyGateway& gateway, const GatewayTargets& targets, Findings& findings) {
   const Located<std::string>& written = *gateway.vip_ref;
   model::Reference reference{.name = written};
   const std::size_t slash = written.value.find('/');
@@ -28,16 +23,19 @@ std::optional<std::uint32_t> find_vip(const model::ProxyGateway& gateway, const 
     reference.name.value = written.value.substr(slash + 1);
   }
   const bool own = reference.name_space.empty();
+  const auto find_in = [&](std::string_view space) {
+    findings.depends_on(kVip, space, reference.name.value);
+    return targets.vip_names.find(kVip, space, reference.name.value);
+  };
   if (own) {
-    if (const auto found = vips.find(gateway.metadata.name_space, reference.name.value)) return found;
+    if (const auto found = find_in(gateway.metadata.name_space)) return {*found, ReferenceFault::kNone};
   }
   if (own || reference.name_space == kSharedNamespace) {
-    if (const auto found = vips.find(kSharedNamespace, reference.name.value)) return found;
+    if (const auto found = find_in(kSharedNamespace)) return {*found, ReferenceFault::kNone};
     if (!own) reference.name_space = gateway.metadata.name_space;  // the message is about the name, not a grant
   }
-  return Resolver("ProxyVIP", vips, scope).resolve(gateway.metadata, reference, [] {
-    return std::string("spec.vipRef");
-  });
+  return targets.vip_resolver.resolve(
+      gateway.metadata, kVip, reference, [] { return std::string("spec.vipRef"); }, findings);
 }
 
 program::Protocol protocol_of(const std::string& text) {
@@ -45,87 +43,6 @@ program::Protocol protocol_of(const std::string& text) {
   if (text == "HTTPS") return program::Protocol::kHttps;
   return text == "TLS" ? program::Protocol::kTls : program::Protocol::kTcp;
 }
-
-/// One listener that asks for its port and names.
-struct Claim {
-  std::uint32_t gateway = 0;
-  std::uint32_t listener = 0;
-};
-
-/// Grants ports and names in the order of age: whoever comes later and does not fit is refused.
-class Claims {
- public:
-  Claims(const std::vector<model::ProxyGateway>& gateways, const LinkedConfig& config, Diagnostics& diagnostics)
-      : gateways_(gateways), config_(config), diagnostics_(diagnostics) {}
-
-  bool grant(Claim claim) {
-    const model::Listener& asked = listener(claim);
-    const auto port = std::to_string(asked.port.value);
-    if (const auto holder = holder_of(port, claim, true)) {
-      refuse(claim, *holder, asked.port.span, "port",
-             "port " + port + " is already served with protocol " + listener(*holder).protocol.value);
-      return false;
-    }
-    if (asked.hostnames.empty()) {
-      if (const auto holder = holder_of(port + "|", claim, false)) {
-        refuse(claim, *holder, asked.name.span, "hostnames", "every host on port " + port + " is already claimed");
-        return false;
-      }
-    }
-    for (const Located<HostPattern>& name : asked.hostnames) {
-      if (const auto holder = holder_of(port + "|" + name.value.text(), claim, false)) {
-        refuse(claim, *holder, name.span, "hostnames",
-               "`" + name.value.text() + "` on port " + port + " is already claimed");
-        return false;
-      }
-    }
-    holders_[port].push_back(claim);
-    if (asked.hostnames.empty()) holders_[port + "|"].push_back(claim);
-    for (const Located<HostPattern>& name : asked.hostnames) holders_[port + "|" + name.value.text()].push_back(claim);
-    return true;
-  }
-
- private:
-  const model::Listener& listener(Claim claim) const { return gateways_[claim.gateway].listeners[claim.listener]; }
-
-  bool same_address(Claim a, Claim b) const {
-    const std::vector<IpAddress>& x = config_.gateways[a.gateway].addresses;
-    const std::vector<IpAddress>& y = config_.gateways[b.gateway].addresses;
-    if (x.empty() || y.empty()) return true;
-    return std::find_first_of(x.begin(), x.end(), y.begin(), y.end()) != x.end();
-  }
-
-  std::optional<Claim> holder_of(const std::string& key, Claim claim, bool other_protocol) const {
-    const auto found = holders_.find(key);
-    if (found == holders_.end()) return std::nullopt;
-    for (const Claim& holder : found->second) {
-      if (other_protocol && listener(holder).protocol.value == listener(claim).protocol.value) {
-        // Holders of one port and address share the protocol, so the first on this address decides.
-        if (same_address(holder, claim)) return std::nullopt;
-        continue;
-      }
-      if (same_address(holder, claim)) return holder;
-    }
-    return std::nullopt;
-  }
-
-  void refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message) {
-    const model::ProxyGateway& gateway = gateways_[holder.gateway];
-    diagnostics_.add({.code = DiagnosticCode::kConflict,
-                      .resource = gateways_[claim.gateway].metadata.text(),
-                      .field = listener_field(claim.listener, field),
-                      .span = span,
-                      .message = std::move(message) + "; the listener is left out",
-                      .labels = {{listener(holder).name.span, "held by " + gateway.metadata.text() + ", listener `" +
-                                                                  listener(holder).name.value + "`"}},
-                      .notes = {"of two claims the older gateway's holds"}});
-  }
-
-  const std::vector<model::ProxyGateway>& gateways_;
-  const LinkedConfig& config_;
-  Diagnostics& diagnostics_;
-  std::unordered_map<std::string, std::vector<Claim>> holders_;
-};
 
 void warn_unserved(const model::ProxyGateway& gateway, Diagnostics& diagnostics) {
   const auto warn = [&](const auto& block, std::string field, std::string_view what) {
@@ -140,7 +57,9 @@ void warn_unserved(const model::ProxyGateway& gateway, Diagnostics& diagnostics)
   warn(gateway.redirect_scheme, "spec.redirectScheme", "the scheme redirect");
   for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
     const model::Listener& listener = gateway.listeners[i];
-    warn(listener.redirect_scheme, listener_field(i, "redirectScheme"), "the scheme redirect");
+    const bool own = listener.redirect_scheme &&
+                     (!gateway.redirect_scheme || listener.redirect_scheme->span != gateway.redirect_scheme->span);
+    if (own) warn(listener.redirect_scheme, listener_field(i, "redirectScheme"), "the scheme redirect");
     if (listener.ssl_redirect && listener.ssl_redirect->value) {
       not_served(gateway.metadata, listener.ssl_redirect->span, listener_field(i, "sslRedirect"),
                  "the redirect to HTTPS is not served by this version", diagnostics);
@@ -166,79 +85,182 @@ void check_vip_ports(const model::ProxyGateway& gateway, const model::ProxyVip& 
   }
 }
 
-LinkedListener make_listener(const model::Listener& listener, std::uint32_t gateway) {
-  return {.gateway = gateway,
-          .name = listener.name.value,
-          .port = static_cast<std::uint16_t>(listener.port.value),
-          .protocol = protocol_of(listener.protocol.value),
-          .hostnames = listener.hostnames,
-          .max_request_body = listener.max_request_body ? static_cast<std::uint64_t>(listener.max_request_body->value)
-                                                        : kDefaults.gateway_body_limit,
-          .span = listener.span};
-}
+class GatewayLinker {
+ public:
+  GatewayLinker(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
+                Diagnostics& diagnostics, LinkedConfig& config)
+      : gateways_(gateways), targets_(targets), diagnostics_(diagnostics), config_(config) {}
 
-}  // namespace
+  ListenerStates run() {
+    states_.resize(gateways_.size());
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) gateway(i);
+    const std::vector<Claim> order = claims_by_age();
+    Claims claims(gateways_, config_.gateways, diagnostics_);
+    for (const Claim& claim : order) state(claim).reason = claims.grant(claim);
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) listeners(i);
+    return std::move(states_);
+  }
 
-void link_gateways(const std::vector<model::ProxyGateway>& gateways, const std::vector<model::ProxyVip>& vips,
-                   const Scope& scope, LinkedConfig& config) {
-  Diagnostics& diagnostics = scope.diagnostics;
-  const NameIndex vip_names = index_of(vips);
-  std::vector<bool> bound(gateways.size(), true);
-  for (std::uint32_t i = 0; i < gateways.size(); ++i) {
-    const model::ProxyGateway& gateway = gateways[i];
+ private:
+  ListenerState& state(Claim claim) { return states_[claim.gateway][claim.listener]; }
+
+  void gateway(std::uint32_t index) {
+    const model::ProxyGateway& gateway = gateways_[index];
+    Findings findings{diagnostics_};
     LinkedGateway linked{.identity = identity_of(gateway.metadata), .addresses = {}, .trusted_proxies = {}};
     for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
+    link_gateway_settings(gateway, linked);
+    std::string_view reason;
     if (gateway.vip_ref) {
       // Without its VIP it must not bind every address instead.
-      const auto vip = find_vip(gateway, vip_names, scope);
-      bound[i] = vip.has_value();
-      if (vip) {
-        linked.addresses.push_back(vips[*vip].address.value);
-        check_vip_ports(gateway, vips[*vip], diagnostics);
+      if (const Resolved vip = find_vip(gateway, targets_, findings)) {
+        linked.addresses.push_back(targets_.vips[vip.position].address.value);
+        check_vip_ports(gateway, targets_.vips[vip.position], diagnostics_);
+        findings.status.addresses.push_back(to_string(linked.addresses.back()));
+      } else {
+        reason = reason::kAddressNotUsable;
+        const std::string message = "the ProxyVIP `" + gateway.vip_ref->value + "` cannot be used";
+        fail(findings.status.conditions, condition::kProgrammed, reason, message);
       }
     }
     const auto& asked = gateway.load_balancer_class;
     if (asked && asked->value != kDefaults.controller_class) {
       // Rule D8: a gateway of another class is another controller's.
-      bound[i] = false;
+      reason = reason::kNotServed;
+      fail(findings.status.conditions, condition::kAccepted, reason, "the gateway is of another class");
       not_served(gateway.metadata, asked->span, "spec.loadBalancerClass",
                  "the gateway is of another class than " + std::string(kDefaults.controller_class) +
                      "; it is left to that class's controller",
-                 diagnostics);
+                 diagnostics_);
     }
-    config.gateways.push_back(std::move(linked));
-    warn_unserved(gateway, diagnostics);
+    states_[index].assign(gateway.listeners.size(), {.linked = {}, .reason = reason});
+    config_.gateways.push_back(std::move(linked));
+    findings_.push_back(std::move(findings));
+    warn_unserved(gateway, diagnostics_);
   }
 
-  std::vector<Claim> order;
-  for (std::uint32_t i = 0; i < gateways.size(); ++i) {
-    if (!bound[i]) continue;
-    for (std::uint32_t l = 0; l < gateways[i].listeners.size(); ++l) order.push_back({i, l});
-  }
-  std::stable_sort(order.begin(), order.end(), [&](const Claim& a, const Claim& b) {
-    if (a.gateway == b.gateway) return a.listener < b.listener;
-    return holds_before(gateways[a.gateway].metadata, gateways[b.gateway].metadata);
-  });
-  Claims claims(gateways, config, diagnostics);
-  std::vector<Claim> served;
-  for (const Claim& claim : order) {
-    if (!claims.grant(claim)) continue;
-    const model::Listener& listener = gateways[claim.gateway].listeners[claim.listener];
-    if (protocol_of(listener.protocol.value) == program::Protocol::kHttp) {
-      served.push_back(claim);
-    } else {
-      not_served(gateways[claim.gateway].metadata, listener.protocol.span, listener_field(claim.listener, "protocol"),
-                 "listeners of protocol " + listener.protocol.value +
-                     " are not served by this version; the listener is left out",
-                 diagnostics);
+  std::vector<Claim> claims_by_age() const {
+    std::vector<Claim> order;
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) {
+      for (std::uint32_t l = 0; l < gateways_[i].listeners.size(); ++l) {
+        if (states_[i][l].reason.empty()) order.push_back({i, l});
+      }
     }
+    std::stable_sort(order.begin(), order.end(), [&](const Claim& a, const Claim& b) {
+      if (a.gateway == b.gateway) return a.listener < b.listener;
+      return holds_before(gateways_[a.gateway].metadata, gateways_[b.gateway].metadata);
+    });
+    return order;
   }
-  std::sort(served.begin(), served.end(), [](const Claim& a, const Claim& b) {
-    return std::pair(a.gateway, a.listener) < std::pair(b.gateway, b.listener);
-  });
-  for (const Claim& claim : served) {
-    config.listeners.push_back(make_listener(gateways[claim.gateway].listeners[claim.listener], claim.gateway));
+
+  void listeners(std::uint32_t index) {
+    const model::ProxyGateway& gateway = gateways_[index];
+    Findings& findings = findings_[index];
+    bool any = false;
+    for (std::uint32_t i = 0; i < gateway.listeners.size(); ++i) {
+      ListenerStatus status{.name = gateway.listeners[i].name.value};
+      listener(index, i, findings, status);
+      any |= states_[index][i].linked.has_value();
+      findings.status.listeners.push_back(std::move(status));
+    }
+    if (!any && !gateway.listeners.empty()) {
+      fail(findings.status.conditions, condition::kProgrammed, reason::kListenersNotValid,
+           "no listener of the gateway is served");
+    }
+    // Of a gateway of another class that class's controller writes the status.
+    if (find_condition(findings.status.conditions, condition::kAccepted) != nullptr) return;
+    config_.statuses.push_back(*status_of(gateway.metadata, findings));
   }
+
+  void listener(std::uint32_t gateway_index, std::uint32_t index, Findings& findings, ListenerStatus& status) {
+    const model::ProxyGateway& gateway = gateways_[gateway_index];
+    const model::Listener& listener = gateway.listeners[index];
+    ListenerState& state = states_[gateway_index][index];
+    const program::Protocol protocol = protocol_of(listener.protocol.value);
+    const bool http = protocol == program::Protocol::kHttp || protocol == program::Protocol::kHttps;
+    if (state.reason.empty() && protocol != program::Protocol::kHttp) {
+      not_served(gateway.metadata, listener.protocol.span, listener_field(index, "protocol"),
+                 "listeners of protocol " + listener.protocol.value + " are not served by this version; " +
+                     (http ? "its port stays closed" : "the listener is left out"),
+                 diagnostics_);
+      fail(status.conditions, condition::kProgrammed, reason::kNotServed,
+           "listeners of protocol " + listener.protocol.value + " are not served by this version");
+      if (!http) state.reason = reason::kUnsupportedProtocol;
+    }
+    if (!state.reason.empty()) return refuse(state.reason, status);
+    state.linked = static_cast<std::uint32_t>(config_.listeners.size());
+    LinkedListener linked{.gateway = gateway_index,
+                          .name = listener.name.value,
+                          .port = static_cast<std::uint16_t>(listener.port.value),
+                          .protocol = protocol,
+                          .hostnames = listener.hostnames,
+                          .max_request_body = listener.max_request_body
+                                                  ? static_cast<std::uint64_t>(listener.max_request_body->value)
+                                                  : kDefaults.gateway_body_limit,
+                          .redirect_scheme = scheme_redirect_of(gateway, listener),
+                          .span = listener.span};
+    if (protocol != program::Protocol::kHttp) linked.tls = tls(gateway, index, findings, status);
+    config_.listeners.push_back(std::move(linked));
+  }
+
+  static void refuse(std::string_view reason, ListenerStatus& status) {
+    if (reason == reason::kProtocolConflict || reason == reason::kHostnameConflict) {
+      set_condition(status.conditions, {std::string(condition::kConflicted), ConditionStatus::kTrue,
+                                        std::string(reason), "another listener holds what it asks for"});
+    }
+    const bool accepted = reason == reason::kAddressNotUsable;
+    fail(status.conditions, accepted ? condition::kProgrammed : condition::kAccepted, reason,
+         "the listener is not served");
+  }
+
+  ListenerTls tls(const model::ProxyGateway& gateway, std::uint32_t index, Findings& findings,
+                  ListenerStatus& status) const {
+    ListenerTls linked;
+    const auto& written = gateway.listeners[index].tls;
+    if (!written) return linked;
+    if (written->mode && written->mode->value == "Passthrough") linked.mode = TlsMode::kPassthrough;
+    linked.min_version =
+        written->min_version && written->min_version->value == "TLS1.3" ? TlsVersion::k13 : kDefaults.tls_min_version;
+    const auto check = [&](const model::Reference& reference, const std::vector<SecretNeed>& needs,
+                           const std::string& field) {
+      const SecretFault fault =
+          check_secret(gateway.metadata, reference, needs, listener_field(index, field), targets_.secrets, findings);
+      if (fault == SecretFault::kNone) return true;
+      fail(status.conditions, condition::kResolvedRefs,
+           fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCertificateRef,
+           "the Secret `" + reference.name.value + "` cannot be used");
+      return false;
+    };
+    for (std::size_t i = 0; i < written->certificates.size(); ++i) {
+      const model::Reference& reference = written->certificates[i];
+      const std::string field = "tls.certificateRefs[" + std::to_string(i) + "]";
+      if (!check(reference, {{"tls.crt", 0, kCertificateType}, {"tls.key", 0, kCertificateType}}, field)) continue;
+      SecretKey name = secret_key(gateway.metadata, reference, {});
+      linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
+    }
+    linked.needs_client_certificate = !written->client_authorities.empty();
+    for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
+      const model::Reference& reference = written->client_authorities[i];
+      const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";
+      if (!check(reference, {{kAuthorityKey}}, field)) continue;
+      linked.client_authorities.push_back(secret_key(gateway.metadata, reference, kAuthorityKey));
+    }
+    return linked;
+  }
+
+  const std::vector<model::ProxyGateway>& gateways_;
+  const GatewayTargets& targets_;
+  Diagnostics& diagnostics_;
+  LinkedConfig& config_;
+  ListenerStates states_;
+  std::vector<Findings> findings_;
+};
+
+}  // namespace
+
+ListenerStates link_gateways(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
+                             Diagnostics& diagnostics, LinkedConfig& config) {
+  return GatewayLinker(gateways, targets, diagnostics, config).run();
 }
 
 }  // namespace edge::compiler::link

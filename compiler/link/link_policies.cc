@@ -1,112 +1,173 @@
 #include <algorithm>
-#include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/link/effective_policies.h"
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {
 namespace {
 
-std::string_view type_text(model::PolicyType type) {
+PolicyType linked_type(model::PolicyType type) {
   switch (type) {
-    case model::PolicyType::kBasicAuth:
-      return "BasicAuth";
-    case model::PolicyType::kForwardAuth:
-      return "ForwardAuth";
-    case model::PolicyType::kOidc:
-      return "OIDC";
-    case model::PolicyType::kJwt:
-      return "JWT";
     case model::PolicyType::kRateLimit:
-      return "RateLimit";
+      return PolicyType::kRateLimit;
+    case model::PolicyType::kBasicAuth:
+      return PolicyType::kBasicAuth;
+    case model::PolicyType::kJwt:
+      return PolicyType::kJwt;
+    case model::PolicyType::kOidc:
+      return PolicyType::kOidc;
+    case model::PolicyType::kForwardAuth:
+      return PolicyType::kForwardAuth;
     case model::PolicyType::kCors:
-      return "CORS";
+      return PolicyType::kCors;
     case model::PolicyType::kSecurityHeaders:
-      return "SecurityHeaders";
+      return PolicyType::kSecurityHeaders;
     case model::PolicyType::kUnknown:
       break;
   }
-  return "?";
+  return PolicyType::kUnknown;
 }
 
-/// Whether leaving the policy out would serve what it keeps back.
-bool protects(model::PolicyType type) {
-  return type != model::PolicyType::kCors && type != model::PolicyType::kSecurityHeaders;
+/// Whether this version's runtime applies policies of the type.
+constexpr bool is_served(PolicyType) { return false; }
+
+/// Checks one secret of a policy; a fault becomes its condition.
+bool check(const model::ProxyPolicy& policy, const model::Reference& secret, const SecretNeed& need,
+           const std::string& field, const SecretTable& secrets, Findings& findings) {
+  const SecretFault fault = check_secret(policy.metadata, secret, {need}, field, secrets, findings);
+  if (fault == SecretFault::kNone) return true;
+  const std::string_view why = fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted
+                               : fault == SecretFault::kNotFound   ? reason::kSecretNotFound
+                                                                   : reason::kSecretNotUsable;
+  fail(findings.status.conditions, condition::kResolvedRefs, why,
+       "the Secret `" + secret.name.value + "` cannot be used");
+  return false;
 }
 
-struct Target {
-  model::PolicyTarget kind;
-  std::uint32_t index;
-};
-
-std::optional<Target> resolve(const model::ProxyPolicy& policy, const Resolver& gateways, const Resolver& routes) {
-  const bool gateway = policy.target_kind == model::PolicyTarget::kGateway;
-  const auto field = [] { return std::string("spec.targetRef.name"); };
-  const auto found = (gateway ? gateways : routes).resolve(policy.metadata, policy.target, field);
-  if (!found) return std::nullopt;
-  return Target{policy.target_kind, *found};
-}
-
-void deny(Target target, LinkedConfig& config) {
-  if (target.kind == model::PolicyTarget::kRoute) {
-    config.routes[target.index].denied = true;
-    return;
+bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets, Findings& findings) {
+  if (const auto* basic = std::get_if<model::BasicAuth>(&policy.settings)) {
+    return check(policy, basic->secret, {"htpasswd"}, "spec.basicAuth.secretRef", secrets, findings);
   }
+  if (const auto* oidc = std::get_if<model::Oidc>(&policy.settings)) {
+    const bool client =
+        check(policy, oidc->client_secret, {"client-secret"}, "spec.oidc.clientSecretRef", secrets, findings);
+    // An AES-256 key (specification, "Limits").
+    return check(policy, oidc->session_secret, {"session-secret", 32}, "spec.oidc.sessionSecretRef", secrets,
+                 findings) &&
+           client;
+  }
+  return true;
+}
+
+void not_applied(const model::ProxyPolicy& policy, const LinkedPolicy& linked, Findings& findings) {
+  const bool denies = protects(linked.type);
+  const std::string message = "policies of type " + std::string(type_text(linked.type)) + " are not " +
+                              (denies ? "enforced" : "applied") + " by this version";
+  not_served(policy.metadata, policy.type.span, "spec.type",
+             message + (denies ? "; requests to what it protects are answered 503" : ""), findings.diagnostics);
+  fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
+}
+
+/// `kind index` of a target, and the type that contends for it.
+std::string slot_of(const PolicyLink& link) {
+  const bool gateway = link.policy.target_kind == PolicyTargetKind::kGateway;
+  return std::string(type_text(link.policy.type)) + (gateway ? "|g|" : "|r|") + std::to_string(link.target);
+}
+
+void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& holder, PolicyType type,
+                   LinkedConfig& config, Diagnostics& diagnostics) {
+  Findings findings{diagnostics};
+  fail(findings.status.conditions, condition::kAccepted, reason::kConflicted,
+       holder.metadata.text() + " holds the target");
+  config.statuses.push_back(*status_of(policy.metadata, findings));
+  diagnostics.add(
+      {.code = DiagnosticCode::kConflict,
+       .resource = policy.metadata.text(),
+       .field = "spec.targetRef",
+       .span = policy.target.name.span,
+       .message = "the target already has a policy of type " + std::string(type_text(type)) + "; this one is left out",
+       .labels = {{holder.target.name.span, "the one that holds"}},
+       .notes = {"of two claims the older policy's holds"}});
+}
+
+void set_denied(LinkedConfig& config) {
+  const bool on_gateways = std::any_of(config.gateways.begin(), config.gateways.end(),
+                                       [](const LinkedGateway& gateway) { return !gateway.policies.empty(); });
   for (LinkedRoute& route : config.routes) {
-    route.denied |= std::any_of(route.listeners.begin(), route.listeners.end(), [&](std::uint32_t listener) {
-      return config.listeners[listener].gateway == target.index;
+    if (!on_gateways && route.policies.empty()) continue;
+    route.denied = std::any_of(route.listeners.begin(), route.listeners.end(), [&](std::uint32_t listener) {
+      return denied(config, config.listeners[listener].gateway, route);
     });
   }
 }
 
 }  // namespace
 
-void link_policies(const std::vector<model::ProxyPolicy>& policies, const Resolver& gateways, const Resolver& routes,
-                   LinkedConfig& config, Diagnostics& diagnostics) {
-  // Of two of a type on one target the older holds.
-  std::vector<const model::ProxyPolicy*> by_age;
-  for (const model::ProxyPolicy& policy : policies) by_age.push_back(&policy);
-  std::sort(by_age.begin(), by_age.end(), [](const model::ProxyPolicy* a, const model::ProxyPolicy* b) {
-    return holds_before(a->metadata, b->metadata);
-  });
-  std::unordered_map<std::string, const model::ProxyPolicy*> holders;
-  std::vector<bool> gateway_denied(config.gateways.size(), false);
-  for (const model::ProxyPolicy* policy : by_age) {
-    const auto target = resolve(*policy, gateways, routes);
-    if (!target) continue;
-    const bool gateway = target->kind == model::PolicyTarget::kGateway;
-    const std::string key =
-        std::string(type_text(policy->type.value)) + (gateway ? "|g|" : "|r|") + std::to_string(target->index);
-    const auto [holder, first] = holders.emplace(key, policy);
-    if (!first) {
-      diagnostics.add({.code = DiagnosticCode::kConflict,
-                       .resource = policy->metadata.text(),
-                       .field = "spec.targetRef",
-                       .span = policy->target.name.span,
-                       .message = "the target already has a policy of type " +
-                                  std::string(type_text(policy->type.value)) + "; this one is left out",
-                       .labels = {{holder->second->target.name.span, "the one that holds"}},
-                       .notes = {"of two claims the older policy's holds"}});
-      continue;
-    }
-    const std::string type(type_text(policy->type.value));
-    if (!protects(policy->type.value)) {
-      not_served(policy->metadata, policy->type.span, "spec.type",
-                 "policies of type " + type + " are not applied by this version", diagnostics);
-      continue;
-    }
-    not_served(
-        policy->metadata, policy->type.span, "spec.type",
-        "policies of type " + type + " are not enforced by this version; requests to what it protects are answered 503",
-        diagnostics);
-    // One pass over the routes a gateway is enough, however many policies it has.
-    if (gateway && gateway_denied[target->index]) continue;
-    if (gateway) gateway_denied[target->index] = true;
-    deny(*target, config);
+std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const PolicyTargets& targets,
+                                      Findings& findings) {
+  const bool gateway = policy.target_kind == model::PolicyTarget::kGateway;
+  const Resolved target = (gateway ? targets.gateways : targets.routes)
+                              .resolve(
+                                  policy.metadata, gateway ? "ProxyGateway" : "ProxyRoute", policy.target,
+                                  [] { return std::string("spec.targetRef.name"); }, findings);
+  if (!target) {
+    const bool refused = target.fault == ReferenceFault::kNotPermitted;
+    fail(findings.status.conditions, condition::kAccepted, refused ? reason::kRefNotPermitted : reason::kTargetNotFound,
+         "the target `" + policy.target.name.value + "` cannot be used");
+    return std::nullopt;
   }
+  PolicyLink link{.policy = {.identity = identity_of(policy.metadata),
+                             .type = linked_type(policy.type.value),
+                             .settings = policy_settings(policy),
+                             .target_kind = gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
+                             .span = policy.type.span},
+                  .target = target.position};
+  if (std::holds_alternative<std::monostate>(link.policy.settings)) {
+    fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, "the policy's settings are at fault");
+    return link;
+  }
+  const bool whole = check_secrets(policy, targets.secrets, findings);
+  link.policy.enforced = whole && is_served(link.policy.type);
+  if (!is_served(link.policy.type)) not_applied(policy, link.policy, findings);
+  return link;
+}
+
+void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vector<std::optional<PolicyLink>> linked,
+                     LinkedConfig& config, Diagnostics& diagnostics) {
+  std::vector<std::uint32_t> by_age;
+  for (std::uint32_t i = 0; i < policies.size(); ++i) {
+    if (linked[i]) by_age.push_back(i);
+  }
+  std::sort(by_age.begin(), by_age.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return holds_before(policies[a].metadata, policies[b].metadata); });
+  std::unordered_map<std::string, std::uint32_t> holders;
+  for (const std::uint32_t index : by_age) {
+    const PolicyType type = linked[index]->policy.type;
+    // One of unknown type contends for none: whatever it is, it denies.
+    if (type == PolicyType::kUnknown) continue;
+    const auto [holder, first] = holders.emplace(slot_of(*linked[index]), index);
+    if (first) continue;
+    report_second(policies[index], policies[holder->second], type, config, diagnostics);
+    linked[index].reset();
+  }
+  for (std::optional<PolicyLink>& link : linked) {
+    if (!link) continue;
+    const auto index = static_cast<std::uint32_t>(config.policies.size());
+    const bool gateway = link->policy.target_kind == PolicyTargetKind::kGateway;
+    (gateway ? config.gateways[link->target].policies : config.routes[link->target].policies).push_back(index);
+    config.policies.push_back(std::move(link->policy));
+  }
+  const auto by_type = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(config.policies[a].type, a) < std::pair(config.policies[b].type, b);
+  };
+  for (LinkedGateway& gateway : config.gateways) {
+    std::sort(gateway.policies.begin(), gateway.policies.end(), by_type);
+  }
+  for (LinkedRoute& route : config.routes) std::sort(route.policies.begin(), route.policies.end(), by_type);
+  set_denied(config);
 }
 
 }  // namespace edge::compiler::link

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/link/defaults.h"
+#include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
 #include "compiler/link/retry_on.h"
 #include "compiler/link/stages.h"
@@ -11,17 +12,6 @@ namespace edge::compiler::link {
 namespace {
 
 using program::FilterOp;
-
-void make_lower(std::string& text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-}
-
-std::string lower(std::string text) {
-  make_lower(text);
-  return text;
-}
 
 std::string rule_field(std::size_t rule, std::string_view field = {}) {
   std::string text = "spec.rules[" + std::to_string(rule) + "]";
@@ -45,13 +35,6 @@ MatchType match_type(model::ValueType type) {
   return MatchType::kRegex;
 }
 
-/// Which listeners each gateway has; by gateway index.
-std::vector<std::vector<std::uint32_t>> listeners_by_gateway(const LinkedConfig& config) {
-  std::vector<std::vector<std::uint32_t>> lists(config.gateways.size());
-  for (std::uint32_t i = 0; i < config.listeners.size(); ++i) lists[config.listeners[i].gateway].push_back(i);
-  return lists;
-}
-
 /// Whether a route's names and a listener's share any.
 bool share_names(const std::vector<Located<HostPattern>>& route, const std::vector<Located<HostPattern>>& listener) {
   if (route.empty() || listener.empty()) return true;
@@ -65,68 +48,87 @@ bool share_names(const std::vector<Located<HostPattern>>& route, const std::vect
 
 class RouteLinker {
  public:
-  RouteLinker(const RouteTargets& targets, LinkedConfig& config, Diagnostics& diagnostics)
-      : targets_(targets), config_(config), diagnostics_(diagnostics), listeners_(listeners_by_gateway(config)) {}
+  RouteLinker(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings)
+      : route_(route), targets_(targets), findings_(findings) {}
 
-  void link(model::ProxyRoute& route) {
-    metadata_ = &route.metadata;
-    ok_ = true;
+  std::optional<LinkedRoute> link() {
     LinkedRoute linked;
-    linked.identity = identity_of(route.metadata);
-    linked.rules.reserve(route.rules.size());
-    for (std::size_t i = 0; i < route.rules.size(); ++i) linked.rules.push_back(rule(route.rules[i], i));
-    if (!ok_) return;
-    attach(route, linked);
-    linked.hostnames = std::move(route.hostnames);
-    linked.expression = std::move(route.expression);
-    config_.routes.push_back(std::move(linked));
+    linked.identity = identity_of(route_.metadata);
+    linked.rules.reserve(route_.rules.size());
+    for (std::size_t i = 0; i < route_.rules.size(); ++i) linked.rules.push_back(rule(route_.rules[i], i));
+    if (!ok_) {
+      fail(findings_.status.conditions, condition::kAccepted, reason::kInvalid,
+           "the route is left out because of a fault in it");
+      return std::nullopt;
+    }
+    attach(linked);
+    linked.hostnames = route_.hostnames;
+    linked.expression = route_.expression;
+    return linked;
   }
 
  private:
   void fault(DiagnosticCode code, Span span, std::string field, std::string message, std::string fix = {}) {
     ok_ = false;
-    diagnostics_.add({.code = code,
-                      .resource = metadata_->text(),
-                      .field = std::move(field),
-                      .span = span,
-                      .message = std::move(message),
-                      .fix = std::move(fix)});
+    findings_.diagnostics.add({.code = code,
+                               .resource = route_.metadata.text(),
+                               .field = std::move(field),
+                               .span = span,
+                               .message = std::move(message),
+                               .fix = std::move(fix)});
   }
 
   void warn(DiagnosticCode code, Span span, std::string field, std::string message, std::string fix = {}) {
-    diagnostics_.add({.code = code,
-                      .severity = Severity::kWarning,
-                      .resource = metadata_->text(),
-                      .field = std::move(field),
-                      .span = span,
-                      .message = std::move(message),
-                      .fix = std::move(fix)});
+    findings_.diagnostics.add({.code = code,
+                               .severity = Severity::kWarning,
+                               .resource = route_.metadata.text(),
+                               .field = std::move(field),
+                               .span = span,
+                               .message = std::move(message),
+                               .fix = std::move(fix)});
   }
 
-  void attach(const model::ProxyRoute& route, LinkedRoute& linked) {
-    for (std::size_t i = 0; i < route.parents.size(); ++i) {
-      const model::ParentRef& parent = route.parents[i];
+  void attach(LinkedRoute& linked) {
+    for (std::size_t i = 0; i < route_.parents.size(); ++i) {
+      const model::ParentRef& parent = route_.parents[i];
       const auto field = [&] { return "spec.parentRefs[" + std::to_string(i) + "].name"; };
-      const auto gateway = targets_.gateways.resolve(route.metadata, parent.gateway, field);
-      if (!gateway) continue;
-      attach_to(route, parent, i, *gateway, linked);
+      const Resolved gateway =
+          targets_.gateways.resolve(route_.metadata, "ProxyGateway", parent.gateway, field, findings_);
+      if (gateway) {
+        attach_to(i, gateway.position, linked);
+      } else {
+        not_accepted(i, reason::kNoMatchingParent,
+                     "the ProxyGateway `" + parent.gateway.name.value + "` cannot be used");
+      }
     }
     std::sort(linked.listeners.begin(), linked.listeners.end());
     linked.listeners.erase(std::unique(linked.listeners.begin(), linked.listeners.end()), linked.listeners.end());
   }
 
-  void attach_to(const model::ProxyRoute& route, const model::ParentRef& parent, std::size_t index,
-                 std::uint32_t gateway, LinkedRoute& linked) {
-    const std::vector<std::uint32_t>& all = listeners_[gateway];
-    if (all.empty()) return;  // reported where the gateway was linked
+  void not_accepted(std::size_t parent, std::string_view reason, std::string message) {
+    ParentStatus& status = findings_.status.parents.emplace_back();
+    status.parent_ref = static_cast<std::uint32_t>(parent);
+    fail(status.conditions, condition::kAccepted, reason, std::move(message));
+  }
+
+  void attach_to(std::size_t index, std::uint32_t gateway, LinkedRoute& linked) {
+    const model::ParentRef& parent = route_.parents[index];
+    std::vector<std::uint32_t> all;
+    for (const ListenerState& state : targets_.listeners[gateway]) {
+      if (state.linked) all.push_back(*state.linked);
+    }
+    const std::string& name = parent.gateway.name.value;
+    if (all.empty()) {  // its diagnostics stand where the gateway was linked
+      return not_accepted(index, reason::kNoMatchingParent, "the ProxyGateway `" + name + "` serves no listener");
+    }
     bool meant = false;
     bool served = false;
     for (const std::uint32_t position : all) {
-      const LinkedListener& listener = config_.listeners[position];
+      const LinkedListener& listener = targets_.config.listeners[position];
       if (parent.section_name && parent.section_name->value != listener.name) continue;
       if (parent.port && parent.port->value != listener.port) continue;
       meant = true;
-      if (!share_names(route.hostnames, listener.hostnames)) continue;
+      if (!share_names(route_.hostnames, listener.hostnames)) continue;
       served = true;
       linked.listeners.push_back(position);
     }
@@ -136,24 +138,27 @@ class RouteLinker {
                         : parent.port       ? parent.port->span
                                             : parent.gateway.name.span;
       warn(DiagnosticCode::kNotAttached, span, field + (parent.section_name ? ".sectionName" : ".port"),
-           config_.gateways[gateway].identity.text() + " serves no such listener; the route does not attach there",
-           listener_names(all));
+           gateway_text(gateway) + " serves no such listener; the route does not attach there", listener_names(all));
+      not_accepted(index, reason::kNoMatchingParent, gateway_text(gateway) + " serves no such listener");
     } else if (!served) {
-      warn(DiagnosticCode::kNotAttached, route.hostnames[0].span, "spec.hostnames",
-           "no listener of " + config_.gateways[gateway].identity.text() + " serves any of the route's hostnames");
+      const std::string message = "no listener of " + gateway_text(gateway) + " serves any of the route's hostnames";
+      warn(DiagnosticCode::kNotAttached, route_.hostnames[0].span, "spec.hostnames", message);
+      not_accepted(index, reason::kNoMatchingListenerHostname, message);
     }
   }
+
+  std::string gateway_text(std::uint32_t gateway) const { return targets_.config.gateways[gateway].identity.text(); }
 
   std::string listener_names(const std::vector<std::uint32_t>& all) const {
     std::string text = "its listeners are ";
     for (std::size_t i = 0; i < all.size() && i < 8; ++i) {
-      const LinkedListener& listener = config_.listeners[all[i]];
+      const LinkedListener& listener = targets_.config.listeners[all[i]];
       text += (i == 0 ? "`" : ", `") + listener.name + "` on port " + std::to_string(listener.port);
     }
     return text;
   }
 
-  LinkedRule rule(model::Rule& rule, std::size_t index) {
+  LinkedRule rule(const model::Rule& rule, std::size_t index) {
     LinkedRule linked;
     linked.span = rule.span;
     linked.matches.reserve(std::max<std::size_t>(rule.matches.size(), 1));
@@ -174,31 +179,29 @@ class RouteLinker {
     return linked;
   }
 
-  RuleMatch match(model::Match& match, std::size_t rule, std::size_t index) {
+  RuleMatch match(const model::Match& match, std::size_t rule, std::size_t index) {
     RuleMatch linked;
     linked.span = match.span;
     if (match.path) linked.path = path(*match.path, rule, index);
-    const auto conditions = [](std::vector<model::ValueCondition>& from, std::vector<FieldMatch>& to, bool header) {
+    const auto conditions = [](const std::vector<model::ValueCondition>& from, std::vector<FieldMatch>& to) {
       to.reserve(from.size());
-      for (model::ValueCondition& condition : from) {
-        if (header) make_lower(condition.name.value);
-        to.push_back({.name = std::move(condition.name),
-                      .value = std::move(condition.value),
-                      .type = match_type(condition.type)});
+      for (const model::ValueCondition& condition : from) {
+        to.push_back({.name = condition.name, .value = condition.value, .type = match_type(condition.type)});
       }
     };
-    conditions(match.headers, linked.headers, true);
-    conditions(match.query, linked.query, false);
-    linked.method = std::move(match.method);
+    conditions(match.headers, linked.headers);
+    for (FieldMatch& header : linked.headers) header.name.value = lower(std::move(header.name.value));
+    conditions(match.query, linked.query);
+    linked.method = match.method;
     return linked;
   }
 
-  PathMatch path(model::PathCondition& condition, std::size_t rule, std::size_t match) {
+  PathMatch path(const model::PathCondition& condition, std::size_t rule, std::size_t match) {
     PathMatch linked;
     linked.value.span = condition.value.span;
     if (condition.type == model::PathType::kRegex) {
       linked.type = PathMatch::Type::kRegex;
-      linked.value = std::move(condition.value);
+      linked.value = condition.value;
       return linked;
     }
     const bool exact = condition.type == model::PathType::kExact;
@@ -215,8 +218,8 @@ class RouteLinker {
     return linked;
   }
 
-  void filter(model::Rule& rule, std::size_t index, std::size_t rule_index, LinkedRule& linked) {
-    model::Filter& filter = rule.filters[index];
+  void filter(const model::Rule& rule, std::size_t index, std::size_t rule_index, LinkedRule& linked) {
+    const model::Filter& filter = rule.filters[index];
     switch (filter.type) {
       case model::FilterType::kRequestHeaders:
         return headers(filter.headers, FilterOp::kRequestHeaderSet, FilterOp::kRequestHeaderAdd,
@@ -233,10 +236,38 @@ class RouteLinker {
         redirect(rule, filter, rule_index, linked);
         return;
       case model::FilterType::kMirror:
-        not_served(*metadata_, filter.span, rule_field(rule_index, "filters[" + std::to_string(index) + "]"),
-                   "requests are not mirrored by this version", diagnostics_);
+        mirror(filter, rule_field(rule_index, "filters[" + std::to_string(index) + "]"), linked);
         return;
     }
+  }
+
+  void mirror(const model::Filter& filter, const std::string& field, LinkedRule& linked) {
+    not_served(route_.metadata, filter.span, field, "requests are not mirrored by this version", findings_.diagnostics);
+    if (!filter.mirror) return;
+    Mirror mirror{
+        .backend = std::nullopt,
+        .percent = static_cast<std::uint32_t>(value_or(filter.percent, std::int64_t{kDefaults.mirror_percent}))};
+    mirror.backend = backend("ProxyBackend", *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
+    linked.mirrors.push_back(mirror);
+  }
+
+  /// Index in LinkedConfig::backends.
+  template <typename FieldText>
+  std::optional<std::uint32_t> backend(std::string_view kind, const model::Reference& reference, FieldText field) {
+    const Resolved found = targets_.backends.resolve(route_.metadata, kind, reference, field, findings_);
+    if (!found) {
+      const bool refused = found.fault == ReferenceFault::kNotPermitted;
+      fail(findings_.status.conditions, condition::kResolvedRefs,
+           refused ? reason::kRefNotPermitted : reason::kBackendNotFound,
+           "the " + std::string(kind) + " `" + reference.name.value + "` cannot be used");
+      return std::nullopt;
+    }
+    const std::optional<std::uint32_t> index = targets_.backend_index[found.position];
+    if (!index) {
+      fail(findings_.status.conditions, condition::kResolvedRefs, reason::kBackendNotFound,
+           "the service of the " + std::string(kind) + " `" + reference.name.value + "` cannot be used");
+    }
+    return index;
   }
 
   static Filter value_filter(FilterOp op, std::string value) {
@@ -246,21 +277,21 @@ class RouteLinker {
     return filter;
   }
 
-  static void headers(model::HeaderModifier& modifier, FilterOp set, FilterOp add, FilterOp remove,
+  static void headers(const model::HeaderModifier& modifier, FilterOp set, FilterOp add, FilterOp remove,
                       LinkedRule& linked) {
-    const auto put = [&](FilterOp op, Located<std::string>& name, std::string value) {
+    const auto put = [&](FilterOp op, const Located<std::string>& name, const std::string& value) {
       Filter filter{};
       filter.op = op;
-      filter.name = lower(std::move(name.value));
-      filter.value = std::move(value);
+      filter.name = lower(name.value);
+      filter.value = value;
       linked.filters.push_back(std::move(filter));
     };
-    for (model::NameValue& header : modifier.set) put(set, header.name, std::move(header.value.value));
-    for (model::NameValue& header : modifier.add) put(add, header.name, std::move(header.value.value));
-    for (Located<std::string>& name : modifier.remove) put(remove, name, {});
+    for (const model::NameValue& header : modifier.set) put(set, header.name, header.value.value);
+    for (const model::NameValue& header : modifier.add) put(add, header.name, header.value.value);
+    for (const Located<std::string>& name : modifier.remove) put(remove, name, {});
   }
 
-  void redirect(model::Rule& rule, model::Filter& filter, std::size_t rule_index, LinkedRule& linked) {
+  void redirect(const model::Rule& rule, const model::Filter& filter, std::size_t rule_index, LinkedRule& linked) {
     if (filter.scheme) linked.filters.push_back(value_filter(FilterOp::kRedirectScheme, filter.scheme->value));
     if (filter.hostname) linked.filters.push_back(value_filter(FilterOp::kRedirectHost, filter.hostname->value.text()));
     path_change(rule, filter, rule_index, FilterOp::kRedirectPrefix, FilterOp::kRedirectFullPath, linked);
@@ -300,11 +331,9 @@ class RouteLinker {
     for (std::size_t i = 0; i < rule.backends.size(); ++i) {
       const model::BackendRef& reference = rule.backends[i];
       const auto field = [&] { return rule_field(index, "backendRefs[" + std::to_string(i) + "].name"); };
-      WeightedBackend backend;
-      backend.weight = reference.weight ? static_cast<std::uint32_t>(reference.weight->value) : kDefaults.weight;
-      const auto position = targets_.backends.resolve(*metadata_, reference.backend, field);
-      if (position) backend.backend = targets_.backend_index[*position];
-      linked.backends.push_back(backend);
+      linked.backends.push_back(
+          {.backend = backend("ProxyBackend", reference.backend, field),
+           .weight = reference.weight ? static_cast<std::uint32_t>(reference.weight->value) : kDefaults.weight});
     }
     const bool answers = !linked.filters.empty() && linked.filters.back().op == FilterOp::kRedirect;
     if (linked.backends.empty() && !answers) {
@@ -324,35 +353,30 @@ class RouteLinker {
       const Span span = retry->max_retries        ? retry->max_retries->span
                         : retry->retry_on.empty() ? rule.span
                                                   : retry->retry_on[0].span;
-      not_served(*metadata_, span, rule_field(index, "retry"), "requests are not tried again by this version",
-                 diagnostics_);
+      not_served(route_.metadata, span, rule_field(index, "retry"), "requests are not tried again by this version",
+                 findings_.diagnostics);
     }
     if (const auto& buffering = rule.buffering) {
       linked.buffer_request = buffering->request && buffering->request->value;
       linked.buffer_response = buffering->response && buffering->response->value;
       linked.max_buffer = buffering->max_size ? buffering->max_size->value : 0;
       if (linked.buffer_request || linked.buffer_response) {
-        not_served(*metadata_, buffering->span, rule_field(index, "buffering"), "bodies are not held by this version",
-                   diagnostics_);
+        not_served(route_.metadata, buffering->span, rule_field(index, "buffering"),
+                   "bodies are not held by this version", findings_.diagnostics);
       }
     }
   }
 
+  const model::ProxyRoute& route_;
   const RouteTargets& targets_;
-  LinkedConfig& config_;
-  Diagnostics& diagnostics_;
-  std::vector<std::vector<std::uint32_t>> listeners_;
-  const model::Metadata* metadata_ = nullptr;
+  Findings& findings_;
   bool ok_ = true;
 };
 
 }  // namespace
 
-void link_routes(std::vector<model::ProxyRoute>& routes, const RouteTargets& targets, LinkedConfig& config,
-                 Diagnostics& diagnostics) {
-  config.routes.reserve(routes.size());
-  RouteLinker linker(targets, config, diagnostics);
-  for (model::ProxyRoute& route : routes) linker.link(route);
+std::optional<LinkedRoute> link_route(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings) {
+  return RouteLinker(route, targets, findings).link();
 }
 
 }  // namespace edge::compiler::link

@@ -432,7 +432,7 @@ TEST(Link, WhatIsNotServedIsSaid) {
             "RequestMirror, requestMirror: {backendRef: {name: b}}}]}"));
   EXPECT_EQ(l.diagnostics.errors(), 0U);
   EXPECT_EQ(l.diagnostics.warnings(), 16U) << l.faults(true);
-  EXPECT_EQ(l.config.listeners.size(), 1U);
+  EXPECT_EQ(l.config.listeners.size(), 2U);
   EXPECT_EQ(l.config.backends[0].max_connections, 5U);
   EXPECT_EQ(l.config.backends[0].balance, program::Balance::kEwma);
   const Linked off(gateway("web", "compression: {enabled: false}, listeners: [{name: a, port: 80, protocol: HTTP}]"));

@@ -64,7 +64,8 @@ struct ListenerTls {
   TlsVersion min_version = TlsVersion::k12;
   /// Those that resolve, as written in order; none: no handshake succeeds.
   std::vector<CertificateName> certificates{};
-  /// Authorities (`ca.crt`) of which a client's certificate must be; empty: clients show none.
+  /// Whether clients must show a certificate of one of these authorities (`ca.crt`); with none of them nobody can.
+  bool needs_client_certificate = false;
   std::vector<SecretKey> client_authorities{};
 };
 

@@ -1,44 +1,132 @@
 // The parts of linking, in the order in which link.cc calls them. Each resolves one kind of resource.
+//
+// Linking one route, backend or policy is a function of that resource and of what it refers to: of the tables given,
+// and of nothing that other resources of its kind did. Lookups are recorded in Findings, so that whoever keeps the
+// tables can link anew the one resource that changed, and those that had looked for it.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/names.h"
+#include "compiler/link/resolve.h"
+#include "compiler/link/secrets.h"
 #include "compiler/model/resource_set.h"
 
 namespace edge::compiler::link {
 
 Identity identity_of(const model::Metadata& metadata);
+/// What was found about a resource, with its name; nullopt when it is plainly fine.
+std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Findings& findings);
 
-/// Fills config.gateways (one for each of `gateways`, same order) and config.listeners.
-void link_gateways(const std::vector<model::ProxyGateway>& gateways, const std::vector<model::ProxyVip>& vips,
-                   const Scope& scope, LinkedConfig& config);
+// ---- Gateways -------------------------------------------------------------------------------------------------------
 
-/// Fills config.backends and config.endpoints. Gives for each of `backends` its index in config.backends; nullopt where
-/// its service does not resolve.
-std::vector<std::optional<std::uint32_t>> link_backends(const std::vector<model::ProxyBackend>& backends,
-                                                        const model::ResourceSet& resources, const Scope& scope,
-                                                        LinkedConfig& config);
+/// What became of one listener of a ProxyGateway.
+struct ListenerState {
+  /// Index into LinkedConfig::listeners; nullopt: left out.
+  std::optional<std::uint32_t> linked;
+  /// Why it is left out (conditions.h); empty when it is not.
+  std::string_view reason{};
+};
+
+/// What gateways refer to.
+struct GatewayTargets {
+  const std::vector<model::ProxyVip>& vips;
+  const NameIndex& vip_names;
+  const Resolver& vip_resolver;
+  const SecretTable& secrets;
+};
+
+/// By position of the gateway, then of the listener in spec.listeners.
+using ListenerStates = std::vector<std::vector<ListenerState>>;
+
+/// Fills config.gateways (one for each of `gateways`, same order), config.listeners and the gateways' statuses. Over
+/// all of them, as they contend for ports and names.
+ListenerStates link_gateways(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
+                             Diagnostics& diagnostics, LinkedConfig& config);
+
+/// The gateway's settings with their defaults; nothing where a feature is off.
+void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& linked);
+std::optional<SchemeRedirectSettings> scheme_redirect_of(const model::ProxyGateway& gateway,
+                                                         const model::Listener& listener);
+
+// ---- Backends -------------------------------------------------------------------------------------------------------
+
+/// Services and their endpoints.
+class ServiceTable {
+ public:
+  ServiceTable(const std::vector<model::Service>& services, const std::vector<model::EndpointSlice>& slices);
+  const model::Service& service(std::uint32_t position) const { return (*services_)[position]; }
+  const std::vector<const model::EndpointSlice*>& slices(const model::Metadata& service) const;
+
+ private:
+  const std::vector<model::Service>* services_;
+  std::unordered_map<std::string, std::vector<const model::EndpointSlice*>, StringHash, std::equal_to<>> slices_;
+};
+
+/// What backends refer to.
+struct BackendTargets {
+  const ServiceTable& table;
+  const Resolver& services;
+  const SecretTable& secrets;
+};
+
+struct BackendLink {
+  LinkedBackend backend;
+  program::BackendEndpoints endpoints;
+};
+
+/// nullopt: its service does not resolve; routes answer 500 in its place.
+std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
+                                        Findings& findings);
+/// All but what is looked up.
+LinkedBackend backend_settings(const model::ProxyBackend& backend);
+
+// ---- Routes ---------------------------------------------------------------------------------------------------------
 
 /// What routes refer to.
 struct RouteTargets {
   const Resolver& gateways;
   const Resolver& backends;
-  /// By position of the ProxyBackend.
+  /// By position of the ProxyBackend: its index in LinkedConfig::backends; nullopt where its service does not resolve.
   const std::vector<std::optional<std::uint32_t>>& backend_index;
+  /// By position of the ProxyGateway.
+  const ListenerStates& listeners;
+  const LinkedConfig& config;
 };
 
-/// Fills config.routes; a route with a fault in a path is left out. Moves the strings out of `routes`.
-void link_routes(std::vector<model::ProxyRoute>& routes, const RouteTargets& targets, LinkedConfig& config,
-                 Diagnostics& diagnostics);
+/// nullopt: a fault in it leaves it out whole.
+std::optional<LinkedRoute> link_route(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings);
 
-/// Sets LinkedRoute::denied where a policy cannot be enforced.
-void link_policies(const std::vector<model::ProxyPolicy>& policies, const Resolver& gateways, const Resolver& routes,
-                   LinkedConfig& config, Diagnostics& diagnostics);
+// ---- Policies -------------------------------------------------------------------------------------------------------
+
+/// What policies refer to.
+struct PolicyTargets {
+  const Resolver& gateways;  ///< positions are those of LinkedConfig::gateways
+  const Resolver& routes;    ///< positions are those of LinkedConfig::routes
+  const SecretTable& secrets;
+};
+
+struct PolicyLink {
+  LinkedPolicy policy;
+  std::uint32_t target = 0;  ///< index into LinkedConfig::gateways or routes
+};
+
+/// nullopt: its target is not there.
+std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const PolicyTargets& targets,
+                                      Findings& findings);
+
+/// Settings with their defaults; looks up no name.
+PolicySettings policy_settings(const model::ProxyPolicy& policy);
+
+/// Gives each target its policies: of two of a type on one target the older holds, the other is reported and left out.
+/// `policies` and `linked` go together. Fills config.policies and the lists of gateways and routes, then
+/// LinkedRoute::denied.
+void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vector<std::optional<PolicyLink>> linked,
+                     LinkedConfig& config, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::link

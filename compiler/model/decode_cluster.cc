@@ -106,9 +106,9 @@ Secret decode_secret(const Fields& root, Metadata metadata, Report& report) {
   if (const yaml::Node map = root.node("data")) {
     for (const yaml::Node entry : map) {
       const auto size = base64_size(entry.text());
-      // The message must not show the value.
+      // Neither the message nor the line that it shows may hold the value.
       if (!size) {
-        report.fault(DiagnosticCode::kInvalidValue, entry.key_span(), "data." + std::string(entry.key()),
+        report.fault(DiagnosticCode::kInvalidValue, secret.metadata.span, "data." + std::string(entry.key()),
                      "the value is not base64", "write it as it is under `stringData`");
       }
       add(entry.key(), size.value_or(0));

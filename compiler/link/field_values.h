@@ -1,0 +1,39 @@
+// Small readings of decoded fields that all of linking shares.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/model/metadata.h"
+
+namespace edge::compiler::link {
+
+/// The field's value, or what holds without it.
+template <typename T>
+T value_or(const model::Maybe<T>& field, T fallback) {
+  return field ? field->value : fallback;
+}
+
+/// In ASCII lower case, as field names and media types are compared.
+inline std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return text;
+}
+
+inline std::vector<std::string> lower_all(const std::vector<Located<std::string>>& names) {
+  std::vector<std::string> out;
+  out.reserve(names.size());
+  for (const Located<std::string>& name : names) out.push_back(lower(name.value));
+  return out;
+}
+
+inline std::vector<std::string> values_of(const std::vector<Located<std::string>>& list) {
+  std::vector<std::string> out;
+  out.reserve(list.size());
+  for (const Located<std::string>& entry : list) out.push_back(entry.value);
+  return out;
+}
+
+}  // namespace edge::compiler::link

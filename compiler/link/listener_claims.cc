@@ -1,0 +1,76 @@
+#include "compiler/link/listener_claims.h"
+
+#include <utility>
+
+namespace edge::compiler::link {
+
+std::string listener_field(std::size_t index, std::string_view field) {
+  std::string text = "spec.listeners[" + std::to_string(index) + "]";
+  if (!field.empty()) text.append(".").append(field);
+  return text;
+}
+
+std::string_view Claims::grant(Claim claim) {
+  const model::Listener& asked = listener(claim);
+  const std::string port = std::to_string(asked.port.value);
+  for (const std::string_view protocol : {"HTTP", "HTTPS", "TCP", "TLS"}) {
+    if (protocol == asked.protocol.value) continue;
+    if (const auto holder = holder_of(port + " " + std::string(protocol), claim)) {
+      refuse(claim, *holder, asked.port.span, "port",
+             "port " + port + " is already served with protocol " + std::string(protocol));
+      return reason::kProtocolConflict;
+    }
+  }
+  if (asked.hostnames.empty()) {
+    if (const auto holder = holder_of(port + "|", claim)) {
+      refuse(claim, *holder, asked.name.span, "hostnames", "every host on port " + port + " is already claimed");
+      return reason::kHostnameConflict;
+    }
+  }
+  for (const Located<HostPattern>& name : asked.hostnames) {
+    if (const auto holder = holder_of(port + "|" + name.value.text(), claim)) {
+      refuse(claim, *holder, name.span, "hostnames",
+             "`" + name.value.text() + "` on port " + port + " is already claimed");
+      return reason::kHostnameConflict;
+    }
+  }
+  hold(port + " " + asked.protocol.value, claim);
+  if (asked.hostnames.empty()) hold(port + "|", claim);
+  for (const Located<HostPattern>& name : asked.hostnames) hold(port + "|" + name.value.text(), claim);
+  return {};
+}
+
+std::optional<Claim> Claims::holder_of(const std::string& key, Claim claim) const {
+  const auto found = holders_.find(key);
+  if (found == holders_.end()) return std::nullopt;
+  const Holders& holders = found->second;
+  if (holders.everywhere) return holders.everywhere;
+  const std::vector<IpAddress>& addresses = linked_[claim.gateway].addresses;
+  if (addresses.empty()) return holders.first;
+  for (const IpAddress& address : addresses) {
+    const auto holder = holders.by_address.find(address);
+    if (holder != holders.by_address.end()) return holder->second;
+  }
+  return std::nullopt;
+}
+
+void Claims::hold(const std::string& key, Claim claim) {
+  Holders& holders = holders_[key];
+  const std::vector<IpAddress>& addresses = linked_[claim.gateway].addresses;
+  if (!holders.first) holders.first = claim;
+  if (addresses.empty() && !holders.everywhere) holders.everywhere = claim;
+  for (const IpAddress& address : addresses) holders.by_address.emplace(address, claim);
+}
+
+void Claims::refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message) {
+  diagnostics_.add({.code = DiagnosticCode::kConflict,
+                    .resource = gateways_[claim.gateway].metadata.text(),
+                    .field = listener_field(claim.listener, field),
+                    .span = span,
+                    .message = std::move(message) + "; the listener is left out",
+                    .labels = {{listener(holder).name.span, "held by " + gateways_[holder.gateway].metadata.text() +
+                                                                ", listener `" + listener(holder).name.value + "`"}},
+                    .notes = {"of two claims the older gateway's holds"}});
+}
+
+}  // namespace edge::compiler::link

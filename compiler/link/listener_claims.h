@@ -1,0 +1,57 @@
+// Listeners of all gateways contend for ports and names; the older gateway's claim holds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "compiler/link/linked_config.h"
+#include "compiler/model/gateway.h"
+
+namespace edge::compiler::link {
+
+/// One listener that asks for its port and names.
+struct Claim {
+  std::uint32_t gateway = 0;
+  std::uint32_t listener = 0;
+};
+
+std::string listener_field(std::size_t index, std::string_view field = {});
+
+/// Grants ports and names in the order of the calls: whoever comes later and does not fit is refused and told so.
+class Claims {
+ public:
+  /// `linked` are the gateways' linked forms, for their addresses.
+  Claims(const std::vector<model::ProxyGateway>& gateways, const std::vector<LinkedGateway>& linked,
+         Diagnostics& diagnostics)
+      : gateways_(gateways), linked_(linked), diagnostics_(diagnostics) {}
+
+  /// Empty: granted. Else the reason as conditions.h words it.
+  std::string_view grant(Claim claim);
+
+ private:
+  /// Who holds one thing, by address.
+  struct Holders {
+    std::optional<Claim> first;
+    std::optional<Claim> everywhere;  ///< of a gateway that binds every address
+    std::map<IpAddress, Claim> by_address;
+  };
+
+  const model::Listener& listener(Claim claim) const { return gateways_[claim.gateway].listeners[claim.listener]; }
+  /// Whoever holds `key` on an address of the claim's.
+  std::optional<Claim> holder_of(const std::string& key, Claim claim) const;
+  void hold(const std::string& key, Claim claim);
+  void refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message);
+
+  const std::vector<model::ProxyGateway>& gateways_;
+  const std::vector<LinkedGateway>& linked_;
+  Diagnostics& diagnostics_;
+  std::unordered_map<std::string, Holders> holders_;
+};
+
+}  // namespace edge::compiler::link

@@ -1,0 +1,60 @@
+#include "compiler/link/secrets.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace edge::compiler::link {
+namespace {
+
+const model::SecretEntry* find_entry(const model::Secret& secret, std::string_view key) {
+  const auto found = std::find_if(secret.entries.begin(), secret.entries.end(),
+                                  [&](const model::SecretEntry& entry) { return entry.key == key; });
+  return found == secret.entries.end() ? nullptr : &*found;
+}
+
+/// Empty: it holds what is needed.
+std::string unfitness(const model::Secret& secret, const SecretNeed& need) {
+  if (!need.type.empty() && secret.type != need.type) {
+    return "is of type `" + secret.type.substr(0, 60) + "`, not `" + std::string(need.type) + "`";
+  }
+  const model::SecretEntry* entry = find_entry(secret, need.key);
+  const std::string key = "`" + std::string(need.key) + "`";
+  if (entry == nullptr) return "has no key " + key;
+  if (entry->size == 0) return "has nothing under its key " + key;
+  if (need.size != 0 && entry->size != need.size) {
+    return "holds " + std::to_string(entry->size) + " bytes under " + key + " where " + std::to_string(need.size) +
+           " are needed";
+  }
+  return {};
+}
+
+}  // namespace
+
+SecretFault check_secret(const model::Metadata& from, const model::Reference& reference,
+                         const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
+                         Findings& findings) {
+  const Resolved found = table.names.resolve(from, "Secret", reference, [&] { return field + ".name"; }, findings);
+  if (found.fault == ReferenceFault::kNotPermitted) return SecretFault::kNotPermitted;
+  if (!found) return SecretFault::kNotFound;
+  const model::Secret& secret = table.secrets[found.position];
+  for (const SecretNeed& need : needs) {
+    const std::string what = unfitness(secret, need);
+    if (what.empty()) continue;
+    findings.diagnostics.add({.code = DiagnosticCode::kUnfitSecret,
+                              .resource = from.text(),
+                              .field = field + ".name",
+                              .span = reference.name.span,
+                              .message = secret.metadata.text() + " " + what,
+                              .labels = {{secret.metadata.span, "the secret"}}});
+    return SecretFault::kUnfit;
+  }
+  return SecretFault::kNone;
+}
+
+SecretKey secret_key(const model::Metadata& from, const model::Reference& reference, std::string_view key) {
+  return {.name_space = reference.name_space.empty() ? from.name_space : reference.name_space,
+          .name = reference.name.value,
+          .key = std::string(key)};
+}
+
+}  // namespace edge::compiler::link
