@@ -110,6 +110,9 @@ cli::Program table() {
            .details = "Tests are documents of `kind: RouteTest` in what -f names. A failing one is shown with what "
                       "differs and with the way that the request takes.",
            .flags = {file_flag("Configuration or one .edgeprog, and tests"),
+                     {.name = "generate",
+                      .help = "Run nothing; print tests on both sides of every border that the rules draw, which hold "
+                              "what becomes of each request today"},
                      {.name = "coverage", .help = "List the rules that no test reaches"},
                      {.name = "fail-under",
                       .value = "PERCENT",
@@ -121,7 +124,8 @@ cli::Program table() {
                       .help = "Format",
                       .fallback = "text",
                       .choices = {"text", "json", "junit"}}},
-           .examples = {"edgectl test -f config/ -f tests.yaml --coverage"},
+           .examples = {"edgectl test -f config/ -f tests.yaml --coverage",
+                        "edgectl test -f config/ --generate > boundaries.yaml"},
            .run = test},
           {.name = "key generate",
            .summary = "Make an Ed25519 key pair that signs and verifies programs",

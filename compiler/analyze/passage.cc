@@ -95,7 +95,7 @@ class Treatment {
     const program::Split split = program::split_of(host_, action_);
     const auto add = [&](const program::BackendRefRecord& backend) {
       const std::string name = backend_name(program_, backend.backend_id());
-      const std::string shown = name.empty() ? "(unresolved)" : name;
+      const std::string shown = name.empty() ? std::string(kUnresolvedBackend) : name;
       if (std::ranges::find(out.backends, shown) == out.backends.end()) out.backends.push_back(shown);
     };
     if (split.canary < split.backends.size() && field_value(request_, "x-canary") == "true") {
@@ -105,7 +105,7 @@ class Treatment {
         if (backend.weight > 0) add(backend);
       }
     }
-    if (out.backends == std::vector<std::string>{"(unresolved)"}) out.backends.clear();
+    if (out.backends == std::vector{std::string(kUnresolvedBackend)}) out.backends.clear();
     std::ranges::sort(out.backends);
   }
 

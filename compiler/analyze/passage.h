@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@
 namespace edge::compiler::analyze {
 
 using NameValues = std::vector<std::pair<std::string, std::string>>;
+
+/// Stands among a passage's backends for those whose reference did not resolve: their share is answered 500.
+inline constexpr std::string_view kUnresolvedBackend = "unresolved";
 
 struct Passage {
   /// Of the proxy's own answer; 0: the request goes to a backend, which answers it.

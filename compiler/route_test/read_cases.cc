@@ -85,7 +85,8 @@ class CaseReader {
     return qualified(text->value);
   }
   std::string qualified(const std::string& name) const {
-    return name.find('/') == std::string::npos ? name_space_ + "/" + name : name;
+    const bool whole = name.find('/') != std::string::npos || name == analyze::kUnresolvedBackend;
+    return whole ? name : name_space_ + "/" + name;
   }
 
   static analyze::NameValues name_values(const Fields& fields, std::string_view key) {

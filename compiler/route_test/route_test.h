@@ -37,6 +37,7 @@ struct Case {
   std::string name;
   Span span;  ///< of the case in its document
   analyze::TypedRequest request;
+  std::string written_host;  ///< another spelling of the request's host, to be written; empty: none
   Expectation expect;
 };
 

@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/read_config.h"
+#include "compiler/route_test/generate.h"
 #include "compiler/route_test/run.h"
 
 namespace edge::compiler::route_test {
@@ -206,6 +210,46 @@ TEST_F(RouteTests, AreWrittenAsTheyAreRead) {
   const std::vector<Case> reread = read_cases(again, diagnostics_);
   ASSERT_EQ(reread.size(), 1U) << written << faults();
   EXPECT_EQ(write_cases(reread, "again"), written);
+}
+
+/// Every golden configuration: what is generated is read back, passes, and reaches each rule that can be reached.
+TEST(GeneratedTests, HoldOnEveryGoldenConfiguration) {
+  std::size_t configurations = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("tests/golden")) {
+    if (entry.path().filename() != "input.yaml") continue;
+    SCOPED_TRACE(entry.path());
+    std::ifstream file(entry.path(), std::ios::binary);
+    SourceMap sources;
+    sources.add("input.yaml", {std::istreambuf_iterator<char>(file), {}});
+    Diagnostics ignored;
+    const LinkedConfig config = read_config(sources, ignored);
+    CompileOptions options;
+    options.target = program::Target::kTablesOnly;
+    const auto artifact = Compiler(options).compile(config, ignored);
+    if (!artifact) continue;
+    const auto program = program::read(artifact->bytes);
+    ASSERT_TRUE(program);
+    const Generated generated = generate_cases(*program, 1'000);
+    EXPECT_LT(generated.cases.size(), 1'000U);
+    if (generated.cases.empty()) continue;
+    ++configurations;
+
+    SourceMap written;
+    written.add("tests.yaml", write_cases(generated.cases, "boundaries"));
+    Diagnostics faults;
+    const std::vector<Case> cases = read_cases(written, faults);
+    EXPECT_TRUE(faults.ok());
+    ASSERT_EQ(cases.size(), generated.cases.size());
+    std::vector<CaseResult> results;
+    for (const Case& one : cases) {
+      results.push_back(run_case(*program, one, expr::regex_matcher()));
+      for (const Difference& difference : results.back().differences) {
+        ADD_FAILURE() << one.name << ": " << difference.what << " " << difference.expected << " " << difference.actual;
+      }
+    }
+    EXPECT_LE(coverage(*program, results).missed.size(), generated.unreached);
+  }
+  EXPECT_GT(configurations, 10U);
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ constexpr Field kExpectFields[] = {
     schemas::integer("rule", "Index of its rule").within(0, 65535),
     schemas::integer("match", "Index of the rule's match").within(0, 65535),
     schemas::string("backend", "The one backend that takes it").as(Format::kNamespacedName),
-    schemas::strings("backends", "Exactly the backends that may take it").as(Format::kNamespacedName).at_most(1000),
+    schemas::strings("backends", "Exactly the backends that may take it; `unresolved` for a share that is answered 500")
+        .as(Format::kNamespacedName)
+        .at_most(1000),
     schemas::string("path", "Path that the backend sees"),
     schemas::string("host", "Host that the backend sees"),
     schemas::objects("headers", kHeader, "Fields that the backend sees").at_most(kMaxHeaders),

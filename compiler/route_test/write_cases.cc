@@ -34,9 +34,9 @@ std::string scalar(std::string_view text) {
   return word ? std::string(text) : quoted(text);
 }
 
-std::string url_of(const analyze::Witness& request) {
-  const bool ip6 = request.host.find(':') != std::string::npos && !request.host.starts_with('[');
-  std::string url = "http://" + (ip6 ? "[" + request.host + "]" : request.host);
+std::string url_of(const Case& one) {
+  const analyze::Witness& request = one.request.request;
+  std::string url = "http://" + (one.written_host.empty() ? request.host : one.written_host);
   if (request.port != 80) url += ":" + std::to_string(request.port);
   url += request.path;
   if (!request.query.empty()) url += "?" + request.query;
@@ -58,11 +58,11 @@ void append_fields(const std::string& indent, const char* key, const analyze::Na
 }
 
 void append_text(const char* key, const std::optional<std::string>& value, std::string& out) {
-  if (value) out += "        " + std::string(key) + ": " + scalar(*value) + "\n";
+  if (value) out += "      " + std::string(key) + ": " + scalar(*value) + "\n";
 }
 
 void append_expectation(const Expectation& expect, std::string& out) {
-  const std::string indent(8, ' ');
+  const std::string indent(6, ' ');
   if (expect.status) out += indent + "status: " + std::to_string(*expect.status) + "\n";
   append_text("location", expect.location, out);
   append_text("route", expect.route, out);
@@ -82,7 +82,7 @@ void append_case(const Case& one, std::string& out) {
   const analyze::Witness& request = one.request.request;
   out += "  - name: " + quoted(one.name) + "\n    request:\n";
   if (request.method != "GET") out += "      method: " + quoted(request.method) + "\n";
-  out += "      url: " + quoted(url_of(request)) + "\n";
+  out += "      url: " + quoted(url_of(one)) + "\n";
   append_fields("      ", "headers", request.headers, out);
   if (request.source != *parse_ip("127.0.0.1")) out += "      source: " + quoted(to_string(request.source)) + "\n";
   out += "    expect:\n";

@@ -6,6 +6,7 @@
 #include "cli/terminal.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/read_config.h"
+#include "compiler/route_test/generate.h"
 #include "compiler/route_test/run.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
@@ -21,6 +22,22 @@ constexpr std::string_view kTest = "edgectl test";
 int failed(const std::string& text, int code = cli::kExitFindings) {
   cli::print_error(kTest, text);
   return code;
+}
+
+constexpr std::size_t kMostGenerated = 100'000;
+
+/// Prints tests that hold what the program does today.
+int generate(const ReadProgram& input) {
+  const route_test::Generated generated = route_test::generate_cases(input.view, kMostGenerated);
+  const bool written = cli::write_text(stdout, route_test::write_cases(generated.cases, "boundaries"));
+  if (generated.unreached > 0) {
+    cli::print_message(kTest, "no request was found for " + std::to_string(generated.unreached) + " rules");
+  }
+  if (generated.cut_off) {
+    cli::print_message(kTest, "only the first " + std::to_string(kMostGenerated) + " tests were written");
+  }
+  if (input.faults) failed("the configuration has errors; what is at fault takes no part in the tests");
+  return written && !input.faults ? cli::kExitOk : cli::kExitFindings;
 }
 
 /// The percentage of --fail-under; 0 without it.
@@ -47,6 +64,7 @@ int test(const cli::Arguments& arguments) {
     return failed("--fail-under takes a percentage, not `" + arguments.one("fail-under") + "`", cli::kExitUsage);
   auto input = program_with_tests(arguments.all("file"), program::Target::kTablesOnly);
   if (!input) return failed(input.error().text);
+  if (arguments.has("generate")) return generate(*input);
 
   Diagnostics diagnostics;
   const std::vector<route_test::Case> cases = route_test::read_cases(input->sources, diagnostics);
