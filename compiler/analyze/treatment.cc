@@ -1,0 +1,105 @@
+#include "compiler/analyze/treatment.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+
+#include "base/units.h"
+#include "compiler/analyze/explain_words.h"
+#include "program/records.h"
+#include "program/route_tree.h"
+
+namespace edge::compiler::analyze {
+namespace {
+
+using program::kNone;
+
+constexpr std::uint16_t kBackendsRetries = 0xffff;
+
+std::string duration(std::uint64_t nanoseconds) {
+  return duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
+  return text;
+}
+
+void append_limits(const program::TrafficRecord& traffic, std::vector<std::string>& out) {
+  if (traffic.max_request_body != 0) out.push_back("request body at most " + std::to_string(traffic.max_request_body));
+  if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
+  if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
+  const std::string bound = traffic.max_buffer == 0 ? "" : " up to " + std::to_string(traffic.max_buffer) + " bytes";
+  if ((traffic.flags & program::kBufferRequest) != 0) out.push_back("buffer request" + bound);
+  if ((traffic.flags & program::kBufferResponse) != 0) out.push_back("buffer response" + bound);
+  if (traffic.max_retries == kBackendsRetries) return;
+  out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
+                joined(program::retry_names(traffic.retry_on), " "));
+}
+
+}  // namespace
+
+std::string rule_name(const program::SectionView& host, std::uint32_t action) {
+  const auto& header = host.header<program::HostHeader>();
+  const program::ActionRecord& record = host.array(header.actions)[action];
+  const program::RouteRecord& route = host.array(header.routes)[record.route];
+  return std::string(program::name_space_of(host, route)) + "/" + std::string(host.string(route.name)) + " rules[" +
+         std::to_string(record.rule) + "].matches[" + std::to_string(record.match) + "]";
+}
+
+// Rule D3: shares by weight, and who takes X-Canary.
+std::string Treatments::destination(const program::SectionView& host, std::uint32_t action) const {
+  const auto& header = host.header<program::HostHeader>();
+  const program::Split split = program::split_of(host, host.array(header.actions)[action]);
+  std::map<std::string, std::uint32_t> shares;
+  std::uint32_t divisor = 0;
+  std::string canary;
+  for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
+    const program::BackendRefRecord& backend = split.backends[i];
+    std::string name = backend_name(program_, backend.backend_id());
+    if (name.empty()) name = "500 (unresolved)";
+    if (i == split.canary) canary = name;
+    if (backend.weight == 0) continue;
+    shares[name] += backend.weight;
+  }
+  for (const auto& [name, weight] : shares) divisor = std::gcd(divisor, weight);
+  std::vector<std::string> out;
+  for (const auto& [name, weight] : shares) {
+    out.push_back(shares.size() == 1 ? name : name + " " + std::to_string(weight / divisor));
+  }
+  if (shares.empty()) out.emplace_back("500, no backend");
+  const bool canary_alone = shares.size() == 1 && shares.begin()->first == canary;
+  if (!canary.empty() && !canary_alone) out.push_back("X-Canary to " + canary);
+  return joined(out, ", ");
+}
+
+std::vector<std::string> Treatments::parts(const program::SectionView& host, std::uint32_t action) const {
+  const auto& header = host.header<program::HostHeader>();
+  const program::ActionRecord& record = host.array(header.actions)[action];
+  const program::TrafficRecord& traffic = host.array(header.traffics)[record.traffic];
+  std::vector<std::string> out;
+  if ((traffic.flags & program::kDenied) != 0) return {"503, a policy cannot be enforced"};
+  const auto filters = host.array(traffic.filters);
+  const bool redirects = std::ranges::any_of(
+      filters, [](const program::FilterRecord& filter) { return filter.op == program::FilterOp::kRedirect; });
+  if (!redirects) out.push_back(destination(host, action));
+  for (const program::FilterRecord& filter : filters) {
+    std::string text = filter_text(host, filter);
+    const bool prefix =
+        filter.op == program::FilterOp::kRewritePrefix || filter.op == program::FilterOp::kRedirectPrefix;
+    if (prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
+    out.push_back(std::move(text));
+  }
+  append_limits(traffic, out);
+  return out;
+}
+
+const std::string& Treatments::text(const program::Section& host, std::uint32_t action) {
+  auto& kept = texts_[&host];
+  if (const auto found = kept.find(action); found != kept.end()) return found->second;
+  return kept.emplace(action, joined(parts(host.view, action), "; ")).first->second;
+}
+
+}  // namespace edge::compiler::analyze
