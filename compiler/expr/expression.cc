@@ -22,6 +22,28 @@ std::string name_text(std::string_view name) {
   return name.empty() ? "\"\"" : std::string(name);
 }
 
+std::string fact_text(const Expression& leaf) {
+  switch (leaf.fact) {
+    case Fact::kHost:
+      return (leaf.value.starts_with("*.") ? "host in " : "host == ") + quoted(leaf.value);
+    case Fact::kGateway:
+      return "gateway == " + quoted(leaf.value);
+    case Fact::kListener:
+      return "listener == " + quoted(leaf.value);
+    case Fact::kRoute:
+      return "route " + quoted(leaf.value);
+    case Fact::kBackend:
+      return "backend " + quoted(leaf.value);
+    case Fact::kPolicy:
+      return "policy " + leaf.value;
+    case Fact::kStatus:
+      return "status " + leaf.value;
+    case Fact::kDenied:
+      break;
+  }
+  return "denied";
+}
+
 std::string comparison(const Expression& leaf, std::string_view op) {
   using Kind = Expression::Kind;
   switch (leaf.kind) {
@@ -39,6 +61,8 @@ std::string comparison(const Expression& leaf, std::string_view op) {
       return "path contains " + quoted(leaf.value);
     case Kind::kSourceIn:
       return "source_ip in " + quoted(to_string(leaf.cidr));
+    case Kind::kFact:
+      return fact_text(leaf);
     case Kind::kAnd:
     case Kind::kOr:
     case Kind::kNot:

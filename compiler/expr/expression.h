@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,18 @@ inline constexpr std::size_t kMaxExpressionNesting = 64;
 /// conditions of the rule around it.
 inline constexpr std::size_t kMaxExpressionDepth = 56;
 
+/// What a claim alone can ask: where a request comes in, and what becomes of it.
+enum class Fact : std::uint8_t {
+  kHost,      ///< its host is `value`, or lies under it (`*.example.com`)
+  kGateway,   ///< it came in on the gateway `namespace/name`
+  kListener,  ///< it came in on a listener of this name
+  kRoute,     ///< a rule of the route `namespace/name` takes it
+  kBackend,   ///< it goes to the backend `namespace/name`
+  kPolicy,    ///< it passes a policy of this type
+  kStatus,    ///< the proxy itself answers it with this status, or with a `redirect`
+  kDenied,    ///< it is answered 503, since a policy that protects it cannot be enforced
+};
+
 struct Expression {
   enum class Kind : std::uint8_t {
     kAnd,
@@ -35,12 +48,14 @@ struct Expression {
     kPathPrefix,
     kPathContains,
     kSourceIn,
+    kFact,  ///< of claims alone: parse_expression refuses it
   };
 
   Kind kind = Kind::kAnd;
   std::string name;   ///< kHeader: lower case; kQuery: the key
   std::string value;  ///< unescaped; paths normalised as requests are, prefixes without trailing slash (`/` is "")
   Cidr cidr;          ///< kSourceIn
+  Fact fact = Fact::kHost;           ///< kFact
   std::vector<Expression> operands;  ///< kAnd, kOr: at least two; kNot: one
 
   friend bool operator==(const Expression&, const Expression&) = default;
@@ -54,6 +69,10 @@ struct ParsedExpression {
 
 /// Reads one expression; any bytes are harmless. Thread-safe.
 ParsedExpression parse_expression(std::string_view text);
+
+/// Reads a claim about requests: `path prefix "/admin" implies policy OIDC`. An expression that may ask for facts too;
+/// `A implies B` is read as NOT A OR B. `policy_types`: the words that `policy` takes.
+ParsedExpression parse_claim(std::string_view text, std::span<const std::string_view> policy_types);
 
 /// Canonical text: keywords in their usual case, parentheses where needed. Parses back to an equal tree.
 std::string to_text(const Expression& expression);

@@ -9,6 +9,7 @@
 
 #include "RouteExprLexer.h"
 #include "RouteExprParser.h"
+#include "base/hostname.h"
 #include "base/path.h"
 #include "compiler/expr/expression.h"
 #include "compiler/expr/prescan.h"
@@ -62,16 +63,27 @@ constexpr Spelling kSpellings[] = {
     {Grammar::STRING, "\"…\""},
     {static_cast<std::size_t>(antlr4::Token::EOF), "the end"},
 };
+/// What only a claim may say.
+constexpr Spelling kClaimSpellings[] = {
+    {Grammar::IMPLIES, "implies"},   {Grammar::HOST, "host"},     {Grammar::GATEWAY, "gateway"},
+    {Grammar::LISTENER, "listener"}, {Grammar::ROUTE, "route"},   {Grammar::BACKEND, "backend"},
+    {Grammar::POLICY, "policy"},     {Grammar::STATUS, "status"}, {Grammar::DENIED, "denied"},
+    {Grammar::WORD, "a name"},
+};
+
+enum class Language : bool { kExpression, kClaim };
 
 /// `a`, `b` or `c`: the tokens that could have stood here.
-std::string expected_text(const antlr4::misc::IntervalSet& expected) {
+std::string expected_text(const antlr4::misc::IntervalSet& expected, Language language) {
   std::vector<std::string> words;
-  for (const Spelling& spelling : kSpellings) {
-    if (!expected.contains(spelling.token)) continue;
-    words.push_back(spelling.token == static_cast<std::size_t>(antlr4::Token::EOF)
-                        ? spelling.text
-                        : "`" + std::string(spelling.text) + "`");
-  }
+  const auto add = [&](const Spelling& spelling) {
+    if (!expected.contains(spelling.token)) return;
+    const bool plain =
+        spelling.token == static_cast<std::size_t>(antlr4::Token::EOF) || spelling.token == Grammar::WORD;
+    words.push_back(plain ? spelling.text : "`" + std::string(spelling.text) + "`");
+  };
+  if (language == Language::kClaim) std::ranges::for_each(kClaimSpellings, add);
+  std::ranges::for_each(kSpellings, add);
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
@@ -81,7 +93,7 @@ std::string expected_text(const antlr4::misc::IntervalSet& expected) {
 }
 
 /// Keywords are short: near means one slip in a short word, two in a longer one. base's nearest_name decides.
-std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet& expected) {
+std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet& expected, Language language) {
   std::string lower(found);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; });
   if (lower == "=") return "compare with `==` or `!=`";
@@ -99,6 +111,10 @@ std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet
   for (const auto& [token, word] : kWords) {
     if (expected.contains(token)) candidates.push_back(word);
   }
+  for (const Spelling& spelling : kClaimSpellings) {
+    const bool word = language == Language::kClaim && spelling.token != Grammar::WORD;
+    if (word && expected.contains(spelling.token)) candidates.emplace_back(spelling.text);
+  }
   if (lower == "header" || lower == "query") return "write `" + lower + ":<name>`, without spaces around the colon";
   const std::string_view nearest = nearest_name(lower, candidates);
   if (nearest.empty()) return {};
@@ -113,7 +129,7 @@ std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet
 /// Keeps the first syntax error in our own words.
 class FirstError : public antlr4::BaseErrorListener {
  public:
-  explicit FirstError(std::string_view text) : text_(text) {}
+  FirstError(std::string_view text, Language language) : text_(text), language_(language) {}
 
   void syntaxError(antlr4::Recognizer* recognizer, antlr4::Token* token, std::size_t, std::size_t, const std::string&,
                    std::exception_ptr) override {
@@ -129,16 +145,17 @@ class FirstError : public antlr4::BaseErrorListener {
     const std::size_t begin = at_end ? text_.size() : token->getStartIndex();
     const std::size_t end = at_end ? text_.size() : token->getStopIndex() + 1;
     const std::string_view found = text_.substr(begin, end - begin);
-    std::string message = "expected " + expected_text(expected) + ", found ";
+    std::string message = "expected " + expected_text(expected, language_) + ", found ";
     message += at_end ? "the end" : "`" + std::string(found) + "`";
     fault_ = fault(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), std::move(message),
-                   did_you_mean(found, expected));
+                   did_you_mean(found, expected, language_));
   }
 
   const std::optional<TextFault>& get() const { return fault_; }
 
  private:
   std::string_view text_;
+  Language language_;
   std::optional<TextFault> fault_;
 };
 
@@ -162,7 +179,18 @@ bool is_token(std::string_view text) {
 /// Walks ANTLR's tree. Operands that make no sense are faults; the first is kept.
 class Builder {
  public:
-  explicit Builder(std::string_view text) : text_(text) {}
+  /// `policy_types`: what `policy` takes. Without them it is no claim, and has no facts.
+  Builder(std::string_view text, std::optional<std::span<const std::string_view>> policy_types)
+      : text_(text), policy_types_(policy_types) {}
+
+  Expression claim(Grammar::ClaimContext* context) {
+    Expression first = disjunction(context->disjunction(0));
+    if (context->IMPLIES() == nullptr) return first;
+    Expression all = node(Expression::Kind::kOr);
+    append(all, negate(std::move(first)));
+    append(all, disjunction(context->disjunction(1)));
+    return all;
+  }
 
   Expression disjunction(Grammar::DisjunctionContext* context) {
     Expression all = node(Expression::Kind::kOr);
@@ -186,6 +214,7 @@ class Builder {
   }
 
   Expression comparison(Grammar::ComparisonContext* context) {
+    if (context->fact() != nullptr) return fact(context->fact());
     Expression leaf;
     const std::string_view quoted = bytes_of(context->STRING());
     leaf.value = unescape(quoted);
@@ -250,6 +279,82 @@ class Builder {
     leaf.value.clear();
   }
 
+  Expression fact(Grammar::FactContext* context) {
+    auto* const keyword = static_cast<antlr4::tree::TerminalNode*>(context->children.front());
+    auto* const operand = context->STRING() != nullptr ? context->STRING() : context->WORD();
+    Expression leaf = node(Expression::Kind::kFact);
+    if (!policy_types_) {
+      operand_fault(keyword, "`" + std::string(bytes_of(keyword)) + "` is no part of a route's expression",
+                    "name hosts in `spec.hostnames` and gateways in `spec.parentRefs`");
+      return leaf;
+    }
+    if (operand != nullptr) {
+      leaf.value = context->STRING() != nullptr ? unescape(bytes_of(operand)) : std::string(bytes_of(operand));
+    }
+    switch (keyword->getSymbol()->getType()) {
+      case Grammar::HOST:
+        host(operand, context->IN() != nullptr, leaf);
+        break;
+      case Grammar::GATEWAY:
+        leaf.fact = Fact::kGateway;
+        qualified(operand, leaf.value);
+        break;
+      case Grammar::LISTENER:
+        leaf.fact = Fact::kListener;
+        break;
+      case Grammar::ROUTE:
+      case Grammar::BACKEND:
+        leaf.fact = keyword->getSymbol()->getType() == Grammar::ROUTE ? Fact::kRoute : Fact::kBackend;
+        qualified(operand, leaf.value);
+        break;
+      case Grammar::POLICY:
+        leaf.fact = Fact::kPolicy;
+        policy(operand, leaf.value);
+        break;
+      case Grammar::STATUS:
+        leaf.fact = Fact::kStatus;
+        status(operand, leaf.value);
+        break;
+      default:
+        leaf.fact = Fact::kDenied;
+    }
+    return context->DIFFERS() != nullptr ? negate(std::move(leaf)) : leaf;
+  }
+
+  void host(antlr4::tree::TerminalNode* operand, bool within, Expression& leaf) {
+    leaf.fact = Fact::kHost;
+    const auto pattern = HostPattern::parse(leaf.value);
+    if (!pattern) return operand_fault(operand, "`" + leaf.value + "` is no host name");
+    if (pattern->wildcard() && !within)
+      operand_fault(operand, "a host is no wildcard", "write `host in " + leaf.value + "`");
+    leaf.value = pattern->text();
+  }
+
+  void qualified(antlr4::tree::TerminalNode* operand, const std::string& name) {
+    const std::size_t slash = name.find('/');
+    const bool fine = slash != std::string::npos && slash > 0 && slash + 1 < name.size() &&
+                      name.find('/', slash + 1) == std::string::npos;
+    if (!fine) operand_fault(operand, "`" + name + "` is no `namespace/name`");
+  }
+
+  void policy(antlr4::tree::TerminalNode* operand, std::string& type) {
+    for (const std::string_view known : *policy_types_) {
+      const bool same = std::ranges::equal(known, type, [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+      if (!same) continue;
+      type = known;
+      return;
+    }
+    const std::string_view nearest = nearest_name(type, {policy_types_->begin(), policy_types_->end()});
+    operand_fault(operand, "`" + type + "` is no type of policy",
+                  nearest.empty() ? std::string() : "did you mean `" + std::string(nearest) + "`?");
+  }
+
+  void status(antlr4::tree::TerminalNode* operand, const std::string& value) {
+    const bool digits = value.size() == 3 && std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
+    if (value == "redirect" || (digits && value >= "100" && value <= "599")) return;
+    operand_fault(operand, "`" + value + "` is no status: write `redirect` or a number such as `404`");
+  }
+
   static Expression node(Expression::Kind kind) {
     Expression result;
     result.kind = kind;
@@ -293,17 +398,15 @@ class Builder {
     return name.starts_with('"') ? unescape(name) : std::string(name);
   }
 
-  void operand_fault(antlr4::tree::TerminalNode* node, std::string message) {
+  void operand_fault(antlr4::tree::TerminalNode* node, std::string message, std::string fix = {}) {
     if (fault_) return;
     const antlr4::Token* token = node->getSymbol();
-    fault_ = TextFault{DiagnosticCode::kExpressionOperand,
-                       static_cast<std::uint32_t>(token->getStartIndex()),
-                       static_cast<std::uint32_t>(token->getStopIndex() + 1),
-                       std::move(message),
-                       {}};
+    fault_ = TextFault{DiagnosticCode::kExpressionOperand, static_cast<std::uint32_t>(token->getStartIndex()),
+                       static_cast<std::uint32_t>(token->getStopIndex() + 1), std::move(message), std::move(fix)};
   }
 
   std::string_view text_;
+  std::optional<std::span<const std::string_view>> policy_types_;
   std::optional<TextFault> fault_;
 };
 
@@ -313,20 +416,23 @@ std::size_t depth_of(const Expression& expression) {
   return deepest + 1;
 }
 
-ParsedExpression parse_checked(std::string_view text) {
+using PolicyTypes = std::optional<std::span<const std::string_view>>;
+
+ParsedExpression parse_checked(std::string_view text, const PolicyTypes& policy_types) {
   antlr4::ANTLRInputStream input(bytes_as_code_points(text));
   RouteExprLexer lexer(&input);
   lexer.removeErrorListeners();
   antlr4::CommonTokenStream tokens(&lexer);
   RouteExprParser parser(&tokens);
   parser.removeErrorListeners();
-  FirstError errors(text);
+  FirstError errors(text, policy_types ? Language::kClaim : Language::kExpression);
   parser.addErrorListener(&errors);
 
-  Grammar::ExpressionContext* root = parser.expression();
+  Grammar::ClaimContext* const claim = policy_types ? parser.claim() : nullptr;
+  Grammar::ExpressionContext* const root = policy_types ? nullptr : parser.expression();
   if (errors.get()) return {std::nullopt, errors.get()};
-  Builder builder(text);
-  Expression expression = builder.disjunction(root->disjunction());
+  Builder builder(text, policy_types);
+  Expression expression = claim != nullptr ? builder.claim(claim) : builder.disjunction(root->disjunction());
   if (builder.fault()) return {std::nullopt, builder.fault()};
   if (depth_of(expression) > kMaxExpressionDepth) {
     return {std::nullopt,
@@ -339,16 +445,22 @@ ParsedExpression parse_checked(std::string_view text) {
   return {std::move(expression), std::nullopt};
 }
 
-}  // namespace
-
-ParsedExpression parse_expression(std::string_view text) {
+ParsedExpression parse(std::string_view text, const PolicyTypes& policy_types) {
   if (auto found = prescan(text)) return {std::nullopt, std::move(found)};
   try {
-    return parse_checked(text);
+    return parse_checked(text, policy_types);
   } catch (const std::exception& error) {
     return {std::nullopt, fault(0, static_cast<std::uint32_t>(text.size()),
                                 std::string("the expression cannot be read: ") + error.what())};
   }
+}
+
+}  // namespace
+
+ParsedExpression parse_expression(std::string_view text) { return parse(text, std::nullopt); }
+
+ParsedExpression parse_claim(std::string_view text, std::span<const std::string_view> policy_types) {
+  return parse(text, policy_types);
 }
 
 }  // namespace edge::compiler::expr

@@ -124,15 +124,58 @@ TEST(Expression, CanonicalTextReadsBack) {
   }
 }
 
+/// As `read`, of a claim.
+std::string read_claim(std::string_view text) {
+  static constexpr std::string_view kPolicies[] = {"OIDC", "RateLimit"};
+  const ParsedExpression parsed = parse_claim(text, kPolicies);
+  if (parsed.expression) return to_text(*parsed.expression);
+  return std::to_string(parsed.fault->begin) + "-" + std::to_string(parsed.fault->end) + ": " + parsed.fault->message +
+         (parsed.fault->fix.empty() ? "" : " [" + parsed.fault->fix + "]");
+}
+
+TEST(Claim, AsksForFactsBesideConditions) {
+  EXPECT_EQ(read_claim(R"(path prefix "/admin" implies policy oidc)"), R"(NOT path prefix "/admin" OR policy OIDC)");
+  EXPECT_EQ(read_claim(R"(host == "A.test" AND gateway == default/edge implies backend shop/app OR status 404)"),
+            R"(NOT (host == "a.test" AND gateway == "default/edge") OR backend "shop/app" OR status 404)");
+  EXPECT_EQ(read_claim(R"(host in "*.a.test" IMPLIES NOT (denied OR route "x/y") AND listener != "web")"),
+            R"(NOT host in "*.a.test" OR NOT (denied OR route "x/y") AND NOT listener == "web")");
+  EXPECT_EQ(read_claim("NOT status redirect"), "NOT status redirect");
+}
+
+TEST(Claim, FaultsNameThePlaceAndTheRemedy) {
+  EXPECT_EQ(read_claim(R"(path prefix "/" implies policy ODIC)"),
+            "31-35: `ODIC` is no type of policy [did you mean `OIDC`?]");
+  EXPECT_EQ(read_claim("route shop"), "6-10: `shop` is no `namespace/name`");
+  EXPECT_EQ(read_claim("status 4040"), "7-11: `4040` is no status: write `redirect` or a number such as `404`");
+  EXPECT_EQ(read_claim(R"(host == "*.a.test")"), "8-18: a host is no wildcard [write `host in *.a.test`]");
+  EXPECT_THAT(read_claim(R"(denied impleis denied)"), HasSubstr("[did you mean `implies`?]"));
+  EXPECT_THAT(read_claim("policy"), HasSubstr("6-6: expected a name or `\"…\"`, found the end"));
+  EXPECT_THAT(read_claim(""), HasSubstr("`policy`"));
+}
+
+TEST(Claim, ManyNotsBesideEachOtherAreNotNested) {
+  std::string text = "NOT denied";
+  for (int i = 0; i < 100; ++i) text += " AND NOT denied";
+  EXPECT_THAT(read_claim(text), HasSubstr("NOT denied AND NOT denied"));
+}
+
+TEST(Expression, HasNoFacts) {
+  EXPECT_EQ(read(R"(host == "a.test")"),
+            "0-4: `host` is no part of a route's expression [name hosts in `spec.hostnames` and gateways in "
+            "`spec.parentRefs`]");
+}
+
 TEST(Expression, NoiseIsHarmless) {
-  static constexpr const char* kPieces[] = {
-      "(", ")",        "AND ",    "OR ",   "NOT ",   "method", "==",    "!=",   "\"", "\\",
-      " ", "header:a", "query:b", "path ", "exact ", "in",     "\"x\"", "\xff", "\n"};
+  static constexpr const char* kPieces[] = {"(",       ")",        "AND ",    "OR ",        "NOT ",      "method",
+                                            "==",      "!=",       "\"",      "\\",         " ",         "header:a",
+                                            "query:b", "path ",    "exact ",  "in",         "\"x\"",     "\xff",
+                                            "\n",      "implies ", "denied ", "route a/b ", "status 404"};
   std::mt19937 random(7);
   for (int round = 0; round < 3'000; ++round) {
     std::string text;
     for (std::size_t i = random() % 24; i > 0; --i) text += kPieces[random() % std::size(kPieces)];
     read(text);
+    read_claim(text);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/expr/prescan.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,13 @@ bool word_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-bool is_not(std::string_view word) {
-  return word.size() == 3 && (word[0] | 0x20) == 'n' && (word[1] | 0x20) == 'o' && (word[2] | 0x20) == 't';
+/// `keyword` is in lower case.
+bool is_word(std::string_view word, std::string_view keyword) {
+  return std::ranges::equal(word, keyword, [](char a, char b) { return (a | 0x20) == b; });
 }
+
+/// What ends an operand, and the NOTs before it.
+bool is_joint(std::string_view word) { return is_word(word, "and") || is_word(word, "or") || is_word(word, "implies"); }
 
 /// `at` is the opening quote. Advances past the closing one.
 std::optional<TextFault> skip_string(std::string_view text, std::size_t& at) {
@@ -70,7 +75,12 @@ std::optional<TextFault> prescan(std::string_view text) {
     }
     if (word_byte(c)) {
       while (at < text.size() && word_byte(text[at])) ++at;
-      if (!is_not(text.substr(begin, at - begin))) continue;
+      const std::string_view word = text.substr(begin, at - begin);
+      if (is_joint(word)) {
+        depth -= nots;
+        nots = 0;
+      }
+      if (!is_word(word, "not")) continue;
       ++nots;
       ++depth;
     } else {

@@ -89,6 +89,8 @@ class Predicates {
         return text_node(Op::kPathPrefix, program::kSlotPath, tree.value);
       case Expression::Kind::kPathContains:
         return text_node(Op::kContains, program::kSlotPath, tree.value);
+      case Expression::Kind::kFact:  // no expression of a route has one; were there one, it would match nothing
+        return nodes_.add(opt::false_node());
       case Expression::Kind::kSourceIn: {
         Node node{};
         node.op = Op::kSourceIn;
