@@ -38,23 +38,45 @@ class Walker {
   bool block() const { return quote_ == '|' || quote_ == '>'; }
   char peek(std::size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
+  /// Passes the header: `|` or `>`, an indentation and a chomping indicator in either order, a comment (YAML 1.2
+  /// §8.1.1).
   void begin_block() {
+    const std::size_t header = at_;
+    std::size_t indicator = 0;
+    for (++at_; at_ < text_.size() && text_[at_] != '\n' && !space(text_[at_]); ++at_) {
+      if (text_[at_] >= '1' && text_[at_] <= '9') indicator = static_cast<std::size_t>(text_[at_] - '0');
+    }
     at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
-    // The first line with content sets the indentation; with an indicator that is so too, save for leading spaces that
-    // belong to the value, which are rare enough to be off by some columns.
-    std::size_t line = std::min(at_, text_.size());
-    while (line < text_.size()) {
+    indent_ = indicator == 0 ? indent_of_first_line() : indent_above(header) + indicator;
+    skip_indent();
+    line_is_indented_ = at_ < text_.size() && space(text_[at_]);
+  }
+
+  /// Without an indicator the first line with content sets the indentation.
+  std::size_t indent_of_first_line() const {
+    for (std::size_t line = at_; line < text_.size();) {
       std::size_t first = line;
       while (first < text_.size() && text_[first] == ' ') ++first;
-      if (first < text_.size() && text_[first] != '\n' && text_[first] != '\r') {
-        indent_ = first - line;
-        break;
-      }
-      line = text_.find('\n', first);
-      if (line == std::string_view::npos) break;
-      ++line;
+      if (first < text_.size() && text_[first] != '\n' && text_[first] != '\r') return first - line;
+      line = std::min(text_.find('\n', first), text_.size() - 1) + 1;
     }
-    skip_indent();
+    return 0;
+  }
+
+  /// An indicator counts from the indentation of the collection that the scalar is in: the column of its key, or of the
+  /// last dash where it is an entry of a list.
+  std::size_t indent_above(std::size_t header) const {
+    const std::size_t end_of_last = text_.rfind('\n', header);
+    const std::size_t line = end_of_last == std::string_view::npos ? 0 : end_of_last + 1;
+    std::size_t dash = std::string_view::npos;
+    std::size_t key = line;
+    while (key < header && (text_[key] == ' ' || (text_[key] == '-' && text_[key + 1] == ' '))) {
+      if (text_[key] == '-') dash = key;
+      ++key;
+    }
+    const bool entry = key == header || text_[key] == '&' || text_[key] == '!';
+    if (entry) return dash == std::string_view::npos ? 0 : dash - line;
+    return key - line;
   }
 
   void skip_indent() {
@@ -120,7 +142,7 @@ class Walker {
     return ends <= 1 ? 1 : ends - 1;
   }
 
-  /// YAML 1.2 §5.7, with JSON's among them.
+  /// YAML 1.2 §5.7, with JSON's among them. `\N` and `\_` are one byte, as the parser gives them in Latin-1.
   std::size_t step_escape() {
     const char kind = peek(1);
     at_ += 2;
@@ -131,9 +153,6 @@ class Walker {
         if (kind == '\r' && peek(0) == '\n') ++at_;
         while (at_ < text_.size() && space(text_[at_])) ++at_;
         return 0;
-      case 'N':
-      case '_':
-        return 2;
       case 'L':
       case 'P':
         return 3;

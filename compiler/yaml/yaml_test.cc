@@ -55,37 +55,6 @@ TEST(Yaml, KnowsTheSpanOfEveryValueAndKey) {
   EXPECT_FALSE(root.find("f"));
 }
 
-/// The source byte of each decoded byte of the value of `v`.
-void expect_places(const std::string& text, std::string_view decoded, std::string_view letters) {
-  Reading r(text);
-  ASSERT_EQ(r.faults(), "") << text;
-  const Node value = r.root().find("v");
-  ASSERT_EQ(value.text(), decoded) << text;
-  for (const char letter : letters) {
-    const auto at = static_cast<std::uint32_t>(value.text().find(letter));
-    Diagnostics diagnostics;
-    diagnostics.add({.code = DiagnosticCode::kSyntax, .span = value.span(), .within = Within{at, at + 1}});
-    diagnostics.finish(r.sources);
-    const Span place = diagnostics.all()[0].span;
-    EXPECT_EQ(text[place.begin], letter) << text;
-    EXPECT_EQ(place.end, place.begin + 1);
-  }
-}
-
-TEST(Yaml, FindsPlacesInsideScalarsOfEveryStyle) {
-  expect_places("v: abc\n", "abc", "abc");
-  expect_places("v: a b\n   c\n\n   d\n", "a b c\nd", "abcd");
-  expect_places("v: 'a''b c'\n", "a'b c", "abc");
-  expect_places("v: 'a\n  b\n\n  c'\n", "a b\nc", "abc");
-  expect_places("v: \"\\ta\\\\b\\u00e9c\\x41d\\\n    e\"\n",
-                "\ta\\b\xc3\xa9"
-                "cAde",
-                "abcde");
-  expect_places("v: |\n  a\n   b\n\n  c\n", "a\n b\n\nc\n", "abc");
-  expect_places("v: >-\n  a\n  b\n\n  c\n    d\n  e\n", "a b\nc\n  d\ne", "abcde");
-  expect_places("v: |-\r\n  a\r\n  b\r\n", "a\nb", "ab");
-}
-
 TEST(Yaml, EndsOfBlockScalars) {
   const Reading r("v: |\n  ab\n  cd\nw: 1\n");
   EXPECT_EQ(r.at(r.root().find("v").span()), "|\n  ab\n  cd\n");
