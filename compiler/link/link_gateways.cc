@@ -233,7 +233,8 @@ class GatewayLinker {
     };
     for (std::size_t i = 0; i < written->certificates.size(); ++i) {
       const model::Reference& reference = written->certificates[i];
-      const std::string field = "tls.certificateRefs[" + std::to_string(i) + "]";
+      const std::string field =
+          written->short_form ? "tls.secretRef" : "tls.certificateRefs[" + std::to_string(i) + "]";
       if (!check(reference, {{"tls.crt", 0, kCertificateType}, {"tls.key", 0, kCertificateType}}, field)) continue;
       SecretKey name = secret_key(gateway.metadata, reference, {});
       linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});

@@ -71,10 +71,10 @@ void not_applied(const model::ProxyPolicy& policy, const LinkedPolicy& linked, F
   fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
 }
 
-/// `kind index` of a target, and the type that contends for it.
+/// A target, and the type that contends for it.
 std::string slot_of(const PolicyLink& link) {
-  const bool gateway = link.policy.target_kind == PolicyTargetKind::kGateway;
-  return std::string(type_text(link.policy.type)) + (gateway ? "|g|" : "|r|") + std::to_string(link.target);
+  return std::string(type_text(link.policy.type)) + (link.gateway ? "|g|" : "|r|") +
+         std::to_string(link.gateway ? *link.gateway : *link.route);
 }
 
 void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& holder, PolicyType type,
@@ -93,6 +93,38 @@ void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& h
        .notes = {"of two claims the older policy's holds"}});
 }
 
+std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const Resolver& resolver,
+                                         std::string_view kind, Findings& findings) {
+  const auto field = [] { return std::string("spec.targetRef.name"); };
+  const Resolved found = resolver.resolve(policy.metadata, kind, policy.target, field, findings);
+  if (found) return found.position;
+  fail(findings.status.conditions, condition::kAccepted,
+       found.fault == ReferenceFault::kNotPermitted ? reason::kRefNotPermitted : reason::kTargetNotFound,
+       "the target `" + policy.target.name.value + "` cannot be used");
+  return std::nullopt;
+}
+
+void find_targets(const model::ProxyPolicy& policy, const PolicyTargets& targets, Findings& findings,
+                  PolicyLink& link) {
+  constexpr std::string_view kGateway = "ProxyGateway";
+  constexpr std::string_view kRoute = "ProxyRoute";
+  switch (policy.target_kind) {
+    case model::PolicyTarget::kGateway:
+      link.gateway = find_target(policy, targets.gateways, kGateway, findings);
+      return;
+    case model::PolicyTarget::kRoute:
+      link.route = find_target(policy, targets.routes, kRoute, findings);
+      return;
+    case model::PolicyTarget::kUnknown:
+      break;
+  }
+  // The fault in the target was told already, and one of the two need not be there.
+  Diagnostics untold(0);
+  Findings untold_findings{untold, findings.dependencies};
+  link.gateway = find_target(policy, targets.gateways, kGateway, untold_findings);
+  link.route = find_target(policy, targets.routes, kRoute, untold_findings);
+}
+
 void set_denied(LinkedConfig& config) {
   const bool on_gateways = std::any_of(config.gateways.begin(), config.gateways.end(),
                                        [](const LinkedGateway& gateway) { return !gateway.policies.empty(); });
@@ -108,23 +140,16 @@ void set_denied(LinkedConfig& config) {
 
 std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const PolicyTargets& targets,
                                       Findings& findings) {
-  const bool gateway = policy.target_kind == model::PolicyTarget::kGateway;
-  const Resolved target = (gateway ? targets.gateways : targets.routes)
-                              .resolve(
-                                  policy.metadata, gateway ? "ProxyGateway" : "ProxyRoute", policy.target,
-                                  [] { return std::string("spec.targetRef.name"); }, findings);
-  if (!target) {
-    const bool refused = target.fault == ReferenceFault::kNotPermitted;
-    fail(findings.status.conditions, condition::kAccepted, refused ? reason::kRefNotPermitted : reason::kTargetNotFound,
-         "the target `" + policy.target.name.value + "` cannot be used");
-    return std::nullopt;
-  }
-  PolicyLink link{.policy = {.identity = identity_of(policy.metadata),
-                             .type = linked_type(policy.type.value),
-                             .settings = policy_settings(policy),
-                             .target_kind = gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
-                             .span = policy.type.span},
-                  .target = target.position};
+  PolicyLink link;
+  find_targets(policy, targets, findings, link);
+  if (!link.gateway && !link.route) return std::nullopt;
+  link.policy = {.identity = identity_of(policy.metadata),
+                 .type = linked_type(policy.type.value),
+                 .settings = policy_settings(policy),
+                 .target_kind = link.gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
+                 .span = policy.type.span};
+  // It must replace no policy of something that it may not be meant for.
+  if (policy.target_kind == model::PolicyTarget::kUnknown) link.policy.type = PolicyType::kUnknown;
   if (std::holds_alternative<std::monostate>(link.policy.settings)) {
     fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, "the policy's settings are at fault");
     return link;
@@ -156,8 +181,8 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
   for (std::optional<PolicyLink>& link : linked) {
     if (!link) continue;
     const auto index = static_cast<std::uint32_t>(config.policies.size());
-    const bool gateway = link->policy.target_kind == PolicyTargetKind::kGateway;
-    (gateway ? config.gateways[link->target].policies : config.routes[link->target].policies).push_back(index);
+    if (link->gateway) config.gateways[*link->gateway].policies.push_back(index);
+    if (link->route) config.routes[*link->route].policies.push_back(index);
     config.policies.push_back(std::move(link->policy));
   }
   const auto by_type = [&](std::uint32_t a, std::uint32_t b) {

@@ -113,7 +113,9 @@ struct PolicyTargets {
 
 struct PolicyLink {
   LinkedPolicy policy;
-  std::uint32_t target = 0;  ///< index into LinkedConfig::gateways or routes
+  /// What it holds for: one of the two; both only where the kind of the target cannot be told.
+  std::optional<std::uint32_t> gateway;  ///< index into LinkedConfig::gateways
+  std::optional<std::uint32_t> route;    ///< index into LinkedConfig::routes
 };
 
 /// nullopt: its target is not there.

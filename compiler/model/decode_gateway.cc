@@ -37,6 +37,7 @@ std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& r
   if (!secret) return out;
   if (out.certificates.empty()) {
     out.certificates.push_back(secret.reference());
+    out.short_form = true;
   } else if (out.certificates.size() > 1 || !same(out.certificates[0], secret.reference())) {
     two_forms(tls.node("secretRef").key_span(), listener_field(listener, "tls.secretRef"),
               tls.node("certificateRefs").key_span(), listener_field(listener, "tls.certificateRefs"), report);

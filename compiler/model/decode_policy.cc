@@ -153,7 +153,9 @@ std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata)
       if (row.type == type.text()) policy.type.value = row.value;
     }
   }
-  policy.target_kind = kind.text() == "ProxyGateway" ? PolicyTarget::kGateway : PolicyTarget::kRoute;
+  policy.target_kind = kind.text() == "ProxyGateway" ? PolicyTarget::kGateway
+                       : kind.text() == "ProxyRoute" ? PolicyTarget::kRoute
+                                                     : PolicyTarget::kUnknown;
   policy.target.name = {std::string(name.text()), name.span()};
   if (name_space && name_space.is_scalar()) policy.target.name_space = name_space.text();
   return policy;

@@ -44,6 +44,7 @@ struct Tls {
   Span span{};
   /// Both forms: secretRef is a list of one.
   std::vector<Reference> certificates{};
+  bool short_form = false;  ///< written as secretRef
   /// Of clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   Maybe<std::string> mode{};

@@ -22,7 +22,8 @@ enum class PolicyType : std::uint8_t {
   kSecurityHeaders,
   kUnknown,
 };
-enum class PolicyTarget : std::uint8_t { kRoute, kGateway };
+/// kUnknown: of a policy at fault whose target's kind cannot be told; whatever bears the name is protected.
+enum class PolicyTarget : std::uint8_t { kRoute, kGateway, kUnknown };
 
 using Strings = std::vector<Located<std::string>>;
 
