@@ -21,7 +21,8 @@ Json number(std::string_view text) {
 
 Json scalar_default(std::string_view text, Type type) {
   if (type == Type::kBoolean) return text == "true";
-  if (type == Type::kInteger) return number(text);
+  const bool digits = text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (type == Type::kInteger || (type == Type::kIntOrString && digits)) return number(text);
   return std::string(text);
 }
 

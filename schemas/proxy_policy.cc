@@ -15,7 +15,7 @@ constexpr Field kTargetFields[] = {
     string("kind", "ProxyRoute or ProxyGateway.").one_of(kTargets).needed(),
     string("name", "Name of the target.").as(Format::kName).needed(),
     string("namespace", "Namespace of the target.").as(Format::kNamespace),
-    string("group", "Group of the target's kind."),
+    string("group", "Group of the target's kind.").one_of(kOwnGroup),
 };
 constexpr Object kTarget{kTargetFields};
 

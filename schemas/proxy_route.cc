@@ -20,7 +20,7 @@ constexpr Field kParentFields[] = {
     string("sectionName", "Name of one listener of the gateway; all without it.").as(Format::kLabel),
     integer("port", "Port of the listeners meant.").within(1, 65535),
     string("kind", "ProxyGateway."),
-    string("group", "Group of the gateway's kind."),
+    string("group", "Group of the gateway's kind.").one_of(kOwnGroup),
 };
 constexpr Object kParent{kParentFields};
 
@@ -91,7 +91,7 @@ constexpr Field kBackendRefFields[] = {
     string("name", "Name of a ProxyBackend.").as(Format::kName).needed(),
     string("namespace", "Namespace of the backend.").as(Format::kNamespace),
     string("kind", "ProxyBackend."),
-    string("group", "Group of the backend's kind."),
+    string("group", "Group of the backend's kind.").one_of(kOwnGroup),
 };
 constexpr Object kBackendRef{kBackendRefFields};
 
@@ -100,12 +100,21 @@ constexpr Field kWeightedRefFields[] = {
     string("namespace", "Namespace of the backend.").as(Format::kNamespace),
     integer("weight", "Share of the traffic; 0 takes none (rule D3).").within(0, 1'000'000).defaults_to("1"),
     string("kind", "ProxyBackend."),
-    string("group", "Group of the backend's kind."),
+    string("group", "Group of the backend's kind.").one_of(kOwnGroup),
 };
 constexpr Object kWeightedRef{kWeightedRefFields};
 
+constexpr std::string_view kBackendKind[] = {"ProxyBackend"};
+constexpr Field kMirrorRefFields[] = {
+    string("name", "Name of a ProxyBackend.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the backend.").as(Format::kNamespace),
+    string("kind", "ProxyBackend.").one_of(kBackendKind),
+    string("group", "Group of the backend's kind.").one_of(kOwnGroup),
+};
+constexpr Object kMirrorRef{kMirrorRefFields};
+
 constexpr Field kMirrorFields[] = {
-    object("backendRef", kBackendRef, "Where copies of requests go.").needed(),
+    object("backendRef", kMirrorRef, "Where copies of requests go.").needed(),
     integer("percent", "Percent of requests that are copied.").within(0, 100).defaults_to("100"),
 };
 constexpr Object kMirror{kMirrorFields};

@@ -49,6 +49,8 @@ struct Object;
 
 /// Group of every own kind; the CMake option EDGE_API_GROUP is the one place that spells it.
 inline constexpr std::string_view kApiGroup = EDGE_API_GROUP;
+/// The values of a field that names this group.
+inline constexpr std::string_view kOwnGroup[] = {kApiGroup};
 
 inline constexpr std::int64_t kNoMinimum = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t kNoMaximum = std::numeric_limits<std::int64_t>::max();

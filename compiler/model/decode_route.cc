@@ -61,6 +61,7 @@ class RouteDecoder {
     rule.request_timeout = limits.duration("requestTimeout");
     rule.idle_timeout = limits.duration("idleTimeout");
     rule.max_request_body = limits.size("maxRequestBodySize");
+    rule.name = fields.text("name");
     if (const Fields buffering = fields.object("buffering")) {
       rule.buffering = Buffering{.span = buffering.span(),
                                  .request = buffering.boolean("request"),

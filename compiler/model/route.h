@@ -89,6 +89,7 @@ struct Buffering {
 
 struct Rule {
   Span span{};
+  Maybe<std::string> name{};
   std::vector<Match> matches{};
   std::vector<Filter> filters{};
   /// Both forms: backendRef is a list of one.

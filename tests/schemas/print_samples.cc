@@ -1,0 +1,12 @@
+// Prints every sample as one line of JSON, for the cluster's own validator (tests/crds).
+#include <iostream>
+
+#include "tests/schemas/samples.h"
+
+int main() {
+  for (const edge::tests::Sample& sample : edge::tests::all_samples()) {
+    const edge::tests::Json line = {{"valid", sample.valid}, {"what", sample.what}, {"resource", sample.resource}};
+    std::cout << line << "\n";
+  }
+  return 0;
+}

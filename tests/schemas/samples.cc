@@ -1,0 +1,327 @@
+#include "tests/schemas/samples.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace edge::tests {
+namespace {
+
+using schemas::Field;
+using schemas::Format;
+using schemas::Kind;
+using schemas::Object;
+using schemas::Type;
+using Pointer = Json::json_pointer;
+
+struct Texts {
+  Format format;
+  const char* first;
+  const char* second;
+  const char* wrong;  ///< null: nothing is wrong
+};
+constexpr Texts kTexts[] = {
+    {Format::kNone, "a", "b", nullptr},
+    {Format::kName, "a.b-c", "d", "A_b"},
+    {Format::kNamespace, "ns", "other", "a.b"},
+    {Format::kNamespacedName, "ns/a.b", "c", "a/b/c"},
+    {Format::kLabel, "a-b", "c", "-a"},
+    {Format::kHostname, "a.example.com", "b.example.com", "*a.example"},
+    {Format::kCidr, "10.1.0.0/16", "fd00::/8", "10.0.0.0/33"},
+    {Format::kIp, "192.0.2.1", "192.0.2.2", "300.0.0.1"},
+    {Format::kDuration, "1h30m", "1.5s", "5 s"},
+    {Format::kSize, "10Mi", "1024", "10mi"},
+    {Format::kTimestamp, "2026-01-31T12:00:00Z", "2026-01-31T12:00:00+01:00", "yesterday"},
+    {Format::kUrl, "https://a.example/x?y=1", "http://b.example", "ftp://a.example"},
+    {Format::kPath, "/a", "/b", "a"},
+    {Format::kHeaderName, "X-A", "X-B", "X A"},
+    {Format::kHeaderValue, "a b", "c", " a"},
+    {Format::kMethod, "GET", "PUT", "G T"},
+    {Format::kRateLimitKey, "header:X-A", "query:b", "header:"},
+    {Format::kPercent, "0.5%", "100%", "101%"},
+    {Format::kCountOrPercent, "10%", "20%", "1.5%"},
+    {Format::kHostPort, "a.example:9090", "[::1]:1", "a.example"},
+    {Format::kWireGuardKey,
+     "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAA="},
+};
+
+/// Where a value is bound by more than its table, so that a resource of first values is right.
+struct Hint {
+  const char* place;
+  const char* first;
+  const char* second;
+};
+constexpr Hint kHints[] = {
+    {"ProxyVIP spec.address", "10.0.0.1/24", "10.0.0.2/24"},
+    {"ProxyGateway spec.listeners.protocol", "HTTPS", "TLS"},
+    {"ProxyRoute spec.parentRefs.kind", "ProxyGateway", "Service"},
+    {"ProxyRoute spec.rules.backendRef.kind", "ProxyBackend", "Service"},
+    {"ProxyRoute spec.rules.backendRefs.kind", "ProxyBackend", "Service"},
+    {"ProxyRoute spec.rules.matches.path.value", "/a", "/b"},
+    {"ProxyRoute spec.rules.filters.urlRewrite.path.replacePrefixMatch", "/a", "/b"},
+    {"ProxyRoute spec.rules.filters.urlRewrite.path.replaceFullPath", "/a", "/b"},
+    {"ProxyRoute spec.rules.filters.requestRedirect.path.replacePrefixMatch", "/a", "/b"},
+    {"ProxyRoute spec.rules.filters.requestRedirect.path.replaceFullPath", "/a", "/b"},
+    {"EdgeRemoteCluster spec.heartbeat.timeout", "3h", "4h"},
+};
+
+const Texts& texts_of(Format format) { return *std::ranges::find(kTexts, format, &Texts::format); }
+
+std::vector<const Field*> bound_fields(const Object& object) {
+  std::vector<const Field*> bound;
+  for (const Field& field : object.fields) {
+    if (!field.goes_with.empty()) bound.push_back(&field);
+  }
+  return bound;
+}
+
+class Maker {
+ public:
+  Maker(const Kind& kind, int variant, bool least) : kind_(kind), variant_(variant), least_(least) {}
+
+  Json resource() {
+    Json out;
+    out["apiVersion"] = std::string(kind_.api_version);
+    out["kind"] = std::string(kind_.kind);
+    out["metadata"] = {{"name", "a"}, {"namespace", "ns"}};
+    out.update(object(*kind_.body, ""));
+    return out;
+  }
+
+  Json scalar(const Field& field, Type type, const std::string& path, bool second) const {
+    const std::string place = std::string(kind_.kind) + " " + path;
+    for (const Hint& hint : kHints) {
+      if (place == hint.place) return second ? hint.second : hint.first;
+    }
+    const std::size_t count = field.values.size();
+    switch (type) {
+      case Type::kInteger:
+        if (count > 0) return std::stoll(std::string(field.values[second ? 1 % count : 0]));
+        return number(field) + (second ? 1 : 0);
+      case Type::kBoolean:
+        return !second;
+      case Type::kIntOrString:
+        return number(field) + (second ? 1 : 0);
+      case Type::kStringMap:
+        return {{"a", second ? "c" : "b"}};
+      default:
+        break;
+    }
+    if (count > 0) return std::string(field.values[second ? 1 % count : 0]);
+    return second ? texts_of(field.format).second : texts_of(field.format).first;
+  }
+
+  /// Whether the field is in this variant's resource.
+  bool wanted(const Object& object, const Field& field, const std::string& path) const {
+    if (field.type == Type::kAny) return false;
+    if (!field.goes_with.empty()) return &field == variant_field(object);
+    if (least_) return field.required;
+    if (field.other_form.empty()) return true;
+    return (path < field.other_form) == (variant_ % 2 == 0);
+  }
+
+ private:
+  static std::int64_t number(const Field& field) {
+    const std::int64_t low = field.minimum == schemas::kNoMinimum ? 0 : field.minimum;
+    return std::min(low + 1, field.maximum - 1);
+  }
+
+  const Field* variant_field(const Object& object) const {
+    const auto bound = bound_fields(object);
+    return bound.empty() ? nullptr : bound[static_cast<std::size_t>(variant_) % bound.size()];
+  }
+
+  Json object(const Object& object, const std::string& path) {
+    Json out = Json::object();
+    const Field* variant = variant_field(object);
+    for (const Field& field : object.fields) {
+      const std::string here = (path.empty() ? "" : path + ".") + std::string(field.name);
+      if (!wanted(object, field, here)) continue;
+      Json value = value_of(field, here);
+      if (variant != nullptr && field.name == "type") value = std::string(variant->goes_with);
+      out[std::string(field.name)] = std::move(value);
+    }
+    return out;
+  }
+
+  Json value_of(const Field& field, const std::string& path) {
+    if (field.type == Type::kObject) return object(*field.object, path);
+    if (field.type != Type::kList) return scalar(field, field.type, path, false);
+    if (field.item == Type::kObject) return Json::array({object(*field.object, path)});
+    return Json::array({scalar(field, field.item, path, false)});
+  }
+
+  const Kind& kind_;
+  int variant_;
+  bool least_;
+};
+
+/// Calls `each` for every field of a resource and of its table together.
+struct Place {
+  const Object* object;
+  const Field* field;
+  Pointer pointer;
+  std::string path;
+};
+void walk(const Json& node, const Object& object, const Pointer& at, const std::string& path,
+          const std::function<void(const Place&)>& each) {
+  for (const Field& field : object.fields) {
+    const std::string name(field.name);
+    if (!node.contains(name)) continue;
+    const Pointer here = at / name;
+    const std::string below = (path.empty() ? "" : path + ".") + name;
+    each({&object, &field, here, below});
+    const Json& value = node[name];
+    if (field.type == Type::kObject) walk(value, *field.object, here, below, each);
+    if (field.type == Type::kList && field.item == Type::kObject) walk(value[0], *field.object, here / 0, below, each);
+  }
+}
+
+class Spoiler {
+ public:
+  Spoiler(const Kind& kind, int variant, std::vector<Sample>& out)
+      : kind_(kind), variant_(variant), whole_(full_resource(kind, variant)), out_(out) {}
+
+  void run() {
+    walk(whole_, *kind_.body, Pointer(), "", [&](const Place& place) { spoil(place); });
+  }
+
+ private:
+  void add(const Place& place, const char* what, bool valid, const Pointer& pointer, Json value) {
+    Json resource = whole_;
+    resource[pointer] = std::move(value);
+    out_.push_back({valid, std::string(kind_.kind) + " " + place.path + ": " + what, std::move(resource)});
+  }
+  void wrong(const Place& place, const char* what, Json value) {
+    add(place, what, false, place.pointer, std::move(value));
+  }
+
+  void spoil(const Place& place) {
+    const Field& field = *place.field;
+    if (field.required) remove(place);
+    switch (field.type) {
+      case Type::kObject:
+        wrong(place, "a string for an object", "x");
+        add(place, "an unknown field", false, place.pointer / "noSuchField", 1);
+        spoil_variant(place);
+        return;
+      case Type::kList:
+        wrong(place, "an object for a list", Json::object());
+        if (field.most <= 64) wrong(place, "too long a list", Json(field.most + 1, whole_[place.pointer][0]));
+        if (field.item == Type::kObject) {
+          add(place, "an unknown field", false, place.pointer / 0 / "noSuchField", 1);
+          spoil_variant({place.object, place.field, place.pointer / 0, place.path});
+        } else {
+          spoil_scalar({place.object, place.field, place.pointer / 0, place.path}, field.item);
+        }
+        return;
+      case Type::kStringMap:
+        wrong(place, "a number for a string of a map", {{"a", 1}});
+        return;
+      default:
+        spoil_scalar(place, field.type);
+    }
+  }
+
+  void remove(const Place& place) {
+    Json resource = whole_;
+    resource[place.pointer.parent_pointer()].erase(std::string(place.field->name));
+    out_.push_back({false, std::string(kind_.kind) + " " + place.path + ": missing", std::move(resource)});
+  }
+
+  /// A field that goes with another `type` than the one given.
+  void spoil_variant(const Place& place) {
+    const Object& object = *place.field->object;
+    const auto bound = bound_fields(object);
+    if (bound.size() < 2) return;
+    const Field* other = bound[static_cast<std::size_t>(variant_ + 1) % bound.size()];
+    const Json next = full_resource(kind_, variant_ + 1);
+    const Pointer at = place.pointer / std::string(other->name);
+    if (next.contains(at)) add(place, "a field of another type", false, at, next[at]);
+  }
+
+  void spoil_scalar(const Place& place, Type type) {
+    const Field& field = *place.field;
+    if (type == Type::kBoolean) return wrong(place, "a string for a boolean", "true");
+    if (!field.values.empty()) {
+      return wrong(place, "a value that is not one of those taken",
+                   type == Type::kInteger ? Json(304) : Json("NoSuchValue"));
+    }
+    if (type == Type::kInteger || type == Type::kIntOrString) {
+      if (type == Type::kInteger) wrong(place, "a string for a number", "1");
+      if (field.minimum != schemas::kNoMinimum) {
+        add(place, "the least number", true, place.pointer, field.minimum);
+        wrong(place, "below the minimum", field.minimum - 1);
+      }
+      if (field.maximum != schemas::kNoMaximum) {
+        add(place, "the greatest number", true, place.pointer, field.maximum);
+        wrong(place, "above the maximum", field.maximum + 1);
+      }
+      wrong(place, "an object for a number", Json::object());
+      return;
+    }
+    // A number is no string, save of a size.
+    if (field.format == Format::kSize) {
+      add(place, "a number of bytes", true, place.pointer, 4096);
+      wrong(place, "a negative size", -1);
+    } else {
+      wrong(place, "a number for a string", 7);
+    }
+    if (const char* text = texts_of(field.format).wrong) wrong(place, "a text of another format", text);
+  }
+
+  const Kind& kind_;
+  int variant_;
+  Json whole_;
+  std::vector<Sample>& out_;
+};
+
+/// The most fields of one object that go with different types: so many variants, and two for settings with two forms.
+int most_variants(const Object& object) {
+  int most = static_cast<int>(std::max<std::size_t>(bound_fields(object).size(), 2));
+  for (const Field& field : object.fields) {
+    if (field.object != nullptr) most = std::max(most, most_variants(*field.object));
+  }
+  return most;
+}
+
+}  // namespace
+
+// Twice, so that unions of five and of two meet in every combination.
+int variants_of(const Kind& kind) { return 2 * most_variants(*kind.body); }
+Json full_resource(const Kind& kind, int variant) { return Maker(kind, variant, false).resource(); }
+Json least_resource(const Kind& kind, int variant) { return Maker(kind, variant, true).resource(); }
+
+std::vector<Sample> changed(const Kind& kind, int variant) {
+  std::vector<Sample> out;
+  const Json whole = full_resource(kind, variant);
+  const Maker maker(kind, variant, false);
+  walk(whole, *kind.body, Pointer(), "", [&](const Place& place) {
+    const Field& field = *place.field;
+    const bool list = field.type == Type::kList;
+    const Type type = list ? field.item : field.type;
+    if (type == Type::kObject) return;
+    const Json other = maker.scalar(field, type, place.path, true);
+    Json resource = whole;
+    Json& value = resource[place.pointer];
+    if ((list ? value[0] : value) == other) return;  // the only value that is taken
+    (list ? value[0] : value) = other;
+    out.push_back({true, std::string(kind.kind) + " " + place.path, std::move(resource)});
+  });
+  return out;
+}
+
+std::vector<Sample> all_samples() {
+  std::vector<Sample> out;
+  for (const Kind& kind : schemas::kinds()) {
+    if (kind.manifest == nullptr) continue;
+    for (int variant = 0; variant < variants_of(kind); ++variant) {
+      const std::string name = std::string(kind.kind) + " variant " + std::to_string(variant);
+      out.push_back({true, name + " with every field", full_resource(kind, variant)});
+      out.push_back({true, name + " with what is required", least_resource(kind, variant)});
+      Spoiler(kind, variant, out).run();
+    }
+  }
+  return out;
+}
+
+}  // namespace edge::tests

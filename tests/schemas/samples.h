@@ -1,0 +1,36 @@
+// Resources made from the tables of the kinds: right ones that use every field, and ones with exactly one fault. Our
+// decoder and the cluster's validator (tests/crds) must agree on each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "schemas/schema.h"
+
+namespace edge::tests {
+
+using Json = nlohmann::ordered_json;
+
+struct Sample {
+  bool valid = false;
+  /// `ProxyRoute spec.rules.retry.maxRetries: above the maximum`.
+  std::string what;
+  Json resource;
+};
+
+/// How many resources it takes to use every field: some exclude each other.
+int variants_of(const schemas::Kind& kind);
+/// A resource with every field that goes together with the others of this variant.
+Json full_resource(const schemas::Kind& kind, int variant);
+/// The same with what is required alone.
+Json least_resource(const schemas::Kind& kind, int variant);
+
+/// `full_resource` with one scalar changed to another right value, for each scalar in it that has another.
+std::vector<Sample> changed(const schemas::Kind& kind, int variant);
+
+/// Right and wrong resources of every own kind.
+std::vector<Sample> all_samples();
+
+}  // namespace edge::tests
