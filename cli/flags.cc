@@ -104,7 +104,9 @@ class Parser {
         app->add_option(names)->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       }
     }
-    if (command.positional) app->add_option(std::string(command.positional->name))->type_size(1)->expected(1);
+    for (const Positional* each : positionals(command)) {
+      app->add_option(std::string(each->name))->type_size(1)->expected(1);
+    }
   }
 
   void enter(CLI::App* app) {
@@ -165,16 +167,16 @@ class Parser {
       }
       arguments.values_.emplace(flag.name, std::move(values));
     }
-    if (command.positional) {
-      const CLI::Option* option = app.get_option(std::string(command.positional->name));
-      if (option->count() > 0) arguments.values_.emplace(command.positional->name, option->results());
-      if (option->count() == 0 && command.positional->required) {
-        return usage(full, "the argument " + std::string(command.positional->name) + " is missing");
+    for (const Positional* each : positionals(command)) {
+      const CLI::Option* option = app.get_option(std::string(each->name));
+      if (option->count() > 0) arguments.values_.emplace(each->name, option->results());
+      if (option->count() == 0 && each->required) {
+        return usage(full, "the argument " + std::string(each->name) + " is missing");
       }
-      const std::string value = arguments.one(command.positional->name);
-      const auto& choices = command.positional->choices;
+      const std::string value = arguments.one(each->name);
+      const auto& choices = each->choices;
       if (option->count() > 0 && !choices.empty() && std::ranges::find(choices, value) == choices.end()) {
-        return usage(full, std::string(command.positional->name) + " is " + list(choices) + ", not `" + value + "`" +
+        return usage(full, std::string(each->name) + " is " + list(choices) + ", not `" + value + "`" +
                                hint(value, choices, ""));
       }
     }

@@ -27,7 +27,7 @@ struct Flag {
   bool repeatable = false;
 };
 
-/// At most one a command.
+/// At most two a command.
 struct Positional {
   std::string_view name;
   std::string_view help;
@@ -58,9 +58,13 @@ struct Command {
   std::string_view details = {};
   std::vector<Flag> flags = {};
   std::optional<Positional> positional = std::nullopt;
+  std::optional<Positional> second = std::nullopt;  ///< what follows `positional`
   std::vector<std::string_view> examples = {};
   int (*run)(const Arguments&) = nullptr;
 };
+
+/// In the order in which they are typed.
+std::vector<const Positional*> positionals(const Command& command);
 
 struct Program {
   std::string_view name;

@@ -66,6 +66,14 @@ Row flag_row(const Flag& flag) {
 
 }  // namespace
 
+std::vector<const Positional*> positionals(const Command& command) {
+  std::vector<const Positional*> all;
+  for (const auto* each : {&command.positional, &command.second}) {
+    if (*each) all.push_back(&**each);
+  }
+  return all;
+}
+
 std::string program_help(const Program& program, std::string_view group) {
   const std::string full = std::string(program.name) + (group.empty() ? "" : " " + std::string(group));
   std::string out = std::string(program.summary) + "\n\nUsage: " + full + " COMMAND [flags]\n\nCommands:\n";
@@ -89,20 +97,22 @@ std::string command_help(const Program& program, const Command& command) {
     if (flag.repeatable) usage += "...";
   }
   usage += " [flags]";
-  if (command.positional) {
-    const std::string name(command.positional->name);
-    usage += command.positional->required ? " " + name : " [" + name + "]";
+  for (const Positional* each : positionals(command)) {
+    const std::string name(each->name);
+    usage += each->required ? " " + name : " [" + name + "]";
   }
 
   std::string out = std::string(command.summary) + "\n\nUsage: " + usage + "\n";
   if (!command.details.empty()) out += "\n" + wrapped(command.details, 0) + "\n";
-  if (command.positional) {
-    std::string help(command.positional->help);
-    for (std::size_t i = 0; i < command.positional->choices.size(); ++i) {
-      help += (i == 0 ? ": " : ", ") + std::string(command.positional->choices[i]);
+  std::vector<Row> arguments;
+  for (const Positional* each : positionals(command)) {
+    std::string help(each->help);
+    for (std::size_t i = 0; i < each->choices.size(); ++i) {
+      help += (i == 0 ? ": " : ", ") + std::string(each->choices[i]);
     }
-    out += "\nArguments:\n" + table({{std::string(command.positional->name), help}});
+    arguments.push_back({std::string(each->name), help});
   }
+  if (!arguments.empty()) out += "\nArguments:\n" + table(arguments);
   std::vector<Row> rows;
   for (const Flag& flag : command.flags) rows.push_back(flag_row(flag));
   rows.push_back({"-h, --help", "Print this text"});

@@ -30,8 +30,8 @@ Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& 
 struct ReadProgram {
   program::ProgramView view;
   bool faults = false;
-  SourceMap sources = {};               ///< the texts that were read
-  program::EndpointSet endpoints = {};  ///< of configuration; a .edgeprog holds none
+  SourceMap sources = {};                              ///< the texts that were read
+  std::optional<program::EndpointSet> endpoints = {};  ///< of configuration; a .edgeprog holds none
 };
 Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::Target target);
 /// The same where tests stand beside the configuration, or beside a .edgeprog.

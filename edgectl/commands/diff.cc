@@ -1,0 +1,129 @@
+#include "compiler/analyze/diff.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "cli/terminal.h"
+#include "edgectl/access_log.h"
+#include "edgectl/commands.h"
+#include "edgectl/diff_report.h"
+#include "edgectl/input.h"
+
+namespace edge::edgectl {
+namespace {
+
+namespace analyze = compiler::analyze;
+constexpr std::string_view kDiff = "edgectl diff";
+/// Longer lines are not read; requests are remembered up to a number.
+constexpr std::size_t kMaxLine = 64 * 1024;
+constexpr std::size_t kMaxRemembered = 1'000'000;
+
+int failed(const Error& error) {
+  cli::print_error(kDiff, error.text);
+  return error.code == ErrorCode::kUnavailable ? cli::kExitUnreachable : cli::kExitFindings;
+}
+
+/// Counts a log's requests by the classes of a diff. A request may show a class that the diff did not tell apart; it is
+/// added.
+class Weigher {
+ public:
+  Weigher(analyze::ProgramDiff& programs, analyze::Diff& diff, LogDefaults defaults)
+      : programs_(programs), diff_(diff), defaults_(std::move(defaults)) {
+    for (std::size_t i = 0; i < diff.classes.size(); ++i) classes_.emplace(analyze::class_key(diff.classes[i]), i);
+    traffic_.seen.assign(diff.classes.size(), 0);
+  }
+
+  void read(std::istream& log) {
+    std::string line;
+    while (std::getline(log, line)) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (!line.empty()) add(line);
+    }
+  }
+
+  DiffTraffic take() && { return std::move(traffic_); }
+
+ private:
+  static constexpr std::size_t kUnchanged = static_cast<std::size_t>(-1);
+
+  void add(const std::string& line) {
+    const auto request = line.size() > kMaxLine ? std::nullopt : read_log_line(line, defaults_);
+    if (!request) {
+      ++traffic_.unread;
+      return;
+    }
+    ++traffic_.requests;
+    const std::string key = analyze::witness_text(*request);
+    const auto known = remembered_.find(key);
+    const std::size_t number = known != remembered_.end() ? known->second : class_of(*request);
+    if (known == remembered_.end() && remembered_.size() < kMaxRemembered) remembered_.emplace(key, number);
+    if (number != kUnchanged) ++traffic_.seen[number];
+  }
+
+  std::size_t class_of(const analyze::Witness& request) {
+    auto changed = programs_.of_request(request);
+    if (!changed) return kUnchanged;
+    const auto [at, fresh] = classes_.try_emplace(analyze::class_key(*changed), diff_.classes.size());
+    if (fresh) {
+      diff_.classes.push_back(std::move(*changed));
+      traffic_.seen.push_back(0);
+    }
+    return at->second;
+  }
+
+  analyze::ProgramDiff& programs_;
+  analyze::Diff& diff_;
+  LogDefaults defaults_;
+  std::map<std::string, std::size_t> classes_;
+  std::unordered_map<std::string, std::size_t> remembered_;
+  DiffTraffic traffic_;
+};
+
+std::uint16_t first_port(const program::ProgramView& program) {
+  const program::SectionView& view = program.listeners().view;
+  const auto binds = view.array(view.header<program::ListenersHeader>().binds);
+  return binds.empty() ? 80 : binds.front().port;
+}
+
+}  // namespace
+
+int diff(const cli::Arguments& arguments) {
+  std::ifstream file;
+  const std::string log = arguments.one("access-log");
+  if (!log.empty() && log != "-") {
+    file.open(log, std::ios::binary);
+    if (!file) return failed({ErrorCode::kNotFound, log + ": cannot be read"});
+  }
+  auto before = program_of({arguments.one("BEFORE")}, program::Target::kTablesOnly);
+  if (!before) return failed(before.error());
+  auto after = program_of({arguments.one("AFTER")}, program::Target::kTablesOnly);
+  if (!after) return failed(after.error());
+
+  analyze::ProgramDiff programs(before->view, after->view, {.by_name = arguments.has("names")});
+  analyze::Diff found = programs.run();
+  if (before->endpoints && after->endpoints) {
+    auto changes = analyze::diff_endpoints(*before->endpoints, *after->endpoints);
+    std::ranges::move(changes, std::back_inserter(found.settings));
+  }
+  std::optional<DiffTraffic> traffic;
+  if (!log.empty()) {
+    Weigher weigher(programs, found, {arguments.one("log-host"), first_port(before->view)});
+    weigher.read(log == "-" ? std::cin : file);
+    traffic = std::move(weigher).take();
+  }
+  const DiffTraffic* const weighed = traffic ? &*traffic : nullptr;
+  const bool json = arguments.one("output") == "json";
+  const bool written = cli::write_text(stdout, json ? diff_json(found, weighed) : diff_text(found, weighed));
+  const bool faults = before->faults || after->faults;
+  if (faults) cli::print_error(kDiff, "the configuration has errors; what is at fault takes no part above");
+  return written && found.equal() && !faults ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace edge::edgectl
