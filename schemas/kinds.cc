@@ -23,6 +23,17 @@ constexpr Kind kKinds[] = {
     {"WANLink", "wanlinks", kOwn, &kWanLink, true, &kWanLinkManifest},
     {"WANPolicy", "wanpolicies", kOwn, &kWanPolicy, true, &kWanPolicyManifest},
     {"ReferenceGrant", "referencegrants", "gateway.networking.k8s.io/v1beta1", &kReferenceGrant},
+    {"ConfigMap", "configmaps", "v1", &kConfigMap},
+    {"Namespace", "namespaces", "v1", &kNamespace},
+    {"Ingress", "ingresses", "networking.k8s.io/v1", &kIngress},
+    {"IngressClass", "ingressclasses", "networking.k8s.io/v1", &kIngressClass},
+    {"BackendTLSPolicy", "backendtlspolicies", "gateway.networking.k8s.io/v1", &kBackendTlsPolicy},
+    {"GRPCRoute", "grpcroutes", "gateway.networking.k8s.io/v1", &kGrpcRoute},
+    {"Gateway", "gateways", "gateway.networking.k8s.io/v1", &kGateway},
+    {"GatewayClass", "gatewayclasses", "gateway.networking.k8s.io/v1", &kGatewayClass},
+    {"HTTPRoute", "httproutes", "gateway.networking.k8s.io/v1", &kHttpRoute},
+    {"TCPRoute", "tcproutes", "gateway.networking.k8s.io/v1alpha2", &kTcpRoute},
+    {"TLSRoute", "tlsroutes", "gateway.networking.k8s.io/v1", &kTlsRoute},
 };
 
 constexpr Field kMetadataFields[] = {

@@ -77,8 +77,17 @@ constexpr Field kGrantSpecFields[] = {
 constexpr Object kGrantSpec{kGrantSpecFields};
 constexpr Field kReferenceGrantFields[] = {object("spec", kGrantSpec, "What is allowed.").needed()};
 
+constexpr Field kConfigMapFields[] = {
+    string_map("data", "Values."),
+    string_map("binaryData", "Values, in base64."),
+};
+constexpr Object kNoFields{{}, true};
+constexpr Field kNamespaceFields[] = {object("spec", kNoFields, "Desired state.")};
+
 }  // namespace
 
+const Object kConfigMap{kConfigMapFields, true};
+const Object kNamespace{kNamespaceFields, true};
 const Object kService{kServiceFields, true};
 const Object kEndpointSlice{kEndpointSliceFields, true};
 const Object kEndpoints{kEndpointsFields, true};

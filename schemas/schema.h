@@ -134,6 +134,8 @@ struct Object {
   std::span<const Field> fields;
   /// Others' kinds have fields that nothing here is about; those are passed over.
   bool open = false;
+  /// Others' kinds gain fields: one that is not known here is a warning.
+  bool lenient = false;
 };
 
 // How the tables below are written.
@@ -228,6 +230,17 @@ extern const Object kEndpointSlice;
 extern const Object kEndpoints;
 extern const Object kSecret;
 extern const Object kReferenceGrant;
+extern const Object kNamespace;
+extern const Object kConfigMap;
+extern const Object kGatewayClass;
+extern const Object kGateway;
+extern const Object kHttpRoute;
+extern const Object kGrpcRoute;
+extern const Object kTlsRoute;
+extern const Object kTcpRoute;
+extern const Object kBackendTlsPolicy;
+extern const Object kIngress;
+extern const Object kIngressClass;
 
 extern const Manifest kProxyVipManifest;
 extern const Manifest kProxyGatewayManifest;

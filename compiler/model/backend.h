@@ -65,6 +65,17 @@ struct RetryPolicy {
   Maybe<Duration> max_interval{};
 };
 
+/// TLS towards the endpoints.
+struct BackendTls {
+  /// SNI, and what the certificate has to name.
+  Located<std::string> server_name;
+  /// ConfigMaps or Secrets with a key `ca.crt`.
+  std::vector<Reference> authorities{};
+  bool system_roots = false;
+  /// Its trust cannot be told: no request may be sent.
+  bool refused = false;
+};
+
 struct ProxyBackend {
   Metadata metadata;
   Reference service;
@@ -85,6 +96,8 @@ struct ProxyBackend {
   Maybe<std::int64_t> max_idle_connections{};
   Maybe<std::int64_t> max_idle_connections_per_host{};
   std::optional<RetryPolicy> retry_policy{};
+  /// Of translated backends.
+  std::optional<BackendTls> tls{};
 };
 
 }  // namespace edge::compiler::model

@@ -1,5 +1,6 @@
 #include "compiler/model/decode.h"
 
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -40,10 +41,17 @@ Metadata name_of(Node resource, std::string_view kind) {
   Metadata out{.kind = std::string(kind),
                .name_space = clipped(scalar(metadata, "namespace")),
                .name = std::string(scalar(metadata, "name").substr(0, 253))};
-  if (out.name_space.empty()) out.name_space = "default";
+  const bool of_cluster = kind == "GatewayClass" || kind == "IngressClass" || kind == "Namespace";
+  if (of_cluster) {
+    out.name_space.clear();
+  } else if (out.name_space.empty()) {
+    out.name_space = "default";
+  }
   if (const Node name = metadata.find("name")) out.span = name.span();
   if (!out.span.somewhere()) out.span = resource.find("kind").span();
   out.created = parse_timestamp(scalar(metadata, "creationTimestamp")).value_or(0);
+  const std::string_view generation = scalar(metadata, "generation");
+  std::from_chars(generation.data(), generation.data() + generation.size(), out.generation);
   out.digest = digest_of(resource);
   return out;
 }
@@ -110,12 +118,6 @@ class Decoder {
                       std::string(kind) + " is not a kind of " + quoted(api_version),
                       "write `" + std::string(same_name->api_version) + "`");
     }
-    for (const std::string_view later : {"GatewayClass", "Gateway", "HTTPRoute", "Ingress", "IngressClass"}) {
-      if (kind != later) continue;
-      return complain(DiagnosticCode::kNotServed, root.find("kind").span(),
-                      std::string(kind) + " is not served by this version; the resource is passed over", "",
-                      Severity::kWarning);
-    }
     complain(DiagnosticCode::kForeignKind, root.find("kind").span(),
              quoted(kind) + " of " + quoted(api_version) + " is not read here; the resource is passed over", "",
              Severity::kNote);
@@ -158,7 +160,7 @@ class Decoder {
     fields.push_back(schemas::string("apiVersion", ""));
     fields.push_back(schemas::string("kind", ""));
     fields.push_back(schemas::anything("metadata", ""));
-    validate(root, {fields}, nullptr, report);
+    validate(root, {.fields = fields, .open = false, .lenient = kind.body->lenient}, nullptr, report);
   }
 
   void read(const Fields& fields, const Kind& kind, const Metadata& metadata, Report& report) {
@@ -197,6 +199,33 @@ class Decoder {
       keep(resources_.secrets, decode_secret(fields, metadata, report));
     } else if (kind.body == &schemas::kReferenceGrant) {
       keep(resources_.grants, decode_grant(fields, metadata));
+    } else {
+      read_foreign(fields, kind, metadata, report);
+    }
+  }
+
+  /// Kinds that translate/ turns into own ones.
+  void read_foreign(const Fields& fields, const Kind& kind, const Metadata& metadata, Report& report) {
+    const auto keep = [&](auto& list, auto value) {
+      if (report.ok()) list.push_back(std::move(value));
+    };
+    if (kind.body == &schemas::kGatewayClass) {
+      keep(resources_.gateway_classes, decode_gateway_class(fields, metadata));
+    } else if (kind.body == &schemas::kGateway) {
+      keep(resources_.api_gateways, decode_api_gateway(fields, metadata, report));
+    } else if (kind.body == &schemas::kHttpRoute || kind.body == &schemas::kGrpcRoute ||
+               kind.body == &schemas::kTlsRoute || kind.body == &schemas::kTcpRoute) {
+      keep(resources_.api_routes, decode_api_route(fields, metadata, report));
+    } else if (kind.body == &schemas::kBackendTlsPolicy) {
+      keep(resources_.backend_tls_policies, decode_backend_tls_policy(fields, metadata));
+    } else if (kind.body == &schemas::kIngress) {
+      keep(resources_.ingresses, decode_ingress(fields, metadata, report));
+    } else if (kind.body == &schemas::kIngressClass) {
+      keep(resources_.ingress_classes, decode_ingress_class(fields, metadata));
+    } else if (kind.body == &schemas::kNamespace) {
+      keep(resources_.namespaces, decode_namespace(fields, metadata));
+    } else if (kind.body == &schemas::kConfigMap) {
+      keep(resources_.config_maps, decode_config_map(fields, metadata));
     }
   }
 

@@ -24,6 +24,15 @@ EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report
 std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& metadata, Report& report);
 Secret decode_secret(const Fields& root, Metadata metadata, Report& report);
 ReferenceGrant decode_grant(const Fields& root, Metadata metadata);
+GatewayClass decode_gateway_class(const Fields& root, Metadata metadata);
+Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report);
+/// HTTPRoute, GRPCRoute, TLSRoute and TCPRoute.
+ApiRoute decode_api_route(const Fields& root, Metadata metadata, Report& report);
+BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata);
+Ingress decode_ingress(const Fields& root, Metadata metadata, Report& report);
+IngressClass decode_ingress_class(const Fields& root, Metadata metadata);
+Namespace decode_namespace(const Fields& root, Metadata metadata);
+ConfigMap decode_config_map(const Fields& root, Metadata metadata);
 
 /// What a policy at fault protects, where that can be told.
 std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);

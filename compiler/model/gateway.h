@@ -60,6 +60,29 @@ struct RedirectScheme {
   std::vector<Located<std::string>> exclusions{};
 };
 
+/// One condition of a label selector; `matchLabels` are kIn of one value.
+struct LabelRequirement {
+  enum class Operator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist };
+  std::string key{};
+  Operator op = Operator::kIn;
+  std::vector<std::string> values{};
+};
+
+struct RouteKind {
+  std::string group{};
+  std::string kind{};
+  Span span{};
+};
+
+/// Whose routes a listener takes, as Gateway API words it.
+struct AllowedRoutes {
+  enum class From : std::uint8_t { kSame, kAll, kSelector, kNone };
+  From from = From::kSame;
+  std::vector<LabelRequirement> selector{};
+  /// Empty: every kind that the protocol can carry.
+  std::vector<RouteKind> kinds{};
+};
+
 struct Listener {
   Span span{};
   Located<std::string> name;
@@ -71,6 +94,10 @@ struct Listener {
   Maybe<std::int64_t> max_request_body{};
   /// The listener's own, or the gateway's.
   std::optional<RedirectScheme> redirect_scheme{};
+  /// Of listeners that were translated. None: routes of the gateway's namespace, and others by a ReferenceGrant.
+  std::optional<AllowedRoutes> allowed_routes{};
+  /// Reason of a condition (Gateway API) why translating refused it; the listener is then never served.
+  std::string refused{};
 };
 
 struct Compression {
@@ -108,6 +135,8 @@ struct ProxyGateway {
   Metadata metadata;
   Maybe<std::string> vip_ref{};
   Maybe<std::string> load_balancer_class{};
+  /// Of translated gateways: addresses that are bound beside those of a VIP.
+  std::vector<Located<IpAddress>> addresses{};
   std::vector<Listener> listeners{};
   std::optional<Compression> compression{};
   std::optional<Cache> cache{};

@@ -20,12 +20,15 @@ struct Metadata {
   std::string name;
   /// Seconds since the epoch; 0 when not given.
   std::int64_t created = 0;
+  /// metadata.generation; 0 when not given.
+  std::int64_t generation = 0;
   /// Of the resource's whole content, less how and where it is written: tells apart what else is equal.
   std::uint64_t digest = 0;
   /// Of metadata.name.
   Span span{};
 
-  std::string text() const { return kind + " " + name_space + "/" + name; }
+  /// Kinds of the whole cluster have no namespace.
+  std::string text() const { return kind + " " + (name_space.empty() ? name : name_space + "/" + name); }
 };
 
 /// A reference to another resource, as written.

@@ -351,7 +351,7 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
       {"apiVersion: apps/v1\nkind: Deployment\nspec: {}\n",
        "EDGE0005 : `Deployment` of `apps/v1` is not read here; the resource is passed over\n"},
       {"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\n",
-       "EDGE0801 : HTTPRoute is not served by this version; the resource is passed over\n"},
+       "EDGE0103 spec: the field `spec` is required\nEDGE0103 metadata.name: the field `metadata.name` is required\n"},
       {"apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: x}\naddressType: IPv4\n",
        "EDGE0103 metadata.labels: an EndpointSlice names its service by the label `kubernetes.io/service-name`\n"},
   };

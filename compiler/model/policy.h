@@ -93,6 +93,8 @@ struct ProxyPolicy {
   Metadata metadata;
   Located<PolicyType> type;
   PolicyTarget target_kind = PolicyTarget::kRoute;
+  /// Kind of the target where it is not the own one: policies that were translated hold for HTTPRoutes and Ingresses.
+  std::string target_resource{};
   Reference target;
   /// Its settings; nothing when they are at fault: then the policy still protects its target, by refusing everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders> settings{};

@@ -7,6 +7,8 @@
 #include "compiler/model/cluster.h"
 #include "compiler/model/edge_cluster.h"
 #include "compiler/model/gateway.h"
+#include "compiler/model/gateway_api.h"
+#include "compiler/model/ingress.h"
 #include "compiler/model/policy.h"
 #include "compiler/model/route.h"
 #include "compiler/model/wan.h"
@@ -29,6 +31,15 @@ struct ResourceSet {
   std::vector<EndpointSlice> slices{};
   std::vector<Secret> secrets{};
   std::vector<ReferenceGrant> grants{};
+  // Kinds that translate/ turns into those above.
+  std::vector<GatewayClass> gateway_classes{};
+  std::vector<Gateway> api_gateways{};
+  std::vector<ApiRoute> api_routes{};
+  std::vector<BackendTlsPolicy> backend_tls_policies{};
+  std::vector<IngressClass> ingress_classes{};
+  std::vector<Ingress> ingresses{};
+  std::vector<Namespace> namespaces{};
+  std::vector<ConfigMap> config_maps{};
   /// Those that are left out because of their faults, so that a reference to one can be told from a slip.
   std::vector<Metadata> refused{};
 };

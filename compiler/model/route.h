@@ -13,6 +13,7 @@ namespace edge::compiler::model {
 
 struct ParentRef {
   Reference gateway;
+  std::string kind = "ProxyGateway";
   Maybe<std::string> section_name{};
   Maybe<std::int64_t> port{};
 };
@@ -72,6 +73,10 @@ struct Filter {
 
 struct BackendRef {
   Reference backend;
+  /// `ProxyBackend`, or of translated routes `Service`: the name is then `service:port`.
+  std::string kind = "ProxyBackend";
+  /// Reason of a condition (Gateway API) why translating could not resolve it, and said so: answered 500.
+  std::string unresolved{};
   Maybe<std::int64_t> weight{};
 };
 
@@ -101,8 +106,17 @@ struct Rule {
   std::optional<Buffering> buffering{};
 };
 
+/// What translating found to say about the route in its status.
+struct RouteFinding {
+  std::string type{};
+  bool status = false;
+  std::string reason{};
+  std::string message{};
+};
+
 struct ProxyRoute {
   Metadata metadata;
+  std::vector<RouteFinding> findings{};
   std::vector<ParentRef> parents{};
   std::vector<Located<HostPattern>> hostnames{};
   Maybe<std::string> expression{};

@@ -231,8 +231,12 @@ class Validator {
     }
     const std::string name = clipped(child.key());
     const FieldPath here{.above = path, .name = name};
-    report_.fault(DiagnosticCode::kUnknownField, child.key_span(), here.text(), "unknown field " + quoted(child.key()),
-                  std::move(fix));
+    report_.add({.code = DiagnosticCode::kUnknownField,
+                 .severity = schema.lenient ? Severity::kWarning : Severity::kError,
+                 .field = here.text(),
+                 .span = child.key_span(),
+                 .message = "unknown field " + quoted(child.key()),
+                 .fix = std::move(fix)});
   }
 
   void missing(Node node, const Field& field, const FieldPath* path) {

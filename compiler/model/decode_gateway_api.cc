@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <utility>
+
+#include "compiler/model/decode_kinds.h"
+#include "compiler/model/decode_rule.h"
+#include "schemas/schema.h"
+
+namespace edge::compiler::model {
+namespace {
+
+ObjectRef object_ref(const Fields& fields, std::string_view default_group, std::string_view default_kind) {
+  ObjectRef ref{.group = std::string(default_group), .kind = std::string(default_kind)};
+  if (const auto group = fields.text("group")) ref.group = group->value;
+  if (const auto kind = fields.text("kind")) {
+    ref.kind = kind->value;
+    ref.kind_span = kind->span;
+  }
+  ref.to = fields.reference();
+  ref.port = fields.integer("port");
+  ref.span = fields.span();
+  if (!ref.kind_span.somewhere()) ref.kind_span = ref.to.name.span;
+  return ref;
+}
+
+LabelRequirement::Operator operator_of(std::string_view text) {
+  using enum LabelRequirement::Operator;
+  if (text == "NotIn") return kNotIn;
+  if (text == "Exists") return kExists;
+  return text == "DoesNotExist" ? kDoesNotExist : kIn;
+}
+
+std::vector<LabelRequirement> selector(const Fields& fields) {
+  std::vector<LabelRequirement> out;
+  if (const yaml::Node labels = fields.node("matchLabels")) {
+    for (const yaml::Node label : labels) {
+      out.push_back({.key = std::string(label.key()), .values = {std::string(label.text())}});
+    }
+  }
+  fields.entries("matchExpressions", [&](const Fields& entry) {
+    LabelRequirement requirement{.key = entry.needed_text("key").value,
+                                 .op = operator_of(entry.needed_text("operator").value)};
+    for (Located<std::string>& value : entry.strings("values")) requirement.values.push_back(std::move(value.value));
+    out.push_back(std::move(requirement));
+  });
+  return out;
+}
+
+/// Gateway API's default: routes of the gateway's own namespace.
+AllowedRoutes allowed_routes(const Fields& fields) {
+  using enum AllowedRoutes::From;
+  AllowedRoutes allowed;
+  const Fields spaces = fields.object("namespaces");
+  if (const auto from = spaces.text("from")) {
+    allowed.from = from->value == "All"        ? kAll
+                   : from->value == "Selector" ? kSelector
+                   : from->value == "None"     ? kNone
+                                               : kSame;
+  }
+  allowed.selector = selector(spaces.object("selector"));
+  // A selector that says nothing selects every namespace; one that is not there selects none.
+  if (allowed.from == kSelector && !spaces.node("selector")) allowed.from = kNone;
+  fields.entries("kinds", [&](const Fields& entry) {
+    const ObjectRef kind = object_ref(entry, kGatewayApiGroup, "");
+    allowed.kinds.push_back({.group = kind.group, .kind = kind.kind, .span = entry.span()});
+  });
+  return allowed;
+}
+
+GatewayListener listener(const Fields& fields) {
+  GatewayListener out{.listener = {.span = fields.span(),
+                                   .name = fields.needed_text("name"),
+                                   .port = fields.needed_integer("port"),
+                                   .protocol = fields.needed_text("protocol")}};
+  if (const auto hostname = fields.hostname("hostname")) out.listener.hostnames.push_back(*hostname);
+  if (const Fields tls = fields.object("tls")) {
+    out.listener.tls = Tls{.span = tls.span(), .mode = tls.text("mode")};
+    tls.entries("certificateRefs",
+                [&](const Fields& entry) { out.certificates.push_back(object_ref(entry, "", "Secret")); });
+  }
+  out.listener.allowed_routes = allowed_routes(fields.object("allowedRoutes"));
+  return out;
+}
+
+/// Reads the rules of one route.
+class ApiRuleReader {
+ public:
+  explicit ApiRuleReader(Report& report) : report_(report) {}
+
+  ApiRule rule(const Fields& fields, std::size_t index, bool grpc) {
+    RulePlace place{.rule = index, .list = "matches"};
+    ApiRule out{.rule = {.span = fields.span()}};
+    fields.entries("matches", [&](const Fields& entry) {
+      place.index = grpc ? out.calls.size() : out.rule.matches.size();
+      if (grpc) {
+        out.calls.push_back(call(entry, place));
+      } else {
+        out.rule.matches.push_back(decode_match(entry, place, report_));
+      }
+    });
+    place = {.rule = index, .list = "filters"};
+    fields.entries("filters", [&](const Fields& entry) {
+      filter(entry, place, out);
+      ++place.index;
+    });
+    check_filters(out.rule, {.rule = index}, report_);
+    place = {.rule = index, .list = "backendRefs"};
+    fields.entries("backendRefs", [&](const Fields& entry) {
+      place.index = out.backends.size();
+      out.backends.push_back(backend(entry, place));
+    });
+    const Fields timeouts = fields.object("timeouts");
+    out.rule.request_timeout = timeouts.duration("request");
+    out.backend_timeout = timeouts.duration("backendRequest");
+    if (const Fields retry = fields.object("retry")) {
+      out.retry = ApiRetry{.span = retry.span(),
+                           .codes = retry.integers("codes"),
+                           .attempts = retry.integer("attempts"),
+                           .backoff = retry.duration("backoff")};
+    }
+    if (const yaml::Node persistence = fields.node("sessionPersistence")) {
+      out.session_persistence = persistence.key_span();
+    }
+    return out;
+  }
+
+ private:
+  GrpcMatch call(const Fields& fields, const RulePlace& place) {
+    const Fields method = fields.object("method");
+    GrpcMatch out{.span = fields.span(), .service = method.text("service"), .method = method.text("method")};
+    const auto type = method.text("type");
+    out.regex = type && type->value == "RegularExpression";
+    if (method && !out.service && !out.method) {
+      report_.fault(DiagnosticCode::kMissingField, method.span(), place.text("method"),
+                    "one of `service` and `method` is required");
+    }
+    fields.entries("headers", [&](const Fields& entry) {
+      out.headers.push_back(decode_header_match(entry, place, out.headers.size(), report_));
+    });
+    return out;
+  }
+
+  void filter(const Fields& fields, const RulePlace& place, ApiRule& out) {
+    const std::string type = fields.needed_text("type").value;
+    if (type == "ExtensionRef") {
+      out.extension = fields.span();
+    } else if (type == "CORS") {
+      out.cors = cors(fields.object("cors"));
+      out.cors_span = fields.span();
+    } else if (type == "RequestMirror") {
+      out.mirrors.push_back(mirror(fields.object("requestMirror"), fields, place));
+    } else {
+      out.rule.filters.push_back(decode_filter(fields, place, report_));
+    }
+  }
+
+  ApiMirror mirror(const Fields& own, const Fields& filter, const RulePlace& place) {
+    ApiMirror out{.ref = object_ref(own.object("backendRef"), "", "Service"), .span = filter.span()};
+    const auto percent = own.integer("percent");
+    const Fields fraction = own.object("fraction");
+    if (!own) {
+      report_.fault(DiagnosticCode::kMissingField, filter.span(), place.text("requestMirror"),
+                    "the field `requestMirror` is required with type RequestMirror");
+    }
+    if (percent && fraction) {
+      report_.fault(DiagnosticCode::kExclusiveFields, fraction.span(), place.text("requestMirror.fraction"),
+                    "`percent` and `fraction` exclude each other");
+    }
+    if (percent) out.percent = static_cast<double>(percent->value);
+    if (fraction) {
+      const auto denominator = fraction.integer("denominator");
+      const double whole = denominator ? static_cast<double>(denominator->value) : 100.0;
+      out.percent = std::min(100.0, 100.0 * static_cast<double>(fraction.needed_integer("numerator").value) / whole);
+    }
+    return out;
+  }
+
+  static Cors cors(const Fields& fields) {
+    Cors out{.allow_origins = fields.strings("allowOrigins"),
+             .allow_methods = fields.strings("allowMethods"),
+             .allow_headers = fields.strings("allowHeaders"),
+             .expose_headers = fields.strings("exposeHeaders"),
+             .allow_credentials = fields.boolean("allowCredentials")};
+    if (const auto age = fields.integer("maxAge")) {
+      out.max_age = Located<std::chrono::nanoseconds>{std::chrono::seconds(age->value), age->span};
+    }
+    return out;
+  }
+
+  ApiBackendRef backend(const Fields& fields, const RulePlace& place) {
+    ApiBackendRef out{.ref = object_ref(fields, "", "Service"), .weight = fields.integer("weight")};
+    fields.entries("filters", [&](const Fields& entry) {
+      const std::string type = entry.needed_text("type").value;
+      if (type == "ExtensionRef" || type == "CORS" || type == "RequestMirror") {
+        out.unknown_filter = entry.span();
+      } else {
+        out.filters.push_back(decode_filter(entry, place, report_));
+      }
+    });
+    return out;
+  }
+
+  Report& report_;
+};
+
+}  // namespace
+
+GatewayClass decode_gateway_class(const Fields& root, Metadata metadata) {
+  const Fields spec = root.object("spec");
+  GatewayClass out{.metadata = std::move(metadata), .controller = spec.needed_text("controllerName")};
+  if (const Fields parameters = spec.object("parametersRef")) out.parameters = object_ref(parameters, "", "");
+  return out;
+}
+
+Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  Gateway out{.metadata = std::move(metadata), .class_name = spec.needed_text("gatewayClassName")};
+  spec.entries("listeners", [&](const Fields& entry) {
+    out.listeners.push_back(listener(entry));
+    const Located<std::string>& name = out.listeners.back().listener.name;
+    for (std::size_t i = 0; i + 1 < out.listeners.size(); ++i) {
+      if (out.listeners[i].listener.name.value != name.value) continue;
+      report.fault(DiagnosticCode::kConflict, name.span,
+                   "spec.listeners[" + std::to_string(out.listeners.size() - 1) + "].name",
+                   "two listeners have the name " + quoted(name.value));
+      break;
+    }
+  });
+  spec.entries("addresses", [&](const Fields& entry) {
+    out.addresses.push_back({.type = entry.text("type"), .value = entry.needed_text("value")});
+  });
+  const Fields annotations = root.object("metadata").object("annotations");
+  out.vip = annotations.text(std::string(schemas::kApiGroup) + "/vip");
+  return out;
+}
+
+ApiRoute decode_api_route(const Fields& root, Metadata metadata, Report& report) {
+  const Fields spec = root.object("spec");
+  const bool grpc = metadata.kind == "GRPCRoute";
+  ApiRoute out{.metadata = std::move(metadata), .hostnames = spec.hostnames("hostnames")};
+  spec.entries("parentRefs", [&](const Fields& entry) {
+    out.parent_refs.push_back(object_ref(entry, kGatewayApiGroup, "Gateway"));
+    out.section_names.push_back(entry.text("sectionName"));
+  });
+  ApiRuleReader reader(report);
+  spec.entries("rules", [&](const Fields& entry) { out.rules.push_back(reader.rule(entry, out.rules.size(), grpc)); });
+  return out;
+}
+
+BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata) {
+  const Fields spec = root.object("spec");
+  const Fields validation = spec.object("validation");
+  BackendTlsPolicy out{.metadata = std::move(metadata),
+                       .well_known = validation.text("wellKnownCACertificates"),
+                       .hostname = validation.needed_text("hostname")};
+  spec.entries("targetRefs", [&](const Fields& entry) {
+    out.targets.push_back({.ref = object_ref(entry, "", ""), .section_name = entry.text("sectionName")});
+  });
+  validation.entries("caCertificateRefs",
+                     [&](const Fields& entry) { out.authorities.push_back(object_ref(entry, "", "ConfigMap")); });
+  if (const yaml::Node names = validation.node("subjectAltNames")) out.alternative_names = names.key_span();
+  return out;
+}
+
+Namespace decode_namespace(const Fields& root, Metadata metadata) {
+  Namespace out{.metadata = std::move(metadata)};
+  if (const yaml::Node labels = root.object("metadata").node("labels")) {
+    for (const yaml::Node label : labels) {
+      out.labels.push_back(
+          {.name = {std::string(label.key()), label.key_span()}, .value = {std::string(label.text()), label.span()}});
+    }
+  }
+  return out;
+}
+
+ConfigMap decode_config_map(const Fields& root, Metadata metadata) {
+  ConfigMap out{.metadata = std::move(metadata)};
+  for (const std::string_view list : {"data", "binaryData"}) {
+    if (const yaml::Node map = root.node(list)) {
+      for (const yaml::Node entry : map) out.keys.emplace_back(entry.key());
+    }
+  }
+  return out;
+}
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,278 @@
+#include "compiler/model/decode_rule.h"
+
+#include <array>
+#include <utility>
+
+#include "compiler/model/formats.h"
+
+namespace edge::compiler::model {
+namespace {
+
+ValueType value_type(const Maybe<std::string>& text) {
+  if (!text || text->value == "Exact") return ValueType::kExact;
+  return text->value == "Present" ? ValueType::kPresent : ValueType::kRegex;
+}
+
+std::string upper(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - ('a' - 'A'));
+  }
+  return text;
+}
+
+class RuleReader {
+ public:
+  explicit RuleReader(Report& report) : report_(report) {}
+
+  Match match(const Fields& fields, const RulePlace& place) {
+    Match match{.span = fields.span(), .method = fields.text("method")};
+    if (match.method) check_method(*match.method, place);
+    if (const Fields path = fields.object("path")) match.path = path_condition(path, place);
+    fields.entries("headers", [&](const Fields& entry) {
+      match.headers.push_back(value_condition(entry, place, "headers", match.headers.size()));
+    });
+    fields.entries("queryParams", [&](const Fields& entry) {
+      match.query.push_back(value_condition(entry, place, "queryParams", match.query.size()));
+    });
+    return match;
+  }
+
+  /// Methods are case-sensitive (RFC 9110 §9.1), so `get` is a method of its own that hardly anybody means.
+  void check_method(const Located<std::string>& method, const RulePlace& place) {
+    for (const std::string_view known :
+         {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}) {
+      if (method.value == known || upper(method.value) != known) continue;
+      report_.add({.code = DiagnosticCode::kInvalidValue,
+                   .severity = Severity::kWarning,
+                   .field = place.text("method"),
+                   .span = method.span,
+                   .message = "methods are case-sensitive: " + quoted(method.value) + " is not " + std::string(known),
+                   .fix = "write `" + std::string(known) + "`"});
+    }
+  }
+
+  /// Gateway API's defaults: PathPrefix, `/`.
+  PathCondition path_condition(const Fields& fields, const RulePlace& place) {
+    PathCondition condition;
+    const auto type = fields.text("type");
+    if (type && type->value == "Exact") condition.type = PathType::kExact;
+    if (type && type->value == "RegularExpression") condition.type = PathType::kRegex;
+    if (const auto value = fields.text("value")) {
+      condition.value = *value;
+    } else if (condition.type == PathType::kPrefix) {
+      condition.value = {"/", fields.span()};
+    } else {
+      report_.fault(DiagnosticCode::kMissingField, fields.span(), place.text("path.value"),
+                    "the field `value` is required with type " + type->value);
+    }
+    if (condition.type != PathType::kRegex && !condition.value.value.empty() && condition.value.value[0] != '/') {
+      report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, place.text("path.value"),
+                    quoted(condition.value.value) + " is no path: a path begins with `/`",
+                    "write `/" + clipped(condition.value.value) + "`");
+    } else if (condition.value.value.empty() && report_.ok()) {
+      report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, place.text("path.value"),
+                    "the path's value is empty");
+    }
+    return condition;
+  }
+
+  ValueCondition value_condition(const Fields& fields, const RulePlace& place, std::string_view list,
+                                 std::size_t index) {
+    ValueCondition condition{.name = fields.needed_text("name"), .value = {}, .type = value_type(fields.text("type"))};
+    const auto value = fields.text("value");
+    const auto field = [&](std::string_view name) {
+      return place.text(list) + "[" + std::to_string(index) + "]." + std::string(name);
+    };
+    if (condition.type == ValueType::kPresent) {
+      if (value && !value->value.empty()) {
+        report_.fault(DiagnosticCode::kExclusiveFields, value->span, field("value"),
+                      "type Present tests presence only and takes no value", "leave `value` out, or write type Exact");
+      }
+    } else if (!value) {
+      report_.fault(DiagnosticCode::kMissingField, condition.name.span, field("value"),
+                    "the field `value` is required unless the type is Present");
+    } else if (condition.type == ValueType::kRegex && value->value.empty()) {
+      report_.fault(DiagnosticCode::kInvalidValue, value->span, field("value"), "the regular expression is empty",
+                    "write type Present to test presence");
+    } else {
+      condition.value = *value;
+    }
+    if (condition.name.value.empty() && report_.ok()) {
+      report_.fault(DiagnosticCode::kInvalidValue, condition.name.span, field("name"), "the name is empty");
+    }
+    return condition;
+  }
+
+  HeaderModifier modifier(const Fields& fields, const RulePlace& place, std::string_view key) {
+    HeaderModifier modifier{
+        .set = name_values(fields, "set"), .add = name_values(fields, "add"), .remove = fields.strings("remove")};
+    // These frame the message or name its way; the proxy writes them itself.
+    const auto check = [&](const Located<std::string>& name) {
+      std::string lower;
+      for (const char c : name.value) lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c);
+      for (const std::string_view reserved :
+           {"connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "keep-alive"}) {
+        if (lower != reserved) continue;
+        report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),
+                      "the header " + quoted(name.value) + " frames the message and cannot be changed by a filter");
+      }
+      if (lower == "host") {
+        report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),
+                      "the header `Host` cannot be changed by a header filter", "use URLRewrite with `hostname`");
+      }
+    };
+    for (const NameValue& header : modifier.set) check(header.name);
+    for (const NameValue& header : modifier.add) check(header.name);
+    for (const Located<std::string>& name : modifier.remove) check(name);
+    return modifier;
+  }
+
+  std::optional<PathChange> path_change(const Fields& fields, const RulePlace& place, std::string_view key) {
+    if (!fields) return std::nullopt;
+    PathChange change;
+    const bool prefix = fields.needed_text("type").value == "ReplacePrefixMatch";
+    change.type = prefix ? PathChangeType::kPrefix : PathChangeType::kFull;
+    const std::string_view own = prefix ? "replacePrefixMatch" : "replaceFullPath";
+    const std::string_view other = prefix ? "replaceFullPath" : "replacePrefixMatch";
+    const std::string field = place.text(std::string(key) + ".path." + std::string(own));
+    if (const auto wrong = fields.text(other)) {
+      report_.fault(DiagnosticCode::kExclusiveFields, wrong->span, field,
+                    "`" + std::string(other) + "` does not go with this type", "write `" + std::string(own) + "`");
+    }
+    if (const auto value = fields.text(own)) {
+      change.value = *value;
+    } else {
+      report_.fault(DiagnosticCode::kMissingField, fields.span(), field,
+                    "the field `" + std::string(own) + "` is required with this type");
+    }
+    const bool may_be_empty = prefix;
+    if (!change.value.value.empty() ? change.value.value[0] != '/' : !may_be_empty && report_.ok()) {
+      report_.fault(DiagnosticCode::kInvalidValue, change.value.span, field, "a path begins with `/`");
+    }
+    return change;
+  }
+
+  Filter filter(const Fields& fields, const RulePlace& place) {
+    struct Row {
+      std::string_view type;
+      std::string_view key;
+      FilterType value;
+    };
+    constexpr std::array<Row, 5> kRows = {{
+        {"RequestHeaderModifier", "requestHeaderModifier", FilterType::kRequestHeaders},
+        {"ResponseHeaderModifier", "responseHeaderModifier", FilterType::kResponseHeaders},
+        {"URLRewrite", "urlRewrite", FilterType::kRewrite},
+        {"RequestRedirect", "requestRedirect", FilterType::kRedirect},
+        {"RequestMirror", "requestMirror", FilterType::kMirror},
+    }};
+    Filter filter{.span = fields.span()};
+    const auto type = fields.needed_text("type");
+    std::string_view key;
+    for (const Row& row : kRows) {
+      if (row.type == type.value) {
+        filter.type = row.value;
+        key = row.key;
+        if (!fields.node(key)) {
+          report_.fault(DiagnosticCode::kMissingField, type.span, place.text(key),
+                        "the field `" + std::string(key) + "` is required with type " + type.value);
+        }
+      } else if (const yaml::Node other = fields.node(row.key)) {
+        report_.fault(DiagnosticCode::kExclusiveFields, other.key_span(), place.text(row.key),
+                      "`" + std::string(row.key) + "` does not go with type " + type.value);
+      }
+    }
+    settings(fields.object(key), place, key, filter);
+    return filter;
+  }
+
+  void settings(const Fields& own, const RulePlace& place, std::string_view key, Filter& filter) {
+    if (!own) return;
+    switch (filter.type) {
+      case FilterType::kRequestHeaders:
+      case FilterType::kResponseHeaders:
+        filter.headers = modifier(own, place, key);
+        return;
+      case FilterType::kRewrite:
+      case FilterType::kRedirect:
+        filter.hostname = own.hostname("hostname");
+        filter.scheme = own.text("scheme");
+        filter.port = own.integer("port");
+        filter.status = own.integer("statusCode");
+        filter.path = path_change(own.object("path"), place, key);
+        break;
+      case FilterType::kMirror:
+        filter.mirror = own.object("backendRef").reference();
+        filter.percent = own.integer("percent");
+        return;
+    }
+    if (filter.hostname && filter.hostname->value.wildcard()) {
+      report_.fault(DiagnosticCode::kInvalidValue, filter.hostname->span, place.text(std::string(key) + ".hostname"),
+                    "a wildcard is no host to send a request to");
+    }
+    const bool redirect = filter.type == FilterType::kRedirect;
+    if (redirect && !filter.scheme && !filter.hostname && !filter.port && !filter.path) {
+      report_.fault(DiagnosticCode::kMissingField, own.span(), place.text(key),
+                    "the redirect changes nothing, so it would never end",
+                    "give `scheme`, `hostname`, `port` or `path`");
+    }
+  }
+
+  void check_filters(const Rule& rule, const RulePlace& place) {
+    const Filter* redirect = nullptr;
+    const Filter* rewrite = nullptr;
+    for (const Filter& filter : rule.filters) {
+      if (filter.type == FilterType::kRedirect) redirect = &filter;
+      if (filter.type == FilterType::kRewrite) rewrite = &filter;
+    }
+    std::array<const Filter*, 2> first{};
+    for (const Filter& filter : rule.filters) {
+      if (filter.type != FilterType::kRedirect && filter.type != FilterType::kRewrite) continue;
+      const Filter*& slot = first[filter.type == FilterType::kRedirect ? 0 : 1];
+      if (slot != nullptr) conflict(filter, *slot, place, "a rule has at most one filter of this type");
+      slot = &filter;
+    }
+    if (redirect != nullptr && rewrite != nullptr) {
+      conflict(*redirect, *rewrite, place, "RequestRedirect and URLRewrite exclude each other in one rule");
+    }
+    if (redirect != nullptr && !rule.backends.empty()) {
+      report_.add({.code = DiagnosticCode::kExclusiveFields,
+                   .severity = Severity::kWarning,
+                   .field = place.text("filters"),
+                   .span = redirect->span,
+                   .message = "the redirect answers every request, so that the rule's backends get none",
+                   .labels = {{rule.backends[0].backend.name.span, "never reached"}},
+                   .fix = "leave the backends out"});
+    }
+  }
+
+  void conflict(const Filter& later, const Filter& earlier, const RulePlace& place, std::string message) {
+    report_.add({.code = DiagnosticCode::kExclusiveFields,
+                 .field = place.text("filters"),
+                 .span = later.span,
+                 .message = std::move(message),
+                 .labels = {{earlier.span, "the other is here"}}});
+  }
+
+ private:
+  Report& report_;
+};
+
+}  // namespace
+
+Match decode_match(const Fields& fields, const RulePlace& place, Report& report) {
+  return RuleReader(report).match(fields, place);
+}
+Filter decode_filter(const Fields& fields, const RulePlace& place, Report& report) {
+  return RuleReader(report).filter(fields, place);
+}
+HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report) {
+  return RuleReader(report).modifier(fields, place, key);
+}
+ValueCondition decode_header_match(const Fields& fields, const RulePlace& place, std::size_t index, Report& report) {
+  return RuleReader(report).value_condition(fields, place, "headers", index);
+}
+void check_filters(const Rule& rule, const RulePlace& place, Report& report) {
+  RuleReader(report).check_filters(rule, place);
+}
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,36 @@
+// Matches and filters of a rule: ProxyRoute and the routes of Gateway API write them alike.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "compiler/model/fields.h"
+#include "compiler/model/route.h"
+#include "compiler/model/validate.h"
+
+namespace edge::compiler::model {
+
+/// `spec.rules[0]`, `spec.rules[0].matches[1]`: made when a fault needs it.
+struct RulePlace {
+  std::size_t rule = 0;
+  std::string_view list{};
+  std::size_t index = 0;
+
+  std::string text(std::string_view field = {}) const {
+    std::string out = "spec.rules[" + std::to_string(rule) + "]";
+    if (!list.empty()) out += "." + std::string(list) + "[" + std::to_string(index) + "]";
+    if (!field.empty()) out += "." + std::string(field);
+    return out;
+  }
+};
+
+/// Faults go to `report`.
+Match decode_match(const Fields& fields, const RulePlace& place, Report& report);
+Filter decode_filter(const Fields& fields, const RulePlace& place, Report& report);
+HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report);
+ValueCondition decode_header_match(const Fields& fields, const RulePlace& place, std::size_t index, Report& report);
+/// What the filters of one rule cannot be together.
+void check_filters(const Rule& rule, const RulePlace& place, Report& report);
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,56 @@
+// Ingress and IngressClass (networking.k8s.io) as written. translate/ turns them into the own kinds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/hostname.h"
+#include "compiler/model/backend.h"
+#include "compiler/model/gateway_api.h"
+
+namespace edge::compiler::model {
+
+struct IngressBackend {
+  Span span{};
+  Maybe<std::string> service{};
+  Located<PortRef> port{};
+  std::optional<ObjectRef> resource{};
+};
+
+struct IngressPath {
+  Span span{};
+  Maybe<std::string> path{};
+  Located<std::string> type;
+  IngressBackend backend{};
+};
+
+struct IngressRule {
+  Span span{};
+  Maybe<HostPattern> host{};
+  std::vector<IngressPath> paths{};
+};
+
+struct IngressTls {
+  Span span{};
+  std::vector<Located<HostPattern>> hosts{};
+  Maybe<std::string> secret{};
+};
+
+struct Ingress {
+  Metadata metadata;
+  Maybe<std::string> class_name{};
+  /// Those of `{api_group}/`, without it.
+  std::vector<NameValue> annotations{};
+  std::optional<IngressBackend> default_backend{};
+  std::vector<IngressRule> rules{};
+  std::vector<IngressTls> tls{};
+};
+
+struct IngressClass {
+  Metadata metadata;
+  Located<std::string> controller;
+  bool is_default = false;
+  std::optional<ObjectRef> parameters{};
+};
+
+}  // namespace edge::compiler::model

@@ -1,0 +1,332 @@
+// The kinds of Gateway API v1 as far as they are read. Lenient: what a later version adds is a warning, not an error.
+#include "schemas/schema.h"
+
+namespace edge::schemas {
+namespace {
+
+constexpr Object lenient(std::span<const Field> fields) { return {.fields = fields, .open = false, .lenient = true}; }
+
+constexpr std::string_view kPathTypes[] = {"Exact", "PathPrefix", "RegularExpression"};
+constexpr std::string_view kMatchTypes[] = {"Exact", "RegularExpression"};
+constexpr std::string_view kPathChanges[] = {"ReplacePrefixMatch", "ReplaceFullPath"};
+constexpr std::string_view kSchemes[] = {"http", "https"};
+constexpr std::string_view kTlsModes[] = {"Terminate", "Passthrough"};
+constexpr std::string_view kFrom[] = {"All", "Selector", "Same", "None"};
+constexpr std::string_view kOperators[] = {"In", "NotIn", "Exists", "DoesNotExist"};
+constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier", "ResponseHeaderModifier", "URLRewrite",
+                                             "RequestRedirect",       "RequestMirror",          "CORS",
+                                             "ExtensionRef"};
+
+// ---- Parts ----------------------------------------------------------------------------------------------------------
+
+constexpr Field kObjectRefFields[] = {
+    string("group", "Group of the kind; empty is the core group."),
+    string("kind", "Kind that is referred to."),
+    string("name", "Its name.").as(Format::kName).needed(),
+    string("namespace", "Its namespace; the own without it.").as(Format::kNamespace),
+};
+constexpr Object kObjectReference = lenient(kObjectRefFields);
+
+constexpr Field kParentFields[] = {
+    string("group", "Group of the parent's kind.").defaults_to("gateway.networking.k8s.io"),
+    string("kind", "Kind of the parent.").defaults_to("Gateway"),
+    string("name", "Name of the parent.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the parent.").as(Format::kNamespace),
+    string("sectionName", "Name of one listener; all without it.").as(Format::kName),
+    integer("port", "Port of the listeners meant.").within(1, 65535),
+};
+constexpr Object kParent = lenient(kParentFields);
+constexpr Field kParentRefs = objects("parentRefs", kParent, "What the route attaches to.").at_most(32);
+constexpr Field kHostnames = strings("hostnames", "Names that the route serves.").as(Format::kHostname).at_most(1024);
+
+constexpr Field kRequirementFields[] = {
+    string("key", "Name of the label.").needed(),
+    string("operator", "In, NotIn, Exists or DoesNotExist.").one_of(kOperators).needed(),
+    strings("values", "Values of In and NotIn.").at_most(256),
+};
+constexpr Object kRequirement = lenient(kRequirementFields);
+constexpr Field kSelectorFields[] = {
+    string_map("matchLabels", "Labels that must be there."),
+    objects("matchExpressions", kRequirement, "Conditions on labels.").at_most(64),
+};
+constexpr Object kSelector = lenient(kSelectorFields);
+
+// ---- GatewayClass, Gateway ------------------------------------------------------------------------------------------
+
+constexpr Field kClassSpecFields[] = {
+    string("controllerName", "Controller of the class's gateways (rule D8).").needed(),
+    object("parametersRef", kObjectReference, "Parameters of the controller."),
+    string("description", "For people."),
+};
+constexpr Object kClassSpec = lenient(kClassSpecFields);
+constexpr Field kClassFields[] = {
+    object("spec", kClassSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+constexpr Field kGatewayTlsFields[] = {
+    string("mode", "Where TLS ends.").one_of(kTlsModes).defaults_to("Terminate"),
+    objects("certificateRefs", kObjectReference, "Secrets with certificates.").at_most(64),
+    anything("frontendValidation", "Validation of client certificates."),
+    string_map("options", "Options of implementations."),
+};
+constexpr Object kGatewayTls = lenient(kGatewayTlsFields);
+constexpr Field kFromFields[] = {
+    string("from", "Same, All, Selector or None.").one_of(kFrom).defaults_to("Same"),
+    object("selector", kSelector, "Labels of the namespaces meant."),
+};
+constexpr Object kNamespaces = lenient(kFromFields);
+constexpr Field kGroupKindFields[] = {
+    string("group", "Group of the kind.").defaults_to("gateway.networking.k8s.io"),
+    string("kind", "Kind of routes.").needed(),
+};
+constexpr Object kGroupKind = lenient(kGroupKindFields);
+constexpr Field kAllowedFields[] = {
+    object("namespaces", kNamespaces, "Namespaces whose routes may attach."),
+    objects("kinds", kGroupKind, "Kinds of routes that may attach.").at_most(8),
+};
+constexpr Object kAllowedRoutes = lenient(kAllowedFields);
+constexpr Field kListenerFields[] = {
+    string("name", "Name of the listener.").as(Format::kName).needed(),
+    string("hostname", "Name that the listener serves; every one without it.").as(Format::kHostname),
+    integer("port", "Port.").within(1, 65535).needed(),
+    string("protocol", "HTTP, HTTPS, TLS or TCP.").needed(),
+    object("tls", kGatewayTls, "TLS settings."),
+    object("allowedRoutes", kAllowedRoutes, "Whose routes may attach."),
+};
+constexpr Object kListener = lenient(kListenerFields);
+constexpr Field kAddressFields[] = {
+    string("type", "IPAddress, or " EDGE_API_GROUP "/vip with the name of a ProxyVIP.").defaults_to("IPAddress"),
+    string("value", "The address.").needed(),
+};
+constexpr Object kAddress = lenient(kAddressFields);
+constexpr Field kGatewaySpecFields[] = {
+    string("gatewayClassName", "Class of the gateway (rule D8).").as(Format::kName).needed(),
+    objects("listeners", kListener, "Listeners.").at_most(64).needed(),
+    objects("addresses", kAddress, "Addresses that are asked for.").at_most(16),
+    anything("infrastructure", "Labels and annotations of what is created."),
+};
+constexpr Object kGatewaySpec = lenient(kGatewaySpecFields);
+constexpr Field kGatewayFields[] = {
+    object("spec", kGatewaySpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+// ---- Rules ----------------------------------------------------------------------------------------------------------
+
+constexpr Field kPathFields[] = {
+    string("type", "How the value is compared.").one_of(kPathTypes).defaults_to("PathPrefix"),
+    string("value", "Path, prefix or regular expression.").defaults_to("/"),
+};
+constexpr Object kPath = lenient(kPathFields);
+constexpr Field kHeaderMatchFields[] = {
+    string("name", "Name of the header.").as(Format::kHeaderName).needed(),
+    string("value", "Value, or regular expression.").as(Format::kHeaderValue).needed(),
+    string("type", "How the value is compared.").one_of(kMatchTypes).defaults_to("Exact"),
+};
+constexpr Object kHeaderMatch = lenient(kHeaderMatchFields);
+constexpr Field kQueryMatchFields[] = {
+    string("name", "Key of the parameter.").needed(),
+    string("value", "Value, or regular expression.").needed(),
+    string("type", "How the value is compared.").one_of(kMatchTypes).defaults_to("Exact"),
+};
+constexpr Object kQueryMatch = lenient(kQueryMatchFields);
+constexpr Field kHttpMatchFields[] = {
+    object("path", kPath, "Condition on the path."),
+    objects("headers", kHeaderMatch, "Conditions on headers.").at_most(16),
+    objects("queryParams", kQueryMatch, "Conditions on query parameters.").at_most(16),
+    string("method", "The request's method.").as(Format::kMethod),
+};
+constexpr Object kHttpMatch = lenient(kHttpMatchFields);
+
+constexpr Field kHeaderFields[] = {
+    string("name", "Name of the header.").as(Format::kHeaderName).needed(),
+    string("value", "Its value.").as(Format::kHeaderValue).needed(),
+};
+constexpr Object kHeader = lenient(kHeaderFields);
+constexpr Field kModifierFields[] = {
+    objects("set", kHeader, "Headers that replace those of the same name.").at_most(16),
+    objects("add", kHeader, "Headers that are added.").at_most(16),
+    strings("remove", "Names of headers that are removed.").as(Format::kHeaderName).at_most(16),
+};
+constexpr Object kModifier = lenient(kModifierFields);
+constexpr Field kPathChangeFields[] = {
+    string("type", "What is replaced.").one_of(kPathChanges).needed(),
+    string("replacePrefixMatch", "What stands in the place of the matched prefix."),
+    string("replaceFullPath", "What stands in the place of the path."),
+};
+constexpr Object kPathChange = lenient(kPathChangeFields);
+constexpr Field kRewriteFields[] = {
+    string("hostname", "The Host that the backend sees.").as(Format::kHostname),
+    object("path", kPathChange, "Change of the path."),
+};
+constexpr Object kRewrite = lenient(kRewriteFields);
+constexpr Field kRedirectFields[] = {
+    string("scheme", "Scheme of the new location.").one_of(kSchemes),
+    string("hostname", "Host of the new location.").as(Format::kHostname),
+    integer("port", "Port of the new location.").within(1, 65535),
+    object("path", kPathChange, "Path of the new location."),
+    integer("statusCode", "301, 302, 303, 307 or 308.").within(301, 308).defaults_to("302"),
+};
+constexpr Object kRedirect = lenient(kRedirectFields);
+constexpr Field kBackendRefFields[] = {
+    string("group", "Group of the backend's kind; empty is the core group."),
+    string("kind", "Service, or ProxyBackend of the group " EDGE_API_GROUP ".").defaults_to("Service"),
+    string("name", "Name of the backend.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the backend.").as(Format::kNamespace),
+    integer("port", "Port of the Service.").within(1, 65535),
+};
+constexpr Object kBackendRef = lenient(kBackendRefFields);
+constexpr Field kFractionFields[] = {
+    integer("numerator", "Requests that are copied.").within(0, 1'000'000'000).needed(),
+    integer("denominator", "Of so many.").within(1, 1'000'000'000).defaults_to("100"),
+};
+constexpr Object kFraction = lenient(kFractionFields);
+constexpr Field kMirrorFields[] = {
+    object("backendRef", kBackendRef, "Where copies of requests go.").needed(),
+    integer("percent", "Percent of requests that are copied.").within(0, 100),
+    object("fraction", kFraction, "Share of requests that are copied."),
+};
+constexpr Object kMirror = lenient(kMirrorFields);
+constexpr Field kCorsFields[] = {
+    strings("allowOrigins", "Origins that may read answers.").at_most(64),
+    boolean("allowCredentials", "Whether credentials are sent."),
+    strings("allowMethods", "Methods that they may use.").as(Format::kMethod).at_most(16),
+    strings("allowHeaders", "Headers that they may send.").as(Format::kHeaderName).at_most(64),
+    strings("exposeHeaders", "Headers that they may read.").as(Format::kHeaderName).at_most(64),
+    integer("maxAge", "Seconds that a preflight answer holds.").within(1, 2'147'483'647).defaults_to("5"),
+};
+constexpr Object kCors = lenient(kCorsFields);
+constexpr Field kFilterFields[] = {
+    string("type", "What the filter does.").one_of(kFilterTypes).needed(),
+    object("requestHeaderModifier", kModifier, "Change of the request's headers."),
+    object("responseHeaderModifier", kModifier, "Change of the response's headers."),
+    object("urlRewrite", kRewrite, "Change of host and path."),
+    object("requestRedirect", kRedirect, "Answer with another location."),
+    object("requestMirror", kMirror, "Copies of requests."),
+    object("cors", kCors, "Answers to other origins."),
+    object("extensionRef", kObjectReference, "A filter of an implementation."),
+};
+constexpr Object kFilter = lenient(kFilterFields);
+
+constexpr Field kWeightedFields[] = {
+    string("group", "Group of the backend's kind; empty is the core group."),
+    string("kind", "Service, or ProxyBackend of the group " EDGE_API_GROUP ".").defaults_to("Service"),
+    string("name", "Name of the backend.").as(Format::kName).needed(),
+    string("namespace", "Namespace of the backend.").as(Format::kNamespace),
+    integer("port", "Port of the Service.").within(1, 65535),
+    integer("weight", "Share of the traffic; 0 takes none.").within(0, 1'000'000).defaults_to("1"),
+    objects("filters", kFilter, "What is done to requests of this backend alone.").at_most(16),
+};
+constexpr Object kWeighted = lenient(kWeightedFields);
+constexpr Field kBackendRefs = objects("backendRefs", kWeighted, "Where requests go.").at_most(64);
+
+constexpr Field kTimeoutFields[] = {
+    string("request", "Time for the whole request; 0s: no bound.").as(Format::kDuration),
+    string("backendRequest", "Time for one try; 0s: no bound.").as(Format::kDuration),
+};
+constexpr Object kTimeouts = lenient(kTimeoutFields);
+constexpr Field kRetryFields[] = {
+    integers("codes", "Statuses that are tried again.").within(400, 599).at_most(64),
+    integer("attempts", "How often a request is tried again.").within(0, 100),
+    string("backoff", "Least time between two tries.").as(Format::kDuration),
+};
+constexpr Object kRetry = lenient(kRetryFields);
+
+constexpr Field kHttpRuleFields[] = {
+    string("name", "Name of the rule.").as(Format::kName),
+    objects("matches", kHttpMatch, "Any of them selects the rule; none: every request.").at_most(64),
+    objects("filters", kFilter, "What is done to requests and responses.").at_most(16),
+    kBackendRefs,
+    object("timeouts", kTimeouts, "Bounds of time."),
+    object("retry", kRetry, "Retries."),
+    anything("sessionPersistence", "Which backend a client comes back to."),
+};
+constexpr Object kHttpRule = lenient(kHttpRuleFields);
+constexpr Field kHttpSpecFields[] = {kParentRefs, kHostnames, objects("rules", kHttpRule, "Rules.").at_most(64)};
+constexpr Object kHttpSpec = lenient(kHttpSpecFields);
+constexpr Field kHttpRouteFields[] = {
+    object("spec", kHttpSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+constexpr Field kCallFields[] = {
+    string("type", "How the values are compared.").one_of(kMatchTypes).defaults_to("Exact"),
+    string("service", "Name of the service, with its package."),
+    string("method", "Name of the method."),
+};
+constexpr Object kCall = lenient(kCallFields);
+constexpr Field kGrpcMatchFields[] = {
+    object("method", kCall, "Condition on the call."),
+    objects("headers", kHeaderMatch, "Conditions on headers.").at_most(16),
+};
+constexpr Object kGrpcMatch = lenient(kGrpcMatchFields);
+constexpr Field kGrpcRuleFields[] = {
+    string("name", "Name of the rule.").as(Format::kName),
+    objects("matches", kGrpcMatch, "Any of them selects the rule; none: every call.").at_most(64),
+    objects("filters", kFilter, "What is done to requests and responses.").at_most(16),
+    kBackendRefs,
+    anything("sessionPersistence", "Which backend a client comes back to."),
+};
+constexpr Object kGrpcRule = lenient(kGrpcRuleFields);
+constexpr Field kGrpcSpecFields[] = {kParentRefs, kHostnames, objects("rules", kGrpcRule, "Rules.").at_most(64)};
+constexpr Object kGrpcSpec = lenient(kGrpcSpecFields);
+constexpr Field kGrpcRouteFields[] = {
+    object("spec", kGrpcSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+constexpr Field kTcpRuleFields[] = {string("name", "Name of the rule.").as(Format::kName), kBackendRefs};
+constexpr Object kTcpRule = lenient(kTcpRuleFields);
+constexpr Field kTcpSpecFields[] = {kParentRefs, objects("rules", kTcpRule, "Rules.").at_most(16).needed()};
+constexpr Object kTcpSpec = lenient(kTcpSpecFields);
+constexpr Field kTcpRouteFields[] = {
+    object("spec", kTcpSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+constexpr Field kTlsSpecFields[] = {kParentRefs, kHostnames, objects("rules", kTcpRule, "Rules.").at_most(16).needed()};
+constexpr Object kTlsSpec = lenient(kTlsSpecFields);
+constexpr Field kTlsRouteFields[] = {
+    object("spec", kTlsSpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+// ---- BackendTLSPolicy -----------------------------------------------------------------------------------------------
+
+constexpr Field kTargetFields[] = {
+    string("group", "Group of the target's kind; empty is the core group.").needed(),
+    string("kind", "Service.").needed(),
+    string("name", "Name of the target.").as(Format::kName).needed(),
+    string("sectionName", "Name of one port; all without it.").as(Format::kName),
+};
+constexpr Object kTarget = lenient(kTargetFields);
+constexpr std::string_view kWellKnown[] = {"System"};
+constexpr Field kValidationFields[] = {
+    objects("caCertificateRefs", kObjectReference, "ConfigMaps or Secrets with a key ca.crt.").at_most(8),
+    string("wellKnownCACertificates", "System: the authorities of the host.").one_of(kWellKnown),
+    string("hostname", "SNI, and the name in the certificate.").as(Format::kHostname).needed(),
+    anything("subjectAltNames", "Names in the certificate, in the place of hostname."),
+};
+constexpr Object kValidation = lenient(kValidationFields);
+constexpr Field kTlsPolicySpecFields[] = {
+    objects("targetRefs", kTarget, "Services that are called over TLS.").at_most(16).needed(),
+    object("validation", kValidation, "How their certificates are checked.").needed(),
+    string_map("options", "Options of implementations."),
+};
+constexpr Object kTlsPolicySpec = lenient(kTlsPolicySpecFields);
+constexpr Field kTlsPolicyFields[] = {
+    object("spec", kTlsPolicySpec, "Desired state.").needed(),
+    anything("status", "Observed state."),
+};
+
+}  // namespace
+
+const Object kGatewayClass = lenient(kClassFields);
+const Object kGateway = lenient(kGatewayFields);
+const Object kHttpRoute = lenient(kHttpRouteFields);
+const Object kGrpcRoute = lenient(kGrpcRouteFields);
+const Object kTlsRoute = lenient(kTlsRouteFields);
+const Object kTcpRoute = lenient(kTcpRouteFields);
+const Object kBackendTlsPolicy = lenient(kTlsPolicyFields);
+
+}  // namespace edge::schemas
