@@ -142,6 +142,15 @@ class Walker {
     return ends <= 1 ? 1 : ends - 1;
   }
 
+  std::uint32_t hex(std::size_t digits) {
+    std::uint32_t value = 0;
+    for (; digits > 0 && at_ < text_.size(); --digits, ++at_) {
+      const char c = text_[at_];
+      value = value * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return value;
+  }
+
   /// YAML 1.2 §5.7, with JSON's among them. `\N` and `\_` are one byte, as the parser gives them in Latin-1.
   std::size_t step_escape() {
     const char kind = peek(1);
@@ -168,10 +177,12 @@ class Walker {
       default:
         return 1;
     }
-    std::uint32_t point = 0;
-    for (; digits > 0 && at_ < text_.size(); --digits, ++at_) {
-      const char c = text_[at_];
-      point = point * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    const std::uint32_t point = hex(digits);
+    // JSON's two escapes for one character (RFC 8259 §7).
+    if (point >= 0xd800 && point <= 0xdbff && peek(0) == '\\' && peek(1) == 'u') {
+      at_ += 2;
+      hex(4);
+      return 4;
     }
     return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
   }

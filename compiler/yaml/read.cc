@@ -15,6 +15,7 @@
 
 #include "base/scalar_place.h"
 #include "compiler/yaml/split.h"
+#include "compiler/yaml/surrogates.h"
 
 namespace edge::compiler::yaml {
 namespace {
@@ -346,7 +347,9 @@ Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece,
 /// nullopt when the piece holds nothing.
 std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t source, Piece piece,
                                    const ReadLimits& limits, Budget& budget) {
-  ViewBuffer buffer(sources[source].text().substr(piece.begin, piece.end - piece.begin));
+  const std::string_view written = sources[source].text().substr(piece.begin, piece.end - piece.begin);
+  const std::optional<std::string> joined = join_surrogates(written);
+  ViewBuffer buffer(joined ? std::string_view(*joined) : written);
   std::istream stream(&buffer);
   YAML::Parser parser(stream);
   Builder builder(sources, source, piece, limits, budget);
