@@ -91,6 +91,13 @@ void Diagnostics::drop_allowed() {
   });
 }
 
+void Diagnostics::relocate(const std::function<Span(Span)>& place) {
+  for (Diagnostic& diagnostic : all_) {
+    diagnostic.span = place(diagnostic.span);
+    for (Label& label : diagnostic.labels) label.span = place(label.span);
+  }
+}
+
 void Diagnostics::finish(const SourceMap& sources) {
   drop_allowed();
   for (Diagnostic& diagnostic : all_) narrow(diagnostic, sources);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -65,11 +66,15 @@ class Diagnostics {
   void allow(std::string resource, DiagnosticCode code);
   /// What `other` collected and allows, as if it had been added here.
   void append(const Diagnostics& other);
+  /// Replaces every place by what `place` makes of it: of texts that were read in pieces.
+  void relocate(const std::function<Span(Span)>& place);
   /// Drops what is allowed, narrows spans to `within`, sorts by place, then code, then text, and drops doubles. The
   /// order is the same for any order of `add`.
   void finish(const SourceMap& sources);
 
   const std::vector<Diagnostic>& all() const { return all_; }
+  /// Nothing was said, and nothing is allowed.
+  bool empty() const { return all_.empty() && allowed_.empty(); }
   std::size_t errors() const { return errors_; }
   std::size_t warnings() const { return warnings_; }
   std::size_t dropped() const { return dropped_; }

@@ -64,13 +64,13 @@ consteval std::size_t count() {
 
 /// A tuple of references to the fields of `value`, in the order of their declaration.
 template <typename T>
-  requires std::is_aggregate_v<T>
-constexpr auto fields_of(const T& value) {
-  constexpr std::size_t kCount = fields_detail::count<T>();
+  requires std::is_aggregate_v<std::remove_const_t<T>>
+constexpr auto fields_of(T& value) {
+  constexpr std::size_t kCount = fields_detail::count<std::remove_const_t<T>>();
   static_assert(kCount <= 32, "more fields than fields.h knows of");
 #define EDGE_TIE(number, ...)            \
   else if constexpr (kCount == number) { \
-    const auto& [__VA_ARGS__] = value;   \
+    auto& [__VA_ARGS__] = value;         \
     return std::tie(__VA_ARGS__);        \
   }
   if constexpr (kCount == 0) {

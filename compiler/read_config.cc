@@ -126,6 +126,10 @@ Status read_sources(const std::vector<std::string>& paths, SourceMap& sources) {
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics) {
   model::ResourceSet resources = model::decode_all(sources, diagnostics);
   lint::lint_all(resources, diagnostics);
+  return link_resources(std::move(resources), diagnostics);
+}
+
+LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics) {
   return link::link(std::move(resources), diagnostics);
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/source.h"
 #include "compiler/link/linked_config.h"
+#include "compiler/model/resource_set.h"
 
 namespace edge::compiler {
 
@@ -19,5 +20,8 @@ Status read_sources(const std::vector<std::string>& paths, SourceMap& sources);
 
 /// read, decode, link. Always gives a configuration: what was at fault is left out of it and reported.
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics);
+
+/// The last part of it: translate, link.
+LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler

@@ -14,6 +14,7 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
   std::vector<program::BackendRecord> records;
   records.reserve(config.backends.size());
   for (const LinkedBackend& backend : config.backends) {
+    if (backend.identity.name.empty()) continue;  // a place that is free (compiler/workspace_link.h)
     const auto& identity = backend.identity;
     program::BackendRecord& record = records.emplace_back();
     record.id = stable_id("ProxyBackend", identity.name_space, identity.name);

@@ -1,0 +1,68 @@
+// Resources in, programs out, one change after the other: what a controller keeps.
+//
+//   documents -> ResourceSet -> LinkedConfig -> Compiler -> Artifact
+//
+// Every stage keeps what it made, and a change passes through it alone: a document is decoded once; a ProxyRoute is
+// linked anew when it changes, or a policy on it, or something that it refers to; a host is lowered when what it is
+// made from changed. What comes out, programs and diagnostics, is what a compile of the same documents from nothing
+// gives, byte for byte.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "compiler/compile.h"
+#include "compiler/link/conditions.h"
+#include "program/endpoints.h"
+
+namespace edge::compiler {
+
+/// A document that is new, has another text or, without a text, is gone.
+struct DocumentEdit {
+  /// Names the document from one edit to the next: a resource's kind, namespace and name, or a place in a file.
+  std::string document;
+  std::optional<std::string> text;
+};
+
+/// What the last apply() did.
+struct WorkspaceStats {
+  std::size_t documents_decoded = 0;
+  std::size_t routes_linked = 0;
+  /// All routes were linked: something changed that each of them may depend on.
+  bool linked_whole = false;
+  std::chrono::nanoseconds decode{0}, link{0};
+};
+
+/// Not thread-safe.
+class Workspace {
+ public:
+  explicit Workspace(CompileOptions options);
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+
+  /// Makes the program of what there is now. nullopt when nothing can be vouched for; diagnostics() says why, and the
+  /// next call starts from nothing.
+  std::optional<Artifact> apply(const std::vector<DocumentEdit>& edits);
+
+  const WorkspaceStats& stats() const;
+  /// Of the last program.
+  const program::EndpointSet& endpoints() const;
+  const LinkedConfig& config() const;
+  /// Of every resource that is not plainly fine, and every gateway.
+  std::vector<ResourceStatus> statuses() const;
+  /// Everything that there is to say of what there is now. Linear in all resources, so not part of apply(): a program
+  /// waits for no lint. A span's source is the number of a document, and it counts from the document's first byte.
+  Diagnostics diagnostics();
+  const std::string& document(std::uint32_t number) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace edge::compiler

@@ -1,0 +1,154 @@
+// Random edits of all kinds, faults among them, one after the other: after each the program, the endpoints, the
+// diagnostics and the conditions are those of a compile from nothing. EDGE_EDIT_COUNT (1000) is how many;
+// EDGE_EDIT_SEED repeats a run.
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <string>
+
+#include "compiler/test_world.h"
+
+namespace edge::compiler {
+namespace {
+
+using namespace world;
+
+unsigned from_environment(const char* name, unsigned otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+class RandomDocuments {
+ public:
+  explicit RandomDocuments(unsigned seed) : random_(seed) {}
+
+  DocumentEdit edit() {
+    const std::string n = number(4);
+    switch (below(20)) {
+      case 0:
+        return maybe("backend b" + n, backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
+                                                               ", retryPolicy: {numRetries: 2}", ", nonsense: 1"})));
+      case 1:
+        return maybe("service b" + n, service("b" + n));
+      case 2:
+      case 3:
+        return maybe("slice b" + n, slice("b" + n, "10.0.0." + number(200)));
+      case 4:
+        return maybe("vip", resource("ProxyVIP", "vip", "{address: 10.1.1." + number(3) + "}"));
+      case 5:
+        return maybe("gateway", some_gateway());
+      case 6:
+      case 7:
+      case 8:
+        return maybe("policy p" + n, some_policy("p" + n));
+      case 9:
+        return maybe("secret",
+                     one_of({"apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'a:b'}\n",
+                             "apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {other: x}\n"}));
+      case 10:
+        return maybe("foreign " + n, some_foreign("f" + n));
+      case 11:
+        return maybe("double " + n, some_route("r" + n));
+      case 12:
+        return maybe("noise", one_of({"{", "a: b: c", "kind: ProxyRoute", "[1, 2]", "apiVersion: v1\nkind: Nothing\n",
+                                      "# nothing"}));
+      default: {
+        const std::string name = "r" + number(12);
+        return maybe("route " + name, some_route(name));
+      }
+    }
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_()) % limit; }
+  std::string number(std::uint32_t limit) { return std::to_string(below(limit)); }
+  std::string one_of(const std::vector<std::string>& items) {
+    return items[below(static_cast<std::uint32_t>(items.size()))];
+  }
+  DocumentEdit maybe(std::string document, std::string text) {
+    if (below(5) == 0) return {std::move(document), std::nullopt};
+    return {std::move(document), std::move(text)};
+  }
+
+  std::string some_gateway() {
+    return resource("ProxyGateway", "edge",
+                    "{" + one_of({"", "vipRef: vip, ", "compression: {enabled: true}, "}) + "listeners: [" +
+                        one_of({"{name: http, port: 8080, protocol: HTTP}",
+                                "{name: http, port: 8080, protocol: HTTP}, {name: alt, port: 81, protocol: HTTP}",
+                                "{name: http, port: 8080, protocol: HTTP, hostnames: ['*.com']}",
+                                "{name: alt, port: 8080, protocol: HTTP}, {name: http, port: 8080, protocol: TCP}"}) +
+                        "]}");
+  }
+
+  std::string some_match() {
+    return one_of({prefix("/p" + number(4)), prefix("/"), "{path: {type: Exact, value: /e" + number(4) + "}}",
+                   "{path: {type: RegularExpression, value: '^/x" + number(4) + "[0-9]+$'}}",
+                   "{path: {type: RegularExpression, value: 'y" + number(4) + "'}}",
+                   "{path: {type: RegularExpression, value: 'x^y'}}", "{path: {type: RegularExpression, value: '('}}",
+                   "{method: POST}", "{headers: [{name: x-a, value: '" + number(3) + "'}]}",
+                   "{headers: [{name: x-b, type: RegularExpression, value: '^" + number(3) + "$'}]}",
+                   "{path: {type: PathPrefx, value: /}}", "{path: {type: PathPrefix, value: none}}"});
+  }
+
+  std::string some_route(const std::string& name) {
+    std::string matches = some_match();
+    for (std::uint32_t i = below(3); i > 0; --i) matches += ", " + some_match();
+    const std::string hosts = one_of({"a.com", "b.com", "'*.com'", "a.com, b.org", "c.com"});
+    const std::string rest =
+        one_of({"", "", "", ", expression: 'header:x-c == \"1\" OR method == \"PUT\"'", ", expression: 'nonsense'"});
+    return resource("ProxyRoute", name,
+                    "{parentRefs: [{name: " + one_of({"edge", "edge", "edge", "edgy", "edge, sectionName: alt"}) +
+                        "}], hostnames: [" + hosts + "]" + rest + ", rules: [{matches: [" + matches +
+                        "], backendRef: {name: " + one_of({"b0", "b1", "b2", "b3", "b9"}) + "}}]}");
+  }
+
+  std::string some_policy(const std::string& name) {
+    return policy(name,
+                  one_of({"ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(30),
+                          "ProxyGateway, name: edge", "ProxyNothing, name: r1"}),
+                  one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
+                          "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                          "type: CORS, cors: {allowOrigins: ['https://a.com']}", "type: Nothing"}));
+  }
+
+  std::string some_foreign(const std::string& name) {
+    const std::string route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
+                              "}\nspec: {parentRefs: [{name: own}], hostnames: [" + one_of({"a.com", "f.com"}) +
+                              "], rules: [{backendRefs: [{name: " + one_of({"b0", "b1", "b9"}) + ", port: 80}]}]}\n";
+    return one_of({route, route,
+                   "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\nspec: "
+                   "{controllerName: edgeproxy.io/proxy}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: "
+                   "Gateway\nmetadata: {name: own}\nspec: {gatewayClassName: edge, listeners: [{name: http, port: 90, "
+                   "protocol: HTTP}]}\n",
+                   "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: " + name +
+                       "}\nspec: {rules: [{host: i.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: "
+                       "{name: b0, port: {number: 80}}}}]}}]}\n"});
+  }
+
+  std::mt19937 random_;
+};
+
+TEST(WorkspaceEdits, GiveWhatACompileFromNothingGives) {
+  const unsigned count = from_environment("EDGE_EDIT_COUNT", 1000);
+  const unsigned seed = from_environment("EDGE_EDIT_SEED", 1);
+  // What each compile from nothing would make again comes from disk.
+  std::string directory = ::testing::TempDir() + "edge-edits-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  CompileOptions options;
+  options.cache_dir = directory;
+  World world(small_world(), options);
+  RandomDocuments documents(seed);
+  std::size_t parts = 0;
+  for (unsigned i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    const DocumentEdit edit = documents.edit();
+    world.apply({edit});
+    parts += world.workspace().stats().linked_whole ? 0 : 1;
+    world.expect_as_from_nothing("seed " + std::to_string(seed) + ", edit " + std::to_string(i) + " of " +
+                                 edit.document + "\n" + edit.text.value_or("(removed)"));
+  }
+  EXPECT_GT(parts, count / 4) << "not each edit may take the long way";
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace edge::compiler

@@ -1,0 +1,293 @@
+#include "compiler/workspace_link.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compiler/fingerprint.h"
+#include "compiler/read_config.h"
+
+namespace edge::compiler {
+namespace {
+
+using Names = WorkspaceResources::Names;
+
+constexpr std::string_view kRouteKind = "ProxyRoute";
+
+std::string route_text(const std::string& name) { return std::string(kRouteKind) + " " + name; }
+std::string name_of(const Identity& identity) { return identity.name_space + "/" + identity.name; }
+
+template <typename T>
+program::Hash hash_of(const T& value) {
+  Fingerprint fingerprint;
+  fingerprint.add(value);
+  return fingerprint.take();
+}
+
+/// What any route may depend on, less the backends: gateways, listeners, and which policies the gateways have. Not the
+/// policies' settings: routes name policies, they do not hold them.
+program::Hash world_of(const LinkedConfig& config) {
+  Fingerprint world;
+  for (LinkedGateway gateway : config.gateways) {
+    for (const std::uint32_t policy : std::exchange(gateway.policies, {})) {
+      world.add(config.policies[policy].identity);
+      world.add(config.policies[policy].type);
+      world.add(config.policies[policy].enforced);
+    }
+    world.add(gateway);
+  }
+  world.add(config.listeners);
+  return world.take();
+}
+
+/// The place of `key`; a new one at the end of `list`, or where one is free.
+template <typename T>
+std::uint32_t place_for(std::unordered_map<std::string, std::uint32_t>& places, std::vector<std::uint32_t>& free,
+                        std::vector<T>& list, const std::string& key) {
+  const auto [known, added] = places.try_emplace(key, 0);
+  if (!added) return known->second;
+  if (free.empty()) {
+    free.push_back(static_cast<std::uint32_t>(list.size()));
+    list.emplace_back();
+  }
+  known->second = free.back();
+  free.pop_back();
+  return known->second;
+}
+
+void renumber(std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& places) {
+  for (std::uint32_t& number : numbers) number = places[number];
+}
+
+}  // namespace
+
+WorkspaceLink::Change WorkspaceLink::update(WorkspaceResources& resources, const Touched& touched) {
+  const std::optional<Names> names = linked_ ? depending_on(resources, touched) : std::nullopt;
+  if (!names) return link_whole(resources);
+  if (auto change = link_part(resources, *names)) return *std::move(change);
+  return link_whole(resources);
+}
+
+/// The routes to be linked anew; nullopt: all.
+std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, const Touched& touched) const {
+  if (touched.others || resources.has_unclear_policy()) return std::nullopt;
+  Names names = touched.routes;
+  if (!touched.supply && !touched.secrets && !touched.policies) return names;
+
+  Diagnostics unheard;
+  const LinkedConfig fresh = link_resources(resources.others(), unheard);
+  if (world_of(fresh) != world_) return std::nullopt;
+  Names backends = touched.backends;
+  Names gone;
+  for (const auto& [name, place] : backends_) gone.insert(name);
+  for (const LinkedBackend& backend : fresh.backends) {
+    const std::string name = name_of(backend.identity);
+    const auto known = backends_.find(name);
+    gone.erase(name);
+    if (known == backends_.end() || hash_of(config_.backends[known->second]) != hash_of(backend)) backends.insert(name);
+  }
+  backends.merge(gone);
+  names.merge(resources.routes_naming(backends));
+  if (!backends.empty()) {
+    // What was said of a reference may offer other names now, or point to where they stand.
+    for (const auto& [name, found] : found_) names.insert(name);
+  }
+  if (touched.secrets) names.insert(resources.routes_with_policies().begin(), resources.routes_with_policies().end());
+  return names;
+}
+
+WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
+  clear();
+  const Names names = resources.route_names();
+  model::ResourceSet set = resources.others();
+  resources.add_routes(names, set);
+  Diagnostics said;
+  LinkedConfig whole = link_resources(std::move(set), said);
+  linked_ = true;
+  world_ = world_of(whole);
+
+  Owners owners;
+  for (const std::string& name : names) {
+    for (std::string& text : resources.texts(name)) owners.emplace(std::move(text), name);
+  }
+  keep_found(owners, said, std::exchange(whole.statuses, {}));
+  for (std::uint32_t i = 0; i < whole.routes.size(); ++i) {
+    const Identity& identity = whole.routes[i].identity;
+    routes_.emplace(identity.text(), i);
+  }
+  for (std::uint32_t i = 0; i < whole.backends.size(); ++i) backends_.emplace(name_of(whole.backends[i].identity), i);
+  for (std::uint32_t i = 0; i < whole.policies.size(); ++i) {
+    const std::string text = whole.policies[i].identity.text();
+    const auto owner = owners.find(text);
+    policies_.emplace(text, i);
+    if (owner != owners.end()) routes_of_policies_.emplace(text, owner->second);
+  }
+  config_ = std::move(whole);
+  return {.whole = true, .routes = {}, .routes_linked = config_.routes.size()};
+}
+
+/// nullopt when what was found shows that more has to be linked.
+std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources& resources, const Names& names) {
+  model::ResourceSet set = resources.others();
+  resources.add_routes(names, set);
+  const std::size_t routes = set.routes.size();
+  Diagnostics said;
+  LinkedConfig part = link_resources(std::move(set), said);
+  if (world_of(part) != world_ || needs_all_names(resources, part, names)) return std::nullopt;
+
+  Owners owners;
+  for (const std::string& name : names) {
+    for (std::string& text : resources.texts(name)) owners.emplace(std::move(text), name);
+    found_.erase(name);
+  }
+  keep_found(owners, said, std::exchange(part.statuses, {}));
+  const Places places = take_shared(part, owners, names);
+  return Change{.whole = false, .routes = take_routes(part.routes, places, names), .routes_linked = routes};
+}
+
+/// A policy on a route that is not there is told of routes with near names: of all that there are. That takes all of
+/// them, when such a policy is in the part, or when the names of routes change and there is one elsewhere.
+bool WorkspaceLink::needs_all_names(const WorkspaceResources& resources, const LinkedConfig& part,
+                                    const Names& names) const {
+  const Names& with_policies = resources.routes_with_policies();
+  if (with_policies.empty()) return false;
+  Names linked;
+  for (const LinkedRoute& route : part.routes) {
+    if (route.identity.kind == kRouteKind) linked.insert(name_of(route.identity));
+  }
+  bool moved = false;
+  for (const std::string& name : names) {
+    if (with_policies.contains(name) && !linked.contains(name)) return true;
+    moved |= routes_.contains(route_text(name)) != linked.contains(name);
+  }
+  return moved && std::ranges::any_of(with_policies, [&](const std::string& name) {
+           return !linked.contains(name) && !routes_.contains(route_text(name));
+         });
+}
+
+void WorkspaceLink::keep_found(const Owners& owners, const Diagnostics& said, std::vector<ResourceStatus> statuses) {
+  const auto found = [&](const std::string& text) -> Found& {
+    const auto owner = owners.find(text);
+    return owner == owners.end() ? found_of_others_ : found_[owner->second];
+  };
+  found_of_others_ = {};
+  for (const Diagnostic& diagnostic : said.all()) found(diagnostic.resource).said.push_back(diagnostic);
+  for (ResourceStatus& status : statuses) {
+    const std::string text = status.kind + " " + status.name_space + "/" + status.name;
+    found(text).statuses.push_back(std::move(status));
+  }
+}
+
+/// Takes over all but the routes. Everything but routes, and policies on routes, is in every part.
+WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owners& owners, const Names& names) {
+  Places places;
+  Names named;
+  for (LinkedBackend& backend : part.backends) {
+    const std::string name = name_of(backend.identity);
+    const std::uint32_t place = place_for(backends_, free_backends_, config_.backends, name);
+    config_.backends[place] = std::move(backend);
+    places.backends.push_back(place);
+    named.insert(name);
+  }
+  std::erase_if(backends_, [&](const auto& backend) {
+    if (named.contains(backend.first)) return false;
+    config_.backends[backend.second] = {};
+    free_backends_.push_back(backend.second);
+    return true;
+  });
+
+  named.clear();
+  for (LinkedPolicy& policy : part.policies) {
+    const std::string text = policy.identity.text();
+    const std::uint32_t place = place_for(policies_, free_policies_, config_.policies, text);
+    config_.policies[place] = std::move(policy);
+    places.policies.push_back(place);
+    named.insert(text);
+    const auto owner = owners.find(text);
+    if (owner == owners.end()) {
+      routes_of_policies_.erase(text);
+    } else {
+      routes_of_policies_[text] = owner->second;
+    }
+  }
+  std::erase_if(policies_, [&](const auto& policy) {
+    const auto route = routes_of_policies_.find(policy.first);
+    const bool elsewhere = route != routes_of_policies_.end() && !names.contains(route->second);
+    if (elsewhere || named.contains(policy.first)) return false;
+    if (route != routes_of_policies_.end()) routes_of_policies_.erase(route);
+    config_.policies[policy.second] = {};
+    free_policies_.push_back(policy.second);
+    return true;
+  });
+
+  config_.gateways = std::move(part.gateways);
+  for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, places.policies);
+  config_.listeners = std::move(part.listeners);
+  config_.endpoints = std::move(part.endpoints);
+  return places;
+}
+
+/// \returns the places whose routes changed.
+std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& routes, const Places& places,
+                                                      const Names& names) {
+  std::set<std::uint32_t> changed;
+  std::set<std::string> gone;
+  for (const std::string& name : names) gone.insert(route_text(name));
+  for (LinkedRoute& route : routes) {
+    renumber(route.policies, places.policies);
+    for (LinkedRule& rule : route.rules) {
+      for (WeightedBackend& backend : rule.backends) {
+        if (backend.backend) backend.backend = places.backends[*backend.backend];
+      }
+      for (Mirror& mirror : rule.mirrors) {
+        if (mirror.backend) mirror.backend = places.backends[*mirror.backend];
+      }
+    }
+    const std::string text = route.identity.text();
+    // Routes that were translated from other kinds are in every part.
+    const bool asked_for = gone.erase(text) == 1;
+    const std::uint32_t place = place_for(routes_, free_routes_, config_.routes, text);
+    if (!asked_for && hash_of(config_.routes[place]) == hash_of(route)) continue;
+    config_.routes[place] = std::move(route);
+    changed.insert(place);
+  }
+  for (const std::string& text : gone) {
+    const auto known = routes_.find(text);
+    if (known == routes_.end()) continue;
+    config_.routes[known->second] = {};
+    changed.insert(known->second);
+    free_routes_.push_back(known->second);
+    routes_.erase(known);
+  }
+  return {changed.begin(), changed.end()};
+}
+
+std::vector<ResourceStatus> WorkspaceLink::statuses() const {
+  std::vector<ResourceStatus> statuses = found_of_others_.statuses;
+  for (const auto& [name, found] : found_)
+    statuses.insert(statuses.end(), found.statuses.begin(), found.statuses.end());
+  sort_and_merge(statuses);
+  std::vector<std::uint32_t> attached(config_.listeners.size(), 0);
+  for (const LinkedRoute& route : config_.routes) {
+    for (const std::uint32_t listener : route.listeners) ++attached[listener];
+  }
+  for (std::uint32_t i = 0; i < attached.size(); ++i) {
+    const Identity& gateway = config_.gateways[config_.listeners[i].gateway].identity;
+    for (ResourceStatus& status : statuses) {
+      if (status.kind != gateway.kind || status.name_space != gateway.name_space || status.name != gateway.name)
+        continue;
+      for (ListenerStatus& listener : status.listeners) {
+        if (listener.name == config_.listeners[i].name) listener.attached_routes = attached[i];
+      }
+    }
+  }
+  return statuses;
+}
+
+void WorkspaceLink::report(Diagnostics& diagnostics) const {
+  for (const Diagnostic& diagnostic : found_of_others_.said) diagnostics.add(diagnostic);
+  for (const auto& [name, found] : found_)
+    for (const Diagnostic& diagnostic : found.said) diagnostics.add(diagnostic);
+}
+
+}  // namespace edge::compiler

@@ -1,0 +1,75 @@
+// The linked configuration of a Workspace, of which parts are linked anew while the rest stays.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "compiler/link/linked_config.h"
+#include "compiler/workspace_resources.h"
+#include "program/read.h"
+
+namespace edge::compiler {
+
+/// Routes, backends and policies keep their places in the vectors of the configuration; one that is gone leaves an
+/// entry without a name. So an edit moves no number. Not thread-safe.
+class WorkspaceLink {
+ public:
+  using Names = WorkspaceResources::Names;
+  using Touched = WorkspaceResources::Touched;
+
+  struct Change {
+    bool whole = false;                 ///< anything may have changed
+    std::vector<std::uint32_t> routes;  ///< else: these places
+    std::size_t routes_linked = 0;
+  };
+  /// Links what depends on what was touched.
+  Change update(WorkspaceResources& resources, const Touched& touched);
+  /// Forgets everything.
+  void clear() { *this = {}; }
+
+  const LinkedConfig& config() const { return config_; }
+  std::vector<ResourceStatus> statuses() const;
+  void report(Diagnostics& diagnostics) const;
+
+ private:
+  /// Of one name of a route: what linking found about the routes and policies that go with it.
+  struct Found {
+    std::vector<Diagnostic> said;
+    std::vector<ResourceStatus> statuses;
+  };
+  /// Numbers of a part that was linked by itself -> places here.
+  struct Places {
+    std::vector<std::uint32_t> backends;
+    std::vector<std::uint32_t> policies;
+  };
+  using Place = std::unordered_map<std::string, std::uint32_t>;
+  using Owners = std::unordered_map<std::string, std::string>;
+
+  std::optional<Names> depending_on(WorkspaceResources& resources, const Touched& touched) const;
+  Change link_whole(WorkspaceResources& resources);
+  std::optional<Change> link_part(WorkspaceResources& resources, const Names& names);
+  bool needs_all_names(const WorkspaceResources& resources, const LinkedConfig& part, const Names& names) const;
+  void keep_found(const Owners& owners, const Diagnostics& said, std::vector<ResourceStatus> statuses);
+  Places take_shared(LinkedConfig& part, const Owners& owners, const Names& names);
+  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const Places& places, const Names& names);
+
+  LinkedConfig config_;
+  bool linked_ = false;
+  program::Hash world_{};
+  Place routes_;    ///< by `Kind ns/name`
+  Place backends_;  ///< by `ns/name`
+  std::vector<std::uint32_t> free_routes_, free_backends_, free_policies_;
+  Place policies_;  ///< by `Kind ns/name`
+  /// The route that a policy is linked with, by the policy's `Kind ns/name`; none: it is linked with everything else.
+  std::unordered_map<std::string, std::string> routes_of_policies_;
+  std::map<std::string, Found> found_;  ///< by name of the route
+  Found found_of_others_;
+};
+
+}  // namespace edge::compiler

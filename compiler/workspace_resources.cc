@@ -1,0 +1,276 @@
+#include "compiler/workspace_resources.h"
+
+#include <algorithm>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "base/fields.h"
+#include "compiler/model/decode.h"
+#include "compiler/yaml/read.h"
+
+namespace edge::compiler {
+namespace {
+
+using Touched = WorkspaceResources::Touched;
+
+std::string name_of(const model::Metadata& metadata) { return metadata.name_space + "/" + metadata.name; }
+
+std::string target_of(const model::ProxyPolicy& policy) {
+  const std::string& space = policy.target.name_space.empty() ? policy.metadata.name_space : policy.target.name_space;
+  return space + "/" + policy.target.name.value;
+}
+
+bool is_on_route(const model::ProxyPolicy& policy) { return policy.target_kind == model::PolicyTarget::kRoute; }
+
+template <typename T>
+constexpr bool kIsVector = false;
+template <typename T>
+constexpr bool kIsVector<std::vector<T>> = true;
+template <typename T>
+constexpr bool kIsOptional = false;
+template <typename T>
+constexpr bool kIsOptional<std::optional<T>> = true;
+
+/// Whether any Reference in `value`, however deep, satisfies `test`.
+template <typename T, typename Test>
+bool any_reference(const T& value, const Test& test) {
+  if constexpr (std::is_same_v<T, model::Reference>) {
+    return test(value);
+  } else if constexpr (kIsVector<T>) {
+    return std::ranges::any_of(value, [&](const auto& item) { return any_reference(item, test); });
+  } else if constexpr (kIsOptional<T>) {
+    return value && any_reference(*value, test);
+  } else if constexpr (std::is_aggregate_v<T>) {
+    return std::apply([&](const auto&... field) { return (any_reference(field, test) || ...); }, fields_of(value));
+  } else {
+    return false;
+  }
+}
+
+/// Adds everything of `from` to `to`, list by list.
+void append(const model::ResourceSet& from, model::ResourceSet& to) {
+  const auto sources = fields_of(from);
+  const auto targets = fields_of(to);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (std::get<I>(targets).insert(std::get<I>(targets).end(), std::get<I>(sources).begin(), std::get<I>(sources).end()),
+     ...);
+  }(std::make_index_sequence<std::tuple_size_v<decltype(sources)>>());
+}
+
+bool is_empty(const model::ResourceSet& set) {
+  return std::apply([](const auto&... list) { return (list.empty() && ...); }, fields_of(set));
+}
+
+/// Which parts of a configuration the resources of one document belong to, less its routes.
+void touch(const model::ResourceSet& set, Touched& touched) {
+  for (const model::ProxyBackend& backend : set.backends) touched.backends.insert(name_of(backend.metadata));
+  bool known = true;
+  for (const model::Metadata& metadata : set.refused) {
+    if (metadata.kind == "ProxyBackend") touched.backends.insert(name_of(metadata));
+    known &= metadata.kind == "ProxyBackend";
+  }
+  touched.supply |= !set.backends.empty() || !set.services.empty() || !set.slices.empty() || !touched.backends.empty();
+  touched.secrets |= !set.secrets.empty();
+  touched.policies |= !set.policies.empty();
+  const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, fields_of(set));
+  const std::size_t told = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
+                           set.policies.size() + set.refused.size();
+  touched.others |= !known || lists != told;
+}
+
+/// The reader knows its text by another number.
+void renumber(const Diagnostics& from, std::uint32_t number, Diagnostics& to) {
+  for (Diagnostic diagnostic : from.all()) {
+    diagnostic.span.source = number;
+    for (Label& label : diagnostic.labels) label.span.source = number;
+    to.add(std::move(diagnostic));
+  }
+}
+
+}  // namespace
+
+void WorkspaceResources::put(const std::string& document, const std::optional<std::string>& text, Touched& touched) {
+  const auto known = numbers_.find(document);
+  if (known != numbers_.end()) {
+    const std::uint32_t number = known->second;
+    remove(number, touched);
+    if (text) return read(number, *text, touched);
+    documents_[number] = {};
+    numbers_.erase(known);
+    free_.push_back(number);
+    return;
+  }
+  if (!text) return;
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(documents_.size()));
+    documents_.emplace_back();
+  }
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  numbers_.emplace(document, number);
+  documents_[number].name = document;
+  read(number, *text, touched);
+}
+
+void WorkspaceResources::read(std::uint32_t number, const std::string& text, Touched& touched) {
+  Document& document = documents_[number];
+  SourceMap sources;
+  sources.add(document.name, text);
+  Diagnostics syntax;
+  Diagnostics said;
+  model::ResourceSet set;
+  yaml::read_documents(sources, 0, syntax, {}, [&](yaml::Document read) {
+    read.source = number;
+    model::decode(read, set, said);
+  });
+  renumber(syntax, number, said);
+  if (!said.empty()) document.said = std::make_unique<Diagnostics>(std::move(said));
+  take_routes(set, document, touched);
+  if (is_empty(set)) return;
+  touch(set, touched);
+  document.others = std::make_unique<model::ResourceSet>(std::move(set));
+  others_.reset();
+}
+
+/// Takes the routes, and what goes with them, out of `set`.
+void WorkspaceResources::take_routes(model::ResourceSet& set, Document& document, Touched& touched) {
+  const auto claim = [&](std::string name) -> Claims& {
+    touched.routes.insert(name);
+    document.routes.push_back(name);
+    return claims_[std::move(name)];
+  };
+  for (model::ProxyRoute& route : set.routes) {
+    claim(name_of(route.metadata)).routes.push_back(static_cast<std::uint32_t>(routes_.size()));
+    routes_.push_back(std::move(route));
+  }
+  set.routes.clear();
+  std::erase_if(set.refused, [&](model::Metadata& metadata) {
+    if (metadata.kind != "ProxyRoute") return false;
+    claim(name_of(metadata)).refused.push_back(metadata);
+    return true;
+  });
+  std::erase_if(set.policies, [&](model::ProxyPolicy& policy) {
+    if (!is_on_route(policy)) return false;
+    const std::string target = target_of(policy);
+    with_policies_.insert(target);
+    Claims& claims = claim(target);
+    // One at fault is refused and yet there, to deny.
+    std::erase_if(set.refused, [&](model::Metadata& metadata) {
+      if (metadata.text() != policy.metadata.text()) return false;
+      claims.refused.push_back(std::move(metadata));
+      return true;
+    });
+    claims.policies.push_back(std::move(policy));
+    return true;
+  });
+}
+
+void WorkspaceResources::remove(std::uint32_t number, Touched& touched) {
+  Document& document = documents_[number];
+  for (const std::string& name : std::exchange(document.routes, {})) {
+    touched.routes.insert(name);
+    remove_claims(number, name);
+  }
+  if (document.others != nullptr) {
+    touch(*document.others, touched);
+    document.others.reset();
+    others_.reset();
+  }
+  document.said.reset();
+}
+
+void WorkspaceResources::remove_claims(std::uint32_t number, const std::string& name) {
+  const auto found = claims_.find(name);
+  if (found == claims_.end()) return;
+  Claims& claims = found->second;
+  const auto of_document = [number](const auto& resource) { return resource.metadata.span.source == number; };
+  for (std::size_t i = claims.routes.size(); i > 0; --i) {
+    const std::uint32_t place = claims.routes[i - 1];
+    if (!of_document(routes_[place])) continue;
+    claims.routes.erase(claims.routes.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    remove_route(place);
+  }
+  std::erase_if(claims.refused, [number](const model::Metadata& metadata) { return metadata.span.source == number; });
+  std::erase_if(claims.policies, of_document);
+  if (claims.policies.empty()) with_policies_.erase(name);
+  if (claims.routes.empty() && claims.refused.empty() && claims.policies.empty()) claims_.erase(found);
+}
+
+/// The last route moves into the place that is free.
+void WorkspaceResources::remove_route(std::uint32_t place) {
+  const auto last = static_cast<std::uint32_t>(routes_.size() - 1);
+  if (place != last) {
+    routes_[place] = std::move(routes_[last]);
+    std::ranges::replace(claims_.at(name_of(routes_[place].metadata)).routes, last, place);
+  }
+  routes_.pop_back();
+}
+
+const model::ResourceSet& WorkspaceResources::others() {
+  if (others_) return *others_;
+  std::vector<const Document*> in_order;
+  for (const Document& document : documents_) {
+    if (document.others != nullptr) in_order.push_back(&document);
+  }
+  std::ranges::sort(in_order, {}, [](const Document* document) -> const std::string& { return document->name; });
+  others_.emplace();
+  for (const Document* document : in_order) append(*document->others, *others_);
+  return *others_;
+}
+
+void WorkspaceResources::add_routes(const Names& names, model::ResourceSet& set) const {
+  for (const std::string& name : names) {
+    const auto found = claims_.find(name);
+    if (found == claims_.end()) continue;
+    for (const std::uint32_t place : found->second.routes) set.routes.push_back(routes_[place]);
+    set.refused.insert(set.refused.end(), found->second.refused.begin(), found->second.refused.end());
+    add_policies(name, set);
+  }
+}
+
+void WorkspaceResources::add_policies(const std::string& name, model::ResourceSet& set) const {
+  const std::vector<model::ProxyPolicy>& policies = claims_.at(name).policies;
+  set.policies.insert(set.policies.end(), policies.begin(), policies.end());
+}
+
+WorkspaceResources::Names WorkspaceResources::route_names() const {
+  Names names;
+  for (const auto& [name, claims] : claims_) names.insert(name);
+  return names;
+}
+
+std::vector<std::string> WorkspaceResources::texts(const std::string& route) const {
+  std::vector<std::string> texts{"ProxyRoute " + route};
+  const auto found = claims_.find(route);
+  if (found == claims_.end()) return texts;
+  for (const model::ProxyPolicy& policy : found->second.policies) texts.push_back(policy.metadata.text());
+  return texts;
+}
+
+bool WorkspaceResources::has_unclear_policy() {
+  return std::ranges::any_of(others().policies, [](const model::ProxyPolicy& policy) {
+    return policy.target_kind != model::PolicyTarget::kRoute && policy.target_kind != model::PolicyTarget::kGateway;
+  });
+}
+
+WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) const {
+  Names found;
+  if (names.empty()) return found;
+  for (const model::ProxyRoute& route : routes_) {
+    const bool names_one = any_reference(route, [&](const model::Reference& reference) {
+      const std::string& space = reference.name_space.empty() ? route.metadata.name_space : reference.name_space;
+      return names.contains(space + "/" + reference.name.value);
+    });
+    if (names_one) found.insert(name_of(route.metadata));
+  }
+  return found;
+}
+
+void WorkspaceResources::report(Diagnostics& diagnostics) const {
+  for (const Document& document : documents_) {
+    if (document.said != nullptr) diagnostics.append(*document.said);
+  }
+}
+
+}  // namespace edge::compiler

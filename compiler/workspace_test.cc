@@ -1,0 +1,162 @@
+#include "compiler/workspace.h"
+
+#include <string>
+
+#include "compiler/test_world.h"
+
+namespace edge::compiler {
+namespace {
+
+using namespace world;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Workspace, AnEditedRouteIsLinkedAndItsHostLoweredAlone) {
+  World world(small_world());
+  EXPECT_EQ(world.artifact().stats.hosts_lowered, 10u);
+  const CompileStats stats = world.edit("route r3", route("r3", "h3.com", prefix("/else")));
+  EXPECT_EQ(world.workspace().stats().documents_decoded, 1u);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  EXPECT_FALSE(world.workspace().stats().linked_whole);
+  EXPECT_EQ(stats.hosts_lowered, 1u);
+  EXPECT_EQ(stats.hosts, 10u);
+  world.expect_as_from_nothing("the edit");
+  EXPECT_EQ(world.edit("route r3", route("r3", "other.com", prefix("/else"))).hosts_lowered, 1u);
+  world.expect_as_from_nothing("another host");
+  EXPECT_EQ(world.edit("route r3", std::nullopt).hosts, 9u);
+  world.expect_as_from_nothing("its end");
+  EXPECT_EQ(world.edit("route new", route("new", "h1.com", prefix("/new"))).hosts_lowered, 1u);
+  world.expect_as_from_nothing("a new one");
+}
+
+TEST(Workspace, ACommentLowersNothing) {
+  World world(small_world());
+  const auto before = world.artifact().hash;
+  const CompileStats stats = world.edit("route r3", "# said by the way\n" + route("r3", "h3.com", prefix("/p3"), "b1"));
+  EXPECT_EQ(stats.hosts_lowered, 0u);
+  EXPECT_EQ(world.artifact().hash, before);
+  world.expect_as_from_nothing("the comment");
+}
+
+TEST(Workspace, SettingsOfABackendLowerNothing) {
+  World world(small_world());
+  const auto before = world.artifact().hash;
+  const CompileStats stats = world.edit("backend b1", backend("b1", ", timeout: {connect: 3s}"));
+  EXPECT_EQ(stats.hosts_lowered, 0u);
+  EXPECT_EQ(stats.native_shards_built + stats.regex_sets_built, 0u);
+  EXPECT_NE(world.artifact().hash, before) << "they are in the program";
+  world.expect_as_from_nothing("the edit");
+}
+
+TEST(Workspace, EndpointsChangeNoProgram) {
+  World world(small_world());
+  const auto before = world.artifact().hash;
+  const CompileStats stats = world.edit("slice b1", slice("b1", "10.0.0.77"));
+  EXPECT_EQ(stats.hosts_lowered, 0u);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 0u);
+  EXPECT_EQ(world.artifact().hash, before);
+  EXPECT_THAT(program::write_endpoints(world.workspace().endpoints()), HasSubstr("10.0.0.77"));
+  world.expect_as_from_nothing("the edit");
+}
+
+TEST(Workspace, ABackendThatComesOrGoesConcernsThoseWhoNameIt) {
+  World world(small_world());
+  EXPECT_EQ(world.edit("backend b1", std::nullopt).hosts_lowered, 5u);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 5u);
+  EXPECT_THAT(world.said_now(), HasSubstr("there is no ProxyBackend `b1`"));
+  world.expect_as_from_nothing("its end");
+  world.edit("backend b12", backend("b12"));
+  EXPECT_THAT(world.said_now(), HasSubstr("did you mean"));
+  world.expect_as_from_nothing("a near name");
+  EXPECT_EQ(world.edit("backend b1", backend("b1")).hosts_lowered, 5u);
+  world.expect_as_from_nothing("its return");
+  EXPECT_EQ(world.edit("service b1", std::nullopt).hosts_lowered, 5u) << "without a service there is none";
+  world.expect_as_from_nothing("its service's end");
+  EXPECT_EQ(world.edit("backend other", backend("other")).hosts_lowered, 0u);
+  world.expect_as_from_nothing("one that nobody names");
+}
+
+TEST(Workspace, AGatewayConcernsAllItsRoutes) {
+  World world(small_world());
+  const CompileStats renamed = world.edit("gateway", gateway("{name: web, port: 8080, protocol: HTTP}"));
+  EXPECT_TRUE(world.workspace().stats().linked_whole);
+  EXPECT_EQ(renamed.hosts_lowered, 10u);
+  world.expect_as_from_nothing("another name");
+  world.edit("gateway", gateway("{name: web, port: 8080, protocol: HTTP}, {name: b, port: 81, protocol: HTTP}"));
+  world.expect_as_from_nothing("another listener");
+  world.edit("gateway", gateway("{name: web, port: 8080, protocol: HTTP, hostnames: [h1.com]}"));
+  world.expect_as_from_nothing("names of its own");
+  world.edit("gateway", std::nullopt);
+  world.expect_as_from_nothing("its end");
+}
+
+TEST(Workspace, AnAddressLowersNothingThatIsTheSame) {
+  Documents documents = small_world();
+  const auto vip = [](const std::string& address) { return resource("ProxyVIP", "vip", "{address: " + address + "}"); };
+  documents["vip"] = vip("10.1.1.1");
+  documents["gateway"] =
+      resource("ProxyGateway", "edge", "{vipRef: vip, listeners: [{name: http, port: 8080, protocol: HTTP}]}");
+  World world(documents);
+  const CompileStats stats = world.edit("vip", vip("10.1.1.2"));
+  EXPECT_EQ(stats.native_shards_built + stats.regex_sets_built, 0u);
+  world.expect_as_from_nothing("the edit");
+}
+
+TEST(Workspace, APolicyConcernsItsTarget) {
+  World world(small_world());
+  const std::string limit = "type: RateLimit, rateLimit: {requestsPerSecond: 5, burst: 9}";
+  EXPECT_EQ(world.edit("policy", policy("limit", "ProxyRoute, name: r3", limit)).hosts_lowered, 1u);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("a policy on a route");
+  world.edit("second", policy("second", "ProxyRoute, name: r3", limit));
+  world.expect_as_from_nothing("a second of its type");
+  world.edit("policy", std::nullopt);
+  world.expect_as_from_nothing("the end of the first");
+  world.edit("second", policy("second", "ProxyGateway, name: edge", limit));
+  world.expect_as_from_nothing("a policy on the gateway");
+  world.edit("second", policy("second", "ProxyRoute, name: r33", limit));
+  EXPECT_THAT(world.said_now(), HasSubstr("did you mean `r3`"));
+  world.expect_as_from_nothing("a policy on nothing");
+  world.edit("route r3", std::nullopt);
+  world.expect_as_from_nothing("the end of a near name");
+  world.edit("route r33", route("r33", "h3.com", prefix("/")));
+  world.expect_as_from_nothing("a route for the policy");
+}
+
+TEST(Workspace, TwoResourcesOfOneNameAreJudgedWheneverOneChanges) {
+  World world(small_world());
+  world.edit("double", route("r3", "double.com", prefix("/double")));
+  EXPECT_THAT(world.said_now(), HasSubstr("given twice"));
+  world.expect_as_from_nothing("a double");
+  world.edit("route r3", std::nullopt);
+  EXPECT_THAT(world.routes(), HasSubstr("host double.com"));
+  world.expect_as_from_nothing("the end of the first");
+}
+
+TEST(Workspace, AFaultLeavesOutItsResourceUntilItIsMended) {
+  World world(small_world());
+  for (const std::string& text :
+       {route("r3", "h3.com", "{path: {type: PathPrefx, value: /}}"), route("r3", "h3.com", prefix("no-path")),
+        route("r3", "h3.com", "{path: {type: RegularExpression, value: '('}}"), std::string("a: b: c"),
+        route("r3", "h3.com", "{path: {type: RegularExpression, value: 'x^y'}}")}) {
+    world.edit("route r3", text);
+    EXPECT_THAT(world.routes(), Not(HasSubstr("default/r3"))) << text;
+    world.expect_as_from_nothing(text);
+  }
+  world.edit("route r3", route("r3", "h3.com", prefix("/")));
+  EXPECT_THAT(world.routes(), HasSubstr("default/r3"));
+  world.expect_as_from_nothing("mended");
+}
+
+TEST(Workspace, SeveralEditsAreOneProgram) {
+  World world(small_world());
+  world.apply({{"route r3", route("r3", "h3.com", prefix("/x"), "b9")},
+               {"backend b9", backend("b9")},
+               {"service b9", service("b9")},
+               {"backend b0", std::nullopt},
+               {"route r1", std::nullopt}});
+  world.expect_as_from_nothing("the edits");
+}
+
+}  // namespace
+}  // namespace edge::compiler
