@@ -187,6 +187,9 @@ class GatewayLinker {
            "listeners of protocol " + listener.protocol.value + " are not served by this version");
       if (!http) state.reason = reason::kUnsupportedProtocol;
     }
+    // What is wrong with its certificates is worth knowing whether it is served or not.
+    std::optional<ListenerTls> tls_settings;
+    if (protocol != program::Protocol::kHttp) tls_settings = tls(gateway, index, findings, status);
     if (!state.reason.empty()) return refuse(state.reason, status);
     state.linked = static_cast<std::uint32_t>(config_.listeners.size());
     LinkedListener linked{.gateway = gateway_index,
@@ -198,8 +201,8 @@ class GatewayLinker {
                                                   ? static_cast<std::uint64_t>(listener.max_request_body->value)
                                                   : kDefaults.gateway_body_limit,
                           .redirect_scheme = scheme_redirect_of(gateway, listener),
+                          .tls = std::move(tls_settings),
                           .span = listener.span};
-    if (protocol != program::Protocol::kHttp) linked.tls = tls(gateway, index, findings, status);
     config_.listeners.push_back(std::move(linked));
   }
 
