@@ -14,6 +14,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/scalar_place.h"
+#include "compiler/yaml/brackets.h"
 #include "compiler/yaml/split.h"
 #include "compiler/yaml/surrogates.h"
 
@@ -39,6 +40,10 @@ struct Budget {
   std::size_t nodes = 0;
   std::size_t alias_nodes = 0;
 };
+
+std::string too_deep(const ReadLimits& limits) {
+  return "nested deeper than " + std::to_string(limits.depth) + " levels";
+}
 
 /// Builds one Document from the parser's events.
 class Builder : public YAML::EventHandler {
@@ -166,6 +171,17 @@ class Builder : public YAML::EventHandler {
            "leave the tag out; quotes make a value a string");
   }
 
+  /// The parser takes a bracket that is never closed for a key whose `:` is still to come.
+  [[noreturn]] void refuse_collection_as_key(std::uint32_t begin) {
+    const char bracket = begin < text_.size() ? text_[begin] : '\0';
+    if ((bracket == '{' || bracket == '[') && !find_closing(text_, begin)) {
+      const std::string closing(1, bracket == '{' ? '}' : ']');
+      refuse(begin, begin + 1, DiagnosticCode::kSyntax, std::string("the `") + bracket + "` is not closed",
+             "add `" + closing + "`");
+    }
+    refuse(begin, begin + 1, DiagnosticCode::kNotSupported, "a key must be a string");
+  }
+
   std::uint32_t offset(const YAML::Mark& mark) const {
     const auto at = static_cast<std::uint64_t>(piece_.begin) + static_cast<std::uint32_t>(std::max(mark.pos, 0));
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(at, text_.size()));
@@ -257,10 +273,9 @@ class Builder : public YAML::EventHandler {
       const bool own = tag == (kind == NodeKind::kMap ? "tag:yaml.org,2002:map" : "tag:yaml.org,2002:seq");
       if (!own) refuse_tag(offset(mark), begin, tag);
     }
-    if (wants_key()) refuse(begin, begin + 1, DiagnosticCode::kNotSupported, "a key must be a string");
+    if (wants_key()) refuse_collection_as_key(begin);
     if (frames_.size() >= limits_.depth) {
-      refuse(begin, begin + 1, DiagnosticCode::kTooDeep,
-             "nested deeper than " + std::to_string(limits_.depth) + " levels");
+      refuse(begin, begin + 1, DiagnosticCode::kTooDeep, too_deep(limits_));
     }
     const std::uint32_t index = add(kind, begin, begin);
     frames_.push_back({.node = index, .anchor = anchor, .map = kind == NodeKind::kMap});
@@ -348,6 +363,10 @@ Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece,
 std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t source, Piece piece,
                                    const ReadLimits& limits, Budget& budget) {
   const std::string_view written = sources[source].text().substr(piece.begin, piece.end - piece.begin);
+  if (const auto bracket = find_too_deep(written, limits.depth)) {
+    const std::uint32_t at = piece.begin + *bracket;
+    throw Refused{{.code = DiagnosticCode::kTooDeep, .span = {source, at, at + 1}, .message = too_deep(limits)}};
+  }
   const std::optional<std::string> joined = join_surrogates(written);
   ViewBuffer buffer(joined ? std::string_view(*joined) : written);
   std::istream stream(&buffer);

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "compiler/yaml/brackets.h"
 #include "compiler/yaml/read.h"
 
 namespace edge::compiler::yaml {
@@ -142,6 +143,30 @@ TEST(Yaml, RefusesWhatItDoesNotRead) {
     const Reading r(text);
     ASSERT_EQ(r.diagnostics.all().size(), 1U) << text;
     EXPECT_EQ(r.diagnostics.all()[0].code, DiagnosticCode::kSyntax) << text;
+  }
+}
+
+TEST(Yaml, BracketsThatAreNotClosedAreASyntaxFault) {
+  for (const char* text : {"a: {b: c", "a:\n  - [{ b: \"}]\", c: d # }]\n", "a: [{b: 'it''s }]', c"}) {
+    const Reading r(text);
+    ASSERT_EQ(r.diagnostics.all().size(), 1U) << text;
+    EXPECT_EQ(r.diagnostics.all()[0].code, DiagnosticCode::kSyntax) << r.faults();
+  }
+}
+
+TEST(Yaml, FindsBracketsThatNestTooDeepBeforeItReads) {
+  const std::string deep(9, '[');
+  const auto found = [](const std::string& text) { return find_too_deep(text, 8).has_value(); };
+  for (const std::string& text : std::vector<std::string>{
+           deep, "a: " + deep, "- " + deep, "- a: &x " + deep, "\"k\": " + deep, "a: |\n  text\nb: " + deep,
+           "- a: |\n    text\n  b: " + deep, "a: [\n[\n[\n[{b: [[[[", "- - >\n   t\n  - " + deep}) {
+    EXPECT_TRUE(found(text)) << text;
+  }
+  for (const std::string& text : std::vector<std::string>{
+           "a: x" + deep, "a: |\n  " + deep + "\nb: 1", "- a: >-\n    " + deep + "\n  b: 1", "# " + deep,
+           "a: '" + deep + "'", "a: \"\\\"" + deep + "\"", "a: 1 # " + deep,
+           "a: ['" + deep + "', x" + deep.substr(2) + "] ", std::string(8, '[') + std::string(8, ']')}) {
+    EXPECT_FALSE(found(text)) << text;
   }
 }
 
