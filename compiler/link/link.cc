@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/link/link_clusters.h"
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {
@@ -74,6 +75,11 @@ void drop_doubles(model::ResourceSet& resources, Diagnostics& diagnostics) {
   sort_and_drop_doubles(resources.routes, diagnostics);
   sort_and_drop_doubles(resources.backends, diagnostics);
   sort_and_drop_doubles(resources.policies, diagnostics);
+  sort_and_drop_doubles(resources.edge_clusters, diagnostics);
+  sort_and_drop_doubles(resources.remote_clusters, diagnostics);
+  sort_and_drop_doubles(resources.sites, diagnostics);
+  sort_and_drop_doubles(resources.wan_links, diagnostics);
+  sort_and_drop_doubles(resources.wan_policies, diagnostics);
   sort_and_drop_doubles(resources.services, diagnostics);
   sort_and_drop_doubles(resources.secrets, diagnostics);
 }
@@ -153,6 +159,7 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
   const Resolver routes(route_names, scope);
   link_policies(resources.policies, {gateways, routes, secrets}, diagnostics, config);
+  check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);
   refused_statuses(resources.refused, diagnostics, config);
   sort_and_merge(config.statuses);
   count_attached_routes(gateway_names, listeners, config);
