@@ -12,6 +12,7 @@ int compile(const cli::Arguments& arguments);
 int routes_dump(const cli::Arguments& arguments);
 int explain(const cli::Arguments& arguments);
 int explain_code(const cli::Arguments& arguments);
+int cost(const cli::Arguments& arguments);
 int diff(const cli::Arguments& arguments);
 int test(const cli::Arguments& arguments);
 int key_generate(const cli::Arguments& arguments);

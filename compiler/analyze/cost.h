@@ -1,0 +1,66 @@
+// What a program costs: bytes by host and kind, and the most that one request can make it do. The bounds are static:
+// they are read off the tables, no request is sent and no time is taken.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/read.h"
+
+namespace edge::compiler::analyze {
+
+/// The most that a lookup can have to do.
+struct LookupBound {
+  std::uint32_t hosts = 0;         ///< host sections that are asked, one after the other
+  std::uint32_t paths = 0;         ///< probes of path tables
+  std::uint64_t conditions = 0;    ///< nodes of predicates that are evaluated when every rule but the last fails
+  std::uint32_t pattern_sets = 0;  ///< regex databases that are searched
+
+  LookupBound& operator+=(const LookupBound& other) {
+    hosts += other.hosts;
+    paths += other.paths;
+    conditions += other.conditions;
+    pattern_sets += other.pattern_sets;
+    return *this;
+  }
+};
+
+struct HostCost {
+  std::string pattern;  ///< `*` for every host
+  std::string listener;
+  std::size_t rules = 0;  ///< matches of rules, at every place where they stand
+  std::size_t paths = 0;
+  std::uint64_t table_bytes = 0;
+  std::uint64_t native_bytes = 0;  ///< its part of a shard that it shares with `native_hosts` hosts in all
+  std::size_t native_hosts = 0;
+  std::uint64_t regex_bytes = 0;  ///< its databases; hosts with the same patterns share them
+  std::size_t patterns = 0;
+  LookupBound bound;         ///< of a request to this host, with the hosts that it falls through to
+  std::string longest_path;  ///< a path on which `bound` is reached
+};
+
+struct RegexCost {
+  std::string pattern;
+  std::string host;
+  std::string subject;               ///< `path`, `header:x-env`, `query:id`
+  std::uint64_t positions = 0;       ///< of a match with every counted repeat written out; automata grow with it
+  std::uint64_t database_bytes = 0;  ///< of the database that it is in, with `database_patterns` patterns
+  std::uint32_t database_patterns = 0;
+};
+
+struct Cost {
+  std::uint64_t program_bytes = 0;
+  std::uint64_t table_bytes = 0;
+  std::uint64_t native_bytes = 0;
+  std::uint64_t regex_bytes = 0;
+  /// What an agent holds: the program, and the regex databases once more, as they are unpacked to be searched.
+  std::uint64_t memory_bytes() const { return program_bytes + regex_bytes; }
+  std::vector<HostCost> hosts;     ///< the one with the largest bound first
+  std::vector<RegexCost> regexes;  ///< the one with the most positions first
+};
+
+Cost cost_of(const program::ProgramView& program);
+
+}  // namespace edge::compiler::analyze
