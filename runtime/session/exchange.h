@@ -56,6 +56,8 @@ struct Exchange {
   const program::ActionRecord* action = nullptr;
   const program::TrafficRecord* traffic = nullptr;
   BackendPool* pool = nullptr;
+  /// What keyed balancing keeps together: the client's address.
+  std::uint64_t balance_key = 0;
   net::Time deadline = net::kNever;
   net::http1::Body body;
   net::http1::Method method = net::http1::Method::kOther;

@@ -41,7 +41,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   net::Buffer kept;
   bool fresh = false;
   for (;;) {
-    net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, exchange.deadline, fresh);
+    net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, exchange.deadline, exchange.balance_key, fresh);
     if (!acquiring.await_ready() && kept.empty()) {
       kept.append(head);
       head = kept.view();
@@ -56,7 +56,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     UpstreamConnection& upstream = *acquired.connection;
     const bool pooled = upstream.requests() > 1;
     if (pooled && !exchange.idempotent() && !looks_alive(upstream)) {
-      exchange.pool->release(std::move(acquired.connection), false);
+      exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
       continue;
     }
     Relay relay(exchange, {client_, inlet_, outlet_},
@@ -82,7 +82,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       if (wake == Wake::kCancelled) relay.cancel();
       if (wake == Wake::kTimeout) relay.timed_out();
     }
-    exchange.pool->release(std::move(acquired.connection), relay.upstream_reusable());
+    exchange.pool->release(std::move(acquired.connection), relay.after_use());
     if (relay.failure().replayable && pooled && !fresh) {
       fresh = true;
       worker_.counters().upstream_retries.add();

@@ -213,6 +213,7 @@ void Relay::answer(std::size_t head_size) {
   response_left_ = head.body.length;
   upstream_keeps_alive_ = head.keep_alive;
   status_ = head.status;
+  upstream_.answered(place_.loop.now());
   if (body_in_ == BodyKind::kChunked || body_in_ == BodyKind::kUntilClose) {
     body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
   }
@@ -303,9 +304,14 @@ void Relay::upstream_ended(Transfer::Kind how) {
   if (client_.outlet.blocked()) client_interest_ |= net::kWrite;
 }
 
-bool Relay::upstream_reusable() const {
-  return !failed() && request_done_ && !request_abandoned_ && !to_upstream_.blocked() && upstream_keeps_alive_ &&
-         upstream_at_end_;
+AfterUse Relay::after_use() const {
+  const bool silent = failure_.kind == FailureKind::kRequestTimeout || failure_.kind == FailureKind::kUpstreamStalled;
+  // That a pooled connection had died says nothing of its endpoint.
+  const bool fault = failure_.origin == Origin::kUpstream && !(failure_.replayable && upstream_.requests() > 1);
+  if (!answered() && (silent || fault)) return AfterUse::kFailed;
+  const bool reusable = !failed() && request_done_ && !request_abandoned_ && !to_upstream_.blocked() &&
+                        upstream_keeps_alive_ && upstream_at_end_;
+  return reusable ? AfterUse::kKeep : AfterUse::kClose;
 }
 
 // ---- Time ---------------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ class Relay {
   /// Each side was read to the exact end of its message and may carry another.
   bool request_read() const { return request_done_; }
   bool client_reusable() const { return request_done_ && !close_client_; }
-  bool upstream_reusable() const;
+  AfterUse after_use() const;
   /// A broken response of which the client sees no other sign than a reset, or a client that has had its time to take
   /// it.
   bool must_reset_client() const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/hash.h"
 #include "base/hostname.h"
 #include "base/path.h"
 #include "program/filters.h"
@@ -26,6 +27,10 @@ constexpr std::string_view kScheme = "http";
 Reply bad_request(std::string_view reason, std::string_view text) { return {400, reason, text, {}, true}; }
 
 Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
+
+std::uint64_t client_key(const IpAddress& client) {
+  return hash_bytes(0, {reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size()});
+}
 
 bool is_canary(const RequestHead& head) { return head.fields.value(KnownField::kXCanary) == "true"; }
 
@@ -135,6 +140,7 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
     return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
   }
   exchange.pool = exchange.program->pools[backend].get();
+  if (exchange.pool->keyed()) exchange.balance_key = client_key(arrival.source);
   exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());

@@ -1,5 +1,5 @@
 // One thread of the data plane: its loop, its listening sockets, its pools, its sessions. Shares nothing on the request
-// path.
+// path but the counts that a policy of least load needs.
 #pragma once
 
 #include <atomic>
@@ -28,6 +28,8 @@ struct SharedState {
   unsigned threads = 1;
   /// Touched when a connection comes or goes, never by a request.
   std::atomic<std::size_t> connections{0};
+  /// Touched by requests to backends whose policy weighs load.
+  EndpointLoads loads;
 };
 
 class Worker {

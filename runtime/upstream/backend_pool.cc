@@ -7,6 +7,9 @@ namespace {
 
 std::uint32_t share(std::uint32_t limit, unsigned threads) { return limit == 0 ? 0 : (limit + threads - 1) / threads; }
 
+/// A failure is quick, and must not look attractive for it.
+constexpr net::Duration kFailedLatency = std::chrono::seconds(5);
+
 Acquired fault(AcquireFault what) { return {nullptr, what}; }
 
 }  // namespace
@@ -14,6 +17,21 @@ Acquired fault(AcquireFault what) { return {nullptr, what}; }
 void UpstreamConnection::unattended(std::uint8_t events) {
   // That it can be written to is still reported once when its first answer came as quickly as the connection.
   if (idle_ && ((events & net::kRead) != 0 || hung_up())) discard_idle();
+}
+
+void UpstreamConnection::begin(bool weighs_load, net::Time now) {
+  if (!weighs_load) return;
+  counted_ = true;
+  began_ = now;
+  endpoint_->load->in_flight.fetch_add(1, std::memory_order_relaxed);
+}
+
+void UpstreamConnection::answered(net::Time now) {
+  if (counted_) endpoint_->latency.observe(now - began_, now);
+}
+
+void UpstreamConnection::end() {
+  if (std::exchange(counted_, false)) endpoint_->load->in_flight.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void UpstreamConnection::discard_idle() {
@@ -29,6 +47,7 @@ void BackendPool::configure(const program::BackendRecord& record, net::Duration 
   idle_timeout_ = record.idle_timeout_ns != 0 ? net::Duration(record.idle_timeout_ns) : default_idle_timeout;
   max_connections_ = share(record.max_connections, threads_);
   max_pending_ = share(record.max_pending_requests, threads_);
+  balancer_.prepare(record.balance, endpoints_);
 }
 
 void BackendPool::set_endpoints(std::span<const program::Endpoint> endpoints) {
@@ -43,9 +62,11 @@ void BackendPool::set_endpoints(std::span<const program::Endpoint> endpoints) {
     } else {
       next.push_back(std::make_shared<UpstreamEndpoint>());
       next.back()->address = address;
+      next.back()->load = loads_.of(settings_.id, address);
     }
   }
   endpoints_.swap(next);
+  balancer_.prepare(settings_.balance, endpoints_);
   for (const auto& old : next) {
     if (old == nullptr) continue;
     old->gone = true;
@@ -59,9 +80,9 @@ void BackendPool::close_idle() {
   }
 }
 
-std::shared_ptr<UpstreamEndpoint> BackendPool::pick() {
+std::shared_ptr<UpstreamEndpoint> BackendPool::pick(std::uint64_t key) {
   if (endpoints_.empty()) return nullptr;
-  return endpoints_[cursor_++ % endpoints_.size()];
+  return endpoints_[balancer_.pick(endpoints_, key, loop_.now())];
 }
 
 UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint) {
@@ -69,6 +90,7 @@ UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint) {
   if (connection == nullptr) return nullptr;
   remove_idle(*connection);
   ++connection->requests_;
+  connection->begin(balancer_.weighs_load(), loop_.now());
   counts_.reused.add();
   return connection;
 }
@@ -77,6 +99,17 @@ UpstreamConnection* BackendPool::take_any_idle() {
   for (const auto& endpoint : endpoints_) {
     if (UpstreamConnection* connection = take_idle(*endpoint)) return connection;
   }
+  return nullptr;
+}
+
+/// At the limit of connections an unused one makes room: it takes the request itself when it leads where the request
+/// may go, else it is closed.
+std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndpoint& wanted, bool fresh) {
+  UpstreamConnection* idle = take_any_idle();
+  if (idle == nullptr) return nullptr;
+  std::unique_ptr<UpstreamConnection> connection(idle);
+  if (!fresh && (!keyed() || &connection->endpoint() == &wanted)) return connection;
+  discard(std::move(connection));
   return nullptr;
 }
 
@@ -95,6 +128,7 @@ void BackendPool::remove_idle(UpstreamConnection& connection) {
 }
 
 void BackendPool::discard(std::unique_ptr<UpstreamConnection> connection) {
+  connection->end();
   connection->close();
   --connections_;
   // Events of this batch may still name it.
@@ -102,10 +136,12 @@ void BackendPool::discard(std::unique_ptr<UpstreamConnection> connection) {
   wake_next();
 }
 
-void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, bool reusable) {
+void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterUse after) {
   UpstreamEndpoint& endpoint = *connection->endpoint_;
   const std::uint32_t most = settings_.max_requests_per_connection;
-  if (!reusable || connection->readable() || connection->hung_up() || endpoint.gone ||
+  if (after == AfterUse::kFailed) endpoint.latency.observe(kFailedLatency, loop_.now());
+  connection->end();
+  if (after != AfterUse::kKeep || connection->readable() || connection->hung_up() || endpoint.gone ||
       (most != 0 && connection->requests_ >= most) || endpoint.idle_count >= settings_.max_idle_connections) {
     discard(std::move(connection));
     return;
@@ -127,8 +163,8 @@ void BackendPool::wake_next() {
   next->wake_later();
 }
 
-net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, net::Time deadline, bool fresh) {
-  std::shared_ptr<UpstreamEndpoint> endpoint = pick();
+net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh) {
+  std::shared_ptr<UpstreamEndpoint> endpoint = pick(key);
   if (endpoint == nullptr) return fault(AcquireFault::kNoEndpoint);
   if (!fresh) {
     if (UpstreamConnection* idle = take_idle(*endpoint)) {
@@ -136,16 +172,13 @@ net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, net::Time deadline
     }
   }
   if (!full()) return connect(waiter, deadline, std::move(endpoint));
-  if (UpstreamConnection* idle = take_any_idle()) {
-    if (!fresh) return Acquired{std::unique_ptr<UpstreamConnection>(idle), AcquireFault::kNone};
-    discard(std::unique_ptr<UpstreamConnection>(idle));
-    if (!full()) return connect(waiter, deadline, std::move(endpoint));
-  }
+  if (auto instead = take_instead(*endpoint, fresh)) return Acquired{std::move(instead), AcquireFault::kNone};
+  if (!full()) return connect(waiter, deadline, std::move(endpoint));
   if (pending_.size() >= max_pending_) return fault(AcquireFault::kOverloaded);
-  return wait_for_room(waiter, deadline, fresh);
+  return wait_for_room(waiter, deadline, key, fresh);
 }
 
-net::Task<Acquired> BackendPool::wait_for_room(net::Waiter& waiter, net::Time deadline, bool fresh) {
+net::Task<Acquired> BackendPool::wait_for_room(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh) {
   const net::Time until = std::min(deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));
   pending_.push_back(&waiter);
   for (;;) {
@@ -156,18 +189,15 @@ net::Task<Acquired> BackendPool::wait_for_room(net::Waiter& waiter, net::Time de
       if (wake == net::Wake::kCancelled) co_return fault(AcquireFault::kCancelled);
       co_return fault(until == deadline ? AcquireFault::kTimeout : AcquireFault::kOverloaded);
     }
-    UpstreamConnection* idle = take_any_idle();
-    if (idle != nullptr && !fresh) {
-      co_return Acquired{std::unique_ptr<UpstreamConnection>(idle), AcquireFault::kNone};
-    }
-    if (idle != nullptr) discard(std::unique_ptr<UpstreamConnection>(idle));
+    std::shared_ptr<UpstreamEndpoint> endpoint = pick(key);
+    if (endpoint == nullptr) co_return fault(AcquireFault::kNoEndpoint);
+    std::unique_ptr<UpstreamConnection> instead = take_instead(*endpoint, fresh);
+    if (instead != nullptr) co_return Acquired{std::move(instead), AcquireFault::kNone};
     if (full()) {
       // Somebody was quicker; keep the place.
       pending_.push_front(&waiter);
       continue;
     }
-    std::shared_ptr<UpstreamEndpoint> endpoint = pick();
-    if (endpoint == nullptr) co_return fault(AcquireFault::kNoEndpoint);
     Acquired result = co_await connect(waiter, deadline, std::move(endpoint));
     co_return result;
   }
@@ -181,12 +211,14 @@ net::Task<Acquired> BackendPool::connect(net::Waiter& waiter, net::Time deadline
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));
   ++connections_;
   connection->requests_ = 1;
+  connection->begin(balancer_.weighs_load(), loop_.now());
   connection->open(loop_, std::move(*fd), net::kRead | net::kWrite);
   const net::Time until = std::min(deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));
   const net::Wake wake = co_await waiter.wait(until, *connection, net::kWrite);
   if (wake == net::Wake::kReady && net::connect_error(connection->fd()) == 0) {
     co_return Acquired{std::move(connection), AcquireFault::kNone};
   }
+  if (wake != net::Wake::kCancelled) connection->endpoint_->latency.observe(kFailedLatency, loop_.now());
   discard(std::move(connection));
   if (wake == net::Wake::kCancelled) co_return fault(AcquireFault::kCancelled);
   co_return fault(wake == net::Wake::kTimeout && until == deadline ? AcquireFault::kTimeout : AcquireFault::kConnect);

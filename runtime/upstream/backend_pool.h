@@ -15,18 +15,10 @@
 #include "net/task.h"
 #include "program/endpoints.h"
 #include "program/format.h"
+#include "runtime/upstream/balance.h"
 #include "runtime/upstream/connection.h"
 
 namespace edge::runtime {
-
-struct UpstreamEndpoint {
-  net::SocketAddress address;
-  /// Most recently used first. Linked through the connections, so that one can leave from the middle.
-  UpstreamConnection* idle = nullptr;
-  std::uint32_t idle_count = 0;
-  /// No longer an endpoint of the backend: its connections are closed when their requests end.
-  bool gone = false;
-};
 
 enum class AcquireFault : std::uint8_t {
   kNone,
@@ -42,6 +34,13 @@ struct Acquired {
   AcquireFault fault = AcquireFault::kNone;
 };
 
+/// What becomes of a connection after a request.
+enum class AfterUse : std::uint8_t {
+  kKeep,    ///< the response was read to its exact end, and both sides let the connection live
+  kClose,   ///< it cannot carry another
+  kFailed,  ///< the endpoint broke it before the response's head: it counts as slow
+};
+
 /// Of one thread.
 struct UpstreamCounts {
   net::Counter connects;
@@ -50,8 +49,8 @@ struct UpstreamCounts {
 
 class BackendPool {
  public:
-  BackendPool(net::Loop& loop, UpstreamCounts& counts, unsigned threads, std::uint32_t start)
-      : loop_(loop), counts_(counts), threads_(threads), cursor_(start) {}
+  BackendPool(net::Loop& loop, UpstreamCounts& counts, EndpointLoads& loads, unsigned threads, std::uint64_t start)
+      : loop_(loop), counts_(counts), loads_(loads), threads_(threads), balancer_(start) {}
   ~BackendPool();
   BackendPool(const BackendPool&) = delete;
   BackendPool& operator=(const BackendPool&) = delete;
@@ -61,17 +60,20 @@ class BackendPool {
   /// Endpoints that are not ready take no new request. Idle connections to those that went away are closed.
   void set_endpoints(std::span<const program::Endpoint> endpoints);
 
-  /// A pooled connection if there is one, else a new one. `fresh`: never a pooled one. Ready at once when pooled.
-  net::Task<Acquired> acquire(net::Waiter& waiter, net::Time deadline, bool fresh);
-  /// `reusable`: the response was read to its exact end, and both sides let the connection live.
-  void release(std::unique_ptr<UpstreamConnection> connection, bool reusable);
+  /// Whether requests with equal keys go to equal endpoints.
+  bool keyed() const { return balancer_.keyed(); }
+  /// A pooled connection if there is one, else a new one. `fresh`: never a pooled one. `key`: as Balancer::pick takes
+  /// it. Ready at once when pooled.
+  net::Task<Acquired> acquire(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh);
+  void release(std::unique_ptr<UpstreamConnection> connection, AfterUse after);
   /// Closes every connection that nobody uses.
   void close_idle();
 
  private:
   friend class UpstreamConnection;
 
-  std::shared_ptr<UpstreamEndpoint> pick();
+  std::shared_ptr<UpstreamEndpoint> pick(std::uint64_t key);
+  std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, bool fresh);
   UpstreamConnection* take_idle(UpstreamEndpoint& endpoint);
   UpstreamConnection* take_any_idle();
   void remove_idle(UpstreamConnection& connection);
@@ -79,16 +81,17 @@ class BackendPool {
   bool full() const { return max_connections_ != 0 && connections_ >= max_connections_; }
   void wake_next();
   net::Task<Acquired> connect(net::Waiter& waiter, net::Time deadline, std::shared_ptr<UpstreamEndpoint> endpoint);
-  net::Task<Acquired> wait_for_room(net::Waiter& waiter, net::Time deadline, bool fresh);
+  net::Task<Acquired> wait_for_room(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh);
 
   net::Loop& loop_;
   UpstreamCounts& counts_;
+  EndpointLoads& loads_;
   unsigned threads_;
   program::BackendRecord settings_{};
   net::Duration idle_timeout_{};
   std::uint32_t max_connections_ = 0;
   std::uint32_t max_pending_ = 0;
-  std::uint32_t cursor_;
+  Balancer balancer_;
   /// In use, idle, or on their way.
   std::uint32_t connections_ = 0;
   std::vector<std::shared_ptr<UpstreamEndpoint>> endpoints_;

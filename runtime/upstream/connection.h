@@ -5,13 +5,11 @@
 #include <memory>
 
 #include "net/loop.h"
+#include "runtime/upstream/endpoint.h"
 
 namespace edge::runtime {
 
 class BackendPool;
-
-/// One address of a backend, with the connections of this thread to it.
-struct UpstreamEndpoint;
 
 class UpstreamConnection final : public net::Channel {
  public:
@@ -21,10 +19,11 @@ class UpstreamConnection final : public net::Channel {
   /// Requests that it was given, this one included. Above 1 it was pooled, and may have died meanwhile.
   std::uint32_t requests() const { return requests_; }
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
+  /// The head of the response to its request has come.
+  void answered(net::Time now);
 
  private:
   friend class BackendPool;
-  friend struct UpstreamEndpoint;
 
   /// The end of an unused connection's time.
   class Expiry final : public net::TimerNode {
@@ -39,12 +38,17 @@ class UpstreamConnection final : public net::Channel {
   /// Closed by the peer while idle, or bytes that nobody asked for: either way it is of no use.
   void unattended(std::uint8_t events) override;
   void discard_idle();
+  void begin(bool weighs_load, net::Time now);
+  void end();
 
   BackendPool& pool_;
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   Expiry expiry_;
   std::uint32_t requests_ = 0;
   bool idle_ = false;
+  /// Its request counts among those that the endpoint has in flight.
+  bool counted_ = false;
+  net::Time began_{};
   UpstreamConnection* previous_ = nullptr;
   UpstreamConnection* next_ = nullptr;
 };

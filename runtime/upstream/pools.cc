@@ -16,10 +16,10 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::
       pool = known->second;
     } else {
       // Threads begin at different endpoints, so that they do not march in step.
-      pool = std::make_shared<BackendPool>(loop_, counts_, threads_, start_);
-      give_endpoints(record.id, *pool);
+      pool = std::make_shared<BackendPool>(loop_, counts_, loads_, threads_, start_);
     }
     pool->configure(record, default_idle_timeout);
+    if (known == pools_.end()) give_endpoints(record.id, *pool);
     next.emplace(record.id, pool);
     result.push_back(std::move(pool));
   }

@@ -13,7 +13,9 @@ namespace edge::runtime {
 
 class Pools {
  public:
-  Pools(net::Loop& loop, unsigned threads, std::uint32_t start) : loop_(loop), threads_(threads), start_(start) {}
+  /// `loads` must outlive the pools.
+  Pools(net::Loop& loop, EndpointLoads& loads, unsigned threads, std::uint64_t start)
+      : loop_(loop), loads_(loads), threads_(threads), start_(start) {}
 
   /// Makes the pools of a program's backends, in the order of its records. Pools that the program does not name are
   /// forgotten: they live on in the programs that requests still pin.
@@ -27,8 +29,9 @@ class Pools {
   void give_endpoints(std::uint64_t backend_id, BackendPool& pool) const;
 
   net::Loop& loop_;
+  EndpointLoads& loads_;
   unsigned threads_;
-  std::uint32_t start_;
+  std::uint64_t start_;
   UpstreamCounts counts_;
   std::shared_ptr<const program::EndpointSet> endpoints_;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> pools_;

@@ -1,0 +1,35 @@
+// From the hash of a request's key to an endpoint, so that a key keeps its endpoint and an endpoint that comes or goes
+// moves few others' keys. Two ways: a ring of points (Karger et al., 1997) and Maglev's table (Eisenbud et al., 2016),
+// which is evener and quicker to ask.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace edge::runtime {
+
+class ConsistentHash {
+ public:
+  enum class Kind : std::uint8_t { kRing, kMaglev };
+
+  /// `ids`: a hash of each endpoint's address, the same on every machine. At most 65,536 are told apart; costs some
+  /// milliseconds for a thousand.
+  void build(Kind kind, std::span<const std::uint64_t> ids);
+  /// Index into the `ids` of the last build, which must not have been empty.
+  std::uint32_t find(std::uint64_t key) const;
+
+ private:
+  struct Point {
+    std::uint64_t at;
+    std::uint32_t index;
+  };
+  void build_ring(std::span<const std::uint64_t> ids);
+  void build_table(std::span<const std::uint64_t> ids);
+
+  std::vector<Point> ring_;
+  std::vector<std::uint32_t> table_;
+};
+
+}  // namespace edge::runtime
