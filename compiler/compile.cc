@@ -140,6 +140,7 @@ struct Compiler::State {
   std::uint32_t shards = 0;
   program::BlobPtr listeners;
   program::BlobPtr backends;
+  program::BlobPtr policies;
   std::optional<program::ProgramView> last;
   CompileStats stats;
 };
@@ -373,6 +374,7 @@ void Compiler::State::emit_shared(const LinkedConfig& config, bool hosts_changed
   const Timer timer(stats.emit);
   if (hosts_changed) replace(listeners, emit::emit_listeners(config, served.all()));
   replace(backends, emit::emit_backends(config));
+  replace(policies, emit::emit_policies(config));
 }
 
 std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
@@ -383,9 +385,10 @@ std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
   {
     const Timer timer(stats.assemble);
     std::vector<program::SectionInput> sections;
-    sections.reserve(hosts.size() + 2);
+    sections.reserve(hosts.size() + 3);
     sections.push_back({SectionKind::kListeners, 0, listeners});
     sections.push_back({SectionKind::kBackends, 0, backends});
+    sections.push_back({SectionKind::kPolicies, 0, policies});
     std::unordered_set<std::uint64_t> sets;
     for (const auto& [id, host] : hosts) {
       sections.push_back({SectionKind::kHost, id, host.section});

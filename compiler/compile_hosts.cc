@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/fingerprint.h"
+#include "compiler/link/effective_policies.h"
 
 namespace edge::compiler {
 
@@ -78,6 +79,16 @@ program::Hash host_inputs(const LinkedConfig& config, const ir::HostKey& host,
       for (const WeightedBackend& backend : rule.backends) {
         if (backend.backend) inputs.add(config.backends[*backend.backend].identity);
       }
+      for (const Mirror& mirror : rule.mirrors) {
+        if (mirror.backend) inputs.add(config.backends[*mirror.backend].identity);
+      }
+    }
+    // A host names its policies and knows which deny; what they ask for stands elsewhere.
+    for (const std::uint32_t number : link::effective_policies(config, listener.gateway, route)) {
+      const LinkedPolicy& policy = config.policies[number];
+      inputs.add(policy.identity);
+      inputs.add(policy.type);
+      inputs.add(policy.enforced);
     }
   }
   return inputs.take();

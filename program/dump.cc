@@ -44,6 +44,9 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
     out.line(depth, filter.op + (filter.name.empty() ? "" : " " + filter.name) +
                         (filter.value.empty() ? "" : (filter.name.empty() ? " " : ": ") + filter.value));
   }
+  for (const auto& policy : action.policies) out.line(depth, "policy " + policy.name + " " + policy.type);
+  for (const auto& mirror : action.mirrors)
+    out.line(depth, "mirror " + std::to_string(mirror.percent) + "% to " + mirror.backend);
   const TrafficRecord& traffic = *action.traffic;
   if (traffic.request_timeout_ns != 0)
     out.line(depth, "request timeout " + nanoseconds_text(traffic.request_timeout_ns));
@@ -58,6 +61,27 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
                         (traffic.retry_on == 0 ? "" : " on " + joined(retry_names(traffic.retry_on))));
   }
   if ((traffic.flags & kDenied) != 0) out.line(depth, "denied: policy unavailable");
+}
+
+void write_settings(const TreeSettings& settings, std::size_t depth, TextWriter& out) {
+  out.line(depth, settings.name);
+  for (const auto& [name, value] : settings.fields) out.line(depth + 1, name + " " + value_text(value));
+}
+
+/// What carries no settings of its own is left out: every backend has its limits, which the JSON form tells.
+void write_all_settings(const ProgramView& program, TextWriter& out) {
+  for (const TreeGateway& gateway : gateways_of(program)) {
+    if (!gateway.settings.empty()) out.line(0, "gateway " + gateway.name);
+    for (const TreeSettings& settings : gateway.settings) write_settings(settings, 1, out);
+  }
+  for (const TreeBackendSettings& backend : backends_of(program)) {
+    if (!backend.settings.empty()) out.line(0, "backend " + backend.name);
+    for (const TreeSettings& settings : backend.settings) write_settings(settings, 1, out);
+  }
+  for (const TreePolicy& policy : policies_of(program)) {
+    out.line(0, "policy " + policy.name + " " + policy.type);
+    for (const auto& [name, value] : policy.settings.fields) out.line(1, name + " " + value_text(value));
+  }
 }
 
 void write_host(const TreeHost& host, TextWriter& out) {
@@ -83,6 +107,8 @@ const char* kind_name(SectionKind kind) {
       return "regex";
     case SectionKind::kBackends:
       return "backends";
+    case SectionKind::kPolicies:
+      return "policies";
   }
   return "?";
 }
@@ -130,8 +156,10 @@ std::string dump_routes(const ProgramView& program) {
   for (const TreeListener& listener : tree.listeners) {
     out.line(0, "listener " + listener.name + " of " + listener.gateway);
     if (!listener.trusted_proxies.empty()) out.line(1, "trusted proxies " + joined(listener.trusted_proxies));
+    for (const TreeSettings& settings : listener.settings) write_settings(settings, 1, out);
     for (const TreeHost& host : listener.hosts) write_host(host, out);
   }
+  write_all_settings(program, out);
   return std::move(out).take();
 }
 

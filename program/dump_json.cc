@@ -25,6 +25,9 @@ Json action_json(const TreeAction& action) {
       json["filters"].push_back(std::move(item));
     }
   }
+  for (const auto& policy : action.policies) json["policies"].push_back({{"name", policy.name}, {"type", policy.type}});
+  for (const auto& mirror : action.mirrors)
+    json["mirrors"].push_back({{"backend", mirror.backend}, {"percent", mirror.percent}});
   const TrafficRecord& traffic = *action.traffic;
   json["maxRequestBody"] = traffic.max_request_body;
   if (traffic.request_timeout_ns != 0) json["requestTimeoutNs"] = traffic.request_timeout_ns;
@@ -36,6 +39,43 @@ Json action_json(const TreeAction& action) {
     json["retry"] = {{"maxRetries", traffic.max_retries}, {"retryOn", retry_names(traffic.retry_on)}};
   if ((traffic.flags & kDenied) != 0) json["denied"] = true;
   return json;
+}
+
+Json settings_json(const TreeSettings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings.fields)
+    std::visit([&json, &key = name](const auto& held) { json[key] = held; }, value);
+  return json;
+}
+
+void add_settings(const std::vector<TreeSettings>& all, Json& json) {
+  for (const TreeSettings& settings : all) json[settings.name] = settings_json(settings);
+}
+
+Json gateways_json(const ProgramView& program) {
+  Json gateways = Json::array();
+  for (const TreeGateway& gateway : gateways_of(program)) {
+    Json& json = gateways.emplace_back(Json{{"name", gateway.name}});
+    add_settings(gateway.settings, json);
+  }
+  return gateways;
+}
+
+Json backends_json(const ProgramView& program) {
+  Json backends = Json::array();
+  for (const TreeBackendSettings& backend : backends_of(program)) {
+    Json& json = backends.emplace_back(Json{{"name", backend.name}, {"limits", settings_json(backend.limits)}});
+    add_settings(backend.settings, json);
+  }
+  return backends;
+}
+
+Json policies_json(const ProgramView& program) {
+  Json policies = Json::array();
+  for (const TreePolicy& policy : policies_of(program)) {
+    policies.push_back({{"name", policy.name}, {"type", policy.type}, {"settings", settings_json(policy.settings)}});
+  }
+  return policies;
 }
 
 Json host_json(const TreeHost& host) {
@@ -75,13 +115,18 @@ std::string dump_routes_json(const ProgramView& program) {
   for (const TreeListener& listener : tree.listeners) {
     Json hosts = Json::array();
     for (const TreeHost& host : listener.hosts) hosts.push_back(host_json(host));
-    listeners.push_back({{"gateway", listener.gateway},
-                         {"name", listener.name},
-                         {"maxRequestBody", listener.max_request_body},
-                         {"trustedProxies", listener.trusted_proxies},
-                         {"hosts", std::move(hosts)}});
+    Json& json = listeners.emplace_back(Json{{"gateway", listener.gateway},
+                                             {"name", listener.name},
+                                             {"maxRequestBody", listener.max_request_body},
+                                             {"trustedProxies", listener.trusted_proxies}});
+    add_settings(listener.settings, json);
+    json["hosts"] = std::move(hosts);
   }
-  const Json document = {{"binds", std::move(binds)}, {"listeners", std::move(listeners)}};
+  const Json document = {{"binds", std::move(binds)},
+                         {"listeners", std::move(listeners)},
+                         {"gateways", gateways_json(program)},
+                         {"backends", backends_json(program)},
+                         {"policies", policies_json(program)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

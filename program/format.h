@@ -8,7 +8,10 @@
 // Not in a program: endpoints, certificates, secrets. Their names are, the values travel beside it (endpoints.h).
 #pragma once
 
+#include "program/format_backends.h"
 #include "program/format_file.h"
 #include "program/format_host.h"
 #include "program/format_listeners.h"
+#include "program/format_policies.h"
+#include "program/format_settings.h"
 #include "program/format_traffic.h"

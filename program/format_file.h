@@ -40,6 +40,7 @@ enum class SectionKind : std::uint32_t {
   kNative = 3,     ///< ELF shared object of a shard of hosts, id = shard number
   kRegex = 4,      ///< serialised Hyperscan database, id = content id of its patterns; shared between hosts
   kBackends = 5,   ///< exactly one, id 0
+  kPolicies = 6,   ///< exactly one, id 0: their settings; traffic names them by id
 };
 
 /// Entries ascend by (kind, id), without doubles.
@@ -80,5 +81,13 @@ struct CidrRecord {
   std::uint8_t reserved[7];
 };
 static_assert(sizeof(CidrRecord) == 24);
+
+/// One value of a secret, by name: agents fetch it themselves, and a program never holds one.
+struct SecretRecord {
+  StringRef name_space;
+  StringRef name;
+  StringRef key;  ///< empty: of a certificate, `tls.crt` and `tls.key`
+};
+static_assert(sizeof(SecretRecord) == 24);
 
 }  // namespace edge::program

@@ -113,9 +113,11 @@ struct HostHeader {
   ArrayRef<struct SplitRecord> splits;
   ArrayRef<struct BackendRefRecord> backend_refs;
   ArrayRef<struct FilterRecord> filters;
+  ArrayRef<std::uint64_t> policy_refs;
+  ArrayRef<struct MirrorRecord> mirrors;
   std::uint32_t native_shard;  ///< id of the kNative section that holds its groups, kNone: interpreted
   std::uint32_t reserved;
 };
-static_assert(sizeof(HostHeader) == 184);
+static_assert(sizeof(HostHeader) == 200);
 
 }  // namespace edge::program

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "program/format_file.h"
+#include "program/format_settings.h"
 
 namespace edge::program {
 
@@ -30,13 +31,18 @@ static_assert(sizeof(NameTable) == 24);
 
 // ---- Listeners section --------------------------------------------------------------------------------------------
 
+/// The last four hold one record, or none where the feature is off.
 struct GatewayRecord {
   std::uint64_t id;  ///< stable_id("ProxyGateway", namespace, name)
   StringRef name_space;
   StringRef name;
   ArrayRef<CidrRecord> trusted_proxies;
+  ArrayRef<CompressionRecord> compression;
+  ArrayRef<CacheRecord> cache;
+  ArrayRef<TracingRecord> tracing;
+  ArrayRef<AccessLogRecord> access_log;
 };
-static_assert(sizeof(GatewayRecord) == 32);
+static_assert(sizeof(GatewayRecord) == 64);
 
 enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 };
 
@@ -58,8 +64,10 @@ struct ListenerRecord {
   std::uint64_t max_request_body;  ///< bytes, 0 unlimited
   NameTable hosts;                 ///< host name -> index into host_entries
   ArrayRef<struct HostEntry> host_entries;
+  ArrayRef<SchemeRedirectRecord> scheme_redirect;  ///< one or none
+  ArrayRef<ListenerTlsRecord> tls;                 ///< one, or none for plain text
 };
-static_assert(sizeof(ListenerRecord) == 56);
+static_assert(sizeof(ListenerRecord) == 72);
 
 /// A host pattern of one listener. `next` is the next less specific one that covers it: matching falls through to it.
 struct HostEntry {

@@ -1,4 +1,4 @@
-// Format of a program (format.h): what happens to a request that matched, and the backends that it goes to.
+// Format of a program (format.h): what happens to a request that matched.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@ namespace edge::program {
 
 struct BackendRefRecord;
 struct FilterRecord;
-
-// ---- What happens to a request that matched ----------------------------------------------------------------------
+struct MirrorRecord;
 
 /// ActionRecord::split: the lower bits are the index of a single BackendRefRecord.
 inline constexpr std::uint32_t kSingleBackendBit = 0x80000000;
@@ -40,6 +39,10 @@ enum TrafficFlags : std::uint32_t {
 /// How matched requests are treated, less where they go; equal treatments of one host are one record.
 struct TrafficRecord {
   ArrayRef<FilterRecord> filters;
+  /// Ids of PolicyRecords, in the order in which a request passes them (rule D4). The listener's gateway's are among
+  /// them where the route has none of the type.
+  ArrayRef<std::uint64_t> policies;
+  ArrayRef<MirrorRecord> mirrors;
   std::uint64_t request_timeout_ns;  ///< 0: none
   std::uint64_t idle_timeout_ns;     ///< 0: none
   std::uint64_t max_request_body;    ///< bytes; 0 unlimited; the listener's was merged in by the compiler
@@ -48,7 +51,7 @@ struct TrafficRecord {
   std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
   std::uint16_t retry_on;     ///< RetryOn bits
 };
-static_assert(sizeof(TrafficRecord) == 48);
+static_assert(sizeof(TrafficRecord) == 64);
 
 /// Several backends with their weights (rule D3); equal splits of one host are one record.
 struct SplitRecord {
@@ -80,6 +83,14 @@ struct BackendRefRecord {
 };
 static_assert(sizeof(BackendRefRecord) == 12);
 
+/// A copy of each so many requests, whose answers are thrown away.
+struct MirrorRecord {
+  std::uint64_t backend_id;  ///< as BackendRefRecord::backend_id; what did not resolve is not mirrored to, and not here
+  std::uint32_t percent;     ///< of requests, 1 to 100
+  std::uint32_t reserved;
+};
+static_assert(sizeof(MirrorRecord) == 16);
+
 enum class FilterOp : std::uint32_t {
   kRequestHeaderSet = 1,
   kRequestHeaderAdd = 2,
@@ -104,45 +115,5 @@ struct FilterRecord {
   StringRef value;  ///< `%REQ_ID%` stands for the request's id
 };
 static_assert(sizeof(FilterRecord) == 24);
-
-// ---- Backends section ---------------------------------------------------------------------------------------------
-
-enum class Balance : std::uint32_t {
-  kRoundRobin = 1,
-  kLeastConn = 2,
-  kP2c = 3,
-  kEwma = 4,
-  kRingHash = 5,
-  kMaglev = 6,
-  kRandom = 7,
-};
-
-/// Entries ascend by id.
-struct BackendRecord {
-  std::uint64_t id;  ///< stable_id("ProxyBackend", namespace, name)
-  StringRef name_space;
-  StringRef name;
-  Balance balance;
-  std::uint32_t max_connections;
-  std::uint32_t max_pending_requests;
-  std::uint32_t max_requests_per_connection;  ///< 0: unlimited
-  std::uint32_t max_idle_connections;         ///< per core and endpoint
-  std::uint32_t retry_on;                     ///< RetryOn bits
-  std::uint32_t max_retries;
-  std::uint32_t reserved;
-  std::uint64_t connect_timeout_ns;
-  std::uint64_t request_timeout_ns;  ///< 0: none
-  std::uint64_t idle_timeout_ns;     ///< how long an unused connection is kept
-  std::uint64_t per_try_timeout_ns;  ///< 0: none
-  std::uint64_t backoff_base_ns;
-  std::uint64_t backoff_max_ns;
-};
-static_assert(sizeof(BackendRecord) == 104);
-
-struct BackendsHeader {
-  ArrayRef<BackendRecord> backends;
-  std::uint64_t reserved;
-};
-static_assert(sizeof(BackendsHeader) == 16);
 
 }  // namespace edge::program

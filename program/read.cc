@@ -14,6 +14,7 @@
 
 #include "base/huge_pages.h"
 #include "program/check_section.h"
+#include "program/records.h"
 #include "program/sha256.h"
 
 namespace edge::program {
@@ -29,7 +30,7 @@ Error file_error(const std::string& path, int code) {
 Error malformed(const std::string& what) { return {ErrorCode::kDataLoss, "malformed program: " + what}; }
 
 std::string section_name(SectionKind kind, std::uint64_t id) {
-  static constexpr const char* kNames[] = {"", "listeners", "host", "native", "regex", "backends"};
+  static constexpr const char* kNames[] = {"", "listeners", "host", "native", "regex", "backends", "policies"};
   const auto index = static_cast<std::size_t>(kind);
   return (index > 0 && index < std::size(kNames) ? kNames[index] : "unknown") + (" section " + std::to_string(id));
 }
@@ -117,6 +118,7 @@ class KnownSections {
 Status check_links(const ProgramView& program) {
   if (program.find(SectionKind::kListeners, 0) == nullptr) return malformed("no listeners section");
   if (program.find(SectionKind::kBackends, 0) == nullptr) return malformed("no backends section");
+  if (program.find(SectionKind::kPolicies, 0) == nullptr) return malformed("no policies section");
 
   const SectionView& listeners = program.listeners().view;
   for (const ListenerRecord& listener : listeners.array(listeners.header<ListenersHeader>().listeners))
@@ -132,6 +134,10 @@ Status check_links(const ProgramView& program) {
     for (const RegexSetRecord& set : section.view.array(host.regex_sets))
       if (program.find(SectionKind::kRegex, set.section_id) == nullptr)
         return malformed(section_name(section.kind, section.id) + ": a regex set is missing");
+    // What a request must pass cannot be left out: a policy that is named is there.
+    for (const std::uint64_t policy : section.view.array(host.policy_refs))
+      if (find_policy(program.policies().view, policy) == nullptr)
+        return malformed(section_name(section.kind, section.id) + ": a policy is missing");
   }
   return {};
 }

@@ -72,6 +72,7 @@ class ProgramView {
 
   const Section& listeners() const { return *find(SectionKind::kListeners, 0); }
   const Section& backends() const { return *find(SectionKind::kBackends, 0); }
+  const Section& policies() const { return *find(SectionKind::kPolicies, 0); }
 
  private:
   friend Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known);

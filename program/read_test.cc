@@ -86,7 +86,7 @@ TEST(Write, TheOrderOfSectionsDoesNotShow) {
 TEST(Read, FindsSectionsAndNamesTheProgramByItsHash) {
   const auto program = read_copy(program_with(Host(7)));
   ASSERT_TRUE(program.ok()) << program.error().text;
-  EXPECT_EQ(program->sections().size(), 3u);
+  EXPECT_EQ(program->sections().size(), 4u);
   EXPECT_NE(program->find(SectionKind::kHost, 7), nullptr);
   EXPECT_EQ(program->find(SectionKind::kHost, 8), nullptr);
   EXPECT_EQ(program->find(SectionKind::kNative, 7), nullptr);
@@ -202,6 +202,53 @@ TEST(Read, TableSlotsPointAtEntriesAndLeaveOneFree) {
   Host three(1);
   three.header.path_slots = three.builder.array(std::vector<std::uint32_t>{kNone, kNone, kNone});
   EXPECT_THAT(fault(program_with(std::move(three))), HasSubstr("path_slots"));
+}
+
+TEST(Read, SlotsPointAtTheBeginningOfAPath) {
+  // Two records: `/abcdefghijkl` and one more; place 1 and 4 lie inside the first.
+  const auto host_with_slot = [](std::uint32_t slot, std::uint32_t size) {
+    Host host(1);
+    std::vector<std::uint32_t> words = {size, kNone, kNone, 0, 0, 0, 0, 0, kNone, kNone};
+    host.header.paths = host.builder.array(words);
+    host.header.path_slots = host.builder.array(std::vector<std::uint32_t>{slot, kNone});
+    host.header.max_probe = 1;
+    return host;
+  };
+  EXPECT_EQ(fault(program_with(host_with_slot(0, 13))), "");
+  EXPECT_EQ(fault(program_with(host_with_slot(7, 13))), "");
+  EXPECT_THAT(fault(program_with(host_with_slot(1, 13))), HasSubstr("path_slots"));
+  EXPECT_THAT(fault(program_with(host_with_slot(4, 13))), HasSubstr("path_slots"));
+  EXPECT_THAT(fault(program_with(host_with_slot(10, 13))), HasSubstr("path_slots"));
+  // A text that ends behind the table, one whose size wraps, and one that leaves half a record.
+  for (const std::uint32_t size : {29U, 0xffffffffU, 0xfffffff0U, 17U})
+    EXPECT_THAT(fault(program_with(host_with_slot(0, size))), HasSubstr("paths")) << size;
+}
+
+TEST(Read, WhatARequestMustPassIsThere) {
+  Host host(1);
+  host.header.policy_refs = host.builder.array(std::vector<std::uint64_t>{5});
+  EXPECT_THAT(fault(program_with(std::move(host))), HasSubstr("a policy is missing"));
+}
+
+TEST(Read, PoliciesNameSettingsOfTheirTypeAndStayInside) {
+  const auto with = [](PolicyRecord policy, std::uint32_t limits) {
+    SectionBuilder builder(sizeof(PoliciesHeader));
+    PoliciesHeader header{};
+    header.policies = builder.array(std::vector{policy});
+    header.rate_limits =
+        builder.array(std::vector<RateLimitRecord>(limits, RateLimitRecord{1, 1, RateKey::kSourceIp, 0, {}}));
+    return program_of({{SectionKind::kPolicies, 0, make_blob(std::move(builder).finish(header))}});
+  };
+  const PolicyRecord sound{7, {}, {}, PolicyType::kRateLimit, 0};
+  EXPECT_EQ(fault(with(sound, 1)), "");
+  EXPECT_EQ(fault(with({7, {}, {}, PolicyType::kUnknown, kNone}, 0)), "");
+  for (const PolicyRecord& wrong :
+       {PolicyRecord{7, {}, {}, PolicyType::kRateLimit, 1}, PolicyRecord{7, {}, {}, PolicyType::kJwt, 0},
+        PolicyRecord{7, {}, {}, PolicyType::kUnknown, 0}, PolicyRecord{7, {}, {}, static_cast<PolicyType>(8), kNone},
+        PolicyRecord{7, {1u << 20, 1}, {}, PolicyType::kRateLimit, 0},
+        PolicyRecord{0, {}, {}, PolicyType::kRateLimit, 0}}) {
+    EXPECT_THAT(fault(with(wrong, 1)), HasSubstr("policies of record 0"));
+  }
 }
 
 TEST(Read, KnownSectionsAreComparedNotTrusted) {

@@ -1,6 +1,7 @@
-// Reads of records that are packed in a host section.
+// Reads of records: what is packed, what may be absent, and what is found by its id.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -29,6 +30,28 @@ inline Split split_of(const SectionView& host, const ActionRecord& action) {
 
 inline std::string_view name_space_of(const SectionView& host, const RouteRecord& route) {
   return host.string(host.array(host.header<HostHeader>().namespaces)[route.name_space]);
+}
+
+/// A record that may be absent (an array of one or none): null then.
+template <typename T>
+const T* optional_of(const SectionView& section, ArrayRef<T> ref) {
+  return ref.count == 0 ? nullptr : section.array(ref).data();
+}
+
+/// The record of an id in an array that ascends by it; null when there is none.
+template <typename T>
+const T* find_by_id(std::span<const T> records, std::uint64_t id) {
+  const auto found = std::lower_bound(records.begin(), records.end(), id,
+                                      [](const T& record, std::uint64_t key) { return record.id < key; });
+  return found != records.end() && found->id == id ? &*found : nullptr;
+}
+
+inline const PolicyRecord* find_policy(const SectionView& policies, std::uint64_t id) {
+  return find_by_id(policies.array(policies.header<PoliciesHeader>().policies), id);
+}
+
+inline const BackendRecord* find_backend(const SectionView& backends, std::uint64_t id) {
+  return find_by_id(backends.array(backends.header<BackendsHeader>().backends), id);
 }
 
 }  // namespace edge::program

@@ -71,7 +71,7 @@ TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
 class TreeBuilder {
  public:
   explicit TreeBuilder(const ProgramView& program)
-      : backends_(program.backends().view), records_(backends_.array(backends_.header<BackendsHeader>().backends)) {}
+      : backends_(program.backends().view), policies_(program.policies().view) {}
 
   TreeHost host(const SectionView& view) const {
     const auto& header = view.header<HostHeader>();
@@ -131,18 +131,25 @@ class TreeBuilder {
       tree.backends.push_back(
           {backend_name(backend.backend_id()), backend.weight, tree.backends.size() == split.canary});
     for (const FilterRecord& filter : view.array(traffic.filters)) tree.filters.push_back(filter_of(view, filter));
+    for (const std::uint64_t id : view.array(traffic.policies)) tree.policies.push_back(policy(id));
+    for (const MirrorRecord& mirror : view.array(traffic.mirrors))
+      tree.mirrors.push_back({backend_name(mirror.backend_id), mirror.percent});
     return tree;
   }
 
   std::string backend_name(std::uint64_t id) const {
-    const auto found = std::lower_bound(records_.begin(), records_.end(), id,
-                                        [](const BackendRecord& record, std::uint64_t key) { return record.id < key; });
-    if (found == records_.end() || found->id != id) return "unresolved";
+    const BackendRecord* const found = find_backend(backends_, id);
+    if (found == nullptr) return "unresolved";
     return qualified(backends_.string(found->name_space), backends_.string(found->name));
   }
 
+  TreeAction::Policy policy(std::uint64_t id) const {
+    const PolicyRecord& found = *find_policy(policies_, id);
+    return {qualified(policies_.string(found.name_space), policies_.string(found.name)), type_name(found.type)};
+  }
+
   SectionView backends_;
-  std::span<const BackendRecord> records_;
+  SectionView policies_;
 };
 
 TreeBind bind_of(const SectionView& view, const BindRecord& record) {
@@ -181,6 +188,7 @@ RouteTree route_tree(const ProgramView& program) {
     listener.max_request_body = record.max_request_body;
     for (const CidrRecord& cidr : view.array(gateway.trusted_proxies))
       listener.trusted_proxies.push_back(to_string(Cidr{address_of(cidr.address), cidr.prefix_length}));
+    listener.settings = settings_of(view, record);
     const auto entries = view.array(record.host_entries);
     for (const HostEntry& entry : entries) {
       TreeHost& host = listener.hosts.emplace_back(builder.host(program.find(SectionKind::kHost, entry.host_id)->view));
@@ -188,15 +196,6 @@ RouteTree route_tree(const ProgramView& program) {
     }
   }
   return tree;
-}
-
-std::vector<std::string> retry_names(std::uint16_t retry_on) {
-  static constexpr std::array<const char*, 5> kNames = {"5xx", "reset", "connect-failure", "retriable-4xx",
-                                                        "refused-stream"};
-  std::vector<std::string> names;
-  for (std::size_t bit = 0; bit < kNames.size(); ++bit)
-    if ((retry_on >> bit & 1) != 0) names.emplace_back(kNames[bit]);
-  return names;
 }
 
 }  // namespace edge::program

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program/read.h"
+#include "program/settings_tree.h"
 
 namespace edge::program {
 
@@ -27,6 +28,16 @@ struct TreeAction {
   std::uint32_t match = 0;
   std::vector<TreeBackend> backends;
   std::vector<TreeFilter> filters;
+  struct Policy {
+    std::string name;  ///< `namespace/name`
+    std::string type;
+  };
+  std::vector<Policy> policies;  ///< in the order in which requests pass them
+  struct Mirror {
+    std::string backend;  ///< `namespace/name`
+    std::uint32_t percent = 0;
+  };
+  std::vector<Mirror> mirrors;
   const TrafficRecord* traffic = nullptr;  ///< the limits; points into the program
 };
 
@@ -52,6 +63,7 @@ struct TreeListener {
   std::string name;
   std::uint64_t max_request_body = 0;
   std::vector<std::string> trusted_proxies;
+  std::vector<TreeSettings> settings;
   std::vector<TreeHost> hosts;
 };
 
@@ -72,8 +84,5 @@ struct RouteTree {
 };
 
 RouteTree route_tree(const ProgramView& program);
-
-/// Names of RetryOn bits as the specification writes them.
-std::vector<std::string> retry_names(std::uint16_t retry_on);
 
 }  // namespace edge::program

@@ -1,6 +1,7 @@
 // Small programs built by hand, for tests of what reads them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -16,6 +17,10 @@ inline std::vector<std::byte> empty_listeners() {
 }
 inline std::vector<std::byte> empty_backends() {
   return SectionBuilder(sizeof(BackendsHeader)).finish(BackendsHeader{});
+}
+
+inline std::vector<std::byte> empty_policies() {
+  return SectionBuilder(sizeof(PoliciesHeader)).finish(PoliciesHeader{});
 }
 
 /// A host section under construction: fill `header` and the arrays, then `build`.
@@ -56,6 +61,8 @@ struct Host {
 inline std::vector<std::byte> program_of(std::vector<SectionInput> sections) {
   sections.push_back({SectionKind::kListeners, 0, make_blob(empty_listeners())});
   sections.push_back({SectionKind::kBackends, 0, make_blob(empty_backends())});
+  if (std::ranges::none_of(sections, [](const auto& section) { return section.kind == SectionKind::kPolicies; }))
+    sections.push_back({SectionKind::kPolicies, 0, make_blob(empty_policies())});
   return assemble(Target::kTablesOnly, std::move(sections));
 }
 

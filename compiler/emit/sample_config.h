@@ -88,6 +88,7 @@ inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
   };
   add(program::SectionKind::kListeners, 0, emit::emit_listeners(config, hosts));
   add(program::SectionKind::kBackends, 0, emit::emit_backends(config));
+  add(program::SectionKind::kPolicies, 0, emit::emit_policies(config));
   for (const auto& [key, routes] : hosts) {
     const ir::Host lowered = ir::lower_host(config, prepared, key, routes);
     std::vector<std::byte> bytes = emit::emit_host(config, lowered, program::kNone);
@@ -97,6 +98,51 @@ inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
     add(program::SectionKind::kHost, lowered.id, std::move(bytes));
   }
   return program::assemble(program::Target::kTablesOnly, std::move(sections));
+}
+
+/// Every policy type, on the route and the gateway given; every setting of gateways, listeners and backends.
+inline void add_settings(Config& config, LinkedRoute& route) {
+  using namespace std::chrono_literals;
+  const auto policy = [&config](const std::string& name, PolicyType type, PolicySettings settings) {
+    LinkedPolicy& added = config.policies.emplace_back();
+    added.identity = {"ProxyPolicy", "shop", name, 0, {}};
+    added.type = type;
+    added.settings = std::move(settings);
+    added.enforced = true;
+    return static_cast<std::uint32_t>(config.policies.size() - 1);
+  };
+  const SecretKey secret{"shop", "keys", "value"};
+  const auto limit = policy("limit", PolicyType::kRateLimit, RateLimitSettings{100, 200, RateKey::kHeader, "x-user"});
+  const auto basic = policy("basic", PolicyType::kBasicAuth, BasicAuthSettings{"Shop", secret, true});
+  const auto jwt =
+      policy("jwt", PolicyType::kJwt,
+             JwtSettings{"https://id", {"shop"}, "https://id/keys", "authorization", "Bearer ", {"RS256"}, 60s});
+  const auto oidc = policy(
+      "oidc", PolicyType::kOidc,
+      OidcSettings{"https://id", "shop", secret, secret, "/back", {"openid"}, {"x-user"}, {"admin"}, {"staff"}, true});
+  const auto forward =
+      policy("forward", PolicyType::kForwardAuth, ForwardAuthSettings{"http://auth", {"cookie"}, {"x-user"}, 5s, 1s});
+  const auto cors = policy("cors", PolicyType::kCors, CorsSettings{{"https://a"}, {"GET"}, {"*"}, {"x-id"}, 60s, true});
+  const auto security = policy("security", PolicyType::kSecurityHeaders,
+                               SecurityHeadersSettings{true, 3600, true, true, "DENY", true, "no-referrer"});
+  route.policies = {limit, basic, jwt, oidc, forward};
+  LinkedGateway& gateway = config.gateways[0];
+  gateway.policies = {cors, security};
+  gateway.compression =
+      CompressionSettings{1024, 6, {ContentCoding::kGzip, ContentCoding::kBrotli}, {"image/*"}, {"image/svg+xml"}};
+  gateway.cache = CacheSettings{1 << 20, 1 << 10, 10s, 60s};
+  gateway.tracing = TracingSettings{25};
+  gateway.access_log = AccessLogSettings{"json", {"/healthz"}};
+  config.listeners[0].redirect_scheme = SchemeRedirectSettings{"https", 8443, 301, {"/.well-known/"}};
+  config.listeners[0].tls =
+      ListenerTls{TlsMode::kTerminate, TlsVersion::k13, {{"shop", "cert"}}, true, {{"shop", "ca", "ca.crt"}}};
+  LinkedBackend& backend = config.backends[0];
+  backend.health_check =
+      HealthCheckSettings{ProbeProtocol::kHttp, 10s, 2s, 1s, 2, 3, "/healthz", "probe", {200, 204}, {{"x-a", "b"}}, {}};
+  backend.passive_check = PassiveCheckSettings{5, 3, 10s, 30s, 50};
+  backend.circuit_breaker = CircuitBreakerSettings{5, 10s, 30s, 10, true};
+  backend.tls = BackendTlsSettings{"api.internal", true, {{"shop", "ca", "ca.crt"}}, true};
+  route.rules[0].mirrors = {{0, 10}, {std::nullopt, 100}};
 }
 
 /// One of everything: every kind of record stands in its program.
@@ -127,7 +173,10 @@ inline Config one_of_everything() {
   redirect.rules[0].filters = {{program::FilterOp::kRedirectHost, "", "new.example.com", 0, 0},
                                {program::FilterOp::kRedirect, "", "", 301, 8443}};
   redirect.listeners = {0, 1};
-  redirect.denied = true;
+  LinkedPolicy& broken = config.policies.emplace_back();
+  broken.identity = {"ProxyPolicy", "shop", "broken", 0, {}};
+  redirect.policies = {0};
+  add_settings(config, config.routes[0]);
   return config;
 }
 

@@ -20,4 +20,7 @@ std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::Host
 /// The kBackends section.
 std::vector<std::byte> emit_backends(const LinkedConfig& config);
 
+/// The kPolicies section: settings of the policies that apply to something. An edit of one touches this section alone.
+std::vector<std::byte> emit_policies(const LinkedConfig& config);
+
 }  // namespace edge::compiler::emit

@@ -1,20 +1,35 @@
 #include <algorithm>
+#include <tuple>
+#include <vector>
 
 #include "base/hash.h"
+#include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {
+namespace {
+
+/// In an order of their own: that of a configuration may be the one in which edits came, with places that are free.
+std::vector<const LinkedBackend*> by_name(const std::vector<LinkedBackend>& backends) {
+  std::vector<const LinkedBackend*> sorted;
+  for (const LinkedBackend& backend : backends) {
+    if (!backend.identity.name.empty()) sorted.push_back(&backend);
+  }
+  std::sort(sorted.begin(), sorted.end(), [](const LinkedBackend* a, const LinkedBackend* b) {
+    return std::tie(a->identity.name_space, a->identity.name) < std::tie(b->identity.name_space, b->identity.name);
+  });
+  return sorted;
+}
+
+}  // namespace
 
 std::vector<std::byte> emit_backends(const LinkedConfig& config) {
-  const auto nanoseconds = [](std::chrono::nanoseconds duration) {
-    return static_cast<std::uint64_t>(duration.count());
-  };
   program::SectionBuilder builder(sizeof(program::BackendsHeader), 160 * config.backends.size());
   std::vector<program::BackendRecord> records;
   records.reserve(config.backends.size());
-  for (const LinkedBackend& backend : config.backends) {
-    if (backend.identity.name.empty()) continue;  // a place that is free (compiler/workspace_link.h)
+  for (const LinkedBackend* place : by_name(config.backends)) {
+    const LinkedBackend& backend = *place;
     const auto& identity = backend.identity;
     program::BackendRecord& record = records.emplace_back();
     record.id = stable_id("ProxyBackend", identity.name_space, identity.name);
@@ -27,12 +42,14 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
     record.max_idle_connections = backend.max_idle_connections;
     record.retry_on = backend.retry_on;
     record.max_retries = backend.max_retries;
+    record.max_concurrent_retries = backend.max_concurrent_retries;
     record.connect_timeout_ns = nanoseconds(backend.connect_timeout);
     record.request_timeout_ns = nanoseconds(backend.request_timeout);
     record.idle_timeout_ns = nanoseconds(backend.idle_timeout);
     record.per_try_timeout_ns = nanoseconds(backend.per_try_timeout);
     record.backoff_base_ns = nanoseconds(backend.backoff_base);
     record.backoff_max_ns = nanoseconds(backend.backoff_max);
+    store_settings(builder, backend, record);
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
 

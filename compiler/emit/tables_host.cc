@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "compiler/emit/regex.h"
 #include "compiler/emit/tables.h"
+#include "compiler/link/effective_policies.h"
 #include "program/path_table.h"
 #include "program/section_builder.h"
 
@@ -53,20 +54,45 @@ std::vector<std::uint32_t> bounded_weights(const std::vector<WeightedBackend>& b
   return weights;
 }
 
-/// A record with the run of others that it refers to, before they have a place. Equal bytes are one record.
-template <typename Record, typename Item>
-struct WithRun {
-  Record record{};
-  std::vector<Item> items;
+template <typename Item>
+void append_bytes(std::string& key, const std::vector<Item>& items) {
+  const std::size_t count = items.size();
+  key.append(reinterpret_cast<const char*>(&count), sizeof count);
+  key.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item));
+}
+
+template <typename Record>
+std::string bytes_of(const Record& record) {
+  return {reinterpret_cast<const char*>(&record), sizeof record};
+}
+
+/// A TrafficRecord with what it refers to, before that has a place. Equal bytes are one record.
+struct Treatment {
+  TrafficRecord record{};
+  std::vector<FilterRecord> filters;
+  std::vector<std::uint64_t> policies;
+  std::vector<program::MirrorRecord> mirrors;
 
   std::string key() const {
-    std::string key(reinterpret_cast<const char*>(&record), sizeof record);
-    key.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item));
+    std::string key = bytes_of(record);
+    append_bytes(key, filters);
+    append_bytes(key, policies);
+    append_bytes(key, mirrors);
     return key;
   }
 };
-using Treatment = WithRun<TrafficRecord, FilterRecord>;
-using Backends = WithRun<SplitRecord, BackendRefRecord>;
+
+/// The same of a SplitRecord.
+struct Backends {
+  SplitRecord record{};
+  std::vector<BackendRefRecord> refs;
+
+  std::string key() const {
+    std::string key = bytes_of(record);
+    append_bytes(key, refs);
+    return key;
+  }
+};
 
 /// Numbers what was put in by its bytes, in the order of first use.
 template <typename Value>
@@ -249,17 +275,27 @@ class HostEmitter {
   std::uint32_t traffic(const ir::Candidate& candidate) {
     const LinkedRoute& linked = config_.routes[candidate.route];
     const LinkedRule& rule = linked.rules[candidate.rule];
+    const std::uint32_t gateway = config_.listeners[host_.listener].gateway;
     Treatment treatment;
     for (const Filter& filter : rule.filters)
-      treatment.items.push_back(filter_record(filter, rule.matches[candidate.match].path));
+      treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
+    for (const std::uint32_t policy : link::effective_policies(config_, gateway, linked)) {
+      const Identity& identity = config_.policies[policy].identity;
+      treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
+    }
+    for (const Mirror& mirror : rule.mirrors) {
+      if (mirror.backend && mirror.percent > 0)
+        treatment.mirrors.push_back({backend_id(*mirror.backend), mirror.percent, 0});
+    }
 
+    const bool denied = link::denied(config_, gateway, linked);
     TrafficRecord& record = treatment.record;
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
     record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());
     record.max_request_body = rule.max_request_body.value_or(config_.listeners[host_.listener].max_request_body);
     record.max_buffer = rule.max_buffer;
     record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |
-                   (rule.buffer_response ? program::kBufferResponse : 0u) | (linked.denied ? program::kDenied : 0u);
+                   (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u);
     record.max_retries = rule.retry ? std::min<std::uint16_t>(rule.retry->max_retries, 0xfffe) : 0xffff;
     record.retry_on = rule.retry ? rule.retry->retry_on : 0;
     return traffics_.put(std::move(treatment));
@@ -271,7 +307,8 @@ class HostEmitter {
     const std::vector<std::uint32_t> weights = bounded_weights(rule.backends);
     Backends backends;
     for (std::uint32_t i = 0; i < weights.size(); ++i) {
-      backends.items.push_back(BackendRefRecord::of(backend_id(rule.backends[i]), weights[i]));
+      const std::optional<std::uint32_t>& backend = rule.backends[i].backend;
+      backends.refs.push_back(BackendRefRecord::of(backend ? backend_id(*backend) : 0, weights[i]));
       backends.record.total_weight += weights[i];
       if (weights[i] < weights[backends.record.canary]) backends.record.canary = i;
     }
@@ -279,9 +316,8 @@ class HostEmitter {
     return backends_.put(std::move(backends));
   }
 
-  std::uint64_t backend_id(const WeightedBackend& backend) const {
-    if (!backend.backend) return 0;
-    const Identity& identity = config_.backends[*backend.backend].identity;
+  std::uint64_t backend_id(std::uint32_t index) const {
+    const Identity& identity = config_.backends[index].identity;
     return stable_id("ProxyBackend", identity.name_space, identity.name);
   }
 
@@ -302,9 +338,15 @@ class HostEmitter {
   }
 
   void emit_treatments(HostHeader& header) {
-    std::vector<TrafficRecord> traffics = place(traffics_, header.filters, &TrafficRecord::filters);
+    std::vector<TrafficRecord> traffics;
+    for (const Treatment& treatment : traffics_.values()) traffics.push_back(treatment.record);
+    header.filters = place(traffics_, &Treatment::filters, traffics, &TrafficRecord::filters);
+    header.policy_refs = place(traffics_, &Treatment::policies, traffics, &TrafficRecord::policies);
+    header.mirrors = place(traffics_, &Treatment::mirrors, traffics, &TrafficRecord::mirrors);
     header.traffics = builder_.array(traffics);
-    const std::vector<SplitRecord> all = place(backends_, header.backend_refs, &SplitRecord::backends);
+    std::vector<SplitRecord> all;
+    for (const Backends& backends : backends_.values()) all.push_back(backends.record);
+    header.backend_refs = place(backends_, &Backends::refs, all, &SplitRecord::backends);
 
     // A single backend needs no record of its own.
     std::vector<SplitRecord> splits;
@@ -324,21 +366,20 @@ class HostEmitter {
     header.namespaces = builder_.array(namespaces_);
   }
 
-  /// Stores the runs of all values in one array, and returns the records with references to them.
-  template <typename Record, typename Item>
-  std::vector<Record> place(const Distinct<WithRun<Record, Item>>& values, ArrayRef<Item>& array,
-                            ArrayRef<Item> Record::* run) {
+  /// Stores one sort of runs of all values in one array, which it returns, and has `records`, one a value, refer to it.
+  template <typename Value, typename Record, typename Item>
+  ArrayRef<Item> place(const Distinct<Value>& values, std::vector<Item> Value::* run, std::vector<Record>& records,
+                       ArrayRef<Item> Record::* ref) {
     std::vector<Item> items;
-    for (const auto& value : values.values()) items.insert(items.end(), value.items.begin(), value.items.end());
-    array = builder_.array(items);
-    std::vector<Record> records;
+    for (const Value& value : values.values()) items.insert(items.end(), (value.*run).begin(), (value.*run).end());
+    const ArrayRef<Item> array = builder_.array(items);
     std::uint32_t at = array.offset;
-    for (const auto& value : values.values()) {
-      Record& record = records.emplace_back(value.record);
-      record.*run = {at, static_cast<std::uint32_t>(value.items.size())};
-      at += static_cast<std::uint32_t>(value.items.size() * sizeof(Item));
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const std::size_t count = (values.values()[i].*run).size();
+      records[i].*ref = {at, static_cast<std::uint32_t>(count)};
+      at += static_cast<std::uint32_t>(count * sizeof(Item));
     }
-    return records;
+    return array;
   }
 
   const LinkedConfig& config_;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/hash.h"
+#include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
 #include "program/lookup.h"
 #include "program/section_builder.h"
@@ -99,6 +100,7 @@ ListenerRecord emit_listener(const LinkedConfig& config, std::uint32_t index, st
   record.max_request_body = listener.max_request_body;
   record.hosts = names.build(builder);
   record.host_entries = builder.array(entries);
+  store_settings(builder, listener, record);
   return record;
 }
 
@@ -150,8 +152,12 @@ std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, pr
       std::memcpy(record.address, cidr.address.bytes.data(), sizeof record.address);
       record.prefix_length = cidr.prefix_length;
     }
-    records.push_back({stable_id("ProxyGateway", name_space, name), builder.string(name_space), builder.string(name),
-                       builder.array(proxies)});
+    program::GatewayRecord& record = records.emplace_back();
+    record.id = stable_id("ProxyGateway", name_space, name);
+    record.name_space = builder.string(name_space);
+    record.name = builder.string(name);
+    record.trusted_proxies = builder.array(proxies);
+    store_settings(builder, gateway, record);
   }
   return records;
 }

@@ -261,7 +261,7 @@ TEST(Tables, EverySectionOfOneOfEverythingIsRead) {
 
 TEST(Tables, NothingConfiguredIsAProgramToo) {
   const auto program = read(tables_only(LinkedConfig()));
-  EXPECT_EQ(program.sections().size(), 2u);
+  EXPECT_EQ(program.sections().size(), 3u);
   EXPECT_EQ(program::dump_routes(program), "");
 }
 
@@ -284,6 +284,80 @@ TEST(Tables, ManyPathsStayFoundAndSmall) {
                                .path = i % 3 == 0 ? "/service/" + n + "/more" : "/service/item/" + n}),
               "route-" + n);
   }
+}
+
+// ---- Policies and settings ------------------------------------------------------------------------------------------
+
+TEST(Tables, CarriesEverySettingAndTheNamesOfSecrets) {
+  const std::string text = program::dump_routes(read(tables_only(one_of_everything())));
+  for (const char* line :
+       {"  redirectScheme\n    scheme https\n    port 8443\n    statusCode 301\n    exclusions /.well-known/\n",
+        "  tls\n    mode Terminate\n    minVersion TLS1.3\n    certificates shop/cert\n",
+        "    clientAuthorities shop/ca ca.crt\n",
+        "  compression\n    minSize 1024\n    level 6\n    algorithms gzip, br\n",
+        "  cache\n    maxSize 1048576\n",
+        "  tracing\n    samplingRate 25\n",
+        "  accessLog\n    format json\n    excludePaths /healthz\n",
+        "  healthCheck\n    protocol HTTP\n    interval 10s\n",
+        "    expectedStatuses 200, 204\n",
+        "  passiveHealthCheck\n    consecutiveErrors 5\n",
+        "  circuitBreaker\n",
+        "    openTime 30s\n",
+        "    serverName api.internal\n",
+        "mirror 10% to shop/api\n",
+        "policy shop/limit RateLimit\n  requestsPerSecond 100\n  burst 200\n  key header:x-user\n",
+        "policy shop/basic BasicAuth\n  realm Shop\n  users shop/keys value\n  stripAuth true\n",
+        "policy shop/jwt JWT\n",
+        "  algorithms RS256\n",
+        "policy shop/oidc OIDC\n",
+        "  requireAll true\n",
+        "policy shop/forward ForwardAuth\n",
+        "policy shop/cors CORS\n",
+        "  hstsMaxAge 3600\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(program::dump_routes_json(read(tables_only(one_of_everything()))),
+              HasSubstr(R"("clientSecret": "shop/keys value")"));
+}
+
+TEST(Tables, ARouteNamesItsPoliciesAndTheGatewaysInTheOrderOfD4) {
+  const std::string text = program::dump_routes(read(tables_only(one_of_everything())));
+  EXPECT_THAT(text, HasSubstr("policy shop/limit RateLimit\n        policy shop/basic BasicAuth\n"
+                              "        policy shop/jwt JWT\n        policy shop/oidc OIDC\n"
+                              "        policy shop/forward ForwardAuth\n        policy shop/cors CORS\n"
+                              "        policy shop/security SecurityHeaders\n"));
+}
+
+TEST(Tables, ASettingTouchesItsOwnSectionAlone) {
+  const auto sections_changed = [](const program::ProgramView& a, const program::ProgramView& b) {
+    std::vector<program::SectionKind> changed;
+    for (std::size_t i = 0; i < a.sections().size(); ++i)
+      if (a.sections()[i].hash != b.sections()[i].hash) changed.push_back(a.sections()[i].kind);
+    return changed;
+  };
+  const auto before = read(tables_only(one_of_everything()));
+  Config policy = one_of_everything();
+  std::get<RateLimitSettings>(policy.policies[1].settings).burst = 300;
+  EXPECT_THAT(sections_changed(before, read(tables_only(policy))), ElementsAre(program::SectionKind::kPolicies));
+  Config backend = one_of_everything();
+  backend.backends[0].health_check->interval *= 2;
+  EXPECT_THAT(sections_changed(before, read(tables_only(backend))), ElementsAre(program::SectionKind::kBackends));
+  Config gateway = one_of_everything();
+  gateway.gateways[0].compression->level = 9;
+  EXPECT_THAT(sections_changed(before, read(tables_only(gateway))), ElementsAre(program::SectionKind::kListeners));
+}
+
+TEST(Tables, APolicyThatIsNotEnforcedDeniesWhatItProtects) {
+  Config config;
+  LinkedPolicy& policy = config.policies.emplace_back();
+  policy.identity = {"ProxyPolicy", "shop", "broken", 0, {}};
+  policy.type = PolicyType::kUnknown;
+  config.route("open", {"a.com"}, {any()});
+  config.route("closed", {"b.com"}, {any()}).policies = {0};
+  const std::string text = program::dump_routes(read(tables_only(config)));
+  EXPECT_THAT(text, HasSubstr("policy shop/broken ?\n"));
+  EXPECT_EQ(text.find("denied: policy unavailable"), text.rfind("denied: policy unavailable"));
+  EXPECT_GT(text.find("denied: policy unavailable"), text.find("host b.com"));
 }
 
 }  // namespace

@@ -247,6 +247,9 @@ std::shared_ptr<std::vector<std::byte>> TestProgram::assemble(Damage damage) con
   program::BackendsHeader backends{};
   backends.backends = builder.array(std::vector<program::BackendRecord>{});
   sections.push_back({SectionKind::kBackends, 0, program::make_blob(std::move(builder).finish(backends))});
+  program::SectionBuilder policies(sizeof(program::PoliciesHeader));
+  sections.push_back(
+      {SectionKind::kPolicies, 0, program::make_blob(std::move(policies).finish(program::PoliciesHeader{}))});
   return std::make_shared<std::vector<std::byte>>(program::assemble(target_, std::move(sections)));
 }
 

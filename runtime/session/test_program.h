@@ -62,7 +62,10 @@ inline std::vector<std::byte> listeners(const TestProgram& from) {
     record.prefix_length = cidr.prefix_length;
     proxies.push_back(record);
   }
-  GatewayRecord gateway{1, builder.string("test"), builder.string("gateway"), {}};
+  GatewayRecord gateway{};
+  gateway.id = 1;
+  gateway.name_space = builder.string("test");
+  gateway.name = builder.string("gateway");
   gateway.trusted_proxies = builder.array(proxies);
   HostEntry host{kHostId, builder.string(""), kNone, 0};
   ListenerRecord listener{};
@@ -143,6 +146,10 @@ inline std::vector<std::byte> backends(const TestProgram& from) {
   return std::move(builder).finish(header);
 }
 
+inline std::vector<std::byte> policies() {
+  return SectionBuilder(sizeof(PoliciesHeader)).finish(PoliciesHeader{});
+}
+
 }  // namespace test_program_detail
 
 inline std::shared_ptr<const LoadedProgram> TestProgram::load() const {
@@ -151,7 +158,8 @@ inline std::shared_ptr<const LoadedProgram> TestProgram::load() const {
       program::assemble(program::Target::kTablesOnly,
                         {{program::SectionKind::kListeners, 0, program::make_blob(detail::listeners(*this))},
                          {program::SectionKind::kHost, detail::kHostId, program::make_blob(detail::host(*this))},
-                         {program::SectionKind::kBackends, 0, program::make_blob(detail::backends(*this))}});
+                         {program::SectionKind::kBackends, 0, program::make_blob(detail::backends(*this))},
+                         {program::SectionKind::kPolicies, 0, program::make_blob(detail::policies())}});
   auto view = program::read(std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
   if (!view.ok()) throw std::runtime_error(view.error().text);
   auto loaded = LoadedProgram::load(std::move(*view), nullptr);

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "base/hash.h"
+#include "compiler/emit/settings.h"
+#include "compiler/emit/tables.h"
+
+namespace edge::compiler::emit {
+namespace {
+
+program::RateKey rate_key(RateKey key) {
+  switch (key) {
+    case RateKey::kSourceIp:
+      return program::RateKey::kSourceIp;
+    case RateKey::kHeader:
+      return program::RateKey::kHeader;
+    case RateKey::kCookie:
+      return program::RateKey::kCookie;
+    case RateKey::kQuery:
+      return program::RateKey::kQuery;
+    case RateKey::kJwtClaim:
+      return program::RateKey::kJwtClaim;
+    case RateKey::kHost:
+      return program::RateKey::kHost;
+    case RateKey::kPath:
+      break;
+  }
+  return program::RateKey::kPath;
+}
+
+program::PolicyType type_of(PolicyType type) {
+  static_assert(static_cast<std::uint32_t>(PolicyType::kSecurityHeaders) ==
+                static_cast<std::uint32_t>(program::PolicyType::kSecurityHeaders));
+  return static_cast<program::PolicyType>(type);
+}
+
+/// Collects settings by type, and tells each its place.
+class PolicyEmitter {
+ public:
+  explicit PolicyEmitter(program::SectionBuilder& builder) : builder_(builder) {}
+
+  void add(const LinkedPolicy& policy) {
+    const auto& [name_space, name] = std::tie(policy.identity.name_space, policy.identity.name);
+    const std::uint32_t settings = std::visit([this](const auto& held) { return put(held); }, policy.settings);
+    policies_.push_back({stable_id("ProxyPolicy", name_space, name), builder_.string(name_space), builder_.string(name),
+                         type_of(policy.type), settings});
+  }
+
+  program::PoliciesHeader store() {
+    std::sort(policies_.begin(), policies_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+    program::PoliciesHeader header{};
+    header.policies = builder_.array(policies_);
+    header.rate_limits = builder_.array(rate_limits_);
+    header.basic_auths = builder_.array(basic_auths_);
+    header.jwts = builder_.array(jwts_);
+    header.oidcs = builder_.array(oidcs_);
+    header.forward_auths = builder_.array(forward_auths_);
+    header.cors = builder_.array(cors_);
+    header.security_headers = builder_.array(security_headers_);
+    return header;
+  }
+
+ private:
+  template <typename Record>
+  static std::uint32_t push(std::vector<Record>& records, const Record& record) {
+    records.push_back(record);
+    return static_cast<std::uint32_t>(records.size() - 1);
+  }
+
+  std::uint32_t put(std::monostate /*unreadable*/) { return program::kNone; }
+  std::uint32_t put(const RateLimitSettings& from) {
+    return push(rate_limits_,
+                {from.requests_per_second, from.burst, rate_key(from.key), 0, builder_.string(from.key_name)});
+  }
+  std::uint32_t put(const BasicAuthSettings& from) {
+    return push(basic_auths_,
+                {builder_.string(from.realm), secret_record(builder_, from.users), from.strip_auth ? 1U : 0U});
+  }
+  std::uint32_t put(const JwtSettings& from) {
+    return push(jwts_, {nanoseconds(from.clock_skew), builder_.string(from.issuer), builder_.string(from.jwks_uri),
+                        builder_.string(from.header), builder_.string(from.prefix),
+                        store_texts(builder_, from.audience), store_texts(builder_, from.algorithms)});
+  }
+  std::uint32_t put(const OidcSettings& from) {
+    return push(oidcs_, {builder_.string(from.issuer), builder_.string(from.client_id),
+                         builder_.string(from.redirect_url), secret_record(builder_, from.client_secret),
+                         secret_record(builder_, from.session_secret), store_texts(builder_, from.scopes),
+                         store_texts(builder_, from.forward_headers), store_texts(builder_, from.required_roles),
+                         store_texts(builder_, from.required_groups), from.require_all ? 1U : 0U});
+  }
+  std::uint32_t put(const ForwardAuthSettings& from) {
+    return push(forward_auths_,
+                {nanoseconds(from.timeout), nanoseconds(from.cache_ttl), builder_.string(from.address),
+                 store_texts(builder_, from.auth_headers), store_texts(builder_, from.response_headers)});
+  }
+  std::uint32_t put(const CorsSettings& from) {
+    return push(cors_, {nanoseconds(from.max_age), store_texts(builder_, from.allow_origins),
+                        store_texts(builder_, from.allow_methods), store_texts(builder_, from.allow_headers),
+                        store_texts(builder_, from.expose_headers), from.allow_credentials ? 1U : 0U, 0});
+  }
+  std::uint32_t put(const SecurityHeadersSettings& from) {
+    const std::uint32_t flags =
+        (from.hsts ? program::kHsts : 0U) | (from.hsts_include_sub_domains ? program::kHstsIncludeSubDomains : 0U) |
+        (from.hsts_preload ? program::kHstsPreload : 0U) | (from.no_sniff ? program::kNoSniff : 0U);
+    return push(security_headers_, {from.hsts_max_age, builder_.string(from.x_frame_options),
+                                    builder_.string(from.referrer_policy), flags, 0});
+  }
+
+  program::SectionBuilder& builder_;
+  std::vector<program::PolicyRecord> policies_;
+  std::vector<program::RateLimitRecord> rate_limits_;
+  std::vector<program::BasicAuthRecord> basic_auths_;
+  std::vector<program::JwtRecord> jwts_;
+  std::vector<program::OidcRecord> oidcs_;
+  std::vector<program::ForwardAuthRecord> forward_auths_;
+  std::vector<program::CorsRecord> cors_;
+  std::vector<program::SecurityHeadersRecord> security_headers_;
+};
+
+}  // namespace
+
+std::vector<std::byte> emit_policies(const LinkedConfig& config) {
+  // By name: the order in which a configuration holds its policies may be that of edits.
+  std::vector<const LinkedPolicy*> policies;
+  for (const LinkedPolicy& policy : config.policies) {
+    if (!policy.identity.name.empty()) policies.push_back(&policy);
+  }
+  std::sort(policies.begin(), policies.end(), [](const LinkedPolicy* a, const LinkedPolicy* b) {
+    return std::tie(a->identity.name_space, a->identity.name) < std::tie(b->identity.name_space, b->identity.name);
+  });
+  program::SectionBuilder builder(sizeof(program::PoliciesHeader), 160 * policies.size());
+  PolicyEmitter emitter(builder);
+  for (const LinkedPolicy* policy : policies) emitter.add(*policy);
+  return std::move(builder).finish(emitter.store());
+}
+
+}  // namespace edge::compiler::emit

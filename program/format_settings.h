@@ -1,0 +1,64 @@
+// Format of a program (format.h): settings of gateways and listeners. Part of the listeners section.
+#pragma once
+
+#include <cstdint>
+
+#include "program/format_file.h"
+
+namespace edge::program {
+
+enum class ContentCoding : std::uint32_t { kGzip = 1, kBrotli = 2 };
+
+/// Rule D6.
+struct CompressionRecord {
+  std::uint64_t min_size;              ///< bytes
+  ArrayRef<ContentCoding> algorithms;  ///< in order of preference
+  ArrayRef<StringRef> exclude_types;   ///< lower case; `*` at the end stands for anything
+  ArrayRef<StringRef> include_types;   ///< compressed although an excluded pattern covers them
+  std::uint32_t level;                 ///< gzip 1 to 9, brotli 0 to 11
+  std::uint32_t reserved;
+};
+static_assert(sizeof(CompressionRecord) == 40);
+
+struct CacheRecord {
+  std::uint64_t max_size;        ///< bytes
+  std::uint64_t max_entry_size;  ///< bytes
+  std::uint64_t default_ttl_ns;  ///< 0: only what states its lifetime is stored
+  std::uint64_t max_ttl_ns;
+};
+static_assert(sizeof(CacheRecord) == 32);
+
+struct TracingRecord {
+  std::uint32_t sampling_percent;  ///< of requests, 0 to 100
+};
+static_assert(sizeof(TracingRecord) == 4);
+
+struct AccessLogRecord {
+  StringRef format;  ///< `json`, `common`, `combined`, or a template with %{...}
+  ArrayRef<StringRef> exclude_paths;
+};
+static_assert(sizeof(AccessLogRecord) == 16);
+
+/// Rule D9.
+struct SchemeRedirectRecord {
+  StringRef scheme;
+  std::uint32_t status;            ///< 300 to 399
+  std::uint32_t port;              ///< 1 to 65535; shown in the location unless it is the scheme's own
+  ArrayRef<StringRef> exclusions;  ///< one that ends in `/` is a prefix, any other is exact
+};
+static_assert(sizeof(SchemeRedirectRecord) == 24);
+
+enum class TlsMode : std::uint32_t { kTerminate = 1, kPassthrough = 2 };
+enum class TlsVersion : std::uint32_t { k12 = 12, k13 = 13 };
+
+struct ListenerTlsRecord {
+  TlsMode mode;
+  TlsVersion min_version;
+  ArrayRef<SecretRecord> certificates;        ///< none: no handshake succeeds
+  ArrayRef<SecretRecord> client_authorities;  ///< of which a client's certificate must be
+  std::uint32_t needs_client_certificate;     ///< 1: without an authority too, and then nobody has one that does
+  std::uint32_t reserved;
+};
+static_assert(sizeof(ListenerTlsRecord) == 32);
+
+}  // namespace edge::program
