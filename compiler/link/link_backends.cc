@@ -102,6 +102,22 @@ void no_endpoints(const model::ProxyBackend& backend, const model::Service& serv
        .fix = "add an EndpointSlice with the label `kubernetes.io/service-name: " + service.metadata.name + "`"});
 }
 
+/// This version speaks plain text alone, and plain text is not what was asked for: without endpoints requests are
+/// answered 503, and nothing leaves.
+void keep_from_plain_text(const model::ProxyBackend& backend, BackendLink& link, Findings& findings) {
+  BackendTlsSettings tls{.server_name = backend.tls->server_name.value,
+                         .system_authorities = backend.tls->system_roots,
+                         .refused = backend.tls->refused};
+  for (const model::Reference& authority : backend.tls->authorities) {
+    tls.authorities.push_back(secret_key(backend.metadata, authority, kAuthorityKey));
+  }
+  link.backend.tls = std::move(tls);
+  link.endpoints.endpoints.clear();
+  const std::string message = "TLS to the endpoints is not served by this version; requests are answered 503";
+  fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
+  not_served(backend.metadata, backend.tls->server_name.span, "spec.tls", message, findings.diagnostics);
+}
+
 }  // namespace
 
 ServiceTable::ServiceTable(const std::vector<model::Service>& services, const std::vector<model::EndpointSlice>& slices)
@@ -137,6 +153,14 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
     unknown_port(backend, service, findings.diagnostics);
     return std::nullopt;
   }
+  if (backend.tls) {
+    // Sending in plain text what is to go over TLS would widen.
+    fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, "TLS to endpoints is not served");
+    not_served(backend.metadata, backend.tls->server_name.span, "spec.tls",
+               "TLS to endpoints is not served by this version; requests are answered 500, not sent in plain text",
+               findings.diagnostics);
+    return std::nullopt;
+  }
   findings.depends_on("EndpointSlice", service.metadata.name_space, service.metadata.name);
   const model::Metadata& metadata = backend.metadata;
   BackendLink link{.backend = backend_settings(backend),
@@ -145,6 +169,7 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
                                  .name = metadata.name,
                                  .endpoints = endpoints_of(targets.table, service, *port)}};
   if (link.endpoints.endpoints.empty()) no_endpoints(backend, service, findings);
+  if (backend.tls) keep_from_plain_text(backend, link, findings);
   return link;
 }
 

@@ -472,6 +472,46 @@ TEST(Defaults, AreThoseThatTheSchemasState) {
   EXPECT_EQ(backend("connectionLimits", "maxRequestsPerConnection"), std::to_string(d.max_requests_per_connection));
   EXPECT_EQ(parse_duration(backend("retryPolicy", "retryBackOff", "baseInterval")), d.backoff_base);
   EXPECT_EQ(parse_duration(backend("retryPolicy", "retryBackOff", "maxInterval")), d.backoff_max);
+  EXPECT_EQ(backend("connectionLimits", "maxRetries"), std::to_string(d.concurrent_retries));
+}
+
+TEST(Defaults, OfChecksAreThoseThatTheSchemasState) {
+  const Defaults& d = kDefaults;
+  const auto backend = [](auto... path) { return stated(schemas::kProxyBackend, {"spec", path...}); };
+  EXPECT_EQ(parse_duration(backend("healthCheck", "interval")), d.probe_interval);
+  EXPECT_EQ(parse_duration(backend("healthCheck", "timeout")), d.probe_timeout);
+  EXPECT_EQ(backend("healthCheck", "healthyThreshold"), std::to_string(d.healthy_threshold));
+  EXPECT_EQ(backend("healthCheck", "unhealthyThreshold"), std::to_string(d.unhealthy_threshold));
+  EXPECT_EQ(backend("healthCheck", "httpHealthCheck", "path"), d.probe_path);
+  EXPECT_EQ(backend("passiveHealthCheck", "consecutiveErrors"), std::to_string(d.consecutive_errors));
+  EXPECT_EQ(parse_duration(backend("passiveHealthCheck", "interval")), d.ejection_interval);
+  EXPECT_EQ(parse_duration(backend("passiveHealthCheck", "baseEjectionTime")), d.base_ejection_time);
+  EXPECT_EQ(backend("passiveHealthCheck", "maxEjectionPercent"), std::to_string(d.max_ejection_percent));
+}
+
+TEST(Defaults, OfGatewaysAreThoseThatTheSchemasState) {
+  const Defaults& d = kDefaults;
+  const auto gateway = [](auto... path) { return stated(schemas::kProxyGateway, {"spec", path...}); };
+  EXPECT_EQ(gateway("redirectScheme", "scheme"), d.redirect_scheme);
+  EXPECT_EQ(gateway("redirectScheme", "port"), std::to_string(d.redirect_scheme_port));
+  EXPECT_EQ(gateway("redirectScheme", "statusCode"), std::to_string(d.redirect_scheme_status));
+  EXPECT_EQ(parse_size(gateway("compression", "minSize")), d.compression_min_size);
+  EXPECT_EQ(gateway("compression", "level"), std::to_string(d.compression_level));
+  EXPECT_EQ(parse_size(gateway("cache", "maxSize")), d.cache_max_size);
+  EXPECT_EQ(parse_size(gateway("cache", "maxEntrySize")), d.cache_max_entry_size);
+  EXPECT_EQ(parse_duration(gateway("cache", "maxTTL")), d.cache_max_ttl);
+  EXPECT_EQ(gateway("tracing", "samplingRate"), std::to_string(d.sampling_percent));
+  EXPECT_EQ(gateway("accessLog", "format"), d.access_log_format);
+}
+
+TEST(Defaults, OfPoliciesAreThoseThatTheSchemasState) {
+  const Defaults& d = kDefaults;
+  const auto policy = [](auto... path) { return stated(schemas::kProxyPolicy, {"spec", path...}); };
+  EXPECT_EQ(policy("basicAuth", "realm"), d.realm);
+  EXPECT_EQ(parse_duration(policy("forwardAuth", "timeout")), d.forward_auth_timeout);
+  EXPECT_EQ(policy("jwt", "headerName"), "Authorization");
+  EXPECT_EQ(d.token_header, "authorization");
+  EXPECT_EQ(policy("jwt", "headerPrefix"), d.token_prefix);
 }
 
 }  // namespace
