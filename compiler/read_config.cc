@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "base/file.h"
+#include "compiler/link/defaults.h"
 #include "compiler/link/link.h"
 #include "compiler/lint/lint.h"
 #include "compiler/model/decode.h"
+#include "compiler/translate/translate.h"
 
 namespace edge::compiler {
 namespace {
@@ -130,6 +132,7 @@ LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics) {
 }
 
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics) {
+  translate::append(translate::translate(resources, link::kDefaults.controller_class, diagnostics), resources);
   return link::link(std::move(resources), diagnostics);
 }
 

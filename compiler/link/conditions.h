@@ -47,6 +47,7 @@ inline constexpr std::string_view kValid = "Valid";
 // Of what is not accepted.
 inline constexpr std::string_view kHostnameConflict = "HostnameConflict";
 inline constexpr std::string_view kInvalid = "Invalid";
+inline constexpr std::string_view kInvalidParameters = "InvalidParameters";
 inline constexpr std::string_view kConflicted = "Conflicted";
 inline constexpr std::string_view kListenersNotValid = "ListenersNotValid";
 inline constexpr std::string_view kNoMatchingListenerHostname = "NoMatchingListenerHostname";
@@ -64,6 +65,7 @@ inline constexpr std::string_view kNotServed = "NotServed";
 inline constexpr std::string_view kBackendNotFound = "BackendNotFound";
 inline constexpr std::string_view kInvalidCertificateRef = "InvalidCertificateRef";
 inline constexpr std::string_view kInvalidKind = "InvalidKind";
+inline constexpr std::string_view kInvalidRouteKinds = "InvalidRouteKinds";
 inline constexpr std::string_view kRefNotPermitted = "RefNotPermitted";
 inline constexpr std::string_view kSecretNotFound = "SecretNotFound";
 inline constexpr std::string_view kSecretNotUsable = "SecretNotUsable";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/link/defaults.h"
 #include "compiler/link/link_clusters.h"
 #include "compiler/link/stages.h"
 
@@ -127,6 +128,7 @@ std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Finding
   found.kind = metadata.kind;
   found.name_space = metadata.name_space;
   found.name = metadata.name;
+  found.observed_generation = metadata.generation;
   return std::move(found);
 }
 
@@ -149,9 +151,10 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   const Resolver secret_resolver(secret_names, scope);
   const SecretTable secrets{resources.secrets, secret_resolver};
 
+  const auto namespaces = std::make_shared<const NamespaceLabels>(resources.namespaces);
   LinkedConfig config;
   const ListenerStates listeners =
-      link_gateways(resources.gateways, {resources.vips, vip_names, vips, secrets}, diagnostics, config);
+      link_gateways(resources.gateways, {resources.vips, vip_names, vips, secrets, namespaces}, diagnostics, config);
   const ServiceTable table(resources.services, resources.slices);
   const auto backend_index = link_backends(resources.backends, {table, services, secrets}, diagnostics, config);
   link_routes(resources.routes, {gateways, backends, backend_index, listeners, config}, diagnostics, refused, config);
@@ -161,6 +164,7 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   link_policies(resources.policies, {gateways, routes, secrets}, diagnostics, config);
   check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);
   refused_statuses(resources.refused, diagnostics, config);
+  class_statuses(resources.gateway_classes, kDefaults.controller_class, config.statuses);
   sort_and_merge(config.statuses);
   count_attached_routes(gateway_names, listeners, config);
   return config;

@@ -24,10 +24,6 @@ void warn_unserved(const model::ProxyBackend& backend, Diagnostics& diagnostics)
     warn(backend.circuit_breaker->span, "spec.circuitBreaker", "circuits are not opened");
   }
   if (backend.retry_policy) warn(backend.retry_policy->span, "spec.retryPolicy", "requests are not tried again");
-  if (backend.lb_policy && backend.lb_policy->value != "RoundRobin") {
-    warn(backend.lb_policy->span, "spec.lbPolicy",
-         "endpoints are chosen by RoundRobin, not by " + backend.lb_policy->value + ",");
-  }
 }
 
 const model::ServicePort* find_port(const model::Service& service, const model::PortRef& wanted) {

@@ -109,6 +109,10 @@ class GatewayLinker {
     Findings findings{diagnostics_};
     LinkedGateway linked{.identity = identity_of(gateway.metadata), .addresses = {}, .trusted_proxies = {}};
     for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
+    for (const Located<IpAddress>& address : gateway.addresses) {
+      linked.addresses.push_back(address.value);
+      findings.status.addresses.push_back(to_string(address.value));
+    }
     link_gateway_settings(gateway, linked);
     std::string_view reason;
     if (gateway.vip_ref) {
@@ -133,7 +137,15 @@ class GatewayLinker {
                      "; it is left to that class's controller",
                  diagnostics_);
     }
-    states_[index].assign(gateway.listeners.size(), {.linked = {}, .reason = reason});
+    for (const model::Listener& listener : gateway.listeners) {
+      const std::string_view refused = reason.empty() ? std::string_view(listener.refused) : reason;
+      states_[index].push_back({.linked = {},
+                                .reason = refused,
+                                .admission = {.allowed = listener.allowed_routes,
+                                              .gateway_space = gateway.metadata.name_space,
+                                              .protocol = listener.protocol.value,
+                                              .labels = targets_.namespaces}});
+    }
     config_.gateways.push_back(std::move(linked));
     findings_.push_back(std::move(findings));
     warn_unserved(gateway, diagnostics_);
@@ -158,7 +170,13 @@ class GatewayLinker {
     Findings& findings = findings_[index];
     bool any = false;
     for (std::uint32_t i = 0; i < gateway.listeners.size(); ++i) {
-      ListenerStatus status{.name = gateway.listeners[i].name.value};
+      bool invalid_kinds = false;
+      ListenerStatus status{.name = gateway.listeners[i].name.value,
+                            .supported_kinds = supported_kinds(gateway.listeners[i], invalid_kinds)};
+      if (invalid_kinds) {
+        fail(status.conditions, condition::kResolvedRefs, reason::kInvalidRouteKinds,
+             "a kind of `allowedRoutes.kinds` is none that the listener can carry");
+      }
       listener(index, i, findings, status);
       any |= states_[index][i].linked.has_value();
       findings.status.listeners.push_back(std::move(status));

@@ -108,12 +108,13 @@ void find_targets(const model::ProxyPolicy& policy, const PolicyTargets& targets
                   PolicyLink& link) {
   constexpr std::string_view kGateway = "ProxyGateway";
   constexpr std::string_view kRoute = "ProxyRoute";
+  const std::string& other = policy.target_resource;
   switch (policy.target_kind) {
     case model::PolicyTarget::kGateway:
-      link.gateway = find_target(policy, targets.gateways, kGateway, findings);
+      link.gateway = find_target(policy, targets.gateways, other.empty() ? kGateway : other, findings);
       return;
     case model::PolicyTarget::kRoute:
-      link.route = find_target(policy, targets.routes, kRoute, findings);
+      link.route = find_target(policy, targets.routes, other.empty() ? kRoute : other, findings);
       return;
     case model::PolicyTarget::kUnknown:
       break;

@@ -35,17 +35,6 @@ MatchType match_type(model::ValueType type) {
   return MatchType::kRegex;
 }
 
-/// Whether a route's names and a listener's share any.
-bool share_names(const std::vector<Located<HostPattern>>& route, const std::vector<Located<HostPattern>>& listener) {
-  if (route.empty() || listener.empty()) return true;
-  for (const Located<HostPattern>& a : route) {
-    for (const Located<HostPattern>& b : listener) {
-      if (HostPattern::intersect(a.value, b.value)) return true;
-    }
-  }
-  return false;
-}
-
 class RouteLinker {
  public:
   RouteLinker(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings)
@@ -61,7 +50,12 @@ class RouteLinker {
            "the route is left out because of a fault in it");
       return std::nullopt;
     }
-    attach(linked);
+    attach(route_, targets_, findings_, linked);
+    for (const model::RouteFinding& found : route_.findings) {
+      set_condition(findings_.status.conditions,
+                    {found.type, found.status ? ConditionStatus::kTrue : ConditionStatus::kFalse, found.reason,
+                     found.message});
+    }
     linked.hostnames = route_.hostnames;
     linked.expression = route_.expression;
     return linked;
@@ -86,76 +80,6 @@ class RouteLinker {
                                .span = span,
                                .message = std::move(message),
                                .fix = std::move(fix)});
-  }
-
-  void attach(LinkedRoute& linked) {
-    for (std::size_t i = 0; i < route_.parents.size(); ++i) {
-      const model::ParentRef& parent = route_.parents[i];
-      const auto field = [&] { return "spec.parentRefs[" + std::to_string(i) + "].name"; };
-      const Resolved gateway =
-          targets_.gateways.resolve(route_.metadata, "ProxyGateway", parent.gateway, field, findings_);
-      if (gateway) {
-        attach_to(i, gateway.position, linked);
-      } else {
-        not_accepted(i, reason::kNoMatchingParent,
-                     "the ProxyGateway `" + parent.gateway.name.value + "` cannot be used");
-      }
-    }
-    std::sort(linked.listeners.begin(), linked.listeners.end());
-    linked.listeners.erase(std::unique(linked.listeners.begin(), linked.listeners.end()), linked.listeners.end());
-  }
-
-  void not_accepted(std::size_t parent, std::string_view reason, std::string message) {
-    ParentStatus& status = findings_.status.parents.emplace_back();
-    status.parent_ref = static_cast<std::uint32_t>(parent);
-    fail(status.conditions, condition::kAccepted, reason, std::move(message));
-  }
-
-  void attach_to(std::size_t index, std::uint32_t gateway, LinkedRoute& linked) {
-    const model::ParentRef& parent = route_.parents[index];
-    std::vector<std::uint32_t> all;
-    for (const ListenerState& state : targets_.listeners[gateway]) {
-      if (state.linked) all.push_back(*state.linked);
-    }
-    const std::string& name = parent.gateway.name.value;
-    if (all.empty()) {  // its diagnostics stand where the gateway was linked
-      return not_accepted(index, reason::kNoMatchingParent, "the ProxyGateway `" + name + "` serves no listener");
-    }
-    bool meant = false;
-    bool served = false;
-    for (const std::uint32_t position : all) {
-      const LinkedListener& listener = targets_.config.listeners[position];
-      if (parent.section_name && parent.section_name->value != listener.name) continue;
-      if (parent.port && parent.port->value != listener.port) continue;
-      meant = true;
-      if (!share_names(route_.hostnames, listener.hostnames)) continue;
-      served = true;
-      linked.listeners.push_back(position);
-    }
-    const std::string field = "spec.parentRefs[" + std::to_string(index) + "]";
-    if (!meant) {
-      const Span span = parent.section_name ? parent.section_name->span
-                        : parent.port       ? parent.port->span
-                                            : parent.gateway.name.span;
-      warn(DiagnosticCode::kNotAttached, span, field + (parent.section_name ? ".sectionName" : ".port"),
-           gateway_text(gateway) + " serves no such listener; the route does not attach there", listener_names(all));
-      not_accepted(index, reason::kNoMatchingParent, gateway_text(gateway) + " serves no such listener");
-    } else if (!served) {
-      const std::string message = "no listener of " + gateway_text(gateway) + " serves any of the route's hostnames";
-      warn(DiagnosticCode::kNotAttached, route_.hostnames[0].span, "spec.hostnames", message);
-      not_accepted(index, reason::kNoMatchingListenerHostname, message);
-    }
-  }
-
-  std::string gateway_text(std::uint32_t gateway) const { return targets_.config.gateways[gateway].identity.text(); }
-
-  std::string listener_names(const std::vector<std::uint32_t>& all) const {
-    std::string text = "its listeners are ";
-    for (std::size_t i = 0; i < all.size() && i < 8; ++i) {
-      const LinkedListener& listener = targets_.config.listeners[all[i]];
-      text += (i == 0 ? "`" : ", `") + listener.name + "` on port " + std::to_string(listener.port);
-    }
-    return text;
   }
 
   LinkedRule rule(const model::Rule& rule, std::size_t index) {
@@ -247,7 +171,7 @@ class RouteLinker {
     Mirror mirror{
         .backend = std::nullopt,
         .percent = static_cast<std::uint32_t>(value_or(filter.percent, std::int64_t{kDefaults.mirror_percent}))};
-    mirror.backend = backend("ProxyBackend", *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
+    mirror.backend = backend(filter.mirror_kind, *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
     linked.mirrors.push_back(mirror);
   }
 
@@ -268,6 +192,13 @@ class RouteLinker {
            "the service of the " + std::string(kind) + " `" + reference.name.value + "` cannot be used");
     }
     return index;
+  }
+
+  /// Translating said by a diagnostic what is wrong with it.
+  std::optional<std::uint32_t> unresolved(const model::BackendRef& reference) {
+    fail(findings_.status.conditions, condition::kResolvedRefs, reference.unresolved,
+         "the " + reference.kind + " `" + reference.backend.name.value + "` cannot be used");
+    return std::nullopt;
   }
 
   static Filter value_filter(FilterOp op, std::string value) {
@@ -332,7 +263,8 @@ class RouteLinker {
       const model::BackendRef& reference = rule.backends[i];
       const auto field = [&] { return rule_field(index, "backendRefs[" + std::to_string(i) + "].name"); };
       linked.backends.push_back(
-          {.backend = backend("ProxyBackend", reference.backend, field),
+          {.backend = reference.unresolved.empty() ? backend(reference.kind, reference.backend, field)
+                                                   : unresolved(reference),
            .weight = reference.weight ? static_cast<std::uint32_t>(reference.weight->value) : kDefaults.weight});
     }
     const bool answers = !linked.filters.empty() && linked.filters.back().op == FilterOp::kRedirect;

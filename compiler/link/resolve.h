@@ -75,6 +75,15 @@ class Resolver {
       not_allowed(from, kind, reference, field(), findings);
       return {0, ReferenceFault::kNotPermitted};
     }
+    return resolve_ungranted(from, kind, reference, field, findings);
+  }
+
+  /// The same for what decides by itself who may refer to it, so that no grant is asked for.
+  template <typename FieldText>
+  Resolved resolve_ungranted(const model::Metadata& from, std::string_view kind, const model::Reference& reference,
+                             FieldText field, Findings& findings) const {
+    const std::string_view space =
+        reference.name_space.empty() ? from.name_space : std::string_view(reference.name_space);
     findings.depends_on(kind, space, reference.name.value);
     const auto found = index_.find(kind, space, reference.name.value);
     if (found) return {*found, ReferenceFault::kNone};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "compiler/link/attach.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/names.h"
 #include "compiler/link/resolve.h"
@@ -31,6 +32,7 @@ struct ListenerState {
   std::optional<std::uint32_t> linked;
   /// Why it is left out (conditions.h); empty when it is not.
   std::string_view reason{};
+  Admission admission{};
 };
 
 /// What gateways refer to.
@@ -39,6 +41,8 @@ struct GatewayTargets {
   const NameIndex& vip_names;
   const Resolver& vip_resolver;
   const SecretTable& secrets;
+  /// For selectors; nullptr: nothing is known of the namespaces but their names.
+  std::shared_ptr<const NamespaceLabels> namespaces{};
 };
 
 /// By position of the gateway, then of the listener in spec.listeners.

@@ -68,6 +68,7 @@ struct Filter {
   std::optional<PathChange> path{};
   Maybe<std::int64_t> status{};
   std::optional<Reference> mirror{};
+  std::string mirror_kind = "ProxyBackend";  ///< as BackendRef::kind
   Maybe<std::int64_t> percent{};
 };
 

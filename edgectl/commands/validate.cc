@@ -1,4 +1,5 @@
 #include "cli/terminal.h"
+#include "compiler/link/conditions_text.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
@@ -20,6 +21,7 @@ int validate(const cli::Arguments& arguments) {
     text = diagnostics_sarif(result.diagnostics, result.sources);
   } else {
     text = diagnostics_text(result.diagnostics, result.sources, cli::colour_for(stdout));
+    if (arguments.has("conditions")) text += "\n" + compiler::link::conditions_text(result.config);
   }
   if (!cli::write_text(stdout, text)) return cli::kExitFindings;
   if (result.sources.size() == 0) {

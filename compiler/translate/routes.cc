@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compiler/translate/gateway_api.h"
+#include "schemas/schema.h"
+
+namespace edge::compiler::translate {
+namespace {
+
+constexpr std::string_view kUnsupported = "UnsupportedValue";
+
+std::string rule_field(std::size_t rule, std::string_view field) {
+  return "spec.rules[" + std::to_string(rule) + "]." + std::string(field);
+}
+
+/// Text that a regular expression takes as it is.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+bool same(const model::Cors& a, const model::Cors& b) {
+  const auto texts = [](const model::Strings& strings) {
+    std::vector<std::string_view> out;
+    for (const auto& text : strings) out.push_back(text.value);
+    return out;
+  };
+  const auto value = [](const auto& maybe) { return maybe ? std::optional(maybe->value) : std::nullopt; };
+  return texts(a.allow_origins) == texts(b.allow_origins) && texts(a.allow_methods) == texts(b.allow_methods) &&
+         texts(a.allow_headers) == texts(b.allow_headers) && texts(a.expose_headers) == texts(b.expose_headers) &&
+         value(a.max_age) == value(b.max_age) && value(a.allow_credentials) == value(b.allow_credentials);
+}
+
+class RouteTranslator {
+ public:
+  RouteTranslator(const model::ApiRoute& route, ServiceBackends& backends, Diagnostics& diagnostics)
+      : route_(route), backends_(backends), diagnostics_(diagnostics) {}
+
+  model::ProxyRoute run() {
+    made_.metadata = route_.metadata;
+    made_.hostnames = route_.hostnames;
+    for (std::size_t i = 0; i < route_.rules.size(); ++i) made_.rules.push_back(rule(i));
+    // Gateway API fills in one rule that takes every path and has no backend.
+    if (route_.rules.empty()) {
+      made_.rules.push_back({.span = route_.metadata.span});
+      default_path(made_.rules.back());
+    }
+    return std::move(made_);
+  }
+
+  /// The policy that the rules' CORS filters amount to.
+  std::optional<model::ProxyPolicy> cors() {
+    const auto first = std::find_if(route_.rules.begin(), route_.rules.end(), [](const auto& r) { return r.cors; });
+    if (first == route_.rules.end()) return std::nullopt;
+    const bool all = std::all_of(route_.rules.begin(), route_.rules.end(),
+                                 [&](const model::ApiRule& r) { return r.cors && same(*r.cors, *first->cors); });
+    if (!all) {
+      // Left out, browsers refuse to hand answers to other origins: it narrows.
+      unsupported(first->cors_span, rule_field(static_cast<std::size_t>(first - route_.rules.begin()), "filters"),
+                  "CORS filters that are not the same in every rule of a route are left out");
+      return std::nullopt;
+    }
+    model::ProxyPolicy policy{.metadata = route_.metadata,
+                              .type = {model::PolicyType::kCors, first->cors_span},
+                              .target = {.name = {route_.metadata.name, first->cors_span}},
+                              .settings = *first->cors};
+    policy.target_resource = route_.metadata.kind;
+    return policy;
+  }
+
+ private:
+  void report(DiagnosticCode code, Severity severity, Span span, std::string field, std::string message) {
+    diagnostics_.add({.code = code,
+                      .severity = severity,
+                      .resource = route_.metadata.text(),
+                      .field = std::move(field),
+                      .span = span,
+                      .message = std::move(message)});
+  }
+
+  /// Accepted without a part of it: Gateway API's PartiallyInvalid.
+  void unsupported(Span span, std::string field, const std::string& message) {
+    report(DiagnosticCode::kNotServed, Severity::kWarning, span, std::move(field), message);
+    made_.findings.push_back(
+        {.type = "PartiallyInvalid", .status = true, .reason = std::string(kUnsupported), .message = message});
+  }
+
+  static void default_path(model::Rule& rule) {
+    if (rule.matches.empty()) rule.matches.push_back({.span = rule.span});
+    for (model::Match& match : rule.matches) {
+      if (!match.path) match.path = model::PathCondition{.type = model::PathType::kPrefix, .value = {"/", match.span}};
+    }
+  }
+
+  model::Rule rule(std::size_t index) {
+    const model::ApiRule& from = route_.rules[index];
+    model::Rule made = from.rule;
+    for (std::size_t i = 0; i < from.calls.size(); ++i) made.matches.push_back(call(from.calls[i], index, i));
+    if (route_.metadata.kind == "HTTPRoute") default_path(made);
+    for (std::size_t i = 0; i < from.mirrors.size(); ++i) mirror(from.mirrors[i], index, made);
+    for (std::size_t i = 0; i < from.backends.size(); ++i) backend(from, index, i, made);
+    if (from.extension.somewhere()) refuse_filter(from, index, made);
+    timeouts(from, index, made);
+    if (from.session_persistence.somewhere()) {
+      unsupported(from.session_persistence, rule_field(index, "sessionPersistence"),
+                  "requests of one session may go to different endpoints");
+    }
+    return made;
+  }
+
+  /// A gRPC call is a POST to `/service/method`.
+  model::Match call(const model::GrpcMatch& from, std::size_t rule, std::size_t index) {
+    model::Match made{.span = from.span, .headers = from.headers};
+    if (!from.service && !from.method) return made;
+    const Located<std::string>& place = from.service ? *from.service : *from.method;
+    const std::string service = from.service ? from.service->value : "";
+    const std::string method = from.method ? from.method->value : "";
+    if (!from.regex && (service.find('/') != std::string::npos || method.find('/') != std::string::npos)) {
+      report(DiagnosticCode::kInvalidValue, Severity::kWarning, place.span,
+             rule_field(rule, "matches[" + std::to_string(index) + "].method"),
+             "the name of a service or method has no `/`: no call is matched");
+    }
+    if (!from.regex && from.service) {
+      made.path = model::PathCondition{.type = from.method ? model::PathType::kExact : model::PathType::kPrefix,
+                                       .value = {"/" + service + (from.method ? "/" + method : ""), place.span}};
+      return made;
+    }
+    const auto part = [&](const std::string& text) {
+      if (text.empty()) return std::string("[^/]+");
+      return from.regex ? "(?:" + text + ")" : escaped(text);
+    };
+    made.path = model::PathCondition{.type = model::PathType::kRegex,
+                                     .value = {"^/" + part(service) + "/" + part(method) + "$", place.span}};
+    return made;
+  }
+
+  void mirror(const model::ApiMirror& from, std::size_t rule, model::Rule& made) {
+    const std::string field = rule_field(rule, "filters");
+    const model::BackendRef ref = backends_.refer(route_.metadata, from.ref, field);
+    if (!ref.unresolved.empty()) {
+      made_.findings.push_back({.type = "ResolvedRefs",
+                                .status = false,
+                                .reason = ref.unresolved,
+                                .message = "the mirror `" + from.ref.to.name.value + "` cannot be used"});
+      return;
+    }
+    model::Filter filter{.span = from.span, .type = model::FilterType::kMirror, .mirror = ref.backend};
+    filter.mirror_kind = ref.kind;
+    // Whole percents; what is more than nothing stays so.
+    const double percent = from.percent > 0 ? std::max(1.0, std::round(from.percent)) : 0;
+    filter.percent = Located<std::int64_t>{static_cast<std::int64_t>(percent), from.span};
+    made.filters.push_back(std::move(filter));
+  }
+
+  void backend(const model::ApiRule& from, std::size_t rule, std::size_t index, model::Rule& made) {
+    const model::ApiBackendRef& asked = from.backends[index];
+    const std::string field = rule_field(rule, "backendRefs[" + std::to_string(index) + "]");
+    model::BackendRef ref = backends_.refer(route_.metadata, asked.ref, field);
+    ref.weight = asked.weight;
+    const bool alone = from.backends.size() == 1 && !asked.unknown_filter.somewhere();
+    if (alone) {
+      // Of the only backend they are the rule's.
+      made.filters.insert(made.filters.end(), asked.filters.begin(), asked.filters.end());
+    } else if (!asked.filters.empty() || asked.unknown_filter.somewhere()) {
+      unsupported(asked.filters.empty() ? asked.unknown_filter : asked.filters[0].span, field + ".filters",
+                  "filters of one backend among several are not served; its share of requests is answered 500");
+      ref.unresolved = kUnsupported;
+    }
+    made.backends.push_back(std::move(ref));
+  }
+
+  /// A filter that is not known must not be skipped (Gateway API): the rule's requests are answered 500.
+  void refuse_filter(const model::ApiRule& from, std::size_t rule, model::Rule& made) {
+    report(DiagnosticCode::kInvalidValue, Severity::kError, from.extension, rule_field(rule, "filters"),
+           "no filter of type ExtensionRef is known; requests of the rule are answered 500");
+    made_.findings.push_back({.type = "ResolvedRefs",
+                              .status = false,
+                              .reason = "InvalidKind",
+                              .message = "no filter of type ExtensionRef is known"});
+    std::erase_if(made.filters, [](const model::Filter& f) { return f.type == model::FilterType::kRedirect; });
+    made.backends = {{.backend = {.name = {"none", from.extension}}, .unresolved = "InvalidKind"}};
+  }
+
+  void timeouts(const model::ApiRule& from, std::size_t rule, model::Rule& made) {
+    using std::chrono::nanoseconds;
+    if (from.backend_timeout && from.backend_timeout->value != nanoseconds(0)) {
+      // A request that is sent once is bounded by both.
+      const bool shorter = !made.request_timeout || made.request_timeout->value == nanoseconds(0) ||
+                           from.backend_timeout->value < made.request_timeout->value;
+      if (!from.retry && shorter) made.request_timeout = from.backend_timeout;
+      if (from.retry) {
+        unsupported(from.backend_timeout->span, rule_field(rule, "timeouts.backendRequest"),
+                    "tries are not bounded one by one");
+      }
+    }
+    if (!from.retry) return;
+    model::Retry retry{.max_retries = from.retry->attempts};
+    const auto on = [&](std::string_view cause, Span span) {
+      for (const Located<std::string>& present : retry.retry_on) {
+        if (present.value == cause) return;
+      }
+      retry.retry_on.push_back({std::string(cause), span});
+    };
+    on("connect-failure", from.retry->span);
+    on("reset", from.retry->span);
+    for (const Located<std::int64_t>& code : from.retry->codes) {
+      if (code.value >= 500) {
+        on("5xx", code.span);
+      } else if (code.value == 409) {
+        on("retriable-4xx", code.span);
+      } else {
+        unsupported(code.span, rule_field(rule, "retry.codes"),
+                    "answers of status " + std::to_string(code.value) + " are not tried again");
+      }
+    }
+    if (from.retry->backoff) {
+      unsupported(from.retry->backoff->span, rule_field(rule, "retry.backoff"),
+                  "tries follow each other after 25ms to 250ms");
+    }
+    made.retry = std::move(retry);
+  }
+
+  const model::ApiRoute& route_;
+  ServiceBackends& backends_;
+  Diagnostics& diagnostics_;
+  model::ProxyRoute made_;
+};
+
+/// A parent that another controller serves has an empty kind: nothing is said about it.
+std::vector<model::ParentRef> parents_of(const model::ApiRoute& route, const OthersGateways& others,
+                                         Diagnostics& diagnostics) {
+  std::vector<model::ParentRef> parents;
+  for (std::size_t i = 0; i < route.parent_refs.size(); ++i) {
+    const model::ObjectRef& ref = route.parent_refs[i];
+    model::ParentRef parent{.gateway = ref.to, .kind = {}, .section_name = route.section_names[i], .port = ref.port};
+    const std::string& space = ref.to.name_space.empty() ? route.metadata.name_space : ref.to.name_space;
+    if (ref.group == model::kGatewayApiGroup && ref.kind == "Gateway") {
+      if (!others.contains(space + "/" + ref.to.name.value)) parent.kind = ref.kind;
+    } else if (ref.group == schemas::kApiGroup && ref.kind == "ProxyGateway") {
+      parent.kind = ref.kind;
+    } else {
+      diagnostics.add({.code = DiagnosticCode::kNotServed,
+                       .severity = Severity::kWarning,
+                       .resource = route.metadata.text(),
+                       .field = "spec.parentRefs[" + std::to_string(i) + "].kind",
+                       .span = ref.kind_span,
+                       .message = "a " + ref.kind + " of the group `" + ref.group + "` is no parent that is served"});
+    }
+    parents.push_back(std::move(parent));
+  }
+  return parents;
+}
+
+}  // namespace
+
+void translate_route(const model::ApiRoute& route, const OthersGateways& others, ServiceBackends& backends,
+                     model::ResourceSet& made, Diagnostics& diagnostics) {
+  std::vector<model::ParentRef> parents = parents_of(route, others, diagnostics);
+  const bool ours = std::any_of(parents.begin(), parents.end(), [](const auto& p) { return !p.kind.empty(); });
+  if (!ours) return;
+  RouteTranslator translator(route, backends, diagnostics);
+  model::ProxyRoute translated = translator.run();
+  if (auto cors = translator.cors()) made.policies.push_back(*std::move(cors));
+  translated.parents = std::move(parents);
+  made.routes.push_back(std::move(translated));
+}
+
+}  // namespace edge::compiler::translate

@@ -1,0 +1,210 @@
+#include "compiler/translate/service_backends.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "schemas/schema.h"
+
+namespace edge::compiler::translate {
+namespace {
+
+constexpr std::string_view kAuthorityKey = "ca.crt";
+
+std::string key(std::string_view name_space, std::string_view name) {
+  return std::string(name_space) + "/" + std::string(name);
+}
+
+const model::ServicePort* find_port(const model::Service& service, const model::PortRef& wanted) {
+  for (const model::ServicePort& port : service.ports) {
+    if (wanted.number != 0 ? port.port == wanted.number : port.name == wanted.name) return &port;
+  }
+  return nullptr;
+}
+
+/// The name of the port that a backend was made for.
+std::string port_name(const model::Service& service, const model::PortRef& port) {
+  const model::ServicePort* found = find_port(service, port);
+  return found == nullptr ? std::string() : found->name;
+}
+
+}  // namespace
+
+ServiceBackends::ServiceBackends(const model::ResourceSet& resources, Diagnostics& diagnostics)
+    : resources_(resources), diagnostics_(diagnostics) {
+  for (const model::Service& service : resources.services) {
+    // Of doubles linking keeps one and reports the other; the choice must be the same.
+    const model::Service*& held = services_[key(service.metadata.name_space, service.metadata.name)];
+    const auto age = [](const model::Service& s) { return std::tie(s.metadata.created, s.metadata.digest); };
+    if (held == nullptr || age(service) < age(*held)) held = &service;
+  }
+  index_tls_policies();
+}
+
+model::BackendRef ServiceBackends::refer(const model::Metadata& from, const model::Reference& service,
+                                         const Located<model::PortRef>& port, std::string field,
+                                         const BackendOptions& options) {
+  const std::string& space = service.name_space.empty() ? from.name_space : service.name_space;
+  const model::PortRef& wanted = port.value;
+  model::BackendRef ref{.backend = service, .kind = "Service"};
+  ref.backend.name.value += ":" + (wanted.number != 0 ? std::to_string(wanted.number) : wanted.name);
+  ref.backend.name.value += options.suffix;
+  const auto found = services_.find(key(space, service.name.value));
+  if (found == services_.end()) return ref;
+  if (find_port(*found->second, wanted) == nullptr) {
+    unknown_port(from, *found->second, port, std::move(field));
+    ref.unresolved = "BackendNotFound";
+    return ref;
+  }
+  const auto [slot, added] = made_.try_emplace(key(space, ref.backend.name.value));
+  if (!added) return ref;
+  model::ProxyBackend& backend = slot->second;
+  backend.metadata = found->second->metadata;
+  backend.metadata.name = ref.backend.name.value;
+  backend.service = {.name = {service.name.value, found->second->metadata.span}};
+  backend.service_port = {wanted, found->second->metadata.span};
+  backend.connect_timeout = options.connect_timeout;
+  backend.lb_policy = options.lb_policy;
+  apply_tls(backend, *found->second);
+  return ref;
+}
+
+model::BackendRef ServiceBackends::refer(const model::Metadata& from, const model::ObjectRef& ref,
+                                         const std::string& field) {
+  if (ref.group.empty() && ref.kind == "Service") {
+    if (ref.port) {
+      const auto number = static_cast<std::uint16_t>(ref.port->value);
+      return refer(from, ref.to, {{.number = number}, ref.port->span}, field + ".port");
+    }
+    diagnostics_.add({.code = DiagnosticCode::kMissingField,
+                      .resource = from.text(),
+                      .field = field + ".port",
+                      .span = ref.to.name.span,
+                      .message = "the field `port` is required for a Service; the reference is answered 500"});
+    return {.backend = ref.to, .kind = ref.kind, .unresolved = "BackendNotFound"};
+  }
+  if (ref.group == schemas::kApiGroup && ref.kind == "ProxyBackend") return {.backend = ref.to};
+  diagnostics_.add(
+      {.code = DiagnosticCode::kInvalidValue,
+       .resource = from.text(),
+       .field = field + ".kind",
+       .span = ref.kind_span,
+       .message = "a " + (ref.kind.empty() ? "resource" : ref.kind) + " of the group `" + ref.group +
+                  "` is no backend; the reference is answered 500",
+       .fix = "refer to a Service, or to a ProxyBackend of the group `" + std::string(schemas::kApiGroup) + "`"});
+  return {.backend = ref.to, .kind = ref.kind, .unresolved = "InvalidKind"};
+}
+
+std::vector<model::ProxyBackend> ServiceBackends::take() {
+  std::vector<model::ProxyBackend> all;
+  all.reserve(made_.size());
+  for (auto& [name, backend] : made_) all.push_back(std::move(backend));
+  made_.clear();
+  return all;
+}
+
+void ServiceBackends::unknown_port(const model::Metadata& from, const model::Service& service,
+                                   const Located<model::PortRef>& port, std::string field) {
+  std::string ports;
+  for (const model::ServicePort& candidate : service.ports) {
+    ports += (ports.empty() ? "its ports are " : ", ") + std::to_string(candidate.port);
+    if (!candidate.name.empty()) ports += " (`" + candidate.name + "`)";
+  }
+  const model::PortRef& wanted = port.value;
+  diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
+                    .resource = from.text(),
+                    .field = std::move(field),
+                    .span = port.span,
+                    .message = service.metadata.text() + " has no TCP port " +
+                               (wanted.number != 0 ? std::to_string(wanted.number) : "`" + wanted.name + "`"),
+                    .labels = {{service.metadata.span, "the service"}},
+                    .fix = std::move(ports)});
+}
+
+void ServiceBackends::index_tls_policies() {
+  for (const model::BackendTlsPolicy& policy : resources_.backend_tls_policies) {
+    for (std::size_t i = 0; i < policy.targets.size(); ++i) {
+      const model::ObjectRef& target = policy.targets[i].ref;
+      if (target.group.empty() && target.kind == "Service") {
+        policies_[key(policy.metadata.name_space, target.to.name.value)].push_back(&policy);
+        continue;
+      }
+      diagnostics_.add({.code = DiagnosticCode::kInvalidValue,
+                        .severity = Severity::kWarning,
+                        .resource = policy.metadata.text(),
+                        .field = "spec.targetRefs[" + std::to_string(i) + "].kind",
+                        .span = target.kind_span,
+                        .message = "a BackendTLSPolicy holds for Services, not for a " + target.kind});
+    }
+  }
+  for (auto& [service, policies] : policies_) {
+    std::sort(policies.begin(), policies.end(), [](const auto* a, const auto* b) {
+      return std::tie(a->metadata.created, a->metadata.name, a->metadata.digest) <
+             std::tie(b->metadata.created, b->metadata.name, b->metadata.digest);
+    });
+  }
+}
+
+void ServiceBackends::apply_tls(model::ProxyBackend& backend, const model::Service& service) {
+  const auto found = policies_.find(key(service.metadata.name_space, service.metadata.name));
+  if (found == policies_.end()) return;
+  const std::string port = port_name(service, backend.service_port.value);
+  // One for this port goes before one for the whole Service; of equals the oldest holds.
+  const model::BackendTlsPolicy* chosen = nullptr;
+  bool chosen_by_port = false;
+  for (const model::BackendTlsPolicy* policy : found->second) {
+    for (const model::BackendTlsTarget& target : policy->targets) {
+      if (target.ref.to.name.value != service.metadata.name) continue;
+      if (target.section_name && target.section_name->value != port) continue;
+      const bool by_port = target.section_name.has_value();
+      if (chosen != nullptr && (chosen_by_port || !by_port)) continue;
+      chosen = policy;
+      chosen_by_port = by_port;
+    }
+  }
+  if (chosen == nullptr) return;
+  model::BackendTls tls{.server_name = chosen->hostname, .system_roots = chosen->well_known.has_value()};
+  for (const model::ObjectRef& authority : chosen->authorities) tls.authorities.push_back(authority.to);
+  tls.refused = !authorities_known(*chosen);
+  if (chosen->alternative_names.somewhere()) {
+    tls.refused = true;
+    diagnostics_.add({.code = DiagnosticCode::kNotServed,
+                      .severity = Severity::kWarning,
+                      .resource = chosen->metadata.text(),
+                      .field = "spec.validation.subjectAltNames",
+                      .span = chosen->alternative_names,
+                      .message = "certificates are not checked by `subjectAltNames`; requests are answered 500"});
+  }
+  backend.tls = std::move(tls);
+}
+
+bool ServiceBackends::authorities_known(const model::BackendTlsPolicy& policy) {
+  bool known = !policy.authorities.empty() || policy.well_known;
+  for (const model::ObjectRef& authority : policy.authorities) {
+    const auto names = [&](const model::Metadata& metadata) {
+      return metadata.name_space == policy.metadata.name_space && metadata.name == authority.to.name.value;
+    };
+    const bool map =
+        authority.kind == "ConfigMap" &&
+        std::any_of(resources_.config_maps.begin(), resources_.config_maps.end(), [&](const auto& m) {
+          return names(m.metadata) && std::find(m.keys.begin(), m.keys.end(), kAuthorityKey) != m.keys.end();
+        });
+    const bool secret = authority.kind == "Secret" &&
+                        std::any_of(resources_.secrets.begin(), resources_.secrets.end(), [&](const auto& s) {
+                          return names(s.metadata) && std::any_of(s.entries.begin(), s.entries.end(),
+                                                                  [](const auto& e) { return e.key == kAuthorityKey; });
+                        });
+    if (map || secret) continue;
+    known = false;
+    diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
+                      .resource = policy.metadata.text(),
+                      .field = "spec.validation.caCertificateRefs",
+                      .span = authority.to.name.span,
+                      .message = "there is no " + authority.kind + " `" + authority.to.name.value +
+                                 "` with a key `ca.crt` in the namespace `" + policy.metadata.name_space +
+                                 "`; requests are answered 500"});
+  }
+  return known;
+}
+
+}  // namespace edge::compiler::translate

@@ -1,0 +1,50 @@
+// Routes of Gateway API and Ingress name Services, the own model ProxyBackends: one backend for each port of a Service
+// that something refers to.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/diagnostics.h"
+#include "compiler/model/resource_set.h"
+
+namespace edge::compiler::translate {
+
+/// Settings of a backend that one Ingress asks for by annotations; others' backends of the same Service keep theirs.
+struct BackendOptions {
+  std::string suffix{};  ///< told apart by it; empty: no options
+  model::Maybe<model::Duration> connect_timeout{};
+  model::Maybe<std::string> lb_policy{};
+};
+
+class ServiceBackends {
+ public:
+  ServiceBackends(const model::ResourceSet& resources, Diagnostics& diagnostics);
+
+  /// The reference of a route `from` to a port of a Service. A Service that is not there is left to linking, which
+  /// also asks for the grant; a port that it does not have is reported here and answers 500.
+  model::BackendRef refer(const model::Metadata& from, const model::Reference& service,
+                          const Located<model::PortRef>& port, std::string field, const BackendOptions& options = {});
+  /// The reference to what an ObjectRef names: a Service, or a ProxyBackend. Other kinds answer 500.
+  model::BackendRef refer(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field);
+
+  /// The backends that were referred to, by name, with the TLS that BackendTLSPolicies ask for.
+  std::vector<model::ProxyBackend> take();
+
+ private:
+  void apply_tls(model::ProxyBackend& backend, const model::Service& service);
+  void index_tls_policies();
+  bool authorities_known(const model::BackendTlsPolicy& policy);
+  void unknown_port(const model::Metadata& from, const model::Service& service, const Located<model::PortRef>& port,
+                    std::string field);
+
+  const model::ResourceSet& resources_;
+  Diagnostics& diagnostics_;
+  std::unordered_map<std::string, const model::Service*> services_;                        ///< by namespace/name
+  std::unordered_map<std::string, std::vector<const model::BackendTlsPolicy*>> policies_;  ///< oldest first
+  std::map<std::string, model::ProxyBackend> made_;                                        ///< by namespace/name
+};
+
+}  // namespace edge::compiler::translate
