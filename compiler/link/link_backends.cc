@@ -149,14 +149,8 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
     unknown_port(backend, service, findings.diagnostics);
     return std::nullopt;
   }
-  if (backend.tls) {
-    // Sending in plain text what is to go over TLS would widen.
-    fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, "TLS to endpoints is not served");
-    not_served(backend.metadata, backend.tls->server_name.span, "spec.tls",
-               "TLS to endpoints is not served by this version; requests are answered 500, not sent in plain text",
-               findings.diagnostics);
-    return std::nullopt;
-  }
+  // Whom to trust cannot be told, which translating reported: routes answer 500.
+  if (backend.tls && backend.tls->refused) return std::nullopt;
   findings.depends_on("EndpointSlice", service.metadata.name_space, service.metadata.name);
   const model::Metadata& metadata = backend.metadata;
   BackendLink link{.backend = backend_settings(backend),
