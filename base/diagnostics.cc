@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -74,6 +75,34 @@ void Diagnostics::append(const Diagnostics& other) {
   for (const Diagnostic& diagnostic : other.all_) add(diagnostic);
   dropped_ += other.dropped_;
   allowed_.insert(other.allowed_.begin(), other.allowed_.end());
+  hidden_.insert(hidden_.end(), other.hidden_.begin(), other.hidden_.end());
+}
+
+void Diagnostics::hide(Span span) {
+  if (span.somewhere() && span.end > span.begin) hidden_.push_back(span);
+}
+
+/// An excerpt may show every line from the first to the last of a diagnostic's places in one source.
+void Diagnostics::find_hidden(Diagnostic& diagnostic, const SourceMap& sources) const {
+  if (hidden_.empty()) return;
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> shown;
+  const auto take = [&](const Span& span) {
+    if (span.source >= sources.size()) return;
+    const std::string_view text = sources[span.source].text();
+    const std::size_t begin = std::min<std::size_t>(span.begin, text.size());
+    const std::size_t before = begin == 0 ? std::string_view::npos : text.rfind('\n', begin - 1);
+    const auto first = static_cast<std::uint32_t>(before == std::string_view::npos ? 0 : before + 1);
+    const auto last = static_cast<std::uint32_t>(std::min(text.find('\n', span.end), text.size()));
+    const auto [range, added] = shown.try_emplace(span.source, first, last);
+    range->second = {std::min(range->second.first, first), std::max(range->second.second, last)};
+  };
+  take(diagnostic.span);
+  for (const Label& label : diagnostic.labels) take(label.span);
+  for (const Span& span : hidden_) {
+    const auto range = shown.find(span.source);
+    if (range == shown.end() || span.end <= range->second.first || span.begin >= range->second.second) continue;
+    diagnostic.hidden.push_back(span);
+  }
 }
 
 void Diagnostics::uncount(const Diagnostic& diagnostic) {
@@ -100,7 +129,10 @@ void Diagnostics::relocate(const std::function<Span(Span)>& place) {
 
 void Diagnostics::finish(const SourceMap& sources) {
   drop_allowed();
-  for (Diagnostic& diagnostic : all_) narrow(diagnostic, sources);
+  for (Diagnostic& diagnostic : all_) {
+    narrow(diagnostic, sources);
+    find_hidden(diagnostic, sources);
+  }
   // Files are ordered by name, not by id: ids depend on the order in which files were given.
   const auto file = [&](const Diagnostic& d) {
     return d.span.source < sources.size() ? std::string_view(sources[d.span.source].name()) : std::string_view();
@@ -116,7 +148,8 @@ void Diagnostics::finish(const SourceMap& sources) {
   std::sort(all_.begin(), all_.end(), [&](const Diagnostic& a, const Diagnostic& b) {
     const auto left = key(a);
     const auto right = key(b);
-    return left != right ? left < right : first_label(a) < first_label(b);
+    if (left != right) return left < right;
+    return std::tuple(first_label(a), std::tie(a.notes, a.fix)) < std::tuple(first_label(b), std::tie(b.notes, b.fix));
   });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < all_.size(); ++i) {

@@ -52,6 +52,8 @@ struct Diagnostic {
   std::vector<std::string> notes{};
   /// How to mend it; empty when there is no single remedy.
   std::string fix{};
+  /// Bytes that no excerpt may show, on or between the lines of the spans above. Set by `finish`.
+  std::vector<Span> hidden{};
 };
 
 /// The collector that all stages of one compilation write to. Not thread-safe; one a compilation.
@@ -64,12 +66,14 @@ class Diagnostics {
   /// Warnings and notes of `code` about `resource` (`Kind namespace/name`) are meant so: `finish` drops them. Errors
   /// stay, since what they leave out stays out.
   void allow(std::string resource, DiagnosticCode code);
-  /// What `other` collected and allows, as if it had been added here.
+  /// The bytes hold a secret: `finish` keeps them out of every excerpt.
+  void hide(Span span);
+  /// What `other` collected, allows and hides, as if it had been added here.
   void append(const Diagnostics& other);
   /// Replaces every place by what `place` makes of it: of texts that were read in pieces.
   void relocate(const std::function<Span(Span)>& place);
-  /// Drops what is allowed, narrows spans to `within`, sorts by place, then code, then text, and drops doubles. The
-  /// order is the same for any order of `add`.
+  /// Drops what is allowed, narrows spans to `within`, finds what excerpts must hide, sorts by place, then code, then
+  /// text, and drops doubles. The order is the same for any order of `add`.
   void finish(const SourceMap& sources);
 
   const std::vector<Diagnostic>& all() const { return all_; }
@@ -82,10 +86,12 @@ class Diagnostics {
 
  private:
   void drop_allowed();
+  void find_hidden(Diagnostic& diagnostic, const SourceMap& sources) const;
   void uncount(const Diagnostic& diagnostic);
 
   std::vector<Diagnostic> all_;
   std::set<std::pair<std::string, DiagnosticCode>> allowed_;
+  std::vector<Span> hidden_;
   std::size_t limit_;
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;

@@ -212,34 +212,49 @@ class Renderer {
     for (std::size_t i = 0; i < marks.size(); ++i) {
       const Mark& mark = marks[i];
       if (mark.line > shown) {
-        skip_to(source, shown, mark.line);
-        line(source, mark.line, mark.begin);
+        skip_to(id, shown, mark.line);
+        line(id, mark.line, mark.begin);
         shown = mark.line;
       }
-      carets(source, mark);
-      if (mark.last_line != 0) shown = std::max(shown, rest_of_span(source, mark, shown));
+      carets(id, mark);
+      if (mark.last_line != 0) shown = std::max(shown, rest_of_span(id, mark, shown));
     }
   }
 
-  void skip_to(const SourceText& source, std::uint32_t shown, std::uint32_t next) {
+  void skip_to(std::uint32_t id, std::uint32_t shown, std::uint32_t next) {
     if (shown == 0 || next == shown + 1) return;
     if (next == shown + 2) {
-      line(source, shown + 1, 0);
+      line(id, shown + 1, 0);
     } else {
       out_ += paint_(kBlue, "...") + "\n";
     }
   }
 
-  void line(const SourceText& source, std::uint32_t number, std::size_t focus) {
-    ShownLine shown = show_line(source.line(number));
+  /// A line without the secrets in it; as long as it was, so that marks stay where they are.
+  std::string line_text(std::uint32_t id, std::uint32_t number) const {
+    const SourceText& source = sources_[id];
+    const std::string_view line = source.line(number);
+    std::string text(line);
+    const auto begin = static_cast<std::size_t>(line.data() - source.text().data());
+    for (const Span& hidden : diagnostic_.hidden) {
+      if (hidden.source != id || hidden.end <= begin || hidden.begin >= begin + line.size()) continue;
+      const std::size_t from = std::max<std::size_t>(hidden.begin, begin) - begin;
+      const std::size_t to = std::min<std::size_t>(hidden.end, begin + line.size()) - begin;
+      std::fill(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(to), '*');
+    }
+    return text;
+  }
+
+  void line(std::uint32_t id, std::uint32_t number, std::size_t focus) {
+    ShownLine shown = show_line(line_text(id, number));
     clip(shown, shown.columns[std::min(focus, shown.columns.size() - 1)]);
     gutter(std::to_string(number));
     if (!shown.text.empty()) out_ += " " + shown.text;
     out_ += "\n";
   }
 
-  void carets(const SourceText& source, const Mark& mark) {
-    ShownLine shown = show_line(source.line(mark.line));
+  void carets(std::uint32_t id, const Mark& mark) {
+    ShownLine shown = show_line(line_text(id, mark.line));
     const std::size_t last = shown.columns.size() - 1;
     const std::size_t from = shown.columns[std::min(mark.begin, last)];
     const std::size_t to = std::max(shown.columns[std::min(mark.end, last)], from + 1);
@@ -253,7 +268,7 @@ class Renderer {
   }
 
   /// The lines of a span after its first, each with a bar; the middle of a long one is left out.
-  std::uint32_t rest_of_span(const SourceText& source, const Mark& mark, std::uint32_t shown) {
+  std::uint32_t rest_of_span(std::uint32_t id, const Mark& mark, std::uint32_t shown) {
     const std::string bar = paint_(mark.primary ? colour_of(diagnostic_.severity) : kBlue, "|");
     for (std::uint32_t number = std::max(mark.line, shown) + 1; number <= mark.last_line; ++number) {
       if (mark.last_line - mark.line > kMostLinesOfSpan && number == mark.line + kMostLinesOfSpan / 2) {
@@ -261,7 +276,7 @@ class Renderer {
         number = mark.last_line - 1;
         continue;
       }
-      ShownLine text = show_line(source.line(number));
+      ShownLine text = show_line(line_text(id, number));
       clip(text, 0);
       gutter(std::to_string(number));
       out_ += bar + text.text + "\n";

@@ -2,6 +2,7 @@
 // backends is then no news.
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
@@ -32,11 +33,19 @@ std::string key_of(const Reference& reference, const Metadata& from) {
 template <typename Resource>
 using ByName = std::unordered_map<std::string, const Resource*>;
 
+/// Of doubles the one that linking keeps.
 template <typename Resource>
 ByName<Resource> by_name(const std::vector<Resource>& resources) {
   ByName<Resource> index;
   index.reserve(resources.size());
-  for (const Resource& resource : resources) index.emplace(key_of(resource.metadata), &resource);
+  for (const Resource& resource : resources) {
+    const Resource*& kept = index[key_of(resource.metadata)];
+    const Metadata& metadata = resource.metadata;
+    if (kept == nullptr ||
+        std::tie(metadata.created, metadata.digest) < std::tie(kept->metadata.created, kept->metadata.digest)) {
+      kept = &resource;
+    }
+  }
   return index;
 }
 
@@ -136,10 +145,14 @@ class TogetherLinter {
     diagnostics_.add(std::move(found));
   }
 
-  static bool speaks_plain_http(const ProxyBackend&) { return true; }
+  static bool speaks_plain_http(const ProxyBackend& backend) { return !backend.tls; }
+
+  /// Routes of other kinds may use what the own ones do not; what they name is known once they are translated.
+  bool has_foreign_routes() const { return !resources_.api_routes.empty() || !resources_.ingresses.empty(); }
 
   /// Nothing that is served is behind the policy.
   void selects(const ProxyPolicy& policy) {
+    if (policy.target_kind == PolicyTarget::kUnknown || has_foreign_routes()) return;
     const std::string target = key_of(policy.target, policy.metadata);
     if (policy.target_kind == PolicyTarget::kRoute) {
       const auto route = routes_.find(target);
@@ -216,14 +229,14 @@ class TogetherLinter {
   }
 
   void unused() {
-    if (!resources_.routes.empty() && !refused_routes()) {
+    if (!resources_.routes.empty() && !refused_routes() && !has_foreign_routes()) {
       for (const ProxyBackend& backend : resources_.backends) {
         if (!used_.contains(key_of(backend.metadata))) {
           unused(backend.metadata, DiagnosticCode::kUnusedBackend, "no route sends requests to this backend");
         }
       }
     }
-    if (resources_.gateways.empty() || refused("ProxyGateway")) return;
+    if (resources_.gateways.empty() || refused("ProxyGateway") || !resources_.api_gateways.empty()) return;
     std::unordered_set<std::string> named;
     for (const ProxyGateway& gateway : resources_.gateways) {
       if (gateway.vip_ref) named.insert(gateway.vip_ref->value);

@@ -126,6 +126,7 @@ class Decoder {
   void decode_known(Node root, const Kind& kind) {
     Metadata metadata = name_of(root, kind.kind);
     Report report(diagnostics_, metadata.text());
+    if (kind.body == &schemas::kSecret) hide_secrets(root, report);
     check(root, kind, report);
     read_allowances(root.find("metadata"), kind.own, metadata.text(), diagnostics_);
     const Fields fields(root);
@@ -138,6 +139,18 @@ class Decoder {
     }
     read(fields, kind, metadata, report);
     if (!report.ok()) resources_.refused.push_back(std::move(metadata));
+  }
+
+  /// Values of secrets are neither printed nor quoted. Annotations may hold them too: `kubectl apply` leaves what it was
+  /// given in one.
+  void hide_secrets(Node root, Report& report) {
+    report.hide_values();
+    const Node metadata = root.find("metadata");
+    for (const Node values : {root.find("data"), root.find("stringData"), metadata.find("annotations")}) {
+      if (!values) continue;
+      if (!values.is_map()) diagnostics_.hide(values.span());
+      for (const Node value : values) diagnostics_.hide(value.span());
+    }
   }
 
   /// apiVersion and kind are known; metadata and the kind's own fields are checked against their schemas.

@@ -252,7 +252,9 @@ class Validator {
     Span span = node.span();
     if (!node.is_scalar() && node.key_span() != span) span = node.key_span();
     report_.fault(DiagnosticCode::kWrongType, span, path == nullptr ? "" : path->text(),
-                  "expected " + std::string(type_text(wanted)) + ", found " + found_text(node), std::move(fix));
+                  "expected " + std::string(type_text(wanted)) + ", found " +
+                      (report_.hides_values() ? "something else" : found_text(node)),
+                  report_.hides_values() ? std::string() : std::move(fix));
   }
 
   Report& report_;

@@ -29,12 +29,16 @@ class Report {
   void fault(DiagnosticCode code, Span span, std::string field, std::string message, std::string fix = {});
   void add(Diagnostic diagnostic);
   bool ok() const { return ok_; }
+  /// Messages must not repeat what was written: it is a secret.
+  void hide_values() { hides_values_ = true; }
+  bool hides_values() const { return hides_values_; }
   const std::string& resource() const { return resource_; }
 
  private:
   Diagnostics& diagnostics_;
   std::string resource_;
   bool ok_ = true;
+  bool hides_values_ = false;
 };
 
 /// Checks `node`, which is to be a map, and everything below it. Faults go to `report`.

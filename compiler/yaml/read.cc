@@ -359,6 +359,20 @@ Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece,
   return diagnostic;
 }
 
+/// Whether a document that cannot be read says `kind: Secret` somewhere: nothing else of it is known.
+bool may_be_secret(std::string_view text, Piece piece) {
+  text = text.substr(piece.begin, piece.end - piece.begin);
+  for (std::size_t at = text.find("Secret"); at != std::string_view::npos; at = text.find("Secret", at + 1)) {
+    std::string_view before = text.substr(0, at);
+    for (const char* between : {" \t\"'", ":", " \t\"'"}) {
+      const std::size_t last = before.find_last_not_of(between);
+      before = before.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    }
+    if (before.ends_with("kind")) return true;
+  }
+  return false;
+}
+
 /// nullopt when the piece holds nothing.
 std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t source, Piece piece,
                                    const ReadLimits& limits, Budget& budget) {
@@ -413,8 +427,10 @@ void read_documents(const SourceMap& sources, std::uint32_t source, Diagnostics&
     try {
       document = read_piece(sources, source, piece, limits, budget);
     } catch (Refused& refused) {
+      if (may_be_secret(text, piece)) diagnostics.hide({source, piece.begin, piece.end});
       diagnostics.add(std::move(refused.diagnostic));
     } catch (const YAML::Exception& fault) {
+      if (may_be_secret(text, piece)) diagnostics.hide({source, piece.begin, piece.end});
       diagnostics.add(syntax_fault(sources[source], source, piece, fault));
     }
     if (document) each(std::move(*document));
