@@ -119,8 +119,8 @@ constexpr Field kBackOffFields[] = {
 constexpr Object kBackOff{kBackOffFields};
 
 constexpr Field kRetryFields[] = {
-    strings("retryOn", "What is tried again.").one_of(kRetryOn),
-    integer("numRetries", "How often a request is tried again.").within(0, 100),
+    strings("retryOn", "What is tried again.").one_of(kRetryOn).defaults_to("[connect-failure, reset, refused-stream]"),
+    integer("numRetries", "How often a request is tried again.").within(0, 100).defaults_to("1"),
     string("perTryTimeout", "Time for one try.").as(Format::kDuration),
     object("retryBackOff", kBackOff, "Pauses between tries."),
 };

@@ -48,7 +48,7 @@ constexpr Field kOidcFields[] = {
     string("clientID", "Client id.").needed(),
     object("clientSecretRef", kSecretRef, "Secret with the key client-secret.").needed(),
     string("redirectURL", "Where the provider sends the user back to.").needed(),
-    strings("scopes", "Scopes."),
+    strings("scopes", "Scopes.").defaults_to("[openid, profile, email]"),
     object("sessionSecretRef", kSecretRef, "Secret with the key session-secret, 32 bytes.").needed(),
     strings("forwardHeaders", "Headers that the backend sees.").as(Format::kHeaderName),
     object("authorization", kAuthorization, "Roles and groups that are needed."),
@@ -77,7 +77,7 @@ constexpr Object kRate{kRateFields};
 
 constexpr Field kCorsFields[] = {
     strings("allowOrigins", "Origins that may read answers."),
-    strings("allowMethods", "Methods that they may use.").as(Format::kMethod),
+    strings("allowMethods", "Methods that they may use.").as(Format::kMethod).defaults_to("[GET, HEAD, POST]"),
     strings("allowHeaders", "Headers that they may send.").as(Format::kHeaderName),
     strings("exposeHeaders", "Headers that they may read.").as(Format::kHeaderName),
     string("maxAge", "How long a preflight answer holds.").as(Format::kDuration),
@@ -87,7 +87,7 @@ constexpr Object kCors{kCorsFields};
 
 constexpr Field kHstsFields[] = {
     boolean("enabled", "Whether the header is sent.").defaults_to("false"),
-    integer("maxAge", "Seconds.").within(0, kNoMaximum),
+    integer("maxAge", "Seconds.").within(0, kNoMaximum).defaults_to("31536000"),
     boolean("includeSubDomains", "Whether it covers subdomains.").defaults_to("false"),
     boolean("preload", "Whether it may be preloaded.").defaults_to("false"),
 };

@@ -132,8 +132,8 @@ constexpr Field kFilterFields[] = {
 constexpr Object kFilter{kFilterFields};
 
 constexpr Field kRetryFields[] = {
-    integer("maxRetries", "How often a request is tried again.").within(0, 100),
-    strings("retryOn", "What is tried again.").one_of(kRetryOn),
+    integer("maxRetries", "How often a request is tried again.").within(0, 100).defaults_to("1"),
+    strings("retryOn", "What is tried again.").one_of(kRetryOn).defaults_to("[connect-failure, reset, refused-stream]"),
 };
 constexpr Object kRetry{kRetryFields};
 

@@ -7,11 +7,14 @@
 #include <functional>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "compiler/link/defaults.h"
+#include "compiler/link/retry_on.h"
 #include "compiler/model/decode.h"
 #include "schemas/crd.h"
 #include "schemas/describe.h"
@@ -144,6 +147,35 @@ TEST(Tables, EveryDefaultIsAValueOfItsField) {
         return;
       }
     });
+  }
+}
+
+// link_test compares the single values; these are the lists, and what has no place of its own there.
+TEST(Tables, StateTheDefaultsOfTheLinker) {
+  const auto& d = compiler::link::kDefaults;
+  const auto stated = [](std::string_view kind, std::string_view path) {
+    return schemas::default_value(*schemas::find_field(*schemas::find_kind(kind), path));
+  };
+  const auto sorted = [](auto names) {
+    std::set<std::string> out;
+    for (const auto& name : names) out.insert(std::string(name));
+    return out;
+  };
+  const auto list = [&](std::string_view kind, std::string_view path) {
+    return sorted(stated(kind, path).get<std::vector<std::string>>());
+  };
+  EXPECT_EQ(list("ProxyGateway", "spec.compression.excludeTypes"), sorted(d.uncompressed_types));
+  EXPECT_EQ(list("ProxyPolicy", "spec.oidc.scopes"), sorted(d.oidc_scopes));
+  EXPECT_EQ(list("ProxyPolicy", "spec.cors.allowMethods"), sorted(d.cors_methods));
+  EXPECT_EQ(stated("ProxyPolicy", "spec.securityHeaders.hsts.maxAge"), d.hsts_max_age);
+  EXPECT_EQ(stated("ProxyBackend", "spec.healthCheck.httpHealthCheck.expectedStatuses"), Json::array({d.probe_status}));
+  EXPECT_EQ(stated("ProxyRoute", "spec.rules.filters.requestMirror.percent"), d.mirror_percent);
+  for (const auto& [kind, retry, count] : {std::tuple("ProxyRoute", "spec.rules.retry.", "maxRetries"),
+                                           std::tuple("ProxyBackend", "spec.retryPolicy.", "numRetries")}) {
+    EXPECT_EQ(stated(kind, std::string(retry) + count), d.retries);
+    std::vector<Located<std::string>> causes;
+    for (const std::string& cause : list(kind, std::string(retry) + "retryOn")) causes.push_back({cause, {}});
+    EXPECT_EQ(compiler::link::retry_on_bits(causes), d.retry_on);
   }
 }
 
