@@ -20,7 +20,8 @@ Installer::Installer(runtime::Server& server, std::optional<program::VerifyKey> 
 Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
                                             const program::EndpointSet& endpoints) {
   const std::shared_ptr<const runtime::LoadedProgram> running = server_.program();
-  auto view = program::read(std::move(bytes), running ? &running->view() : nullptr);
+  auto view =
+      program::read(std::move(bytes), running ? &running->view() : nullptr, program::Databases::kHashWhenSearched);
   if (!view) return view.error();
   if (running && view->hash() == running->hash()) {
     if (endpoints != endpoints_) server_.set_endpoints(endpoints);

@@ -163,8 +163,8 @@ const Section* ProgramView::find(SectionKind kind, std::uint64_t id) const {
   return found != sections_.end() && found->kind == kind && found->id == id ? &*found : nullptr;
 }
 
-Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
-                         const ProgramView* known) {
+Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes, const ProgramView* known,
+                         Databases databases) {
   if (Status status = check_header(bytes); !status) return status.error();
   ProgramView program;
   program.owner_ = std::move(owner);
@@ -185,7 +185,8 @@ Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std:
     std::copy(std::begin(entry.sha256), std::end(entry.sha256), section.hash.begin());
     section.view = SectionView(bytes.subspan(entry.offset, entry.size));
     if (already.hold(section)) continue;
-    if (sha256(section.view.bytes()) != section.hash)
+    const bool hash_now = entry.kind != SectionKind::kRegex || databases == Databases::kHashNow;
+    if (hash_now && sha256(section.view.bytes()) != section.hash)
       return malformed(section_name(entry.kind, entry.id) + ": its bytes do not have the hash it is listed with");
     if (const std::string fault = check_section(section); !fault.empty())
       return malformed(section_name(entry.kind, entry.id) + ": " + fault);
@@ -195,12 +196,13 @@ Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std:
   return program;
 }
 
-Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known) {
+Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known,
+                         Databases databases) {
   const std::span<const std::byte> all(*bytes);
-  return read(std::shared_ptr<const void>(std::move(bytes)), all, known);
+  return read(std::shared_ptr<const void>(std::move(bytes)), all, known, databases);
 }
 
-Result<ProgramView> read_file(const std::string& path, const ProgramView* known) {
+Result<ProgramView> read_file(const std::string& path, const ProgramView* known, Databases databases) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return file_error(path, errno);
   const std::unique_ptr<const int, void (*)(const int*)> closer(&file, [](const int* fd) { ::close(*fd); });
@@ -222,7 +224,7 @@ Result<ProgramView> read_file(const std::string& path, const ProgramView* known)
     if (count == 0) return Error{ErrorCode::kDataLoss, path + ": became shorter while it was read"};
     done += static_cast<std::size_t>(count);
   }
-  auto program = read(std::move(owner), {static_cast<const std::byte*>(data), size}, known);
+  auto program = read(std::move(owner), {static_cast<const std::byte*>(data), size}, known, databases);
   if (!program) return Error{program.error().code, path + ": " + program.error().text};
   return program;
 }

@@ -53,6 +53,10 @@ struct Section {
   SectionView view;
 };
 
+/// When the bytes of kRegex sections are held against their hashes. They are most of a large program, and a reader
+/// looks at none of them: who searches with a database must then do it before (runtime/match/regex_set.cc).
+enum class Databases : bool { kHashNow, kHashWhenSearched };
+
 /// A program whose bytes were checked. Immutable; holds its bytes alive.
 class ProgramView {
  public:
@@ -75,9 +79,8 @@ class ProgramView {
   const Section& policies() const { return *find(SectionKind::kPolicies, 0); }
 
  private:
-  friend Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known);
   friend Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
-                                  const ProgramView* known);
+                                  const ProgramView* known, Databases databases);
 
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> bytes_;
@@ -92,9 +95,11 @@ class ProgramView {
 /// bytes are equal are not checked again. \returns kDataLoss for anything malformed, naming section and field;
 /// kUnimplemented for another format version.
 Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std::byte> bytes,
-                         const ProgramView* known = nullptr);
-Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known = nullptr);
+                         const ProgramView* known = nullptr, Databases databases = Databases::kHashNow);
+Result<ProgramView> read(std::shared_ptr<const std::vector<std::byte>> bytes, const ProgramView* known = nullptr,
+                         Databases databases = Databases::kHashNow);
 /// Reads the file into memory of its own. kNotFound, kPermissionDenied, or as above.
-Result<ProgramView> read_file(const std::string& path, const ProgramView* known = nullptr);
+Result<ProgramView> read_file(const std::string& path, const ProgramView* known = nullptr,
+                              Databases databases = Databases::kHashNow);
 
 }  // namespace edge::program

@@ -297,7 +297,7 @@ std::optional<Decision> decide(const LoadedProgram& program, std::uint32_t bind,
   Decider decider(program, request, scratch);
   for (std::uint32_t at = most_specific(listener.host_names, keys, request.host); at != kNone;
        at = listener.entries[at].next) {
-    const LoadedHost& host = *listener.hosts[at];
+    const LoadedHost& host = listener.hosts[at];
     const std::uint32_t found = decider.run(host);
     if (decider.faulty()) {
       decider.count_fault();

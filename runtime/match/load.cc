@@ -93,7 +93,7 @@ struct LoadedProgram::Impl {
   std::vector<LoadedHost> hosts;
   std::vector<RegexSet*> host_regex_sets;
   std::vector<std::uint64_t> group_sets;
-  std::vector<const LoadedHost*> listener_hosts;
+  std::vector<LoadedHost> listener_hosts;  ///< side by side: no lookup waits for a pointer to one
 
   Status open_shards(const program::ProgramView& view, const Impl* previous);
   Status take_regex_sets(const program::ProgramView& view, const Impl* previous);
@@ -129,7 +129,7 @@ Status LoadedProgram::Impl::take_regex_sets(const program::ProgramView& view, co
     const Section& section = sections[i];
     regex_ids.push_back(section.id);
     regex_hashes.push_back(section.hash);
-    if (!regex_sets[i].assign(section.view.bytes(), static_cast<std::uint32_t>(i))) {
+    if (!regex_sets[i].assign(section.view.bytes(), section.hash, static_cast<std::uint32_t>(i))) {
       return data_loss("regex section: no database of this version of Hyperscan");
     }
     if (previous == nullptr) continue;
@@ -252,11 +252,12 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
     for (const program::HostEntry& entry : listener.entries) {
       const std::size_t at = position(impl.host_ids, entry.host_id);
       if (at == impl.host_ids.size()) return data_loss("a listener names a host section that is missing");
-      impl.listener_hosts.push_back(&impl.hosts[at]);
+      impl.listener_hosts.push_back(impl.hosts[at]);
     }
     listener.hosts = std::span(impl.listener_hosts).subspan(first);
     loaded->listeners_.push_back(listener);
   }
+  impl.hosts = {};
   loaded->view_ = std::move(view);
   return std::shared_ptr<const LoadedProgram>(loaded);
 }

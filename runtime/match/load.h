@@ -59,7 +59,7 @@ struct LoadedListener {
   const program::ListenerRecord* record = nullptr;
   const program::GatewayRecord* gateway = nullptr;
   /// One a HostEntry.
-  std::span<const LoadedHost* const> hosts;
+  std::span<const LoadedHost> hosts;
   std::span<const program::HostEntry> entries;
   NameLookup host_names;
 };

@@ -1,5 +1,6 @@
 #include "runtime/match/load.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -102,7 +103,7 @@ TEST(Load, SharesCodeWithTheProgramBefore) {
   const auto after = LoadedProgram::load(second.read(), nullptr, *before);
   const auto fresh = LoadedProgram::load(second.read(), nullptr);
   ASSERT_TRUE(after.ok() && fresh.ok());
-  const auto code = [](const auto& program) { return program->listener(0).hosts[0]->native; };
+  const auto code = [](const auto& program) { return program->listener(0).hosts[0].native; };
   EXPECT_EQ(code(*after), code(*before));
   EXPECT_NE(code(*fresh), code(*before));
   before = Error{ErrorCode::kCancelled, "dropped"};  // the code stays while the later program needs it
@@ -148,6 +149,35 @@ TEST(Load, RefusesASectionThatIsNoDatabase) {
   const auto loaded = LoadedProgram::load(program.read(damage), nullptr);
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().code, ErrorCode::kDataLoss);
+}
+
+TEST(Load, ADatabaseIsHashedBeforeItIsSearchedWith) {
+  TestProgram program;
+  TestHost& host = program.add("");
+  host.regex_target(host.group({host.node(Op::kRegex, host.regex("a"))}));
+  const auto bytes = program.assemble(nullptr);
+  const auto sound = program::read(bytes);
+  ASSERT_TRUE(sound.ok());
+  const auto sections = sound->sections();
+  const auto regex = std::ranges::find(sections, program::SectionKind::kRegex, &program::Section::kind);
+  const auto damaged = std::make_shared<std::vector<std::byte>>(*bytes);
+  (*damaged)[static_cast<std::size_t>(regex->view.bytes().data() - bytes->data()) + regex->view.bytes().size() - 1] ^=
+      std::byte{1};
+
+  EXPECT_FALSE(program::read(damaged).ok());
+  const auto found = [](const std::shared_ptr<const std::vector<std::byte>>& of) {
+    auto view = program::read(of, nullptr, program::Databases::kHashWhenSearched);
+    if (!view.ok()) return std::string(view.error().text);
+    auto loaded = LoadedProgram::load(std::move(*view), nullptr);
+    if (!loaded.ok()) return std::string(loaded.error().text);
+    MatchScratch scratch;
+    if (!scratch.prepare(**loaded).ok()) return std::string("prepare");
+    const program::RequestView request{"GET", "x", "/a", {}, {}, {}};
+    const bool matched = decide(**loaded, 0, request, scratch).has_value();
+    return std::string(matched ? "matched" : "refused") + " with " + std::to_string(scratch.faults()) + " faults";
+  };
+  EXPECT_EQ(found(bytes), "matched with 0 faults");
+  EXPECT_EQ(found(damaged), "refused with 1 faults");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <hs/hs_common.h>
 #include <hs/hs_runtime.h>
 
+#include "program/sha256.h"
+
 namespace edge::runtime {
 namespace {
 
@@ -19,8 +21,9 @@ void release(RegexDatabase* held) {
 
 RegexSet::~RegexSet() { release(loaded_.load(std::memory_order_acquire)); }
 
-bool RegexSet::assign(std::span<const std::byte> serialised, std::uint32_t index) {
+bool RegexSet::assign(std::span<const std::byte> serialised, const program::Hash& hash, std::uint32_t index) {
   serialised_ = serialised;
+  hash_ = hash;
   index_ = index;
   std::size_t size = 0;
   return hs_serialized_database_size(reinterpret_cast<const char*>(serialised.data()), serialised.size(), &size) ==
@@ -36,6 +39,8 @@ void RegexSet::share(const RegexSet& other) {
 
 const hs_database* RegexSet::database() {
   if (const RegexDatabase* held = loaded_.load(std::memory_order_acquire)) return held->database;
+  // A reader may have left databases to be hashed here (program::Databases): Hyperscan sees no byte before.
+  if (program::sha256(serialised_) != hash_) return nullptr;
   hs_database_t* database = nullptr;
   if (hs_deserialize_database(reinterpret_cast<const char*>(serialised_.data()), serialised_.size(), &database) !=
       HS_SUCCESS) {

@@ -29,18 +29,19 @@ class RegexSet {
   RegexSet(const RegexSet&) = delete;
   RegexSet& operator=(const RegexSet&) = delete;
 
-  /// Takes the bytes, which must outlive the set, and its number in its program. \returns false when they are no
-  /// database for this Hyperscan and CPU; says nothing of the database's inside.
-  bool assign(std::span<const std::byte> serialised, std::uint32_t index);
+  /// Takes the bytes, which must outlive the set, the hash that the manifest lists for them, and the set's number in
+  /// its program. \returns false when they are no database for this Hyperscan and CPU; says nothing of its inside.
+  bool assign(std::span<const std::byte> serialised, const program::Hash& hash, std::uint32_t index);
   std::uint32_t index() const { return index_; }
   /// Shares what `other`, a set of the same bytes, has deserialised; nothing happens when that is nothing.
   void share(const RegexSet& other);
 
-  /// Null when the bytes are damaged or memory ran out.
+  /// Null when the bytes are damaged (they have another hash) or memory ran out.
   const hs_database* database();
 
  private:
   std::span<const std::byte> serialised_;
+  program::Hash hash_{};
   std::uint32_t index_ = 0;
   std::atomic<RegexDatabase*> loaded_{nullptr};
 };
