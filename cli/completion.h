@@ -4,6 +4,7 @@
 // offered is never older than the program.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 // text has its format is told by compiler/model/formats.h alone.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "schemas/schema.h"

@@ -1,5 +1,6 @@
 #include "schemas/openapi.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <vector>

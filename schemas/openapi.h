@@ -1,6 +1,8 @@
 // A table as JSON: as the structural OpenAPI v3 schema that a cluster takes, and as the JSON Schema that editors take.
 #pragma once
 
+#include <cstdint>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "schemas/schema.h"
