@@ -189,6 +189,9 @@ class Validator {
   void string(Node node, const Field& field, const FieldPath* path, Type wanted) {
     if (!is_string(node)) {
       const bool unit = field.format == Format::kDuration && node.is_scalar();
+      if (field.format == Format::kPercent && node.is_scalar()) {
+        return wrong_type(node, wanted, path, "write a percentage with its sign: `" + clipped(node.text()) + "%`");
+      }
       return wrong_type(node, wanted, path,
                         unit ? "write a duration with its unit: `" + clipped(node.text()) + "s`" : quote_hint(node));
     }
