@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "program/path_table.h"
 
@@ -140,6 +141,14 @@ std::optional<TableRule> HostRules::taker(const program::RequestView& request,
   const program::Outcome outcome = program::evaluate_host(host_, request, regex, &trace);
   if (outcome.host == nullptr) return std::nullopt;
   return trace.rule;
+}
+
+Landing land(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
+             const program::RegexMatcher& regex) {
+  LastRule trace;
+  const program::Outcome outcome = program::evaluate(program, bind, request, regex, &trace);
+  if (outcome.host == nullptr) return {outcome.listener, nullptr, {}};
+  return {outcome.listener, outcome.host, std::move(trace.rule)};
 }
 
 }  // namespace edge::compiler::analyze

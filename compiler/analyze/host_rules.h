@@ -51,4 +51,13 @@ class HostRules {
   std::unordered_map<std::uint32_t, Set> predicates_;
 };
 
+/// Where a request ends in a whole program.
+struct Landing {
+  std::uint32_t listener = program::kNone;  ///< index of the ListenerRecord; kNone: none takes the host
+  const program::Section* host = nullptr;   ///< null: no rule takes it
+  TableRule rule = {};
+};
+Landing land(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
+             const program::RegexMatcher& regex);
+
 }  // namespace edge::compiler::analyze

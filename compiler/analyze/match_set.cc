@@ -31,7 +31,7 @@ Set path_set(Space& space, const PathMatch& path) {
 }  // namespace
 
 /// Depth: at most expr::kMaxExpressionDepth.
-Set expression_set(Space& space, const Expression& expression) {
+Set expression_set(Space& space, const Expression& expression, const FactSet& facts) {
   const Subject path{Subject::Kind::kPath};
   switch (expression.kind) {
     case Expression::Kind::kHeader:
@@ -48,13 +48,15 @@ Set expression_set(Space& space, const Expression& expression) {
       return space.where(path, Test::kContains, expression.value);
     case Expression::Kind::kSourceIn:
       return space.source_in(expression.cidr);
+    case Expression::Kind::kFact:
+      return facts ? facts(expression) : space.nothing();
     case Expression::Kind::kAnd:
     case Expression::Kind::kOr:
     case Expression::Kind::kNot:
       break;
   }
   std::vector<Set> operands;
-  for (const Expression& operand : expression.operands) operands.push_back(expression_set(space, operand));
+  for (const Expression& operand : expression.operands) operands.push_back(expression_set(space, operand, facts));
   if (expression.kind == Expression::Kind::kNot) return space.complement(operands.front());
   return expression.kind == Expression::Kind::kAnd ? space.all_of(std::move(operands))
                                                    : space.any_of(std::move(operands));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "compiler/analyze/space.h"
 #include "compiler/expr/expression.h"
@@ -9,7 +10,10 @@
 
 namespace edge::compiler::analyze {
 
-Set expression_set(Space& space, const expr::Expression& expression);
+/// What a fact of a claim comes to; null where there are none.
+using FactSet = std::function<Set(const expr::Expression& fact)>;
+
+Set expression_set(Space& space, const expr::Expression& expression, const FactSet& facts = nullptr);
 
 /// The requests that one match of a route asks for, its expression included; hosts are not looked at. What cannot be
 /// read matches nothing.

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "compiler/analyze/shadow_status.h"
 #include "compiler/emit/native.h"
 #include "compiler/emit/tables.h"
 #include "compiler/expr/regex_matcher.h"
@@ -38,6 +39,7 @@ std::function<std::optional<std::vector<bool>>(std::uint64_t, std::size_t, std::
 struct Fixture : ir::TestConfig {
   using TestConfig::TestConfig;
   ProofStats stats;
+  std::vector<Shadowing> shadowed;
   bool lying_regex = false;
 
   /// `code: message` of what the proof says; every host with native code.
@@ -63,7 +65,7 @@ struct Fixture : ir::TestConfig {
         return nullptr;
       };
       engines.regex = portable_sets(host, lying_regex);
-      const ProofStats one = prove_host(config, host, view, engines, diagnostics);
+      const ProofStats one = prove_host(config, host, view, engines, diagnostics, &shadowed);
       stats.rules += one.rules;
       stats.reached += one.reached;
       stats.unreachable += one.unreachable;
@@ -103,6 +105,39 @@ TEST(Prove, WhatIsHiddenIsToldWithItsWinnerAndARequest) {
       ElementsAre("EDGE0501 no request reaches this rule on host `a.com`: default/old rules[0].matches[0] comes "
                   "first and takes all its requests; `GET http://a.com/api` goes to the other rule"));
   EXPECT_EQ(f.stats.unreachable, 1U);
+  const std::vector<ResourceStatus> statuses = shadow_statuses(f.config, f.shadowed);
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_EQ(statuses[0].name, "new");
+  EXPECT_THAT(statuses[0].conditions,
+              ElementsAre(Condition{"Shadowed", ConditionStatus::kTrue, "Shadowed",
+                                    "rules[0].matches[0] is never reached: default/old rules[0].matches[0] takes its "
+                                    "requests, such as `GET http://a.com/api`"}));
+}
+
+TEST(Prove, OnePatternThatImpliesAnotherHidesIt) {
+  Fixture f;
+  f.route("r", {"a.com"}, {pattern("^/api/v[0-9]"), pattern("^/api/v(?:1|22)/x$"), pattern("^/api/v[0-9a]")});
+  const auto lines = f.proved();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("comes first and takes all its requests; `GET http://a.com/api/v1/x` goes"));
+  EXPECT_EQ(f.stats.undecided, 0U);
+}
+
+TEST(Prove, WhatOptionsAloneReachesIsToldSo) {
+  Fixture f;
+  f.route("r", {"a.com"}, {prefix("/"), any()});
+  const auto lines = f.proved();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("only `OPTIONS *`"));
+}
+
+TEST(Prove, WhatIsNotDecidedIsCountedAndTold) {
+  Fixture f;
+  f.route("r", {"a.com"}, {pattern("^/[ab]*a[ab]{16}$"), pattern("^/[ab]*b[ab]{16}$"), pattern("^/[ab]{17,}$")});
+  const auto lines = f.proved();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("EDGE0504"));
+  EXPECT_EQ(f.stats.undecided, 1U);
 }
 
 TEST(Prove, TwoRulesTogetherCanHideAThird) {

@@ -111,7 +111,9 @@ LinkedConfig small_config(Chance& chance) {
   compiler::LinkedListener& listener = config.listeners.emplace_back();
   listener.name = "http";
   listener.port = 80;
-  config.backends.emplace_back().identity = {"ProxyBackend", "edge", "app", 0, {}};
+  for (const char* const name : {"app", "next"}) {
+    config.backends.emplace_back().identity = {"ProxyBackend", "edge", name, 0, {}};
+  }
   for (std::uint32_t i = 0, routes = 3 + chance.below(5); i < routes; ++i) {
     LinkedRoute& route = config.routes.emplace_back();
     route.identity = {"ProxyRoute", "edge", "r" + std::to_string(i), chance.below(2), {}};
@@ -119,7 +121,8 @@ LinkedConfig small_config(Chance& chance) {
     if (chance.one_in(3)) route.expression = located(small_expression(chance, 2));
     compiler::LinkedRule& rule = route.rules.emplace_back();
     for (std::uint32_t n = 1 + chance.below(4); n > 0; --n) rule.matches.push_back(small_match(chance));
-    rule.backends.push_back({0, 1});
+    rule.backends.push_back({chance.below(2), 1});
+    if (chance.one_in(4)) rule.backends.push_back({chance.below(2), chance.below(2)});
     route.listeners = {0};
   }
   return config;

@@ -1,0 +1,368 @@
+#include "compiler/analyze/claim.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/analyze/explain_words.h"
+#include "compiler/analyze/host_rules.h"
+#include "compiler/analyze/match_set.h"
+#include "compiler/analyze/space.h"
+#include "compiler/expr/regex_matcher.h"
+#include "compiler/link/effective_policies.h"
+#include "program/records.h"
+
+namespace edge::compiler::analyze {
+namespace {
+
+using expr::Expression;
+using expr::Fact;
+using program::kNone;
+
+constexpr std::array kPolicyTypes = {PolicyType::kRateLimit,      PolicyType::kBasicAuth,   PolicyType::kJwt,
+                                     PolicyType::kOidc,           PolicyType::kForwardAuth, PolicyType::kCors,
+                                     PolicyType::kSecurityHeaders};
+
+using TypeSet = std::uint32_t;  ///< bits, by PolicyType
+TypeSet bit_of(PolicyType type) { return TypeSet{1} << static_cast<unsigned>(type); }
+
+bool mentions(const Expression& claim, std::initializer_list<Fact> facts) {
+  if (claim.kind == Expression::Kind::kFact) return std::ranges::find(facts, claim.fact) != facts.end();
+  return std::ranges::any_of(claim.operands, [&](const Expression& operand) { return mentions(operand, facts); });
+}
+
+/// What is known of all requests that end in one place.
+struct End {
+  std::string_view gateway = {};
+  std::string_view listener = {};
+  std::string_view route = {};
+  std::string_view backend = {};
+  int status = 0;  ///< 0: a backend answers
+  bool denied = false;
+  TypeSet policies = 0;
+  Set requests{};  ///< those that can end here once the rule takes them
+};
+
+/// The proxy's own answer of a rule, backends apart; 0: none.
+int own_status(const program::SectionView& host, const program::TrafficRecord& traffic) {
+  if ((traffic.flags & program::kDenied) != 0) return 503;
+  for (const program::FilterRecord& filter : host.array(traffic.filters)) {
+    if (filter.op == program::FilterOp::kRedirect) return static_cast<int>(filter.detail & 0xffff);
+  }
+  return 0;
+}
+
+/// Names of listeners or hosts with what they lead to.
+using Names = std::vector<std::pair<HostPattern, std::uint32_t>>;
+
+Names names_of(const program::SectionView& section, const program::NameTable& table) {
+  Names names;
+  const auto add = [&](const std::string& text, std::uint32_t target) {
+    const auto pattern = HostPattern::parse(text);
+    if (target != kNone && pattern) names.emplace_back(*pattern, target);
+  };
+  for (const program::NameEntry& entry : section.array(table.entries)) {
+    const std::string name(section.string(entry.name));
+    add(name, entry.exact);
+    add("*." + name, entry.wildcard);
+  }
+  if (table.fallback != kNone) names.emplace_back(HostPattern(), table.fallback);
+  return names;
+}
+
+/// The hosts that lead to `target`: its names, less the more specific ones of others.
+Set hosts_of(Space& space, const Names& names, std::uint32_t target) {
+  std::vector<Set> own;
+  for (const auto& [pattern, to] : names) {
+    if (to != target) continue;
+    std::vector<Set> parts = {space.host_in(pattern)};
+    for (const auto& [other, elsewhere] : names) {
+      const bool inside = HostPattern::intersect(pattern, other) == std::optional(other) && other != pattern;
+      if (elsewhere != target && inside) parts.push_back(space.complement(space.host_in(other)));
+    }
+    own.push_back(space.all_of(std::move(parts)));
+  }
+  return space.any_of(std::move(own));
+}
+
+/// The program with what its configuration knows beyond it.
+struct Surroundings {
+  Surroundings(const LinkedConfig& linked, const program::ProgramView& view)
+      : config(linked), program(view), section(view.listeners().view) {
+    const auto key = [](const Identity& identity) { return identity.name_space + "/" + identity.name; };
+    for (std::uint32_t i = 0; i < config.gateways.size(); ++i) gateways[key(config.gateways[i].identity)].push_back(i);
+    for (const LinkedRoute& route : config.routes) routes[key(route.identity)].push_back(&route);
+  }
+
+  /// The types of policy that requests of a route pass for certain. Kinds may share names; then what all of them pass.
+  TypeSet policies_of(const std::string& gateway, const std::string& route) {
+    const auto [known, fresh] = policies.try_emplace(gateway + " " + route, ~TypeSet{0});
+    if (!fresh) return known->second;
+    for (const std::uint32_t index : gateways[gateway]) {
+      for (const LinkedRoute* const linked : routes[route]) {
+        TypeSet types = 0;
+        for (const std::uint32_t policy : link::effective_policies(config, index, *linked)) {
+          types |= bit_of(config.policies[policy].type);
+        }
+        known->second &= types;
+      }
+    }
+    return known->second;
+  }
+
+  const LinkedConfig& config;
+  const program::ProgramView& program;
+  const program::SectionView& section;
+  program::RegexMatcher regex = expr::regex_matcher();
+  std::unordered_map<std::string, std::vector<std::uint32_t>> gateways;
+  std::unordered_map<std::string, std::vector<const LinkedRoute*>> routes;
+  std::unordered_map<std::string, TypeSet> policies;  ///< by gateway and route
+};
+
+/// One claim, and the requests of one bind that one set of hosts brings.
+class EndCheck {
+ public:
+  EndCheck(const Surroundings& state, const Expression& claim, std::uint32_t bind, ClaimResult& result)
+      : program_(state.program),
+        regex_(state.regex),
+        claim_(claim),
+        bind_(bind),
+        result_(result),
+        port_(state.section.array(state.section.header<program::ListenersHeader>().binds)[bind].port) {}
+
+  Space& space() { return space_; }
+
+  HostRules& rules(const program::Section& host) {
+    auto& known = rules_[host.id];
+    if (!known) known = std::make_unique<HostRules>(space_, host);
+    return *known;
+  }
+
+  /// Requests of `from` that `rule` of `host` takes (null: that no rule takes) and that end in `end`. False once the
+  /// claim has failed.
+  bool check(Set from, const program::Section* host, const TableRule& rule, const End& end) {
+    const Set claim = expression_set(space_, claim_, [&](const Expression& fact) { return holds(fact, end); });
+    const Set against = space_.all_of({from, end.requests, space_.complement(claim)});
+    if (against == space_.nothing()) return true;
+    Effort effort(kUsualEffort);
+    Finding finding = space_.find(against, effort, [&](const Witness& request) { return refuse(request, host, rule); });
+    switch (finding.state) {
+      case Finding::State::kNone:
+        return true;
+      case Finding::State::kNotDecided:
+        if (result_.undecided++ == 0) result_.reason = finding.reason;
+        return true;
+      case Finding::State::kFound:
+        break;
+    }
+    result_.state = ClaimResult::State::kFails;
+    result_.request = std::move(finding.request);
+    result_.request->port = port_;
+    result_.bind = bind_;
+    result_.backend = end.backend;
+    return false;
+  }
+
+ private:
+  /// What another rule takes does not end here. Which of two rules comes first is the same for all requests of both.
+  std::optional<Set> refuse(const Witness& request, const program::Section* host, const TableRule& rule) {
+    const WitnessView view(request);
+    const Landing landing = land(program_, bind_, view.view(), regex_);
+    if (landing.host == host && (host == nullptr || landing.rule.same_match(rule))) return std::nullopt;
+    if (landing.host == nullptr) return space_.everything();  // what the rule matches is never lost; see prove.h
+    const auto& header = landing.host->view.header<program::HostHeader>();
+    const auto pattern = HostPattern::parse(landing.host->view.string(header.pattern));
+    return space_.all_of({space_.host_in(pattern.value_or(HostPattern())), rules(*landing.host).matches(landing.rule)});
+  }
+
+  Set holds(const Expression& fact, const End& end) {
+    const auto when = [&](bool fulfilled) { return fulfilled ? space_.everything() : space_.nothing(); };
+    switch (fact.fact) {
+      case Fact::kHost:
+        return space_.host_in(HostPattern::parse(fact.value).value_or(HostPattern()));
+      case Fact::kGateway:
+        return when(end.gateway == fact.value);
+      case Fact::kListener:
+        return when(end.listener == fact.value);
+      case Fact::kRoute:
+        return when(end.route == fact.value);
+      case Fact::kBackend:
+        return when(end.backend == fact.value);
+      case Fact::kPolicy:
+        return when(std::ranges::any_of(kPolicyTypes, [&](PolicyType type) {
+          return type_text(type) == fact.value && (end.policies & bit_of(type)) != 0;
+        }));
+      case Fact::kStatus:
+        if (fact.value == "redirect") return when(end.status >= 300 && end.status <= 399);
+        return when(std::to_string(end.status) == fact.value);
+      case Fact::kDenied:
+        break;
+    }
+    return when(end.denied);
+  }
+
+  const program::ProgramView& program_;
+  const program::RegexMatcher& regex_;
+  const Expression& claim_;
+  std::uint32_t bind_;
+  ClaimResult& result_;
+  std::uint16_t port_;
+  Space space_;
+  std::map<std::uint64_t, std::unique_ptr<HostRules>> rules_;
+};
+
+/// The ends of one rule: by backend, where the claim can tell them apart (rule D3).
+std::vector<End> ends_of(Space& space, const program::ProgramView& program, const program::SectionView& host,
+                         const program::ActionRecord& action, const End& common, bool by_backend,
+                         std::vector<std::string>& names) {
+  End end = common;
+  end.requests = space.everything();
+  if (end.status != 0 || !by_backend) return {end};
+  const program::Split split = program::split_of(host, action);
+  const Set canary = space.where({Subject::Kind::kHeader, "x-canary"}, Test::kEquals, "true");
+  std::vector<End> ends;
+  names.reserve(split.backends.size());
+  for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
+    const bool weighted = split.backends[i].weight > 0;
+    if (i == split.canary) {
+      end.requests = weighted ? space.everything() : canary;
+    } else {
+      end.requests = weighted ? space.complement(canary) : space.nothing();
+    }
+    end.backend = names.emplace_back(backend_name(program, split.backends[i].backend_id()));
+    end.status = end.backend.empty() ? 500 : 0;
+    ends.push_back(end);
+  }
+  const bool none = std::ranges::none_of(split.backends, [](const auto& backend) { return backend.weight > 0; });
+  if (none) {
+    end.backend = {};
+    end.status = 500;
+    end.requests = split.backends.empty() ? space.everything() : space.complement(canary);
+    ends.push_back(end);
+  }
+  return ends;
+}
+
+/// Goes through all ends, until the claim fails.
+class Walk {
+ public:
+  Walk(Surroundings& state, const Expression& claim)
+      : state_(state),
+        header_(state.section.header<program::ListenersHeader>()),
+        claim_(claim),
+        by_backend_(mentions(claim, {Fact::kBackend, Fact::kStatus})),
+        of_untaken_(!mentions(claim, {Fact::kPolicy}) ||
+                    mentions(claim, {Fact::kStatus, Fact::kBackend, Fact::kRoute, Fact::kDenied})) {}
+
+  ClaimResult run() {
+    const auto binds = state_.section.array(header_.binds);
+    for (std::uint32_t bind = 0; bind < binds.size(); ++bind) {
+      const program::Protocol protocol = binds[bind].protocol;
+      const bool http = protocol == program::Protocol::kHttp || protocol == program::Protocol::kHttps;
+      if (http && !check_bind(bind, names_of(state_.section, binds[bind].listeners))) return result_;
+    }
+    if (result_.undecided > 0) result_.state = ClaimResult::State::kNotDecided;
+    return result_;
+  }
+
+ private:
+  /// Like those below: false once the claim has failed.
+  bool check_bind(std::uint32_t bind, const Names& names) {
+    std::vector<std::uint32_t> listeners;
+    for (const auto& [pattern, listener] : names) listeners.push_back(listener);
+    std::ranges::sort(listeners);
+    listeners.erase(std::ranges::unique(listeners).begin(), listeners.end());
+    for (const std::uint32_t listener : listeners) {
+      if (!check_listener(bind, names, listener)) return false;
+    }
+    return check_untaken(bind, {}, [&](Space& space) {  // hosts that no listener takes
+      std::vector<Set> taken;
+      for (const auto& [pattern, listener] : names) taken.push_back(space.host_in(pattern));
+      return space.complement(space.any_of(std::move(taken)));
+    });
+  }
+
+  bool check_listener(std::uint32_t bind, const Names& names, std::uint32_t index) {
+    const program::ListenerRecord& listener = state_.section.array(header_.listeners)[index];
+    const program::GatewayRecord& record = state_.section.array(header_.gateways)[listener.gateway];
+    const std::string gateway =
+        std::string(state_.section.string(record.name_space)) + "/" + std::string(state_.section.string(record.name));
+    End end;
+    end.gateway = gateway;
+    end.listener = state_.section.string(listener.name);
+    for (const program::HostEntry& entry : state_.section.array(listener.host_entries)) {
+      const program::Section& host = *state_.program.find(program::SectionKind::kHost, entry.host_id);
+      EndCheck check(state_, claim_, bind, result_);
+      const HostPattern pattern = HostPattern::parse(state_.section.string(entry.pattern)).value_or(HostPattern());
+      const Set hosts = check.space().all_of({hosts_of(check.space(), names, index), check.space().host_in(pattern)});
+      if (!check_host(check, hosts, host, end)) return false;
+    }
+    return check_untaken(bind, end, [&](Space& space) { return hosts_of(space, names, index); });
+  }
+
+  bool check_host(EndCheck& check, Set hosts, const program::Section& host, const End& of_listener) {
+    const program::SectionView& view = host.view;
+    const auto& tables = view.header<program::HostHeader>();
+    for (const TableRule& rule : check.rules(host).rules()) {
+      const program::ActionRecord& action = view.array(tables.actions)[rule.action];
+      const program::TrafficRecord& traffic = view.array(tables.traffics)[action.traffic];
+      const program::RouteRecord& route = view.array(tables.routes)[action.route];
+      const std::string name =
+          std::string(program::name_space_of(view, route)) + "/" + std::string(view.string(route.name));
+      End end = of_listener;
+      end.route = name;
+      end.status = own_status(view, traffic);
+      end.denied = (traffic.flags & program::kDenied) != 0;
+      end.policies = state_.policies_of(std::string(end.gateway), name);
+      const Set from = check.space().all_of({hosts, check.rules(host).matches(rule)});
+      std::vector<std::string> backends;
+      for (const End& each : ends_of(check.space(), state_.program, view, action, end, by_backend_, backends)) {
+        if (!check.check(from, &host, rule, each)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Requests that no rule takes, of the hosts that `hosts_in` gives.
+  template <typename HostsIn>
+  bool check_untaken(std::uint32_t bind, End end, HostsIn hosts_in) {
+    if (!of_untaken_) return true;
+    EndCheck check(state_, claim_, bind, result_);
+    end.status = 404;
+    end.requests = check.space().everything();
+    return check.check(hosts_in(check.space()), nullptr, {}, end);
+  }
+
+  Surroundings& state_;
+  const program::ListenersHeader& header_;
+  const Expression& claim_;
+  bool by_backend_;
+  bool of_untaken_;
+  ClaimResult result_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> policy_types() {
+  static const std::array names = [] {
+    std::array<std::string_view, kPolicyTypes.size()> result;
+    std::ranges::transform(kPolicyTypes, result.begin(), type_text);
+    return result;
+  }();
+  return names;
+}
+
+struct ClaimCheck::State {
+  Surroundings surroundings;
+};
+
+ClaimCheck::ClaimCheck(const LinkedConfig& config, const program::ProgramView& program)
+    : state_(std::make_unique<State>(State{{config, program}})) {}
+ClaimCheck::~ClaimCheck() = default;
+
+ClaimResult ClaimCheck::check(const Expression& claim) { return Walk(state_->surroundings, claim).run(); }
+
+}  // namespace edge::compiler::analyze
