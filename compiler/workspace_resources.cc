@@ -224,7 +224,12 @@ void WorkspaceResources::add_routes(const Names& names, model::ResourceSet& set)
     const auto found = claims_.find(name);
     if (found == claims_.end()) continue;
     for (const std::uint32_t place : found->second.routes) set.routes.push_back(routes_[place]);
-    set.refused.insert(set.refused.end(), found->second.refused.begin(), found->second.refused.end());
+    // Which of several is pointed to must not depend on the order of edits.
+    std::vector<model::Metadata> refused = found->second.refused;
+    std::ranges::sort(refused, {}, [this](const model::Metadata& metadata) {
+      return std::tie(documents_[metadata.span.source].name, metadata.span.begin);
+    });
+    set.refused.insert(set.refused.end(), refused.begin(), refused.end());
     add_policies(name, set);
   }
 }

@@ -46,7 +46,7 @@ struct Follower::Attempt {
 };
 
 Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour)
-    : paths_(std::move(paths)), colour_(colour), compiler_(std::move(options)) {}
+    : paths_(std::move(paths)), colour_(colour), workspace_(std::move(options)) {}
 
 Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> paths, compiler::CompileOptions options,
                                                    Colour colour) {
@@ -62,7 +62,7 @@ Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> path
   return follower;
 }
 
-std::optional<Follower::Texts> Follower::read(std::string& fault) {
+std::optional<Texts> Follower::read(std::string& fault) {
   // Watched first: a change while we read is then told by the next wait.
   Status status = watch_->watch(paths_);
   SourceMap sources;
@@ -100,10 +100,12 @@ std::optional<Update> Follower::next() {
 Follower::Attempt Follower::compile(const Texts& texts) {
   Attempt attempt;
   for (const auto& [name, text] : texts) attempt.sources.add(name, text);
-  compiler::LinkedConfig config = compiler::read_config(attempt.sources, attempt.diagnostics);
-  attempt.artifact = compiler_.compile(config, attempt.diagnostics);
+  attempt.artifact = workspace_.apply(documents_.become(texts));
+  attempt.diagnostics = workspace_.diagnostics();
+  attempt.diagnostics.relocate(
+      [this](Span span) { return span.somewhere() ? documents_.place(workspace_.document(span.source), span) : span; });
   attempt.diagnostics.finish(attempt.sources);
-  attempt.endpoints = std::move(config.endpoints);
+  attempt.endpoints = workspace_.endpoints();
   return attempt;
 }
 

@@ -1,10 +1,12 @@
 // Follows configuration files: whenever they change they are compiled, and what can be served is handed on.
 //
+// A document that did not change is not read again, and what does not depend on one that did is not compiled again
+// (compiler/workspace.h).
+//
 // A fault never takes away what worked: a file with errors is replaced by its last version without, and the rest of the
 // configuration is compiled as it is now.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,8 @@
 #include "base/result.h"
 #include "base/source.h"
 #include "compiler/compile.h"
+#include "compiler/workspace.h"
+#include "controller/followed_documents.h"
 #include "program/endpoints.h"
 
 namespace edge::controller {
@@ -42,7 +46,6 @@ class Follower {
   void stop() { watch_->stop(); }
 
  private:
-  using Texts = std::map<std::string, std::string>;  // by the name of the file
   struct Attempt;
 
   Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour);
@@ -53,7 +56,8 @@ class Follower {
 
   std::vector<std::string> paths_;
   Colour colour_;
-  compiler::Compiler compiler_;
+  compiler::Workspace workspace_;
+  FollowedDocuments documents_;
   std::unique_ptr<FileWatch> watch_;
   bool started_ = false;
   std::optional<Texts> seen_;  ///< what the last update was made from

@@ -126,6 +126,27 @@ TEST_F(Follow, AFileThatWasNeverSoundIsLeftOutAndNeverWidened) {
   EXPECT_THAT(tree(update), testing::AllOf(HasSubstr("/b"), Not(HasSubstr("/a"))));
 }
 
+TEST_F(Follow, AFaultIsToldWhereItStandsNowThoughItsDocumentOnlyMoved) {
+  const std::string faulty = "---\n" + route("a", "/a", "  expression: 'path exact'\n");
+  put("a.yaml", faulty);
+  start();
+  EXPECT_THAT(next().report, HasSubstr("a.yaml:7:"));
+  put("a.yaml", route("b", "/b") + faulty);
+  const Update moved = next();
+  EXPECT_THAT(moved.report, testing::AllOf(HasSubstr("a.yaml:15:"), Not(HasSubstr("a.yaml:7:"))));
+}
+
+TEST_F(Follow, TheSameTextTwiceIsADoubleUntilOneGoes) {
+  const std::string text = route("a", "/a");
+  put("a.yaml", text + "---\n" + text);
+  start();
+  EXPECT_THAT(next().report, HasSubstr("given twice"));
+  put("a.yaml", text);
+  const Update single = next();
+  EXPECT_TRUE(single.clean) << single.report;
+  EXPECT_THAT(tree(single), HasSubstr("/a"));
+}
+
 TEST_F(Follow, WhatIsNotThereIsSaid) {
   const auto follower = Follower::create({(dir_ / "none.yaml").string()}, {}, Colour::kNo);
   ASSERT_FALSE(follower.ok());

@@ -80,6 +80,8 @@ int run(const cli::Arguments& arguments) {
   if (!service) return failed(service.error());
   compiler::CompileOptions compile;
   compile.key = &*key;
+  // Beside the last program: a start with many patterns then costs what reading them does.
+  compile.cache_dir = arguments.one("data-dir") + "/cache";
   auto follower = controller::Follower::create(arguments.all("config"), compile, cli::colour_for(stderr));
   if (!follower) return failed(follower.error());
 
