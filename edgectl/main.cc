@@ -58,7 +58,12 @@ cli::Program table() {
                       .help = "CPU of the native code",
                       .fallback = "x86-64-v2",
                       .choices = {"tables-only", "x86-64", "x86-64-v2", "x86-64-v3", "aarch64"}},
-                     {.name = "timings", .help = "Print to stderr how long each stage took"}},
+                     {.name = "cache-dir",
+                      .value = "DIR",
+                      .help = "Where databases and code are kept (default: $XDG_CACHE_HOME/edge)"},
+                     {.name = "no-cache", .help = "Keep nothing, and use nothing that was kept"},
+                     {.name = "timings",
+                      .help = "Print to stderr how long each stage took, and what came from the cache"}},
            .examples =
                {"edgectl compile -f config/ -o site.edgeprog --sign-key edge.key --endpoints-out endpoints.json"},
            .run = compile},

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/file.h"
 #include "cli/terminal.h"
@@ -31,8 +32,17 @@ void print_timings(const compiler::CompileStats& stats) {
   for (const auto& [name, time] : stages) {
     std::fprintf(stderr, "%-9s %9.3f ms\n", name, std::chrono::duration<double, std::milli>(time).count());
   }
-  std::fprintf(stderr, "%zu hosts, %zu native shards, %zu regex sets\n", stats.hosts, stats.native_shards_built,
-               stats.regex_sets_built);
+  std::fprintf(stderr, "%zu hosts; %zu native shards, %zu of them from the cache; %zu regex sets, %zu from the cache\n",
+               stats.hosts, stats.native_shards_built + stats.native_shards_from_disk, stats.native_shards_from_disk,
+               stats.regex_sets_built + stats.regex_sets_from_disk, stats.regex_sets_from_disk);
+}
+
+/// As the XDG base directory specification has it; empty, for no cache, where there is no home.
+std::string default_cache_dir() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/edge";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/edge" : std::string();
 }
 
 int failed(std::string_view text) {
@@ -53,6 +63,9 @@ int compile(const cli::Arguments& arguments) {
     if (!parsed) return failed(arguments.one("sign-key") + ": " + parsed.error().text);
     key = std::move(*parsed);
     options.key = &*key;
+  }
+  if (!arguments.has("no-cache")) {
+    options.cache_dir = arguments.has("cache-dir") ? arguments.one("cache-dir") : default_cache_dir();
   }
   auto compiled = compile_paths(arguments.all("file"), options);
   if (!compiled) return failed(compiled.error().text);
@@ -75,6 +88,9 @@ int compile(const cli::Arguments& arguments) {
       return failed(status.error().text);
     }
   }
+  const std::string& cache_fault = result.artifact->stats.cache_fault;
+  const bool asked = arguments.has("cache-dir") || arguments.has("timings");
+  if (asked && !cache_fault.empty()) cli::write_text(stderr, cache_fault + "\n");
   if (arguments.has("timings")) print_timings(result.artifact->stats);
   std::printf("%s: program=%s %zu bytes, %s\n", output.c_str(), program::to_hex(result.artifact->hash).c_str(),
               result.artifact->bytes->size(), key ? "signed" : "unsigned");
