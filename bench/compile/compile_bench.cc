@@ -1,6 +1,7 @@
 // `script/bench compile`: the compiler at 100,000 routes over 2,000 hosts, one core.
 //
 //   compile_bench [--json FILE] [--core N] [--routes N]
+//   compile_bench --edits N       (used by itself: what edits of N routes' documents cost)
 //   compile_bench --load FILE KEY   (used by itself: memory of a process that holds the loaded program and nothing
 //   else)
 #include <algorithm>
@@ -17,6 +18,7 @@
 
 #include "bench/compile/configuration.h"
 #include "bench/compile/cost.h"
+#include "bench/compile/edits.h"
 #include "bench/compile/report.h"
 #include "compiler/compile.h"
 #include "program/read.h"
@@ -97,7 +99,9 @@ struct Loaded {
 Loaded load(const compiler::Artifact& artifact, const program::VerifyKey& key,
             std::shared_ptr<const runtime::LoadedProgram> previous = nullptr) {
   Loaded loaded;
-  auto view = need(program::read(artifact.bytes, previous ? &previous->view() : nullptr), "read");
+  auto view =
+      need(program::read(artifact.bytes, previous ? &previous->view() : nullptr, program::Databases::kHashWhenSearched),
+           "read");
   loaded.program = need(runtime::LoadedProgram::load(std::move(view), &key, previous), "load");
   if (const Status status = loaded.scratch.prepare(*loaded.program); !status) fail(status.error().text);
   return loaded;
@@ -281,6 +285,7 @@ void run(Report& report, std::uint32_t routes) {
   report_stages(pattern_artifact.stats);
   report.add("artifact with patterns", static_cast<double>(pattern_artifact.bytes->size()) / 1e6, "MB");
   measure_load(report, "program with patterns", pattern_artifact, pattern_artifact, key);
+  measure_edits_of_documents(report, with_patterns);
 }
 
 }  // namespace
@@ -289,6 +294,10 @@ void run(Report& report, std::uint32_t routes) {
 int main(int argc, char** argv) {
   using namespace edge::bench;
   if (argc == 4 && std::strcmp(argv[1], "--load") == 0) return load_and_tell(argv[2], argv[3]);
+  if (argc == 3 && std::strcmp(argv[1], "--edits") == 0) {
+    const auto count = static_cast<std::uint32_t>(std::atoi(argv[2]));
+    return edits_and_tell({count, std::min(kHosts, count), Patterns::kDistinct});
+  }
   const char* json = nullptr;
   int core = 0;
   std::uint32_t routes = 100'000;

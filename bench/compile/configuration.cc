@@ -22,9 +22,21 @@ Kind kind_of(const Shape& shape, std::uint32_t route) {
 }
 
 std::uint32_t host_of(const Shape& shape, std::uint32_t route) { return route / (shape.routes / shape.hosts); }
-std::string host_name(std::uint32_t host) { return "shop-" + std::to_string(host) + ".example.com"; }
 std::string path_of(std::uint32_t route) {
   return "/api/v" + std::to_string(route % 3 + 1) + "/service-" + std::to_string(route);
+}
+
+}  // namespace
+
+std::string backend_name(std::uint32_t backend) { return "backend-" + std::to_string(1000 + backend); }
+
+std::uint32_t backend_of(const Shape& shape, std::uint32_t route) {
+  constexpr std::uint32_t kBackendsOfHost = 10;
+  return (host_of(shape, route) * kBackendsOfHost + route % kBackendsOfHost) % kBackends;
+}
+
+std::string host_name(const Shape& shape, std::uint32_t route) {
+  return "shop-" + std::to_string(host_of(shape, route)) + ".example.com";
 }
 
 compiler::RuleMatch match_of(const Shape& shape, std::uint32_t route) {
@@ -50,18 +62,14 @@ compiler::RuleMatch match_of(const Shape& shape, std::uint32_t route) {
   return match;
 }
 
-}  // namespace
-
 LinkedConfig make_config(const Shape& shape) {
   LinkedConfig config;
   config.gateways.emplace_back().identity = {"ProxyGateway", "edge", "main", 0, {}};
   auto& listener = config.listeners.emplace_back();
   listener.name = "http";
   listener.port = 80;
-  constexpr std::uint32_t kBackends = 500;
-  constexpr std::uint32_t kBackendsOfHost = 10;
   for (std::uint32_t i = 0; i < kBackends; ++i) {
-    config.backends.emplace_back().identity = {"ProxyBackend", "edge", "backend-" + std::to_string(1000 + i), 0, {}};
+    config.backends.emplace_back().identity = {"ProxyBackend", "edge", backend_name(i), 0, {}};
   }
   config.routes.reserve(shape.routes);
   for (std::uint32_t i = 0; i < shape.routes; ++i) {
@@ -69,18 +77,18 @@ LinkedConfig make_config(const Shape& shape) {
     std::string number = std::to_string(i);
     number.insert(0, 6 - std::min<std::size_t>(6, number.size()), '0');
     route.identity = {"ProxyRoute", "team-" + std::to_string(host_of(shape, i) / 100 + 100), "route-" + number, i, {}};
-    route.hostnames.push_back({*HostPattern::parse(host_name(host_of(shape, i))), {}});
+    route.hostnames.push_back({*HostPattern::parse(host_name(shape, i)), {}});
     route.listeners = {0};
     auto& rule = route.rules.emplace_back();
     rule.matches.push_back(match_of(shape, i));
-    rule.backends.push_back({(host_of(shape, i) * kBackendsOfHost + i % kBackendsOfHost) % kBackends, 1});
+    rule.backends.push_back({backend_of(shape, i), 1});
   }
   return config;
 }
 
 OwnRequest request_for(const Shape& shape, std::uint32_t route) {
   OwnRequest request;
-  request.host = host_name(host_of(shape, route));
+  request.host = host_name(shape, route);
   const auto match = match_of(shape, route);
   if (match.method) request.method = match.method->value;
   request.path = path_of(route) + "/items";

@@ -22,6 +22,13 @@ struct Shape {
 
 compiler::LinkedConfig make_config(const Shape& shape);
 
+// Its parts.
+inline constexpr std::uint32_t kBackends = 500;
+std::string backend_name(std::uint32_t backend);
+std::uint32_t backend_of(const Shape& shape, std::uint32_t route);
+std::string host_name(const Shape& shape, std::uint32_t route);
+compiler::RuleMatch match_of(const Shape& shape, std::uint32_t route);
+
 struct OwnRequest {
   std::string method = "GET";
   std::string host;

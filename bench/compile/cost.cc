@@ -57,6 +57,12 @@ Resident resident_mb() {
   return resident;
 }
 
+double peak_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
 void pin_to_core(int core) {
   cpu_set_t set;
   CPU_ZERO(&set);

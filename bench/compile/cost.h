@@ -15,6 +15,8 @@ struct Resident {
   double file = 0;
 };
 Resident resident_mb();
+/// The most that this process ever had resident, in MB.
+double peak_mb();
 /// Keeps this thread and what it starts on one core.
 void pin_to_core(int core);
 
