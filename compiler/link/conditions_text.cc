@@ -122,7 +122,12 @@ std::vector<Condition> parent_conditions(const ResourceStatus* route, const Pare
   std::vector<Condition> all;
   if (parent != nullptr) all = parent->conditions;
   if (route != nullptr) {
-    for (const Condition& condition : route->conditions) set_condition(all, condition);
+    for (const Condition& condition : route->conditions) {
+      // Gateway API knows no other of a route's parent; Shadowed is our own.
+      const bool known = condition.type == condition::kAccepted || condition.type == condition::kResolvedRefs ||
+                         condition.type == condition::kPartiallyInvalid || condition.type == condition::kShadowed;
+      if (known) set_condition(all, condition);
+    }
   }
   fill(all, condition::kAccepted, reason::kAccepted);
   fill(all, condition::kResolvedRefs, reason::kResolvedRefs);

@@ -52,9 +52,9 @@ class RouteLinker {
     }
     attach(route_, targets_, findings_, linked);
     for (const model::RouteFinding& found : route_.findings) {
-      set_condition(findings_.status.conditions,
-                    {found.type, found.status ? ConditionStatus::kTrue : ConditionStatus::kFalse, found.reason,
-                     found.message});
+      set_condition(
+          findings_.status.conditions,
+          {found.type, found.status ? ConditionStatus::kTrue : ConditionStatus::kFalse, found.reason, found.message});
     }
     linked.hostnames = route_.hostnames;
     linked.expression = route_.expression;
@@ -171,7 +171,8 @@ class RouteLinker {
     Mirror mirror{
         .backend = std::nullopt,
         .percent = static_cast<std::uint32_t>(value_or(filter.percent, std::int64_t{kDefaults.mirror_percent}))};
-    mirror.backend = backend(filter.mirror_kind, *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
+    mirror.backend =
+        backend(filter.mirror_kind, *filter.mirror, [&] { return field + ".requestMirror.backendRef.name"; });
     linked.mirrors.push_back(mirror);
   }
 
@@ -263,8 +264,8 @@ class RouteLinker {
       const model::BackendRef& reference = rule.backends[i];
       const auto field = [&] { return rule_field(index, "backendRefs[" + std::to_string(i) + "].name"); };
       linked.backends.push_back(
-          {.backend = reference.unresolved.empty() ? backend(reference.kind, reference.backend, field)
-                                                   : unresolved(reference),
+          {.backend =
+               reference.unresolved.empty() ? backend(reference.kind, reference.backend, field) : unresolved(reference),
            .weight = reference.weight ? static_cast<std::uint32_t>(reference.weight->value) : kDefaults.weight});
     }
     const bool answers = !linked.filters.empty() && linked.filters.back().op == FilterOp::kRedirect;
