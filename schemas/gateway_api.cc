@@ -1,4 +1,5 @@
 // The kinds of Gateway API v1 as far as they are read. Lenient: what a later version adds is a warning, not an error.
+// Not so where it selects something: without a condition that is not known a rule would take more than it says.
 #include "schemas/schema.h"
 
 namespace edge::schemas {
@@ -44,12 +45,12 @@ constexpr Field kRequirementFields[] = {
     string("operator", "In, NotIn, Exists or DoesNotExist.").one_of(kOperators).needed(),
     strings("values", "Values of In and NotIn.").at_most(256),
 };
-constexpr Object kRequirement = lenient(kRequirementFields);
+constexpr Object kRequirement{kRequirementFields};
 constexpr Field kSelectorFields[] = {
     string_map("matchLabels", "Labels that must be there."),
     objects("matchExpressions", kRequirement, "Conditions on labels.").at_most(64),
 };
-constexpr Object kSelector = lenient(kSelectorFields);
+constexpr Object kSelector{kSelectorFields};
 
 // ---- GatewayClass, Gateway ------------------------------------------------------------------------------------------
 
@@ -118,26 +119,26 @@ constexpr Field kPathFields[] = {
     string("type", "How the value is compared.").one_of(kPathTypes).defaults_to("PathPrefix"),
     string("value", "Path, prefix or regular expression.").defaults_to("/"),
 };
-constexpr Object kPath = lenient(kPathFields);
+constexpr Object kPath{kPathFields};
 constexpr Field kHeaderMatchFields[] = {
     string("name", "Name of the header.").as(Format::kHeaderName).needed(),
     string("value", "Value, or regular expression.").as(Format::kHeaderValue).needed(),
     string("type", "How the value is compared.").one_of(kMatchTypes).defaults_to("Exact"),
 };
-constexpr Object kHeaderMatch = lenient(kHeaderMatchFields);
+constexpr Object kHeaderMatch{kHeaderMatchFields};
 constexpr Field kQueryMatchFields[] = {
     string("name", "Key of the parameter.").needed(),
     string("value", "Value, or regular expression.").needed(),
     string("type", "How the value is compared.").one_of(kMatchTypes).defaults_to("Exact"),
 };
-constexpr Object kQueryMatch = lenient(kQueryMatchFields);
+constexpr Object kQueryMatch{kQueryMatchFields};
 constexpr Field kHttpMatchFields[] = {
     object("path", kPath, "Condition on the path."),
     objects("headers", kHeaderMatch, "Conditions on headers.").at_most(16),
     objects("queryParams", kQueryMatch, "Conditions on query parameters.").at_most(16),
     string("method", "The request's method.").as(Format::kMethod),
 };
-constexpr Object kHttpMatch = lenient(kHttpMatchFields);
+constexpr Object kHttpMatch{kHttpMatchFields};
 
 constexpr Field kHeaderFields[] = {
     string("name", "Name of the header.").as(Format::kHeaderName).needed(),
@@ -255,12 +256,12 @@ constexpr Field kCallFields[] = {
     string("service", "Name of the service, with its package."),
     string("method", "Name of the method."),
 };
-constexpr Object kCall = lenient(kCallFields);
+constexpr Object kCall{kCallFields};
 constexpr Field kGrpcMatchFields[] = {
     object("method", kCall, "Condition on the call."),
     objects("headers", kHeaderMatch, "Conditions on headers.").at_most(16),
 };
-constexpr Object kGrpcMatch = lenient(kGrpcMatchFields);
+constexpr Object kGrpcMatch{kGrpcMatchFields};
 constexpr Field kGrpcRuleFields[] = {
     string("name", "Name of the rule.").as(Format::kName),
     objects("matches", kGrpcMatch, "Any of them selects the rule; none: every call.").at_most(64),

@@ -234,8 +234,10 @@ class Validator {
     }
     const std::string name = clipped(child.key());
     const FieldPath here{.above = path, .name = name};
+    // A slip in a field's name is one in others' kinds, too: a rule without its `matchs` would take everything.
+    const bool slip = !near.empty() || !schema.lenient;
     report_.add({.code = DiagnosticCode::kUnknownField,
-                 .severity = schema.lenient ? Severity::kWarning : Severity::kError,
+                 .severity = slip ? Severity::kError : Severity::kWarning,
                  .field = here.text(),
                  .span = child.key_span(),
                  .message = "unknown field " + quoted(child.key()),

@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "compiler/ir/dump.h"
 #include "compiler/ir/lower.h"
+#include "compiler/link/conditions_text.h"
 #include "compiler/link/dump.h"
 #include "compiler/read_config.h"
 #include "program/dump.h"
@@ -88,6 +89,10 @@ CaseResult run_case(const std::string& input, std::string_view requests) {
   diagnostics.finish(sources);
   result.outputs["diagnostics.txt"] = render_all(diagnostics, sources);
   result.outputs["linked.txt"] = compiler::link::dump(config);
+  // Of Gateway API, whose specification words them.
+  const bool has_classes = std::any_of(config.statuses.begin(), config.statuses.end(),
+                                       [](const auto& status) { return status.kind == "GatewayClass"; });
+  if (has_classes) result.outputs["conditions.txt"] = compiler::link::conditions_text(config);
   result.outputs["ir.txt"] = dump_ir(config);
   if (artifact) {
     result.program = artifact->bytes;
