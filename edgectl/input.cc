@@ -57,6 +57,7 @@ Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& 
   compiled->artifact = compiler.compile(config, compiled->diagnostics);
   compiled->diagnostics.finish(compiled->sources);
   compiled->endpoints = std::move(config.endpoints);
+  compiled->config = std::move(config);
   return compiled;
 }
 

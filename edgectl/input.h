@@ -17,6 +17,7 @@ namespace edge::edgectl {
 struct Compiled {
   SourceMap sources;
   Diagnostics diagnostics;
+  compiler::LinkedConfig config;  ///< less its endpoints
   program::EndpointSet endpoints;
   std::optional<compiler::Artifact> artifact;
 };

@@ -125,11 +125,14 @@ struct Surroundings {
 /// One claim, and the requests of one bind that one set of hosts brings.
 class EndCheck {
  public:
-  EndCheck(const Surroundings& state, const Expression& claim, std::uint32_t bind, ClaimResult& result)
+  /// `listener`: the one that takes the hosts, kNone where none does.
+  EndCheck(const Surroundings& state, const Expression& claim, std::uint32_t bind, std::uint32_t listener,
+           ClaimResult& result)
       : program_(state.program),
         regex_(state.regex),
         claim_(claim),
         bind_(bind),
+        listener_(listener),
         result_(result),
         port_(state.section.array(state.section.header<program::ListenersHeader>().binds)[bind].port) {}
 
@@ -158,6 +161,11 @@ class EndCheck {
       case Finding::State::kFound:
         break;
     }
+    if (std::exchange(astray_, false)) {
+      if (result_.undecided++ == 0)
+        result_.reason = "the tables do not lead `" + witness_text(*finding.request) + "` on";
+      return true;
+    }
     result_.state = ClaimResult::State::kFails;
     result_.request = std::move(finding.request);
     result_.request->port = port_;
@@ -171,8 +179,9 @@ class EndCheck {
   std::optional<Set> refuse(const Witness& request, const program::Section* host, const TableRule& rule) {
     const WitnessView view(request);
     const Landing landing = land(program_, bind_, view.view(), regex_);
+    astray_ = landing.listener != listener_ || (landing.host == nullptr && host != nullptr);
+    if (astray_) return std::nullopt;
     if (landing.host == host && (host == nullptr || landing.rule.same_match(rule))) return std::nullopt;
-    if (landing.host == nullptr) return space_.everything();  // what the rule matches is never lost; see prove.h
     const auto& header = landing.host->view.header<program::HostHeader>();
     const auto pattern = HostPattern::parse(landing.host->view.string(header.pattern));
     return space_.all_of({space_.host_in(pattern.value_or(HostPattern())), rules(*landing.host).matches(landing.rule)});
@@ -208,7 +217,9 @@ class EndCheck {
   const program::RegexMatcher& regex_;
   const Expression& claim_;
   std::uint32_t bind_;
+  std::uint32_t listener_;
   ClaimResult& result_;
+  bool astray_ = false;  ///< a request did not end where the tables should have led it
   std::uint16_t port_;
   Space space_;
   std::map<std::uint64_t, std::unique_ptr<HostRules>> rules_;
@@ -278,7 +289,7 @@ class Walk {
     for (const std::uint32_t listener : listeners) {
       if (!check_listener(bind, names, listener)) return false;
     }
-    return check_untaken(bind, {}, [&](Space& space) {  // hosts that no listener takes
+    return check_untaken(bind, kNone, {}, [&](Space& space) {  // hosts that no listener takes
       std::vector<Set> taken;
       for (const auto& [pattern, listener] : names) taken.push_back(space.host_in(pattern));
       return space.complement(space.any_of(std::move(taken)));
@@ -295,12 +306,12 @@ class Walk {
     end.listener = state_.section.string(listener.name);
     for (const program::HostEntry& entry : state_.section.array(listener.host_entries)) {
       const program::Section& host = *state_.program.find(program::SectionKind::kHost, entry.host_id);
-      EndCheck check(state_, claim_, bind, result_);
+      EndCheck check(state_, claim_, bind, index, result_);
       const HostPattern pattern = HostPattern::parse(state_.section.string(entry.pattern)).value_or(HostPattern());
       const Set hosts = check.space().all_of({hosts_of(check.space(), names, index), check.space().host_in(pattern)});
       if (!check_host(check, hosts, host, end)) return false;
     }
-    return check_untaken(bind, end, [&](Space& space) { return hosts_of(space, names, index); });
+    return check_untaken(bind, index, end, [&](Space& space) { return hosts_of(space, names, index); });
   }
 
   bool check_host(EndCheck& check, Set hosts, const program::Section& host, const End& of_listener) {
@@ -328,9 +339,9 @@ class Walk {
 
   /// Requests that no rule takes, of the hosts that `hosts_in` gives.
   template <typename HostsIn>
-  bool check_untaken(std::uint32_t bind, End end, HostsIn hosts_in) {
+  bool check_untaken(std::uint32_t bind, std::uint32_t listener, End end, HostsIn hosts_in) {
     if (!of_untaken_) return true;
-    EndCheck check(state_, claim_, bind, result_);
+    EndCheck check(state_, claim_, bind, listener, result_);
     end.status = 404;
     end.requests = check.space().everything();
     return check.check(hosts_in(check.space()), nullptr, {}, end);

@@ -35,7 +35,7 @@ enum class Test : std::uint8_t {
   kEquals,
   kBelow,     ///< path prefix by whole segments, without trailing slash; empty: every path that begins with `/`
   kContains,  ///< somewhere in the value
-  kMatches,   ///< a pattern of compiler/expr is found in it. One that cannot be read matches nothing
+  kMatches,   ///< a pattern of compiler/expr is found in it. What asks for one that cannot be read is not decided
 };
 
 struct Finding {

@@ -196,6 +196,12 @@ Values::Found Values::find_text(const PartOf& part, const std::vector<ConditionG
     value.absent = true;
     return Found::kValue;
   }
+  // A pattern that is not understood: whatever is said of it would be a guess.
+  const bool unread = std::ranges::any_of(goals, [&](ConditionGoal goal) {
+    const Condition& condition = conditions_[condition_of(goal)];
+    return condition.test == Test::kMatches && condition.set == nullptr;
+  });
+  if (unread) return Found::kNotDecided;
   std::vector<TextGoal> texts;
   if (part.possible) texts.push_back({part.possible.get(), true});
   for (const ConditionGoal goal : goals) {
@@ -206,12 +212,10 @@ Values::Found Values::find_text(const PartOf& part, const std::vector<ConditionG
       const bool possible = !part.possible || part.possible->accepts_text(value.text, effort);
       return settled(possible && fits(value, goals, effort));
     }
-    if (condition.test == Test::kPresent) {
-      if (!holds) return Found::kNone;  // something else has to hold, or the part is always there
-    } else if (condition.set != nullptr) {
+    if (condition.test != Test::kPresent) {
       texts.push_back({condition.set.get(), holds});
-    } else if (holds) {
-      return Found::kNone;
+    } else if (!holds) {
+      return Found::kNone;  // something else has to hold, or the part is always there
     }
   }
   if (part.subject.kind == Subject::Kind::kMethod) {

@@ -61,7 +61,8 @@ class Values {
     std::string operand;
     HostPattern host;
     Cidr block;
-    std::unique_ptr<Automaton> set;  ///< texts that fulfil it; null: presence is enough, or nothing does
+    std::unique_ptr<Automaton>
+        set;  ///< texts that fulfil it; null: presence is enough, or a pattern that cannot be read
   };
   struct PartOf {
     Subject subject;

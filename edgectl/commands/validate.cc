@@ -1,10 +1,23 @@
 #include "cli/terminal.h"
+#include "compiler/analyze/partly_shadowed.h"
 #include "compiler/link/conditions_text.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
 
 namespace edge::edgectl {
+namespace {
+
+/// What rules take from each other, which is no fault.
+void add_shadow_notes(Compiled& result) {
+  if (!result.artifact) return;
+  const auto program = program::read(result.artifact->bytes);
+  if (!program) return;
+  compiler::analyze::note_partly_shadowed(result.config, *program, result.diagnostics);
+  result.diagnostics.finish(result.sources);
+}
+
+}  // namespace
 
 int validate(const cli::Arguments& arguments) {
   auto compiled = compile_paths(arguments.all("file"), {});
@@ -12,7 +25,8 @@ int validate(const cli::Arguments& arguments) {
     cli::print_error("edgectl validate", compiled.error().text);
     return cli::kExitFindings;
   }
-  const Compiled& result = **compiled;
+  Compiled& result = **compiled;
+  if (arguments.has("shadows")) add_shadow_notes(result);
   const std::string format = arguments.one("output");
   std::string text;
   if (format == "json") {

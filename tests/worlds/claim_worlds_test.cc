@@ -31,6 +31,12 @@ void add_policies(Chance& chance, LinkedConfig& config) {
     compiler::LinkedPolicy& policy = config.policies.emplace_back();
     policy.identity = {"ProxyPolicy", "edge", "p" + std::to_string(config.policies.size()), 0, {}};
     policy.type = type;
+    policy.enforced = true;
+    if (type == PolicyType::kOidc) {
+      policy.settings = compiler::OidcSettings{};
+    } else {
+      policy.settings = compiler::RateLimitSettings{};
+    }
   }
   if (chance.one_in(3)) config.gateways[0].policies.push_back(1);
   for (compiler::LinkedRoute& route : config.routes) {
@@ -194,11 +200,11 @@ void check_world(std::uint64_t seed, const std::vector<OwnedRequest>& requests, 
 TEST(ClaimWorlds, AreWhatEnumerationFinds) {
   const std::vector<OwnedRequest> requests = every_request();
   Counts counts;
-  for (std::uint64_t seed = 1; seed <= 25 && !::testing::Test::HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 12 && !::testing::Test::HasFatalFailure(); ++seed) {
     check_world(seed, requests, counts);
   }
-  EXPECT_GT(counts.held, 20U);
-  EXPECT_GT(counts.failed, 100U);
+  EXPECT_GT(counts.held, 10U);
+  EXPECT_GT(counts.failed, 50U);
 }
 
 }  // namespace

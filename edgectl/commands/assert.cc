@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/terminal.h"
+#include "compiler/analyze/claim.h"
+#include "compiler/analyze/explain.h"
+#include "compiler/read_config.h"
+#include "edgectl/commands.h"
+#include "edgectl/diagnostics_output.h"
+#include "edgectl/input.h"
+
+namespace edge::edgectl {
+namespace {
+
+namespace analyze = compiler::analyze;
+namespace expr = compiler::expr;
+
+constexpr std::string_view kAssert = "edgectl assert";
+/// A file of claims; more than anyone writes.
+constexpr std::size_t kMaxClaims = 1'000;
+constexpr std::size_t kMaxClaimFile = 1 << 20;
+
+int failed(const std::string& text, int code = cli::kExitFindings) {
+  cli::print_error(kAssert, text);
+  return code;
+}
+
+struct Claim {
+  std::string text;
+  Span span;  ///< of the text in its source
+};
+
+/// One claim a line; `#` starts a line that is none.
+void add_lines(std::uint32_t source, std::string_view text, std::vector<Claim>& claims) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first != std::string_view::npos && line[first] != '#') {
+      const auto at = static_cast<std::uint32_t>(begin + first);
+      line.remove_prefix(first);
+      claims.push_back({std::string(line), {source, at, static_cast<std::uint32_t>(at + line.size())}});
+    }
+    begin = end + 1;
+  }
+}
+
+Result<std::vector<Claim>> read_claims(const cli::Arguments& arguments, SourceMap& sources) {
+  std::vector<Claim> claims;
+  for (const char* const name : {"CLAIM", "claim"}) {
+    for (const std::string& text : arguments.all(name)) {
+      const std::uint32_t source = sources.add("claim", text);
+      claims.push_back({text, {source, 0, static_cast<std::uint32_t>(text.size())}});
+    }
+  }
+  for (const std::string& path : arguments.all("claims")) {
+    auto text = read_file(path, kMaxClaimFile);
+    if (!text) return text.error();
+    const std::uint32_t source = sources.add(path, std::move(*text));
+    add_lines(source, sources[source].text(), claims);
+  }
+  if (claims.empty())
+    return Error{ErrorCode::kInvalidArgument, "there is no claim: write one, or name a file by --claims"};
+  if (claims.size() > kMaxClaims) {
+    return Error{ErrorCode::kInvalidArgument, "more than " + std::to_string(kMaxClaims) + " claims at a time"};
+  }
+  return claims;
+}
+
+/// The claims as trees; those that cannot be read are told in `diagnostics`.
+std::vector<expr::Expression> parse_claims(const std::vector<Claim>& claims, Diagnostics& diagnostics) {
+  std::vector<expr::Expression> parsed;
+  for (const Claim& claim : claims) {
+    expr::ParsedExpression result = expr::parse_claim(claim.text, analyze::policy_types());
+    if (result.expression) {
+      parsed.push_back(std::move(*result.expression));
+      continue;
+    }
+    Diagnostic diagnostic{.code = DiagnosticCode::kClaimSyntax};
+    diagnostic.span = {claim.span.source, claim.span.begin + result.fault->begin, claim.span.begin + result.fault->end};
+    diagnostic.message = result.fault->message;
+    diagnostic.fix = result.fault->fix;
+    diagnostics.add(std::move(diagnostic));
+  }
+  return parsed;
+}
+
+std::string indented(std::string_view text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result.append("  ").append(text.substr(begin, end - begin)).append("\n");
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string result_text(const Claim& claim, const analyze::ClaimResult& result, const program::ProgramView& program) {
+  switch (result.state) {
+    case analyze::ClaimResult::State::kHolds:
+      return "holds        " + claim.text + "\n";
+    case analyze::ClaimResult::State::kNotDecided:
+      return "not decided  " + claim.text + "\n  " + result.reason + "; so it is for " +
+             std::to_string(result.undecided) + " of the rules\n";
+    case analyze::ClaimResult::State::kFails:
+      break;
+  }
+  std::string text = "fails        " + claim.text + "\n  by: " + witness_text(*result.request) + "\n";
+  if (!result.backend.empty()) text += "  it may go to " + result.backend + "\n";
+  const analyze::WitnessView view(*result.request);
+  return text + indented(explanation_text(analyze::explain(program, result.bind, view.view()), false));
+}
+
+}  // namespace
+
+int assert_claims(const cli::Arguments& arguments) {
+  SourceMap texts;
+  const auto claims = read_claims(arguments, texts);
+  if (!claims) return failed(claims.error().text, cli::kExitUsage);
+  Diagnostics faults;
+  const std::vector<expr::Expression> parsed = parse_claims(*claims, faults);
+  faults.finish(texts);
+  if (!faults.ok()) {
+    cli::write_text(stderr, errors_text(faults, texts, cli::colour_for(stderr)));
+    return cli::kExitUsage;
+  }
+
+  auto compiled = compile_paths(arguments.all("file"), {.target = program::Target::kTablesOnly});
+  if (!compiled) return failed(compiled.error().text);
+  const Compiled& input = **compiled;
+  const bool broken = !input.diagnostics.ok();
+  if (broken) cli::write_text(stderr, errors_text(input.diagnostics, input.sources, cli::colour_for(stderr)));
+  if (!input.artifact) return failed("no program could be compiled");
+  const auto program = program::read(input.artifact->bytes);
+  if (!program) return failed(program.error().text);
+
+  analyze::ClaimCheck check(input.config, *program);
+  bool all_hold = true;
+  std::string text;
+  for (std::size_t i = 0; i < parsed.size(); ++i) {
+    const analyze::ClaimResult result = check.check(parsed[i]);
+    all_hold &= result.state == analyze::ClaimResult::State::kHolds;
+    text += result_text((*claims)[i], result, *program);
+  }
+  const bool written = cli::write_text(stdout, text);
+  if (broken) failed("the configuration has errors; what is at fault takes no part above");
+  return all_hold && written && !broken ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace edge::edgectl
