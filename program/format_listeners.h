@@ -33,7 +33,7 @@ static_assert(sizeof(NameTable) == 24);
 
 /// The last four hold one record, or none where the feature is off.
 struct GatewayRecord {
-  std::uint64_t id;  ///< stable_id("ProxyGateway", namespace, name)
+  std::uint64_t id;  ///< stable_id(kind, namespace, name); the kind is ProxyGateway, Gateway or IngressClass
   StringRef name_space;
   StringRef name;
   ArrayRef<CidrRecord> trusted_proxies;

@@ -153,7 +153,7 @@ std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, pr
       record.prefix_length = cidr.prefix_length;
     }
     program::GatewayRecord& record = records.emplace_back();
-    record.id = stable_id("ProxyGateway", name_space, name);
+    record.id = stable_id(gateway.identity.kind, name_space, name);
     record.name_space = builder.string(name_space);
     record.name = builder.string(name);
     record.trusted_proxies = builder.array(proxies);

@@ -69,6 +69,8 @@ class RouteTranslator {
                               .type = {model::PolicyType::kCors, first->cors_span},
                               .target = {.name = {route_.metadata.name, first->cors_span}},
                               .settings = *first->cors};
+    // No resource of Kubernetes has a `:` in its name, so no ProxyPolicy can be taken for it.
+    policy.metadata.name += ":" + route_.metadata.kind + ":cors";
     policy.target_resource = route_.metadata.kind;
     return policy;
   }
