@@ -141,8 +141,8 @@ class Decoder {
     if (!report.ok()) resources_.refused.push_back(std::move(metadata));
   }
 
-  /// Values of secrets are neither printed nor quoted. Annotations may hold them too: `kubectl apply` leaves what it was
-  /// given in one.
+  /// Values of secrets are neither printed nor quoted. Annotations may hold them too: `kubectl apply` leaves what it
+  /// was given in one.
   void hide_secrets(Node root, Report& report) {
     report.hide_values();
     const Node metadata = root.find("metadata");
