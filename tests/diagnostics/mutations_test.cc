@@ -139,11 +139,11 @@ TEST(Noise, OfAnyBytesIsNoYaml) {
   EXPECT_EQ(told(noise([](std::mt19937& random) { return std::string(1, static_cast<char>(random())); })), "EDGE0001");
 }
 
-TEST(Noise, OfPrintableBytesIsNoYaml) {
-  EXPECT_EQ(told(noise([](std::mt19937& random) {
-              return random() % 60 == 0 ? std::string("\n") : std::string(1, static_cast<char>(' ' + random() % 95));
-            })),
-            "EDGE0001");
+TEST(Noise, OfPrintableBytesIsRefused) {
+  const std::string code = told(noise([](std::mt19937& random) {
+    return random() % 60 == 0 ? std::string("\n") : std::string(1, static_cast<char>(' ' + random() % 95));
+  }));
+  EXPECT_TRUE(code == "EDGE0001" || code == "EDGE0702") << code;
 }
 
 TEST(Noise, OfBracketsIsTooDeep) {
