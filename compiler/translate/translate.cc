@@ -11,6 +11,8 @@ namespace edge::compiler::translate {
 model::ResourceSet translate(const model::ResourceSet& resources, std::string_view controller,
                              Diagnostics& diagnostics) {
   model::ResourceSet made;
+  // Most configurations hold own kinds alone, and need no index of the Services.
+  if (resources.api_gateways.empty() && resources.api_routes.empty() && resources.ingresses.empty()) return made;
   ServiceBackends backends(resources, diagnostics);
   const OthersGateways others = translate_gateways(resources, controller, made, diagnostics);
   for (const model::ApiRoute& route : resources.api_routes) {
