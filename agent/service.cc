@@ -37,6 +37,8 @@ Error bad_flag(std::string_view flag, const std::string& value, std::string_view
 }
 
 constexpr std::string_view kNotServed = "off";
+/// Of a program that is given out: it is copied for the answer.
+constexpr std::size_t kMaxDebugBytes = std::size_t{256} << 20;
 
 }  // namespace
 
@@ -48,7 +50,7 @@ std::vector<cli::Flag> service_flags() {
            .fallback = "127.0.0.1:9090"},
           {.name = "health-listen",
            .value = "ADDR",
-           .help = "Where /healthz and /readyz are served; as above",
+           .help = "Where /healthz, /readyz and, on a loopback address, /debug/program are served; as above",
            .fallback = "127.0.0.1:9091"},
           {.name = "drain-timeout",
            .value = "DURATION",
@@ -121,11 +123,25 @@ Status Service::start_admin() {
 
 std::optional<AdminReply> Service::health(std::string_view path) const {
   if (path == "/healthz") return AdminReply{200, "text/plain; charset=utf-8", "ok\n"};
+  if (path == "/debug/program") return debug_program();
   if (path != "/readyz") return std::nullopt;
   if (draining_) return AdminReply{503, "text/plain; charset=utf-8", "draining\n"};
   const std::lock_guard lock(state_mutex_);
   if (program_.empty()) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
   return AdminReply{200, "text/plain; charset=utf-8", "ready program=" + program_ + "\n"};
+}
+
+/// To whom is on this machine alone: header values and the names of everything stand in a program.
+std::optional<AdminReply> Service::debug_program() const {
+  const IpAddress& address = options_.health->address;
+  const bool loopback = address.is_v4() ? address.bytes[12] == 127 : address == *parse_ip("::1");
+  if (!loopback) return AdminReply{403, "text/plain; charset=utf-8", "only on a loopback address\n"};
+  const auto program = server_->program();
+  if (!program) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
+  const std::span<const std::byte> bytes = program->view().bytes();
+  if (bytes.size() > kMaxDebugBytes) return AdminReply{500, "text/plain; charset=utf-8", "the program is too large\n"};
+  return AdminReply{200, "application/octet-stream",
+                    std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
 }
 
 std::optional<AdminReply> Service::metrics(std::string_view path) const {

@@ -58,6 +58,7 @@ class Service {
   explicit Service(ServiceOptions options);
   Status start_admin();
   std::optional<AdminReply> health(std::string_view path) const;
+  std::optional<AdminReply> debug_program() const;
   std::optional<AdminReply> metrics(std::string_view path) const;
   void tell_listeners() const;
 

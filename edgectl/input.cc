@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/terminal.h"
 #include "compiler/read_config.h"
+#include "edgectl/agent_source.h"
 #include "edgectl/diagnostics_output.h"
 
 namespace edge::edgectl {
@@ -13,6 +14,7 @@ namespace {
 
 /// By content, not by name: a program may be called anything.
 bool is_program(const std::string& path) {
+  if (is_agent(path)) return true;
   if (path == "-") return false;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   char magic[sizeof(program::kMagic)];
@@ -20,8 +22,18 @@ bool is_program(const std::string& path) {
          std::memcmp(magic, program::kMagic, sizeof(magic)) == 0;
 }
 
+/// From a file, or from the agent that runs it.
+Result<program::ProgramView> read_stored(const std::string& path) {
+  if (!is_agent(path)) return program::read_file(path);
+  auto bytes = fetch_program(path);
+  if (!bytes) return bytes.error();
+  auto view = program::read(*bytes);
+  if (!view) return Error{ErrorCode::kUnavailable, path + ": " + view.error().text};
+  return view;
+}
+
 Result<ReadProgram> stored_program(const std::string& path, const std::vector<std::string>& texts) {
-  auto view = program::read_file(path);
+  auto view = read_stored(path);
   if (!view) return view.error();
   ReadProgram program{.view = std::move(*view)};
   if (Status status = compiler::read_sources(texts, program.sources); !status) return status.error();

@@ -11,7 +11,8 @@ cli::Flag file_flag(std::string_view help, bool required = true) {
 }
 
 constexpr std::string_view kConfigFile = "File, directory or - for standard input";
-constexpr std::string_view kConfigOrProgram = "File, directory, - for standard input, or one .edgeprog";
+constexpr std::string_view kConfigOrProgram =
+    "File, directory, - for standard input, one .edgeprog, or http://ADDRESS:PORT of an agent";
 
 cli::Program table() {
   return {
@@ -87,7 +88,10 @@ cli::Program table() {
            .details = "Shows the way through the match tree, the winner, and for each loser the first condition that "
                       "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
            .flags =
-               {file_flag(kConfigOrProgram),
+               {file_flag(kConfigOrProgram, /*required=*/false),
+                {.name = "agent",
+                 .value = "ADDR",
+                 .help = "Ask what this agent runs, by its health address, e.g. 127.0.0.1:9091"},
                 {.name = "header",
                  .letter = 'H',
                  .value = "FIELD",
@@ -142,9 +146,11 @@ cli::Program table() {
                       .help = "Format",
                       .fallback = "text",
                       .choices = {"text", "json"}}},
-           .positional = cli::Positional{.name = "BEFORE", .help = "File or directory of configuration, or .edgeprog"},
+           .positional = cli::Positional{.name = "BEFORE",
+                                         .help = "Configuration, .edgeprog, or http://ADDRESS:PORT of an agent"},
            .second = cli::Positional{.name = "AFTER", .help = "The same after the change"},
-           .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log"},
+           .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
+                        "edgectl diff http://127.0.0.1:9091 config/"},
            .run = diff},
           {.name = "test",
            .summary = "Run route tests: requests with what is to become of each",

@@ -108,8 +108,17 @@ int explain(const cli::Arguments& arguments) {
       return failed({ErrorCode::kInvalidArgument, "--port takes 1 to 65535, not `" + text + "`"}, cli::kExitUsage);
     }
   }
-  auto program = program_of(arguments.all("file"), program::Target::kX8664V2);
-  if (!program) return failed(program.error());
+  if (arguments.has("agent") == arguments.has("file")) {
+    return failed({ErrorCode::kInvalidArgument, "give configuration or a program with -f, or an agent with --agent"},
+                  cli::kExitUsage);
+  }
+  std::vector<std::string> paths = arguments.all("file");
+  if (arguments.has("agent")) paths = {"http://" + arguments.one("agent")};
+  auto program = program_of(paths, program::Target::kX8664V2);
+  if (!program) {
+    const bool unreachable = program.error().code == ErrorCode::kUnavailable;
+    return failed(program.error(), unreachable ? cli::kExitUnreachable : cli::kExitFindings);
+  }
   const auto bind = analyze::bind_of_port(program->view, port, typed->port_written || arguments.has("port"));
   if (!bind) {
     const bool other_port = bind.error().code == ErrorCode::kNotFound;

@@ -67,6 +67,26 @@ TEST_F(AgentProcess, ServesSignedProgramsAndRefusesOthers) {
   EXPECT_EQ(agent.process.wait_exit(), 0);
 }
 
+TEST_F(AgentProcess, TellsItsProgramToWhoIsOnThisMachine) {
+  compile("/a", "key");
+  ProxyProcess agent(command({"--verify-key", dir_ / "key.pub"}));
+  ASSERT_NE(agent.wait_ready(), "") << agent.process.err_text();
+  const std::string address = "127.0.0.1:" + std::to_string(agent.health_port);
+  EXPECT_EQ(run_command({"edgectl", "diff", "http://" + address, dir_ / "config.yaml"}).out,
+            "equal: no request is treated otherwise\n");
+  const Finished explained = run_command({"edgectl", "explain", "--agent", address, "http://shop.example:8080/a"});
+  EXPECT_EQ(explained.code, 0) << explained.err;
+  EXPECT_THAT(explained.out, HasSubstr("+ default/a rules[0].matches[0]: wins"));
+  const int metrics = agent.metrics_port;
+  const Finished refused =
+      run_command({"edgectl", "diff", "http://127.0.0.1:" + std::to_string(metrics), dir_ / "config.yaml"});
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_THAT(refused.err, HasSubstr("answered 404"));
+  const Finished gone = run_command({"edgectl", "explain", "--agent", "127.0.0.1:1", "http://shop.example:8080/a"});
+  EXPECT_EQ(gone.code, 3);
+  EXPECT_THAT(gone.err, HasSubstr("Connection refused"));
+}
+
 TEST_F(AgentProcess, WillNotStartWithAProgramItCannotVerify) {
   compile("/a", "");
   const Finished unsigned_program =
