@@ -32,7 +32,7 @@ struct DiffClass {
   Witness request;
 };
 
-/// Something beside routing, by name: `backend demo/stable, request timeout`. Empty where there is none.
+/// Something beside routing, by name: `backend demo/stable, requestTimeout`. Empty where there is none.
 struct SettingChange {
   std::string what;
   std::string before;

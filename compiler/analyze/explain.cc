@@ -7,6 +7,7 @@
 
 #include "compiler/analyze/explain_engines.h"
 #include "compiler/analyze/explain_words.h"
+#include "compiler/analyze/treatment.h"
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
@@ -92,7 +93,7 @@ class Explainer {
     out.gateway = std::string(section.string(gateway.name_space)) + "/" + std::string(section.string(gateway.name));
     for (const program::Section* host : recorder_.hosts) out.hosts.push_back(explained_host(*host, true));
     append_untried(section, listener, out);
-    if (outcome.host != nullptr) take_winner(outcome, out);
+    if (outcome.host != nullptr) take_winner(outcome, listener.max_request_body, out);
   }
 
   const std::vector<const program::Section*>& hosts() const { return recorder_.hosts; }
@@ -180,7 +181,7 @@ class Explainer {
     }
   }
 
-  void take_winner(const program::Outcome& outcome, Explanation& out) {
+  void take_winner(const program::Outcome& outcome, std::uint64_t usual_body, Explanation& out) {
     out.matched = true;
     for (const ExplainedHost& host : out.hosts) {
       for (const ExplainedRule& rule : host.rules) {
@@ -197,6 +198,8 @@ class Explainer {
       const program::BackendRefRecord& backend = split.backends[i];
       out.backends.push_back({backend_name(program_, backend.backend_id()), backend.weight, i == split.canary});
     }
+    out.policies = policy_texts(program_, host, traffic);
+    out.limits = limit_texts(program_, host, traffic, usual_body);
     for (const program::FilterRecord& filter : host.array(traffic.filters)) {
       out.filters.push_back(filter_text(host, filter));
     }

@@ -61,6 +61,10 @@ struct Explanation {
   bool matched = false;
   ExplainedRule winner;
   std::vector<ExplainedBackend> backends;
+  /// What happens on the way, in the order of rule D4: policies, limits (size, buffering, timeouts, retries, mirrors),
+  /// filters.
+  std::vector<std::string> policies;
+  std::vector<std::string> limits;
   std::vector<std::string> filters;
   bool denied = false;  ///< answered 503: a policy that protects it cannot be enforced
   std::vector<ExplainedEngine> engines;

@@ -202,6 +202,8 @@ std::string explanation_text(const Explanation& explanation, bool all) {
     out += "winner    none\nanswer    404\n";
   } else {
     out += "winner    ProxyRoute " + rule_text(explanation.winner) + "\n";
+    for (const std::string& policy : explanation.policies) out += "policy    " + policy + "\n";
+    for (const std::string& limit : explanation.limits) out += "limit     " + limit + "\n";
     for (const std::string& filter : explanation.filters) out += "filter    " + filter + "\n";
     for (const ExplainedBackend& backend : explanation.backends) {
       out += "backend   " + backend_text(backend, explanation.backends.size() == 1) + "\n";

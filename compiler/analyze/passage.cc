@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compiler/analyze/explain_words.h"
+#include "compiler/analyze/treatment.h"
 #include "program/filters.h"
 #include "program/records.h"
 
@@ -62,6 +63,7 @@ class Treatment {
     out.route = std::string(program::name_space_of(host_, route)) + "/" + std::string(host_.string(route.name));
     out.rule = action_.rule;
     out.match = action_.match;
+    out.policies = policy_texts(program_, host_, traffic_);
     answer(out);
     if (out.status == 0) forward(out);
     // The filters' response fields are for what a backend answers.

@@ -31,6 +31,7 @@ struct Passage {
   std::uint32_t rule = 0;
   std::uint32_t match = 0;
 
+  std::vector<std::string> policies;  ///< `RateLimit demo/limit`, in the order in which it passes them (rule D4)
   /// Those that may take it, namespace/name: one of several weights, or the canary alone. Only where status is 0.
   std::vector<std::string> backends;
   /// The head as the backend sees it, less what the proxy adds to every request (X-Forwarded-*, X-Request-ID, Via).

@@ -1,39 +1,18 @@
 #include "compiler/analyze/settings.h"
 
-#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ip.h"
-#include "base/units.h"
 #include "compiler/analyze/explain_words.h"
-#include "program/route_tree.h"
+#include "program/settings_tree.h"
 
 namespace edge::compiler::analyze {
 namespace {
 
 using program::kNone;
-
-const char* balance_name(program::Balance balance) {
-  switch (balance) {
-    case program::Balance::kRoundRobin:
-      return "RoundRobin";
-    case program::Balance::kLeastConn:
-      return "LeastConn";
-    case program::Balance::kP2c:
-      return "P2C";
-    case program::Balance::kEwma:
-      return "EWMA";
-    case program::Balance::kRingHash:
-      return "RingHash";
-    case program::Balance::kMaglev:
-      return "Maglev";
-    case program::Balance::kRandom:
-      return "Random";
-  }
-  return "unknown";
-}
 
 const char* protocol_name(program::Protocol protocol) {
   switch (protocol) {
@@ -57,9 +36,17 @@ class Reader {
     const program::SectionView& view = program_.listeners().view;
     const auto binds = view.array(view.header<program::ListenersHeader>().binds);
     for (std::uint32_t i = 0; i < binds.size(); ++i) add_bind(i, binds[i]);
-    const program::SectionView& backends = program_.backends().view;
-    for (const auto& backend : backends.array(backends.header<program::BackendsHeader>().backends)) {
-      add_backend(backends, backend);
+    for (const program::TreeGateway& gateway : program::gateways_of(program_)) {
+      add_all("gateway " + gateway.name, gateway.settings);
+    }
+    for (const program::TreeBackendSettings& backend : program::backends_of(program_)) {
+      add_all("backend " + backend.name, backend.settings);
+      add_block("", backend.limits);
+    }
+    for (const program::TreePolicy& policy : program::policies_of(program_)) {
+      add_all("policy " + policy.name, {});
+      add(", type", policy.type);
+      add_block("", policy.settings);
     }
     return std::move(out_);
   }
@@ -68,12 +55,18 @@ class Reader {
   void add(const std::string& name, std::string value) {
     if (!value.empty()) out_.emplace(subject_ + name, std::move(value));
   }
-  void add_count(const std::string& name, std::uint64_t value) {
-    if (value != 0) add(name, std::to_string(value));
+  void add_block(const std::string& name, const program::TreeSettings& settings) {
+    for (const auto& [field, value] : settings.fields) {
+      add(", " + name + (name.empty() ? "" : ".") + field, program::value_text(value));
+    }
   }
-  void add_duration(const std::string& name, std::uint64_t nanoseconds) {
-    if (nanoseconds == 0) return;
-    add(name, duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds))));
+  void add_all(std::string subject, const std::vector<program::TreeSettings>& blocks) {
+    subject_ = std::move(subject);
+    add("", "defined");
+    for (const program::TreeSettings& block : blocks) {
+      add(", " + block.name, "given");
+      add_block(block.name, block);
+    }
   }
 
   static std::string joined(const std::vector<std::string>& parts) {
@@ -103,7 +96,8 @@ class Reader {
     const program::ListenerRecord& listener = view.array(header.listeners)[index];
     subject_ = "listener " + place;
     add("", "served");
-    add_count(", request body at most", listener.max_request_body);
+    if (listener.max_request_body != 0) add(", maxRequestBodySize", std::to_string(listener.max_request_body));
+    for (const program::TreeSettings& block : program::settings_of(view, listener)) add_block(block.name, block);
     std::vector<std::string> proxies;
     for (const program::CidrRecord& record :
          view.array(view.array(header.gateways)[listener.gateway].trusted_proxies)) {
@@ -112,25 +106,7 @@ class Reader {
       block.prefix_length = record.prefix_length;
       proxies.push_back(to_string(block));
     }
-    add(", trusted proxies", joined(proxies));
-  }
-
-  void add_backend(const program::SectionView& view, const program::BackendRecord& backend) {
-    subject_ = "backend " + std::string(view.string(backend.name_space)) + "/" + std::string(view.string(backend.name));
-    add("", "defined");
-    add(", balance", balance_name(backend.balance));
-    add_count(", connections at most", backend.max_connections);
-    add_count(", pending requests at most", backend.max_pending_requests);
-    add_count(", requests per connection at most", backend.max_requests_per_connection);
-    add_count(", idle connections at most", backend.max_idle_connections);
-    add(", retry on", joined(program::retry_names(static_cast<std::uint16_t>(backend.retry_on))));
-    add_count(", retries at most", backend.max_retries);
-    add_duration(", connect timeout", backend.connect_timeout_ns);
-    add_duration(", request timeout", backend.request_timeout_ns);
-    add_duration(", idle timeout", backend.idle_timeout_ns);
-    add_duration(", timeout of one try", backend.per_try_timeout_ns);
-    add_duration(", shortest backoff", backend.backoff_base_ns);
-    add_duration(", longest backoff", backend.backoff_max_ns);
+    add(", trustedProxies", joined(proxies));
   }
 
   const program::ProgramView& program_;

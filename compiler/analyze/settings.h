@@ -8,7 +8,7 @@
 
 namespace edge::compiler::analyze {
 
-/// By name, e.g. `backend demo/stable, request timeout` -> `5s`. What is off or absent is left out.
+/// By name, e.g. `backend demo/stable, requestTimeout` -> `5s`. What is off or absent is left out.
 using Settings = std::map<std::string, std::string>;
 
 Settings settings_of(const program::ProgramView& program);

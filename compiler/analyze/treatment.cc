@@ -27,19 +27,43 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
   return text;
 }
 
-void append_limits(const program::TrafficRecord& traffic, std::vector<std::string>& out) {
-  if (traffic.max_request_body != 0) out.push_back("request body at most " + std::to_string(traffic.max_request_body));
-  if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
-  if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
+}  // namespace
+
+std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
+                                      const program::TrafficRecord& traffic) {
+  const program::SectionView& view = program.policies().view;
+  std::vector<std::string> out;
+  for (const std::uint64_t id : host.array(traffic.policies)) {
+    const program::PolicyRecord* const policy = program::find_policy(view, id);
+    if (policy == nullptr) continue;
+    out.push_back(program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
+                  std::string(view.string(policy->name)));
+  }
+  return out;
+}
+
+std::vector<std::string> limit_texts(const program::ProgramView& program, const program::SectionView& host,
+                                     const program::TrafficRecord& traffic, std::uint64_t usual_body) {
+  std::vector<std::string> out;
+  if (traffic.max_request_body != usual_body) {
+    const bool bounded = traffic.max_request_body != 0;
+    out.push_back(bounded ? "request body at most " + std::to_string(traffic.max_request_body)
+                          : "request body unbounded");
+  }
   const std::string bound = traffic.max_buffer == 0 ? "" : " up to " + std::to_string(traffic.max_buffer) + " bytes";
   if ((traffic.flags & program::kBufferRequest) != 0) out.push_back("buffer request" + bound);
   if ((traffic.flags & program::kBufferResponse) != 0) out.push_back("buffer response" + bound);
-  if (traffic.max_retries == kBackendsRetries) return;
-  out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
-                joined(program::retry_names(traffic.retry_on), " "));
+  if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
+  if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
+  if (traffic.max_retries != kBackendsRetries) {
+    out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
+                  joined(program::retry_names(traffic.retry_on), " "));
+  }
+  for (const program::MirrorRecord& mirror : host.array(traffic.mirrors)) {
+    out.push_back("mirror " + std::to_string(mirror.percent) + "% to " + backend_name(program, mirror.backend_id));
+  }
+  return out;
 }
-
-}  // namespace
 
 std::string rule_name(const program::SectionView& host, std::uint32_t action) {
   const auto& header = host.header<program::HostHeader>();
@@ -85,6 +109,7 @@ std::vector<std::string> Treatments::parts(const program::SectionView& host, std
   const bool redirects = std::ranges::any_of(
       filters, [](const program::FilterRecord& filter) { return filter.op == program::FilterOp::kRedirect; });
   if (!redirects) out.push_back(destination(host, action));
+  for (const std::string& policy : policy_texts(program_, host, traffic)) out.push_back("policy " + policy);
   for (const program::FilterRecord& filter : filters) {
     std::string text = filter_text(host, filter);
     const bool prefix =
@@ -92,7 +117,8 @@ std::vector<std::string> Treatments::parts(const program::SectionView& host, std
     if (prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
     out.push_back(std::move(text));
   }
-  append_limits(traffic, out);
+  // A size limit of 0 is none.
+  for (std::string& limit : limit_texts(program_, host, traffic, /*usual_body=*/0)) out.push_back(std::move(limit));
   return out;
 }
 

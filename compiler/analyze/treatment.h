@@ -13,13 +13,20 @@ namespace edge::compiler::analyze {
 /// `demo/shop rules[2].matches[0]`.
 std::string rule_name(const program::SectionView& host, std::uint32_t action);
 
+/// `RateLimit demo/limit`, in the order in which a request passes them (rule D4).
+std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
+                                      const program::TrafficRecord& traffic);
+/// Timeouts, buffering, retries, mirrors; the size limit only where it is not `usual_body`.
+std::vector<std::string> limit_texts(const program::ProgramView& program, const program::SectionView& host,
+                                     const program::TrafficRecord& traffic, std::uint64_t usual_body);
+
 /// Treatments of one program. Weights are reduced (50 and 50 are 1 and 1) and backends sorted, so that only what a
 /// request can see makes a difference.
 class Treatments {
  public:
   explicit Treatments(const program::ProgramView& program) : program_(program) {}
 
-  /// One part an entry: where requests go first, then filters, limits, retries, whether it is refused.
+  /// One part an entry: where requests go first, then policies, filters, limits, retries, mirrors.
   std::vector<std::string> parts(const program::SectionView& host, std::uint32_t action) const;
   /// The parts in one line. Kept: the same rule is asked about often.
   const std::string& text(const program::Section& host, std::uint32_t action);

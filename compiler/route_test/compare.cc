@@ -41,6 +41,9 @@ class Comparison {
     text("reason", expect_.reason, actual_.reason);
     text("listener", expect_.listener, actual_.listener);
     route();
+    if (expect_.policies && *expect_.policies != actual_.policies) {
+      add("policies", joined(*expect_.policies), joined(actual_.policies));
+    }
     if (expect_.backends && *expect_.backends != actual_.backends) {
       add("backends", joined(*expect_.backends), actual_.status == 0 ? joined(actual_.backends) : answer_text(actual_));
     }
@@ -113,6 +116,7 @@ Expectation expectation_of(const Passage& passage) {
     expect.rule = passage.rule;
     expect.match = passage.match;
   }
+  if (!passage.policies.empty()) expect.policies = passage.policies;
   if (passage.status != 0) return expect;
   expect.backends = passage.backends;
   expect.path = passage.path;

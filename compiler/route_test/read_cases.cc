@@ -124,6 +124,10 @@ class CaseReader {
     if ((out.rule || out.match) && !out.route) {
       fault(report, fields.span(), "expect", "`rule` and `match` count within a route; name it with `route`");
     }
+    if (fields.node("policies")) {
+      out.policies.emplace();
+      for (Located<std::string>& policy : fields.strings("policies")) out.policies->push_back(std::move(policy.value));
+    }
     read_backends(fields, out, report);
     out.path = plain(fields, "path");
     out.host = plain(fields, "host");

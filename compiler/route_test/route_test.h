@@ -24,6 +24,7 @@ struct Expectation {
   std::optional<std::string> route;  ///< namespace/name
   std::optional<std::uint32_t> rule;
   std::optional<std::uint32_t> match;
+  std::optional<std::vector<std::string>> policies;  ///< `Type namespace/name`, in the order of rule D4
   std::optional<std::vector<std::string>> backends;  ///< namespace/name, sorted: exactly those that may take it
   std::optional<std::string> path;
   std::optional<std::string> host;

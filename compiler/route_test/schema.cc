@@ -33,6 +33,8 @@ constexpr Field kExpectFields[] = {
     schemas::string("route", "Route that takes it").as(Format::kNamespacedName),
     schemas::integer("rule", "Index of its rule").within(0, 65535),
     schemas::integer("match", "Index of the rule's match").within(0, 65535),
+    schemas::strings("policies", "Exactly the policies that it passes, in their order, as `Type namespace/name`")
+        .at_most(100),
     schemas::string("backend", "The one backend that takes it").as(Format::kNamespacedName),
     schemas::strings("backends", "Exactly the backends that may take it; `unresolved` for a share that is answered 500")
         .as(Format::kNamespacedName)

@@ -68,6 +68,7 @@ void append_expectation(const Expectation& expect, std::string& out) {
   append_text("route", expect.route, out);
   if (expect.rule) out += indent + "rule: " + std::to_string(*expect.rule) + "\n";
   if (expect.match) out += indent + "match: " + std::to_string(*expect.match) + "\n";
+  if (expect.policies) out += indent + "policies: " + list_text(*expect.policies) + "\n";
   if (expect.backends) out += indent + "backends: " + list_text(*expect.backends) + "\n";
   append_text("path", expect.path, out);
   append_text("host", expect.host, out);

@@ -82,6 +82,8 @@ std::string explanation_json(const analyze::Explanation& explanation) {
                          {"hosts", hosts},
                          {"matched", explanation.matched},
                          {"winner", explanation.matched ? rule_json(explanation.winner) : Json(nullptr)},
+                         {"policies", explanation.policies},
+                         {"limits", explanation.limits},
                          {"filters", explanation.filters},
                          {"backends", backends},
                          {"denied", explanation.denied},
