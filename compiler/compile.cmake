@@ -15,6 +15,7 @@ edge_library(edge_compiler SOURCES ${revision_header}
 target_include_directories(edge_compiler PRIVATE ${CMAKE_BINARY_DIR}/generated)
 edge_test(compile_test SOURCES compile_test.cc DEPS edge_compiler)
 add_dependencies(compile_test edge-regexc)
+edge_test(fingerprint_test SOURCES fingerprint_test.cc DEPS edge_compiler)
 edge_test(workspace_test SOURCES workspace_test.cc DEPS edge_compiler)
 add_dependencies(workspace_test edge-regexc)
 edge_test(workspace_edits_test SOURCES workspace_edits_test.cc DEPS edge_compiler)
