@@ -50,8 +50,9 @@ TEST_P(Document, ShowsWhatIsPrinted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Document, testing::Values("README.md", "docs/edgectl.md", "docs/quick-start.md", "docs/testing-routes.md",
-                                               "docs/diff.md"),
+INSTANTIATE_TEST_SUITE_P(All, Document,
+                         testing::Values("README.md", "docs/edgectl.md", "docs/quick-start.md",
+                                         "docs/testing-routes.md", "docs/diff.md"),
                          [](const auto& info) {
                            std::string name = fs::path(info.param).stem().string();
                            for (char& c : name) c = c == '-' ? '_' : c;
