@@ -146,9 +146,7 @@ inline std::vector<std::byte> backends(const TestProgram& from) {
   return std::move(builder).finish(header);
 }
 
-inline std::vector<std::byte> policies() {
-  return SectionBuilder(sizeof(PoliciesHeader)).finish(PoliciesHeader{});
-}
+inline std::vector<std::byte> policies() { return SectionBuilder(sizeof(PoliciesHeader)).finish(PoliciesHeader{}); }
 
 }  // namespace test_program_detail
 
