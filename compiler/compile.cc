@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compiler/analyze/prove.h"
+#include "compiler/analyze/shadow_status.h"
 #include "compiler/compile_hosts.h"
 #include "compiler/compile_limits.h"
 #include "compiler/compile_native.h"
@@ -51,6 +52,8 @@ struct HostState {
   std::size_t conditional = 0;
   /// What its proof had to say.
   std::vector<Diagnostic> remarks;
+  /// Conditions of the routes that have a rule here which no request reaches.
+  std::vector<ResourceStatus> shadowed;
 };
 
 /// A host on its way through the stages.
@@ -122,6 +125,7 @@ struct Compiler::State {
   bool build_native(Diagnostics& diagnostics);
   bool prove(const LinkedConfig& config, const std::vector<Work>& works, Diagnostics& diagnostics);
   void emit_shared(const LinkedConfig& config, bool hosts_changed);
+  std::vector<ResourceStatus> statuses() const;
   std::optional<Artifact> assemble(Diagnostics& diagnostics);
 
   CompileOptions options;
@@ -360,9 +364,11 @@ bool Compiler::State::prove(const LinkedConfig& config, const std::vector<Work>&
   for (const Work& work : works) {
     HostState& host = hosts.at(work.host.id);
     Diagnostics found;
-    analyze::prove_host(config, work.host, SectionView(host.section->bytes), engines, found);
+    std::vector<analyze::Shadowing> shadowed;
+    analyze::prove_host(config, work.host, SectionView(host.section->bytes), engines, found, &shadowed);
     proved &= found.ok();
     host.remarks = found.all();
+    host.shadowed = analyze::shadow_statuses(config, shadowed);
   }
   regexes.close_scanners();
   if (fault) report_fault("native code", *fault, diagnostics);
@@ -375,6 +381,17 @@ void Compiler::State::emit_shared(const LinkedConfig& config, bool hosts_changed
   if (hosts_changed) replace(listeners, emit::emit_listeners(config, served.all()));
   replace(backends, emit::emit_backends(config));
   replace(policies, emit::emit_policies(config));
+}
+
+/// Of all hosts; by their ids, so that of two that say the same of a route always the same one is told.
+std::vector<ResourceStatus> Compiler::State::statuses() const {
+  std::map<std::uint64_t, const HostState*> shadowing;
+  for (const auto& [id, host] : hosts)
+    if (!host.shadowed.empty()) shadowing.emplace(id, &host);
+  std::vector<ResourceStatus> all;
+  for (const auto& [id, host] : shadowing) all.insert(all.end(), host->shadowed.begin(), host->shadowed.end());
+  sort_and_merge(all);
+  return all;
 }
 
 std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
@@ -413,6 +430,7 @@ std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
     artifact.hash = view->hash();
     last = std::move(*view);
   }
+  artifact.statuses = statuses();
   stats.hosts = hosts.size();
   stats.cache_fault = cache_fault;
   artifact.stats = stats;

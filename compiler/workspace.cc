@@ -18,6 +18,7 @@ struct Workspace::State {
   WorkspaceLink link;
   Compiler compiler;
   Diagnostics compile_said;
+  std::vector<ResourceStatus> compile_statuses;
   WorkspaceStats stats;
 };
 
@@ -45,13 +46,19 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   state.compile_said = Diagnostics();
   auto artifact = change.whole ? state.compiler.compile(state.link.config(), state.compile_said)
                                : state.compiler.recompile(state.link.config(), change.routes, state.compile_said);
+  if (artifact) state.compile_statuses = artifact->statuses;
   return artifact;
 }
 
 const WorkspaceStats& Workspace::stats() const { return state_->stats; }
 const program::EndpointSet& Workspace::endpoints() const { return state_->link.config().endpoints; }
 const LinkedConfig& Workspace::config() const { return state_->link.config(); }
-std::vector<ResourceStatus> Workspace::statuses() const { return state_->link.statuses(); }
+std::vector<ResourceStatus> Workspace::statuses() const {
+  std::vector<ResourceStatus> all = state_->link.statuses();
+  all.insert(all.end(), state_->compile_statuses.begin(), state_->compile_statuses.end());
+  sort_and_merge(all);
+  return all;
+}
 const std::string& Workspace::document(std::uint32_t number) const { return state_->resources.document(number); }
 
 Diagnostics Workspace::diagnostics() {

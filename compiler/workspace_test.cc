@@ -148,6 +148,25 @@ TEST(Workspace, AFaultLeavesOutItsResourceUntilItIsMended) {
   world.expect_as_from_nothing("mended");
 }
 
+TEST(Workspace, ARouteWhoseRuleIsHiddenIsShadowedAsLongAsItIs) {
+  World world(small_world());
+  const auto shadowed = [&]() -> std::string {
+    const auto statuses = world.workspace().statuses();
+    const ResourceStatus* status = find_status(statuses, "ProxyRoute", "default", "late");
+    const Condition* found = status == nullptr ? nullptr : find_condition(status->conditions, condition::kShadowed);
+    return found == nullptr ? "" : found->message;
+  };
+  world.edit("route late", route("late", "h3.com", "{path: {type: RegularExpression, value: '^/p3/v[0-9]$'}}"));
+  EXPECT_THAT(shadowed(), HasSubstr("is never reached: default/r3 rules[0].matches[0] takes its requests"));
+  world.expect_as_from_nothing("the hidden rule");
+  // An edit of another host keeps what was found of this one.
+  world.edit("route r5", route("r5", "h5.com", prefix("/else")));
+  EXPECT_THAT(shadowed(), HasSubstr("default/r3"));
+  world.edit("route r3", route("r3", "h3.com", prefix("/other")));
+  EXPECT_EQ(shadowed(), "");
+  world.expect_as_from_nothing("the end of what hid it");
+}
+
 TEST(Workspace, SeveralEditsAreOneProgram) {
   World world(small_world());
   world.apply({{"route r3", route("r3", "h3.com", prefix("/x"), "b9")},

@@ -69,6 +69,11 @@ Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& 
   compiled->artifact = compiler.compile(config, compiled->diagnostics);
   compiled->diagnostics.finish(compiled->sources);
   compiled->endpoints = std::move(config.endpoints);
+  if (compiled->artifact) {
+    auto& statuses = compiled->artifact->statuses;
+    config.statuses.insert(config.statuses.end(), statuses.begin(), statuses.end());
+    compiler::sort_and_merge(config.statuses);
+  }
   compiled->config = std::move(config);
   return compiled;
 }

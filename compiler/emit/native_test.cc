@@ -46,6 +46,7 @@ const std::vector<std::string>& vocabulary() {
 class RandomHost {
  public:
   explicit RandomHost(std::uint32_t seed) : random_(seed) {
+    config_.gateways.emplace_back();
     config_.listeners.emplace_back();
     config_.routes.emplace_back().rules.emplace_back().matches.emplace_back();
     host_.id = seed + 1;

@@ -30,14 +30,15 @@ constexpr Field kExpectFields[] = {
     schemas::string("location", "Location of a redirect"),
     schemas::string("reason", "The word in X-Edge-Reason of an own answer"),
     schemas::string("listener", "Listener that takes it").as(Format::kLabel),
-    schemas::string("route", "Route that takes it").as(Format::kNamespacedName),
+    // Names without a format: what stands for an Ingress's host is the route `namespace/name:host`, a Service that a
+    // foreign kind names is the backend `namespace/name:port`.
+    schemas::string("route", "Route that takes it"),
     schemas::integer("rule", "Index of its rule").within(0, 65535),
     schemas::integer("match", "Index of the rule's match").within(0, 65535),
     schemas::strings("policies", "Exactly the policies that it passes, in their order, as `Type namespace/name`")
         .at_most(100),
-    schemas::string("backend", "The one backend that takes it").as(Format::kNamespacedName),
+    schemas::string("backend", "The one backend that takes it"),
     schemas::strings("backends", "Exactly the backends that may take it; `unresolved` for a share that is answered 500")
-        .as(Format::kNamespacedName)
         .at_most(1000),
     schemas::string("path", "Path that the backend sees"),
     schemas::string("host", "Host that the backend sees"),
