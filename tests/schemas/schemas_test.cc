@@ -140,7 +140,8 @@ TEST(Tables, EveryDefaultIsAValueOfItsField) {
         if (at == nullptr) continue;
         *at = schemas::default_value(field);
         // Rules between fields are not what is asked here.
-        for (const Diagnostic& d : Decoded(resource.dump()).diagnostics.all()) {
+        const Decoded decoded(resource.dump());
+        for (const Diagnostic& d : decoded.diagnostics.all()) {
           const bool own_fault = d.code == DiagnosticCode::kWrongType || d.code == DiagnosticCode::kOutOfRange;
           EXPECT_FALSE(own_fault && d.severity == Severity::kError) << path << ": " << d.message;
         }
