@@ -1,5 +1,8 @@
 // edgectl: the table of commands. Everything a user can type is on this page.
 #include <csignal>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "edgectl/commands.h"
 
@@ -8,6 +11,15 @@ namespace {
 
 cli::Flag file_flag(std::string_view help, bool required = true) {
   return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = required, .repeatable = true};
+}
+
+cli::Flag format_flag(std::vector<std::string_view> choices) {
+  return {.name = "output",
+          .letter = 'o',
+          .value = "FORMAT",
+          .help = "Format",
+          .fallback = "text",
+          .choices = std::move(choices)};
 }
 
 constexpr std::string_view kConfigFile = "File, directory or - for standard input";
@@ -24,12 +36,7 @@ cli::Program table() {
            .details = "Runs the whole compiler, its proof included, so that rules that no request reaches are reported "
                       "too. All paths are one configuration: references between them are resolved.",
            .flags = {file_flag(kConfigFile),
-                     {.name = "output",
-                      .letter = 'o',
-                      .value = "FORMAT",
-                      .help = "Format",
-                      .fallback = "text",
-                      .choices = {"text", "json", "sarif"}},
+                     format_flag({"text", "json", "sarif"}),
                      {.name = "fail-on",
                       .value = "SEVERITY",
                       .help = "Least severity that makes the exit code 1",
@@ -72,13 +79,7 @@ cli::Program table() {
           {.name = "routes dump",
            .summary = "Print the compiled match tree",
            .details = "Listeners, hosts and paths in the order in which they are tried, each rule with its conditions.",
-           .flags = {file_flag(kConfigOrProgram, /*required=*/false),
-                     {.name = "output",
-                      .letter = 'o',
-                      .value = "FORMAT",
-                      .help = "Format",
-                      .fallback = "text",
-                      .choices = {"text", "json"}}},
+           .flags = {file_flag(kConfigOrProgram, /*required=*/false), format_flag({"text", "json"})},
            .positional =
                cli::Positional{.name = "PROGRAM", .help = "A program (*.edgeprog), instead of -f", .required = false},
            .examples = {"edgectl routes dump site.edgeprog", "edgectl routes dump -f config/ -o json"},
@@ -100,12 +101,7 @@ cli::Program table() {
                 {.name = "source", .value = "IP", .help = "The client's address", .fallback = "127.0.0.1"},
                 {.name = "port", .value = "PORT", .help = "Port that the request comes in on (default: the URL's)"},
                 {.name = "all", .help = "List also every rule that another path or an earlier winner ruled out"},
-                {.name = "output",
-                 .letter = 'o',
-                 .value = "FORMAT",
-                 .help = "Format",
-                 .fallback = "text",
-                 .choices = {"text", "json"}}},
+                format_flag({"text", "json"})},
            .positional =
                cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
            .examples = {"edgectl explain -f config/ 'GET https://shop.example/cart' -H 'x-env: staging'"},
@@ -121,13 +117,7 @@ cli::Program table() {
            .summary = "Say what a program costs in bytes, and the most that one request can make it do",
            .details = "The bounds are read off the tables: conditions that are evaluated when every rule on the way "
                       "fails but the last, with the path on which they are met.",
-           .flags = {file_flag(kConfigOrProgram),
-                     {.name = "output",
-                      .letter = 'o',
-                      .value = "FORMAT",
-                      .help = "Format",
-                      .fallback = "text",
-                      .choices = {"text", "json"}}},
+           .flags = {file_flag(kConfigOrProgram), format_flag({"text", "json"})},
            .examples = {"edgectl cost -f config/", "edgectl cost -f site.edgeprog -o json"},
            .run = cost},
           {.name = "diff",
@@ -140,12 +130,7 @@ cli::Program table() {
                       .help = "Weigh the classes by the requests in this log (JSON, common or combined lines; - for "
                               "standard input)"},
                      {.name = "log-host", .value = "HOST", .help = "Host of log lines that name none"},
-                     {.name = "output",
-                      .letter = 'o',
-                      .value = "FORMAT",
-                      .help = "Format",
-                      .fallback = "text",
-                      .choices = {"text", "json"}}},
+                     format_flag({"text", "json"})},
            .positional = cli::Positional{.name = "BEFORE",
                                          .help = "Configuration, .edgeprog, or http://ADDRESS:PORT of an agent"},
            .second = cli::Positional{.name = "AFTER", .help = "The same after the change"},
@@ -165,12 +150,7 @@ cli::Program table() {
                       .value = "PERCENT",
                       .help = "Fail when fewer rules are covered",
                       .fallback = "0"},
-                     {.name = "output",
-                      .letter = 'o',
-                      .value = "FORMAT",
-                      .help = "Format",
-                      .fallback = "text",
-                      .choices = {"text", "json", "junit"}}},
+                     format_flag({"text", "json", "junit"})},
            .examples = {"edgectl test -f config/ -f tests.yaml --coverage",
                         "edgectl test -f config/ --generate > boundaries.yaml"},
            .run = test},
@@ -210,12 +190,7 @@ cli::Program table() {
           {.name = "schema",
            .summary = "Say what a kind or a field is: type, values, default",
            .details = "Without an argument it lists the kinds.",
-           .flags = {{.name = "output",
-                      .letter = 'o',
-                      .value = "FORMAT",
-                      .help = "Format",
-                      .fallback = "text",
-                      .choices = {"text", "json-schema", "markdown"}}},
+           .flags = {format_flag({"text", "json-schema", "markdown"})},
            .positional = cli::Positional{.name = "KIND[.FIELD]",
                                          .help = "e.g. `route.spec.rules.matches`",
                                          .required = false,

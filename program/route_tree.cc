@@ -24,20 +24,6 @@ IpAddress address_of(const std::uint8_t (&bytes)[16]) {
   return address;
 }
 
-const char* protocol_name(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kHttp:
-      return "HTTP";
-    case Protocol::kHttps:
-      return "HTTPS";
-    case Protocol::kTcp:
-      return "TCP";
-    case Protocol::kTls:
-      return "TLS";
-  }
-  return "?";
-}
-
 TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
   static constexpr const char* kNames[] = {"",
                                            "request-header set",
@@ -171,6 +157,20 @@ TreeBind bind_of(const SectionView& view, const BindRecord& record) {
 }
 
 }  // namespace
+
+const char* protocol_name(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kHttp:
+      return "HTTP";
+    case Protocol::kHttps:
+      return "HTTPS";
+    case Protocol::kTcp:
+      return "TCP";
+    case Protocol::kTls:
+      return "TLS";
+  }
+  return "?";
+}
 
 RouteTree route_tree(const ProgramView& program) {
   const SectionView& view = program.listeners().view;

@@ -85,4 +85,7 @@ struct RouteTree {
 
 RouteTree route_tree(const ProgramView& program);
 
+/// `HTTP`, as in spec.listeners[].protocol.
+const char* protocol_name(Protocol protocol);
+
 }  // namespace edge::program

@@ -7,26 +7,13 @@
 
 #include "base/ip.h"
 #include "compiler/analyze/explain_words.h"
+#include "program/route_tree.h"
 #include "program/settings_tree.h"
 
 namespace edge::compiler::analyze {
 namespace {
 
 using program::kNone;
-
-const char* protocol_name(program::Protocol protocol) {
-  switch (protocol) {
-    case program::Protocol::kHttp:
-      return "HTTP";
-    case program::Protocol::kHttps:
-      return "HTTPS";
-    case program::Protocol::kTcp:
-      return "TCP";
-    case program::Protocol::kTls:
-      return "TLS";
-  }
-  return "unknown";
-}
 
 class Reader {
  public:
@@ -80,7 +67,7 @@ class Reader {
     const program::SectionView& view = program_.listeners().view;
     const std::string place = bind_text(program_, index);
     subject_ = "listener " + place;
-    add("", protocol_name(bind.protocol));
+    add("", program::protocol_name(bind.protocol));
     for (const program::NameEntry& entry : view.array(bind.listeners.entries)) {
       const std::string name(view.string(entry.name));
       add_listener(place + " " + name, entry.exact);

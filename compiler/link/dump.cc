@@ -8,6 +8,7 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/dump_settings.h"
 #include "compiler/link/retry_on.h"
+#include "program/route_tree.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -22,20 +23,6 @@ std::string names_text(const std::vector<Located<HostPattern>>& names) {
   std::string out;
   for (const std::string& text : texts) out += (out.empty() ? "" : " ") + text;
   return out;
-}
-
-std::string_view protocol_text(program::Protocol protocol) {
-  switch (protocol) {
-    case program::Protocol::kHttp:
-      return "HTTP";
-    case program::Protocol::kHttps:
-      return "HTTPS";
-    case program::Protocol::kTcp:
-      return "TCP";
-    case program::Protocol::kTls:
-      return "TLS";
-  }
-  return {};
 }
 
 std::string_view balance_text(program::Balance balance) {
@@ -119,7 +106,7 @@ class Dumper {
 
   void dump_listener(const LinkedListener& listener) {
     line(0, "listener " + listener_name(listener));
-    line(1, std::string(protocol_text(listener.protocol)) + " port " + std::to_string(listener.port));
+    line(1, std::string(program::protocol_name(listener.protocol)) + " port " + std::to_string(listener.port));
     line(1, "hosts " + names_text(listener.hostnames));
     line(1, "max-request-body " + std::to_string(listener.max_request_body));
     lines(1, settings_lines(listener));
