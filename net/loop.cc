@@ -1,6 +1,7 @@
 #include "net/loop.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -53,14 +54,36 @@ void Channel::open(Loop& loop, Fd fd, std::uint8_t armed) {
   control(EPOLL_CTL_ADD);
 }
 
+void Channel::open(Loop& loop, Transport transport, std::uint8_t armed) {
+  open(loop, std::move(transport.fd), armed);
+  if (transport.layer != nullptr) put(std::move(transport.layer));
+}
+
+void Channel::put(std::unique_ptr<Layer> layer) {
+  layer_ = std::move(layer);
+  // It may hold bytes that no event will tell of.
+  ready_ |= kRead | kWrite;
+}
+
 void Channel::close() {
+  if (put_off_) std::erase(loop_->put_off_, this);
+  layer_.reset();
   // Closing takes it out of the set: no duplicate of the descriptor exists.
   fd_.reset();
   waiter_ = nullptr;
+  put_off_ = false;
   wanted_ = armed_ = ready_ = 0;
 }
 
+Transport Channel::release() {
+  Transport transport{std::move(fd_), std::move(layer_)};
+  if (transport.fd.valid()) ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, transport.fd.get(), nullptr);
+  close();
+  return transport;
+}
+
 Transfer Channel::receive(std::span<char> into) {
+  if (layer_ != nullptr) return receive_layered(into);
   const Transfer result = net::receive(fd_.get(), into);
   // A short read took all there was, and what comes later is reported anew: an end that came with it is not.
   if (result.kind == Transfer::Kind::kWouldBlock ||
@@ -70,12 +93,51 @@ Transfer Channel::receive(std::span<char> into) {
   return result;
 }
 
+Transfer Channel::receive_layered(std::span<char> into) {
+  const Transfer result = layer_->receive(*this, into);
+  if (result.kind == Transfer::Kind::kWouldBlock) ready_ &= static_cast<std::uint8_t>(~kRead);
+  return result;
+}
+
 Transfer Channel::send(std::span<const iovec> pieces) {
+  if (layer_ != nullptr) return send_layered(pieces);
   std::size_t whole = 0;
   for (const iovec& one : pieces) whole += one.iov_len;
   const Transfer result = net::send(fd_.get(), pieces);
   if (result.kind != Transfer::Kind::kDone || result.bytes < whole) ready_ &= static_cast<std::uint8_t>(~kWrite);
   return result;
+}
+
+Transfer Channel::send_layered(std::span<const iovec> pieces) {
+  std::size_t whole = 0;
+  for (const iovec& one : pieces) whole += one.iov_len;
+  const Transfer result = layer_->send(*this, pieces);
+  if (result.kind != Transfer::Kind::kDone || result.bytes < whole) ready_ &= static_cast<std::uint8_t>(~kWrite);
+  return result;
+}
+
+bool Channel::finish() { return layer_ != nullptr ? layer_->finish(*this) : ::shutdown(fd_.get(), SHUT_WR) == 0; }
+
+void Channel::reset_on_close() {
+  if (layer_ != nullptr) {
+    layer_->reset(*this);
+  } else {
+    net::reset_on_close(fd_.get());
+  }
+}
+
+void Channel::signal(std::uint8_t events) {
+  ready_ |= events;
+  if (waiter_ != nullptr && (hung_up_ || (wanted_ & events) != 0)) {
+    waiter_->wake_later();
+  } else {
+    unattended(events);
+  }
+}
+
+void Channel::signal_hang_up() {
+  hung_up_ = true;
+  signal(kRead | kWrite);
 }
 
 void Channel::defer() {
@@ -85,6 +147,7 @@ void Channel::defer() {
 }
 
 void Channel::control(int operation) {
+  if (!fd_.valid()) return;
   epoll_event event{};
   event.events = epoll_mask(armed_);
   event.data.ptr = this;
@@ -92,7 +155,14 @@ void Channel::control(int operation) {
   if (::epoll_ctl(loop_->epoll_.get(), operation, fd_.get(), &event) != 0) hung_up_ = true;
 }
 
-void Channel::report_again() { control(EPOLL_CTL_MOD); }
+void Channel::report_again() {
+  // The kernel does not know what a layer holds.
+  if (layer_ != nullptr) {
+    loop_->put_off(*this);
+  } else {
+    control(EPOLL_CTL_MOD);
+  }
+}
 
 void Channel::arm(std::uint8_t interest) {
   if ((armed_ & interest) == interest) return;
@@ -209,6 +279,12 @@ void Waiter::cancel() {
   wake(Wake::kCancelled);
 }
 
+// ---- Deferred -----------------------------------------------------------------------------------------------------
+
+Deferred::~Deferred() {
+  if (deferred_in_ != nullptr) std::erase(deferred_in_->deferred_, this);
+}
+
 // ---- Loop ---------------------------------------------------------------------------------------------------------
 
 struct Loop::Host {
@@ -297,6 +373,28 @@ void Loop::unqueue(Waiter& waiter) {
   std::erase(queued_, &waiter);
 }
 
+void Loop::defer(Deferred& work) {
+  if (work.deferred_in_ != nullptr) return;
+  work.deferred_in_ = this;
+  deferred_.push_back(&work);
+}
+
+void Loop::put_off(Channel& channel) {
+  if (channel.put_off_) return;
+  channel.put_off_ = true;
+  put_off_.push_back(&channel);
+  if (put_off_.size() == 1) post([this] { signal_put_off(); });
+}
+
+void Loop::signal_put_off() {
+  std::vector<Channel*> turn;
+  turn.swap(put_off_);
+  for (Channel* channel : turn) {
+    // One that was closed meanwhile is freed at the end of the batch.
+    if (std::exchange(channel->put_off_, false)) channel->signal(kRead);
+  }
+}
+
 void Loop::enter() { now_ = clock_->now(); }
 
 void Loop::batch() {
@@ -314,12 +412,19 @@ void Loop::batch() {
 
 void Loop::leave() {
   timers_.advance(now_);
-  // A waiter that is woken may queue others.
-  while (!queued_.empty()) {
-    Waiter* waiter = queued_.back();
-    queued_.pop_back();
-    waiter->queued_ = false;
-    waiter->wake(Wake::kReady);
+  // A waiter that is woken may queue others and leave work for later, which may wake others again.
+  while (!queued_.empty() || !deferred_.empty()) {
+    while (!queued_.empty()) {
+      Waiter* waiter = queued_.back();
+      queued_.pop_back();
+      waiter->queued_ = false;
+      waiter->wake(Wake::kReady);
+    }
+    if (deferred_.empty()) break;
+    Deferred* work = deferred_.back();
+    deferred_.pop_back();
+    work->deferred_in_ = nullptr;
+    work->run_deferred();
   }
   while (retired_ != nullptr) {
     Retirable* object = retired_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "net/clock.h"
+#include "net/layer.h"
 #include "net/socket.h"
 #include "net/timer_wheel.h"
 
@@ -43,7 +44,20 @@ class Retirable {
   Retirable* next_retired_ = nullptr;
 };
 
-/// A descriptor in the loop's epoll set, with what is known of its readiness.
+/// Work that is to be done once, after those who were woken in this batch had their turn.
+class Deferred {
+ public:
+  /// Takes itself back.
+  virtual ~Deferred();
+
+ private:
+  friend class Loop;
+  virtual void run_deferred() = 0;
+  Loop* deferred_in_ = nullptr;
+};
+
+/// A connection as sessions use it: a descriptor in the loop's epoll set, a layer above one, or a layer alone; with
+/// what is known of its readiness.
 class Channel : public Retirable {
  public:
   Channel() = default;
@@ -53,10 +67,17 @@ class Channel : public Retirable {
 
   /// Takes the descriptor; `armed` is what epoll reports from the start, the rest once somebody waits for it.
   void open(Loop& loop, Fd fd, std::uint8_t armed = kRead);
+  void open(Loop& loop, Transport transport, std::uint8_t armed = kRead);
+  /// Puts a layer over the socket. What was received before went past it.
+  void put(std::unique_ptr<Layer> layer);
   /// Leaves the set and closes the descriptor. Nobody may be waiting.
   void close();
-  bool is_open() const { return fd_.valid(); }
+  /// Leaves the set, for another channel to go on. Nobody may be waiting.
+  Transport release();
+  bool is_open() const { return fd_.valid() || layer_ != nullptr; }
+  /// -1 where the layer is all there is.
   int fd() const { return fd_.get(); }
+  Layer* layer() const { return layer_.get(); }
 
   /// Both directions are shut, or the connection is broken.
   bool hung_up() const { return hung_up_; }
@@ -67,6 +88,15 @@ class Channel : public Retirable {
   void defer();
   /// Tried at once, without asking whether the descriptor can be written.
   Transfer send(std::span<const iovec> pieces);
+  /// Tells the peer that no more will be sent. \returns false when the connection is broken.
+  bool finish();
+  /// Makes a later close look like a failure to the peer.
+  void reset_on_close();
+
+  /// From a layer without a socket: `events` can be done from now on. Who waits is resumed at the end of the batch.
+  void signal(std::uint8_t events);
+  /// From a layer: the connection is broken, or both directions are shut.
+  void signal_hang_up();
 
  protected:
   /// Has what is there reported once more, in the next batch.
@@ -83,9 +113,12 @@ class Channel : public Retirable {
   void prefetch() const;
   void prefetch_waiter() const;
   void prefetch_frame() const;
+  Transfer receive_layered(std::span<char> into);
+  Transfer send_layered(std::span<const iovec> pieces);
 
   Loop* loop_ = nullptr;
   Waiter* waiter_ = nullptr;
+  std::unique_ptr<Layer> layer_;
   Fd fd_;
   std::uint8_t wanted_ = 0;
   std::uint8_t armed_ = 0;
@@ -94,6 +127,8 @@ class Channel : public Retirable {
   /// The peer sends no more, so that reading never becomes "not ready" again.
   bool closing_ = false;
   bool hung_up_ = false;
+  /// Among those that the loop signals in the next batch.
+  bool put_off_ = false;
 };
 
 /// The one place where a session waits: for a descriptor or two, until a deadline.
@@ -168,10 +203,13 @@ class Loop {
   Time now() const { return now_; }
   TimerWheel& timers() { return timers_; }
   void retire(std::unique_ptr<Retirable> object);
+  /// Has `work` run once, when nobody is left who was woken in this batch.
+  void defer(Deferred& work);
   boost::asio::io_context& context();
 
  private:
   friend class Channel;
+  friend class Deferred;
   friend class Waiter;
   struct Host;  // the Asio side
 
@@ -179,12 +217,16 @@ class Loop {
   void leave();
   void batch();
   void unqueue(Waiter& waiter);
+  void put_off(Channel& channel);
+  void signal_put_off();
 
   const Clock* clock_;
   Time now_;
   TimerWheel timers_;
   Fd epoll_;
   std::vector<Waiter*> queued_;
+  std::vector<Deferred*> deferred_;
+  std::vector<Channel*> put_off_;
   Retirable* retired_ = nullptr;
   std::unique_ptr<Host> host_;
 };

@@ -21,9 +21,6 @@ using net::http1::BodyKind;
 using net::http1::KnownField;
 using net::http1::RequestHead;
 
-// Listeners with TLS come with sessions of their own.
-constexpr std::string_view kScheme = "http";
-
 Reply bad_request(std::string_view reason, std::string_view text) { return {400, reason, text, {}, true}; }
 
 Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
@@ -84,16 +81,16 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
     if (!normal) return bad_request("bad-path", "The path is malformed, or climbs above its root.");
     arrival.path = *normal;
   }
-  const std::uint32_t bind = exchange.program->bind_of_slot[slot_];
+  const std::uint32_t bind = exchange.program->bind_of_slot[connection_.slot];
   if (bind == program::kNone) return no_route();
 
   const LoadedProgram& program = *exchange.program->program;
-  arrival.source = peer_;
+  arrival.source = connection_.peer;
   if (exchange.program->proxies_on_bind[bind]) {
     if (const LoadedListener* listener = find_listener(program, bind, arrival.host)) {
       const auto proxies = program.listeners_section().array(listener->gateway->trusted_proxies);
-      arrival.peer_trusted = trusted(proxies, peer_);
-      arrival.source = client_address(proxies, peer_, head.fields);
+      arrival.peer_trusted = trusted(proxies, connection_.peer);
+      arrival.source = client_address(proxies, connection_.peer, head.fields);
     }
   }
   const bool keeps_id = arrival.peer_trusted && exchange.id.keep(head.fields.value(KnownField::kXRequestId));
@@ -124,7 +121,7 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const auto filters = exchange.filters();
   program::Rewrite rewritten;
   if (!filters.empty()) {
-    const program::RedirectRequest target{kScheme, head.host, arrival.path, head.query, head.has_query};
+    const program::RedirectRequest target{connection_.scheme(), head.host, arrival.path, head.query, head.has_query};
     if (auto to = program::redirect(section, filters, target)) {
       return Reply{to->status, "redirect", {}, std::move(to->location), false};
     }
@@ -146,14 +143,8 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
-  write_request_head({head,
-                      path,
-                      rewritten.host,
-                      {peer_text_.data(), peer_text_size_},
-                      arrival.peer_trusted,
-                      kScheme,
-                      exchange.id.text(),
-                      edits},
+  write_request_head({head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
+                      exchange.id.text(), edits},
                      out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());

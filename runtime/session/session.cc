@@ -1,9 +1,6 @@
 #include "runtime/session/session.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/session/worker.h"
 
@@ -30,13 +27,10 @@ constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 
 }  // namespace
 
-Session::Session(Worker& worker, net::Fd client, const net::SocketAddress& peer, std::uint32_t slot)
-    : worker_(worker), waiter_(worker.loop()), peer_(peer.address), slot_(slot) {
-  const std::string text = to_string(peer.address);
-  peer_text_size_ = static_cast<std::uint8_t>(std::min(text.size(), peer_text_.size()));
-  std::memcpy(peer_text_.data(), text.data(), peer_text_size_);
-  client_.open(worker.loop(), std::move(client));
-  head_since_ = worker.loop().now();
+Session::Session(Worker& worker, ClientConnection connection, net::Transport transport, Kind kind)
+    : worker_(worker), connection_(std::move(connection)), waiter_(worker.loop()), kind_(kind) {
+  client_.open(worker.loop(), std::move(transport));
+  head_since_ = worker_.loop().now();
 }
 
 net::Detached Session::run() {
@@ -60,12 +54,14 @@ net::Detached Session::run() {
     } else if (state == HeadState::kComplete) {
       next = co_await serve();
       if (next == Next::kAgain && (outlet_.blocked() || ++unwaited_ > kTurns)) next = co_await rest();
+      if (next == Next::kAgain && kind_ == Kind::kStream) next = Next::kClose;
       head_since_ = worker_.loop().now();
     } else {
       next = refuse();
     }
   }
   co_await finish(next);
+  client_.close();
   worker_.forget(*this);
 }
 
@@ -165,14 +161,19 @@ net::Task<void> Session::finish(Next how) {
   bool flushed = how != Next::kReset && !waiter_.cancelled();
   if (flushed && outlet_.blocked()) flushed = co_await flush();
   if (!flushed) {
-    net::reset_on_close(client_.fd());
+    client_.reset_on_close();
+    co_return;
+  }
+  // A stream's end is the layer's to tell; it needs nobody who listens on.
+  if (kind_ == Kind::kStream) {
+    client_.finish();
     co_return;
   }
   const bool unread = how == Next::kLinger || !inlet_.empty() || client_.readable();
   inlet_.drop();
   if (!unread) co_return;
   const net::Time until = worker_.loop().now() + kLingerTime;
-  bool open = ::shutdown(client_.fd(), SHUT_WR) == 0;
+  bool open = client_.finish();
   for (std::size_t dropped = 0; open && dropped < kLingerBytes;) {
     const Transfer got = client_.receive(worker_.scratch().client());
     if (got.kind == Transfer::Kind::kDone) {

@@ -1,7 +1,7 @@
-// One client connection: reads heads, serves requests one after the other, ends. Holds no buffer while it is idle.
+// One client connection, or one stream of it: reads heads, serves requests one after the other, ends. Holds no buffer
+// while it is idle.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,6 +10,8 @@
 #include "net/http1/parse.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "runtime/session/client_connection.h"
+#include "runtime/session/client_session.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/failure.h"
 #include "runtime/session/reply.h"
@@ -18,20 +20,20 @@ namespace edge::runtime {
 
 class Worker;
 
-class Session final : public net::Retirable {
+class Session final : public ClientSession {
  public:
-  Session(Worker& worker, net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
+  /// kStream: serves one request, on a stream of HTTP/2 whose layer is the transport.
+  enum class Kind : std::uint8_t { kConnection, kStream };
+
+  Session(Worker& worker, ClientConnection connection, net::Transport transport, Kind kind);
 
   /// Runs until the connection ends, then has the worker forget it.
   void start() { run(); }
   /// Ends if it waits for a request; else its next response says so.
-  void drain();
-  /// Ends now, whatever it waits for.
-  void cancel() { waiter_.cancel(); }
+  void drain() override;
+  void cancel() override { waiter_.cancel(); }
 
  private:
-  friend class Worker;
-
   enum class HeadState : std::uint8_t { kComplete, kMore, kFault, kGone };
   /// How a request left the connection. kLinger: closed, but the client may still be sending.
   enum class Next : std::uint8_t { kAgain, kClose, kLinger, kReset };
@@ -74,24 +76,20 @@ class Session final : public net::Retirable {
   net::Task<Outcome> forward(const Exchange& exchange);
 
   Worker& worker_;
+  ClientConnection connection_;
   net::Channel client_;
   net::Waiter waiter_;
   net::Inlet inlet_;
   net::Outlet outlet_;
   net::Time head_since_{};
   net::http1::ParseHint hint_;
-  IpAddress peer_;
-  std::uint32_t slot_;
   std::uint32_t requests_ = 0;
   std::uint16_t unwaited_ = 0;
+  Kind kind_;
   bool idle_ = false;
   /// What is unread is not a whole head.
   bool torn_ = false;
   net::http1::HeadFault fault_ = net::http1::HeadFault::kNone;
-  std::uint8_t peer_text_size_ = 0;
-  std::array<char, 45> peer_text_;
-  Session* previous_ = nullptr;
-  Session* next_ = nullptr;
 };
 
 }  // namespace edge::runtime

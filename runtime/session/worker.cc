@@ -153,35 +153,43 @@ void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_
   }
   counters_.accepted.add();
   counters_.active.add();
-  auto* session = new Session(*this, std::move(client), peer, slot);
-  session->next_ = sessions_;
-  if (sessions_ != nullptr) sessions_->previous_ = session;
-  sessions_ = session;
+  auto* session =
+      new Session(*this, ClientConnection(peer, slot), {std::move(client), nullptr}, Session::Kind::kConnection);
+  session->counted_ = true;
+  keep(*session);
   session->start();
 }
 
-void Worker::forget(Session& session) {
+void Worker::keep(ClientSession& session) {
+  session.next_ = sessions_;
+  if (sessions_ != nullptr) sessions_->previous_ = &session;
+  sessions_ = &session;
+}
+
+void Worker::hand_over(ClientSession& from, ClientSession& to) {
+  to.counted_ = std::exchange(from.counted_, false);
+  keep(to);
+}
+
+void Worker::forget(ClientSession& session) {
   if (session.previous_ != nullptr) {
     session.previous_->next_ = session.next_;
   } else {
     sessions_ = session.next_;
   }
   if (session.next_ != nullptr) session.next_->previous_ = session.previous_;
-  counters_.active.subtract();
-  shared_.connections.fetch_sub(1, std::memory_order_relaxed);
-  session.client_.close();
-  loop_.retire(std::unique_ptr<Session>(&session));
+  if (session.counted_) {
+    counters_.active.subtract();
+    shared_.connections.fetch_sub(1, std::memory_order_relaxed);
+  }
+  loop_.retire(std::unique_ptr<ClientSession>(&session));
   if (sessions_ == nullptr && on_empty_) std::exchange(on_empty_, {})();
 }
 
 void Worker::drain(std::function<void()> on_empty) {
   draining_ = true;
   for (std::uint32_t slot = 0; slot < listeners_.size(); ++slot) close_listener(slot);
-  for (Session* session = sessions_; session != nullptr;) {
-    Session* next = session->next_;
-    session->drain();
-    session = next;
-  }
+  for_each_session([](ClientSession& session) { session.drain(); });
   pools_.close_idle();
   if (sessions_ == nullptr) {
     on_empty();
@@ -191,11 +199,7 @@ void Worker::drain(std::function<void()> on_empty) {
 }
 
 void Worker::cancel_sessions() {
-  for (Session* session = sessions_; session != nullptr;) {
-    Session* next = session->next_;
-    session->cancel();
-    session = next;
-  }
+  for_each_session([](ClientSession& session) { session.cancel(); });
 }
 
 void Worker::read_wall_clock() {

@@ -76,11 +76,25 @@ class Worker {
   std::string_view date();
   std::uint64_t unix_milliseconds();
   void accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
-  void forget(Session& session);
+  /// Takes over a session that is not among those of accepted connections: a stream's.
+  void keep(ClientSession& session);
+  /// `to` goes on with the connection of `from`, which is forgotten next.
+  void hand_over(ClientSession& from, ClientSession& to);
+  /// The session has ended and is freed at the end of the batch.
+  void forget(ClientSession& session);
 
  private:
   class Listener;
   void read_wall_clock();
+  /// `visit` may end the session that it is given, or others: what has ended is freed at the end of the batch.
+  template <typename Visit>
+  void for_each_session(Visit visit) {
+    for (ClientSession* session = sessions_; session != nullptr;) {
+      ClientSession* next = session->next_;
+      visit(*session);
+      session = next;
+    }
+  }
 
   SharedState& shared_;
   net::Loop loop_;
@@ -92,7 +106,7 @@ class Worker {
   Pools pools_;
   ProgramPin program_;
   std::vector<std::unique_ptr<Listener>> listeners_;
-  Session* sessions_ = nullptr;
+  ClientSession* sessions_ = nullptr;
   std::function<void()> on_empty_;
   bool draining_ = false;
   net::Time wall_read_at_{};

@@ -1,0 +1,37 @@
+// What may stand between the user of a channel and its bytes: TLS over the socket, or a stream of HTTP/2 in place of
+// one. Without a layer a channel is its socket.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "net/socket.h"
+
+namespace edge::net {
+
+class Channel;
+
+/// Belongs to the channel that carries it and is called by that channel alone, on its loop's thread. It has no
+/// coroutine of its own, and resumes none.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  /// As net::receive. kWouldBlock only when there is nothing left inside the layer either: over a socket that reported
+  /// its readiness once, or with a `Channel::signal` to come.
+  virtual Transfer receive(Channel& channel, std::span<char> into) = 0;
+  /// As net::send: what it reports as sent it keeps or has handed on.
+  virtual Transfer send(Channel& channel, std::span<const iovec> pieces) = 0;
+  /// Tells the peer that no more will be sent. \returns false when the connection is broken.
+  virtual bool finish(Channel& channel) = 0;
+  /// Makes the end of the channel one that the peer sees as a failure.
+  virtual void reset(Channel& channel) = 0;
+};
+
+/// What a channel is opened over. Without a descriptor there must be a layer.
+struct Transport {
+  Fd fd;
+  std::unique_ptr<Layer> layer;
+};
+
+}  // namespace edge::net

@@ -1,0 +1,20 @@
+#include "runtime/session/client_connection.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace edge::runtime {
+
+ClientConnection::ClientConnection(const net::SocketAddress& peer_address, std::uint32_t slot_of_listener)
+    : slot(slot_of_listener) {
+  set_peer(peer_address.address);
+}
+
+void ClientConnection::set_peer(const IpAddress& address) {
+  peer = address;
+  const std::string text = to_string(address);
+  peer_text_size_ = static_cast<std::uint8_t>(std::min(text.size(), peer_text_.size()));
+  std::memcpy(peer_text_.data(), text.data(), peer_text_size_);
+}
+
+}  // namespace edge::runtime

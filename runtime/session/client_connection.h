@@ -1,0 +1,42 @@
+// What is known of a client's connection; the streams of one of HTTP/2 share it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/socket.h"
+
+namespace edge::runtime {
+
+/// What the handshake told.
+struct TlsFacts {
+  /// Asked for with SNI, canonical (base/hostname.h); empty: none.
+  std::string server_name;
+};
+
+struct ClientConnection {
+  ClientConnection(const net::SocketAddress& peer, std::uint32_t slot);
+
+  bool secure() const { return tls != nullptr; }
+  std::string_view scheme() const { return secure() ? "https" : "http"; }
+  std::string_view peer_text() const { return {peer_text_.data(), peer_text_size_}; }
+  /// The address that a proxy before us told of.
+  void set_peer(const IpAddress& address);
+
+  /// The listening socket, as Worker::listen numbers it.
+  std::uint32_t slot;
+  IpAddress peer;
+  /// Null: plain text.
+  std::shared_ptr<const TlsFacts> tls;
+  /// Major version of HTTP.
+  std::uint8_t http = 1;
+
+ private:
+  std::uint8_t peer_text_size_ = 0;
+  std::array<char, 45> peer_text_;
+};
+
+}  // namespace edge::runtime
