@@ -26,6 +26,8 @@ bool check_host_entries(Checker& check, ArrayRef<HostEntry> ref) {
   return check.require(sound, "listeners.host_entries");
 }
 
+bool is_protocol(Protocol protocol) { return protocol >= Protocol::kHttp && protocol <= Protocol::kTls; }
+
 bool one_of(ContentCoding coding) { return coding == ContentCoding::kGzip || coding == ContentCoding::kBrotli; }
 
 bool check_compression(Checker& check, const CompressionRecord& record) {
@@ -72,8 +74,8 @@ bool check_tls(Checker& check, const ListenerTlsRecord& record) {
 bool check_listener(Checker& check, const ListenerRecord& listener, std::uint32_t gateways, std::size_t index) {
   const auto redirect = [&](const SchemeRedirectRecord& record) { return check_redirect(check, record); };
   const auto tls = [&](const ListenerTlsRecord& record) { return check_tls(check, record); };
-  return check.require(check.text(listener.name) && listener.gateway < gateways, "listeners", index) &&
-         check_host_entries(check, listener.host_entries) &&
+  const bool sound = check.text(listener.name) && listener.gateway < gateways && is_protocol(listener.protocol);
+  return check.require(sound, "listeners", index) && check_host_entries(check, listener.host_entries) &&
          check_names(check, listener.hosts, listener.host_entries.count, "listeners.hosts") &&
          check.optional(listener.scheme_redirect, "listeners.scheme_redirect", redirect) &&
          check.optional(listener.tls, "listeners.tls", tls);
@@ -96,8 +98,7 @@ void check_listeners(Checker& check) {
   }
   index = 0;
   for (const BindRecord& bind : view.array(header.binds)) {
-    if (!check.require(bind.protocol >= Protocol::kHttp && bind.protocol <= Protocol::kTls && bind.any_address <= 1,
-                       "binds", index++) ||
+    if (!check.require(is_protocol(bind.protocol) && bind.any_address <= 1, "binds", index++) ||
         !check_names(check, bind.listeners, header.listeners.count, "binds.listeners"))
       return;
   }

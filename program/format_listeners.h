@@ -50,17 +50,25 @@ enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 }
 struct BindRecord {
   std::uint8_t address[16];  ///< base/ip.h form; ignored when any_address
   std::uint16_t port;
-  Protocol protocol;
+  Protocol protocol;         ///< of its listeners; kHttps where some are kHttps and some kTls
   std::uint8_t any_address;  ///< 1: every address of the node
   std::uint32_t reserved;
   NameTable listeners;  ///< host name -> index of ListenerRecord (listener isolation: the most specific one alone)
 };
 static_assert(sizeof(BindRecord) == 48);
 
+enum ListenerFlags : std::uint8_t {
+  kAcceptsProxyProtocol = 1,  ///< connections come from the gateway's trusted proxies alone, and begin with a header
+};
+
+/// Of kTcp and kTls its hosts hold rules without conditions: a host is the name that the TLS client asked for (SNI),
+/// and none for kTcp.
 struct ListenerRecord {
   StringRef name;
   std::uint32_t gateway;
-  std::uint32_t reserved;
+  Protocol protocol;
+  std::uint8_t flags;  ///< ListenerFlags
+  std::uint16_t reserved;
   std::uint64_t max_request_body;  ///< bytes, 0 unlimited
   NameTable hosts;                 ///< host name -> index into host_entries
   ArrayRef<struct HostEntry> host_entries;

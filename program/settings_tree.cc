@@ -321,6 +321,9 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const Listener
                            .secrets("clientAuthorities", tls->client_authorities)
                            .take());
   }
+  if ((listener.flags & kAcceptsProxyProtocol) != 0) {
+    settings.push_back(Block(section, "proxyProtocol").word("from", "trusted proxies").take());
+  }
   return settings;
 }
 

@@ -49,6 +49,9 @@ constexpr Field kListenerFields[] = {
     integer("maxRequestBodySize", "Longest request body in bytes; 0 is unlimited.")
         .within(0, kNoMaximum)
         .defaults_to("10485760"),
+    boolean("proxyProtocol",
+            "Whether connections begin with a PROXY header (v1 or v2); only trustedProxies may connect.")
+        .defaults_to("false"),
     object("redirectScheme", kRedirectScheme, "Redirection of plain requests of this listener.")
         .or_as("spec.redirectScheme"),
 };

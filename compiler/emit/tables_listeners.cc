@@ -97,6 +97,8 @@ ListenerRecord emit_listener(const LinkedConfig& config, std::uint32_t index, st
   ListenerRecord record{};
   record.name = builder.string(listener.name);
   record.gateway = listener.gateway;
+  record.protocol = listener.protocol;
+  record.flags = listener.proxy_protocol ? program::kAcceptsProxyProtocol : 0;
   record.max_request_body = listener.max_request_body;
   record.hosts = names.build(builder);
   record.host_entries = builder.array(entries);

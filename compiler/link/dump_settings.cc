@@ -166,6 +166,7 @@ Lines settings_lines(const LinkedListener& listener) {
       lines.push_back("client authority " + secret_text(authority));
     }
   }
+  if (listener.proxy_protocol) lines.emplace_back("proxy-protocol from trusted proxies");
   return lines;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/link/defaults.h"
+#include "compiler/link/field_values.h"
 #include "compiler/link/listener_claims.h"
 #include "compiler/link/stages.h"
 
@@ -218,6 +219,7 @@ class GatewayLinker {
                           .max_request_body = listener.max_request_body
                                                   ? static_cast<std::uint64_t>(listener.max_request_body->value)
                                                   : kDefaults.gateway_body_limit,
+                          .proxy_protocol = value_or(listener.proxy_protocol, false),
                           .redirect_scheme = scheme_redirect_of(gateway, listener),
                           .tls = std::move(tls_settings),
                           .span = listener.span};

@@ -126,6 +126,8 @@ struct LinkedListener {
   /// Empty: every host.
   std::vector<Located<HostPattern>> hostnames;
   std::uint64_t max_request_body = 0;  ///< bytes; 0 unlimited
+  /// Connections begin with a PROXY header.
+  bool proxy_protocol = false;
   /// Of plain HTTP listeners; absent: off.
   std::optional<SchemeRedirectSettings> redirect_scheme{};
   /// Of HTTPS and TLS listeners.

@@ -64,6 +64,7 @@ Listener decode_listener(const Fields& entry, std::size_t index, Report& report)
                     .tls = decode_tls(entry.object("tls"), index, report),
                     .ssl_redirect = entry.boolean("sslRedirect"),
                     .max_request_body = entry.integer("maxRequestBodySize"),
+                    .proxy_protocol = entry.boolean("proxyProtocol"),
                     .redirect_scheme = decode_redirect(entry.object("redirectScheme"))};
   const bool plain = listener.protocol.value == "HTTP" || listener.protocol.value == "TCP";
   if (plain && listener.tls) {

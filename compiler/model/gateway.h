@@ -92,6 +92,7 @@ struct Listener {
   std::optional<Tls> tls{};
   Maybe<bool> ssl_redirect{};
   Maybe<std::int64_t> max_request_body{};
+  Maybe<bool> proxy_protocol{};
   /// The listener's own, or the gateway's.
   std::optional<RedirectScheme> redirect_scheme{};
   /// Of listeners that were translated. None: routes of the gateway's namespace, and others by a ReferenceGrant.

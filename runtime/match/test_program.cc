@@ -188,6 +188,7 @@ std::vector<std::byte> TestProgram::listeners() const {
   bind.any_address = 1;
   bind.listeners.fallback = 0;
   program::ListenerRecord listener{};
+  listener.protocol = program::Protocol::kHttp;
   listener.name = builder.string("http");
   listener.hosts.fallback = kNone;
 

@@ -69,6 +69,7 @@ inline std::vector<std::byte> listeners(const TestProgram& from) {
   gateway.trusted_proxies = builder.array(proxies);
   HostEntry host{kHostId, builder.string(""), kNone, 0};
   ListenerRecord listener{};
+  listener.protocol = Protocol::kHttp;
   listener.name = builder.string("http");
   listener.host_entries = builder.array(std::vector{host});
   listener.hosts = {{}, {}, 0, 0};
