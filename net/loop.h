@@ -93,6 +93,10 @@ class Channel : public Retirable {
   /// Makes a later close look like a failure to the peer.
   void reset_on_close();
 
+  /// From a layer over a socket: nothing is left to receive, in it or below; an event will tell of more.
+  void exhausted() {
+    if (!closing_) ready_ &= static_cast<std::uint8_t>(~kRead);
+  }
   /// From a layer without a socket: `events` can be done from now on. Who waits is resumed at the end of the batch.
   void signal(std::uint8_t events);
   /// From a layer: the connection is broken, or both directions are shut.
