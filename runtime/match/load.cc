@@ -262,6 +262,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
   return std::shared_ptr<const LoadedProgram>(loaded);
 }
 
+std::span<const LoadedHost> LoadedProgram::hosts() const { return impl_->listener_hosts; }
+
 bool LoadedProgram::has_native_code() const { return !impl_->shards.empty(); }
 
 std::uint32_t LoadedProgram::backend_index(std::uint64_t backend_id) const {

@@ -100,6 +100,9 @@ class LoadedProgram {
   bool has_native_code() const;
   std::span<const program::BackendRecord> backends() const { return backends_; }
   const program::SectionView& backends_section() const { return backends_section_; }
+  const program::SectionView& policies_section() const { return view_.policies().view; }
+  /// The hosts of all listeners. What else is resolved for each of them once stands in the same order.
+  std::span<const LoadedHost> hosts() const;
   /// Index into backends(), kNone when there is none.
   std::uint32_t backend_index(std::uint64_t backend_id) const;
 

@@ -1,0 +1,68 @@
+#include "runtime/policy/added_fields.h"
+
+#include <algorithm>
+
+#include <strings.h>
+
+namespace edge::runtime {
+namespace {
+
+constexpr std::string_view kCorsPrefix = "access-control-";
+constexpr std::string_view kAllowOrigin = "access-control-allow-origin";
+
+bool ends_no_line(std::string_view value) {
+  return std::ranges::none_of(value, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  return out;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+void FieldBlock::add(std::string_view name, std::string_view value, Manner manner) {
+  if (value.empty() || !ends_no_line(value)) return;
+  std::string text(name);
+  text.append(": ").append(value).append("\r\n");
+  whole_ += text;
+  lines_.push_back({lower(name), std::move(text), manner});
+}
+
+void AddedFields::allow_origin(std::string_view origin) {
+  origin_line_ = "Access-Control-Allow-Origin: ";
+  origin_line_.append(origin).append("\r\n");
+}
+
+bool AddedFields::replaces(std::string_view name) const {
+  if (cors_ && name.size() > kCorsPrefix.size() && same_name(name.substr(0, kCorsPrefix.size()), kCorsPrefix)) {
+    return true;
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    for (const FieldBlock::Line& line : blocks_[i]->lines_) {
+      if (line.manner == FieldBlock::Manner::kReplaces && same_name(line.name, name)) return true;
+    }
+  }
+  return false;
+}
+
+void AddedFields::write(net::http1::HeadWriter& out, const program::FieldEdits* edits) const {
+  const bool edited = edits != nullptr && !edits->none();
+  if (!origin_line_.empty() && !(edited && edits->names(kAllowOrigin))) out.lines(origin_line_);
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (!edited) {
+      out.lines(blocks_[i]->whole_);
+      continue;
+    }
+    for (const FieldBlock::Line& line : blocks_[i]->lines_) {
+      if (line.manner == FieldBlock::Manner::kJoins || !edits->names(line.name)) out.lines(line.text);
+    }
+  }
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,117 @@
+#include "runtime/policy/policies.h"
+
+#include <algorithm>
+#include <map>
+
+#include "program/records.h"
+#include "runtime/policy/cors.h"
+#include "runtime/policy/rate_limit.h"
+#include "runtime/policy/security_headers.h"
+
+namespace edge::runtime {
+
+using program::PolicyRecord;
+using program::PolicyType;
+
+struct Policies::Settings {
+  /// One an entry of the section's arrays.
+  std::vector<RateLimit> rate_limits;
+  std::vector<Cors> cors;
+  std::vector<SecurityHeaders> security_headers;
+
+  explicit Settings(const program::SectionView& section) {
+    const auto& header = section.header<program::PoliciesHeader>();
+    rate_limits.reserve(header.rate_limits.count);
+    // Each belongs to one policy, whose identity its buckets have; the section may hold them in any order.
+    std::vector<const PolicyRecord*> owners(header.rate_limits.count, nullptr);
+    for (const PolicyRecord& policy : section.array(header.policies)) {
+      if (policy.type == PolicyType::kRateLimit && policy.settings != program::kNone) owners[policy.settings] = &policy;
+    }
+    const auto limits = section.array(header.rate_limits);
+    static constexpr PolicyRecord kNobodys{};
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      rate_limits.emplace_back(section, owners[i] == nullptr ? kNobodys : *owners[i], limits[i]);
+    }
+    cors.reserve(header.cors.count);
+    for (const program::CorsRecord& record : section.array(header.cors)) cors.emplace_back(section, record);
+    security_headers.reserve(header.security_headers.count);
+    for (const program::SecurityHeadersRecord& record : section.array(header.security_headers)) {
+      security_headers.emplace_back(section, record);
+    }
+  }
+};
+
+Policies::Policies(const LoadedProgram& program) : chains_(1), hosts_(program.hosts().data()) {
+  const program::SectionView& section = program.policies_section();
+  if (section.header<program::PoliciesHeader>().policies.count == 0) return;
+  settings_ = std::make_unique<Settings>(section);
+  // Few lists are told apart, however many routes there are.
+  std::map<std::vector<std::uint64_t>, std::uint32_t> known = {{{}, 0}};
+  std::vector<std::uint32_t> of_traffic;
+  first_traffic_.reserve(program.hosts().size());
+  for (const LoadedHost& host : program.hosts()) {
+    first_traffic_.push_back(static_cast<std::uint32_t>(of_traffic.size()));
+    for (const program::TrafficRecord& traffic : host.view.array(host.header->traffics)) {
+      of_traffic.push_back(0);
+      const auto ids = host.view.array(traffic.policies);
+      if (ids.empty()) continue;
+      const auto [place, added] =
+          known.emplace(std::vector(ids.begin(), ids.end()), static_cast<std::uint32_t>(chains_.size()));
+      if (added) chains_.push_back(resolve(program, ids));
+      of_traffic.back() = place->second;
+    }
+  }
+  if (chains_.size() > 1) chain_of_traffic_ = std::move(of_traffic);
+}
+
+Policies::~Policies() = default;
+
+std::vector<PolicyStep> Policies::resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const {
+  std::vector<PolicyStep> chain;
+  for (const std::uint64_t id : ids) {
+    const PolicyRecord* const policy = program::find_policy(program.policies_section(), id);
+    // Without settings, or of a type that is not served: the compiler has denied the traffic where it protects.
+    if (policy == nullptr || policy->settings == program::kNone) continue;
+    PolicyStep step{.type = policy->type};
+    switch (policy->type) {
+      case PolicyType::kRateLimit:
+        step.rate_limit = &settings_->rate_limits[policy->settings];
+        break;
+      case PolicyType::kCors:
+        step.cors = &settings_->cors[policy->settings];
+        break;
+      case PolicyType::kSecurityHeaders:
+        step.security_headers = &settings_->security_headers[policy->settings];
+        break;
+      case PolicyType::kUnknown:
+      case PolicyType::kBasicAuth:
+      case PolicyType::kJwt:
+      case PolicyType::kOidc:
+      case PolicyType::kForwardAuth:
+        continue;
+    }
+    chain.push_back(step);
+  }
+  return chain;
+}
+
+bool answers_preflight(std::span<const PolicyStep> chain) {
+  return std::ranges::any_of(chain, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
+}
+
+std::optional<PolicyAnswer> pass(std::span<const PolicyStep> chain, const Asked& asked, RateLimitTable& table,
+                                 AddedFields& added) {
+  for (const PolicyStep& step : chain) {
+    if (step.cors != nullptr) step.cors->decorate(asked, added);
+    if (step.security_headers != nullptr) step.security_headers->decorate(asked, added);
+  }
+  for (const PolicyStep& step : chain) {
+    std::optional<PolicyAnswer> answer;
+    if (step.rate_limit != nullptr) answer = step.rate_limit->pass(asked, table);
+    if (step.cors != nullptr) answer = step.cors->pass(asked);
+    if (answer) return answer;
+  }
+  return std::nullopt;
+}
+
+}  // namespace edge::runtime

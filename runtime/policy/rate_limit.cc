@@ -1,0 +1,130 @@
+#include "runtime/policy/rate_limit.h"
+
+#include <algorithm>
+#include <array>
+
+#include <strings.h>
+
+#include "base/hash.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::HeadFields;
+using net::http1::KnownField;
+using program::RateKey;
+
+constexpr std::size_t kIpv6Network = 8;
+
+/// Where a request has no value: meets no value's bucket.
+std::uint64_t hash_absent(std::uint64_t hash) { return hash_bytes(~hash, {}); }
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string_view next_part(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return part;
+}
+
+/// A client has a /64 of IPv6 to choose addresses from, mostly (RFC 6177): all of it is one client.
+std::uint64_t hash_source(std::uint64_t hash, const IpAddress& source) {
+  const std::size_t size = source.is_v4() ? source.bytes.size() : kIpv6Network;
+  return hash_bytes(hash, {reinterpret_cast<const char*>(source.bytes.data()), size});
+}
+
+/// All fields of the name, in their order.
+std::uint64_t hash_header(std::uint64_t hash, const HeadFields& fields, std::string_view name) {
+  bool found = false;
+  for (const Field& field : fields.all()) {
+    if (!same_name(field.name, name)) continue;
+    hash = hash_bytes(hash, field.value);
+    found = true;
+  }
+  return found ? hash : hash_absent(hash);
+}
+
+/// The first pair of the name (RFC 6265 §5.4).
+std::uint64_t hash_cookie(std::uint64_t hash, const HeadFields& fields, std::string_view name) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.known(i) != KnownField::kCookie) continue;
+    std::string_view rest = fields[i].value;
+    while (!rest.empty()) {
+      std::string_view value = trim(next_part(rest, ';'));
+      if (next_part(value, '=') == name) return hash_bytes(hash, value);
+    }
+  }
+  return hash_absent(hash);
+}
+
+/// The first pair of the key. Both are compared as they are written: another spelling of a value is another value to
+/// whoever chooses it, and could be had by choosing another value as well.
+std::uint64_t hash_query(std::uint64_t hash, std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    std::string_view value = next_part(query, '&');
+    if (next_part(value, '=') == name) return hash_bytes(hash, value);
+  }
+  return hash_absent(hash);
+}
+
+std::string seconds(net::Duration duration) {
+  const auto whole = std::chrono::ceil<std::chrono::seconds>(duration).count();
+  return std::to_string(whole);
+}
+
+}  // namespace
+
+RateLimit::RateLimit(const program::SectionView& policies, const program::PolicyRecord& policy,
+                     const program::RateLimitRecord& settings)
+    : rate_(settings.requests_per_second, settings.burst),
+      key_(settings.key),
+      name_(policies.string(settings.key_name)) {
+  const std::array<std::uint64_t, 3> numbers = {settings.requests_per_second, settings.burst,
+                                                static_cast<std::uint64_t>(key_)};
+  const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), sizeof(numbers));
+  identity_ = hash_bytes(hash_bytes(policy.id, bytes), name_);
+}
+
+std::uint64_t RateLimit::bucket_of(const Asked& asked, std::uint64_t seed) const {
+  const std::uint64_t hash = hash_bytes(seed, {reinterpret_cast<const char*>(&identity_), sizeof(identity_)});
+  switch (key_) {
+    case RateKey::kSourceIp:
+      return hash_source(hash, asked.source);
+    case RateKey::kHeader:
+      return hash_header(hash, asked.head.fields, name_);
+    case RateKey::kCookie:
+      return hash_cookie(hash, asked.head.fields, name_);
+    case RateKey::kQuery:
+      return hash_query(hash, asked.head.query, name_);
+    case RateKey::kHost:
+      return hash_bytes(hash, asked.host);
+    case RateKey::kPath:
+      return hash_bytes(hash, asked.path);
+    case RateKey::kJwtClaim:
+      break;
+  }
+  // No token has been verified before a request comes here: all of them share a bucket (fails closed).
+  return hash_absent(hash);
+}
+
+std::optional<PolicyAnswer> RateLimit::pass(const Asked& asked, RateLimitTable& table) const {
+  const RateLimitTable::Verdict verdict = table.take(rate_, bucket_of(asked, table.seed()), asked.now);
+  if (verdict.passes) return std::nullopt;
+  PolicyAnswer answer{429, "rate-limited", "Too many requests.", {}};
+  answer.fields = "Retry-After: " + seconds(verdict.retry_after) +
+                  "\r\nRateLimit-Limit: " + std::to_string(rate_.burst()) +
+                  "\r\nRateLimit-Remaining: " + std::to_string(verdict.remaining) +
+                  "\r\nRateLimit-Reset: " + seconds(verdict.full_after) + "\r\n";
+  return answer;
+}
+
+}  // namespace edge::runtime

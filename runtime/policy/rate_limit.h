@@ -1,0 +1,31 @@
+// RateLimit: so many requests a second for each value of a key, the rest is answered 429. docs/rate-limiting.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "program/read.h"
+#include "runtime/policy/asked.h"
+#include "runtime/policy/rate_limit_table.h"
+
+namespace edge::runtime {
+
+class RateLimit {
+ public:
+  /// A policy that is the same in the next program, by name and by settings, goes on with the same buckets.
+  RateLimit(const program::SectionView& policies, const program::PolicyRecord& policy,
+            const program::RateLimitRecord& settings);
+
+  std::optional<PolicyAnswer> pass(const Asked& asked, RateLimitTable& table) const;
+
+ private:
+  std::uint64_t bucket_of(const Asked& asked, std::uint64_t seed) const;
+
+  std::uint64_t identity_;
+  Rate rate_;
+  program::RateKey key_;
+  std::string name_;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,22 @@
+// SecurityHeaders: fields that tell browsers to be careful, on every response. docs/security-headers.md.
+#pragma once
+
+#include "program/read.h"
+#include "runtime/policy/added_fields.h"
+#include "runtime/policy/asked.h"
+
+namespace edge::runtime {
+
+class SecurityHeaders {
+ public:
+  SecurityHeaders(const program::SectionView& policies, const program::SecurityHeadersRecord& settings);
+
+  void decorate(const Asked& asked, AddedFields& added) const { added.add(asked.secure ? secure_ : plain_); }
+
+ private:
+  /// Strict-Transport-Security is not said in plain text (RFC 6797 §7.2).
+  FieldBlock plain_;
+  FieldBlock secure_;
+};
+
+}  // namespace edge::runtime
