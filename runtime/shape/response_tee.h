@@ -1,0 +1,28 @@
+// Who sees a response as it came from its upstream: the cache, that fills an entry or answers in its place.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "net/http1/head.h"
+
+namespace edge::runtime {
+
+class ResponseTee {
+ public:
+  enum class Take : std::uint8_t {
+    kPass,     ///< nothing of it is of interest
+    kCopy,     ///< `body` and `end` are wanted while it goes to the client
+    kSwallow,  ///< it goes to nobody: somebody else answers the client when it has ended
+  };
+
+  virtual ~ResponseTee() = default;
+  /// A final response's head, checked; `text` is the head as it came. Nothing of it was sent on.
+  virtual Take head(const net::http1::ResponseHead& head, std::string_view text) = 0;
+  /// A piece of the body, without its framing.
+  virtual void body(std::string_view data) = 0;
+  /// The body is complete. Not called for a response that broke off.
+  virtual void end() = 0;
+};
+
+}  // namespace edge::runtime
