@@ -16,6 +16,18 @@ bool check_health(Checker& check, const HealthCheckRecord& record) {
   return check.require(headers, kField);
 }
 
+bool check_tls(Checker& check, const BackendTlsRecord& record) {
+  static constexpr const char* kField = "backends.tls";
+  if (!check.require(check.text(record.server_name) && record.client_certificate.count <= 1, kField) ||
+      !check.secrets(record.authorities, kField) || !check.secrets(record.client_certificate, kField) ||
+      !check.array(record.alternative_names, kField))
+    return false;
+  bool names = true;
+  for (const SubjectNameRecord& subject : check.view().array(record.alternative_names))
+    names &= subject.uri <= 1 && check.text(subject.name);
+  return check.require(names, kField);
+}
+
 bool check_backend(Checker& check, const BackendRecord& backend, std::uint64_t previous, std::size_t index) {
   const auto health = [&](const HealthCheckRecord& record) { return check_health(check, record); };
   const auto passive = [&](const PassiveCheckRecord& record) {
@@ -25,12 +37,10 @@ bool check_backend(Checker& check, const BackendRecord& backend, std::uint64_t p
     return check.require(record.max_ejection_percent <= 100 && record.split_local_errors <= 1,
                          "backends.circuit_breaker");
   };
-  const auto tls = [&](const BackendTlsRecord& record) {
-    return check.require(check.text(record.server_name), "backends.tls") &&
-           check.secrets(record.authorities, "backends.tls");
-  };
+  const auto tls = [&](const BackendTlsRecord& record) { return check_tls(check, record); };
   const bool sound = backend.id > previous && check.text(backend.name_space) && check.text(backend.name) &&
-                     backend.balance >= Balance::kRoundRobin && backend.balance <= Balance::kRandom;
+                     backend.balance >= Balance::kRoundRobin && backend.balance <= Balance::kRandom &&
+                     backend.protocol <= BackendProtocol::kHttp2 && backend.proxy_protocol <= ProxyProtocol::kV2;
   return check.require(sound, "backends", index) &&
          check.optional(backend.health_check, "backends.health_check", health) &&
          check.optional(backend.passive_check, "backends.passive_check", passive) &&

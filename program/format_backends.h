@@ -17,6 +17,12 @@ enum class Balance : std::uint32_t {
   kRandom = 7,
 };
 
+/// What is spoken with the endpoints; over TLS when there is a record of it.
+enum class BackendProtocol : std::uint32_t { kHttp1 = 0, kHttp2 = 1 };
+
+/// By which endpoints are told the client's address.
+enum class ProxyProtocol : std::uint32_t { kNone = 0, kV1 = 1, kV2 = 2 };
+
 struct HealthCheckRecord;
 struct PassiveCheckRecord;
 struct CircuitBreakerRecord;
@@ -41,12 +47,15 @@ struct BackendRecord {
   std::uint64_t per_try_timeout_ns;  ///< 0: none
   std::uint64_t backoff_base_ns;
   std::uint64_t backoff_max_ns;
+  std::uint64_t slow_start_ns;  ///< in which a new endpoint comes to its full share; 0: at once
+  BackendProtocol protocol;
+  ProxyProtocol proxy_protocol;
   ArrayRef<HealthCheckRecord> health_check;
   ArrayRef<PassiveCheckRecord> passive_check;
   ArrayRef<CircuitBreakerRecord> circuit_breaker;
   ArrayRef<BackendTlsRecord> tls;  ///< none: plain text
 };
-static_assert(sizeof(BackendRecord) == 136);
+static_assert(sizeof(BackendRecord) == 152);
 
 enum class ProbeProtocol : std::uint32_t { kHttp = 1, kTcp = 2, kGrpc = 3 };
 
@@ -98,13 +107,22 @@ enum BackendTlsFlags : std::uint32_t {
   kRefuseConnections = 2,  ///< no authority resolves: nothing is sent rather than sent to a stranger
 };
 
+struct SubjectNameRecord {
+  std::uint32_t uri;  ///< 1: a URI; 0: a DNS name
+  std::uint32_t reserved;
+  StringRef name;
+};
+static_assert(sizeof(SubjectNameRecord) == 16);
+
 struct BackendTlsRecord {
-  StringRef server_name;  ///< sent as SNI; the certificate must be for it
+  StringRef server_name;  ///< sent as SNI
   ArrayRef<SecretRecord> authorities;
+  ArrayRef<SubjectNameRecord> alternative_names;  ///< the certificate must have one; none: it must be for server_name
+  ArrayRef<SecretRecord> client_certificate;      ///< one or none
   std::uint32_t flags;
   std::uint32_t reserved;
 };
-static_assert(sizeof(BackendTlsRecord) == 24);
+static_assert(sizeof(BackendTlsRecord) == 40);
 
 struct BackendsHeader {
   ArrayRef<BackendRecord> backends;

@@ -111,8 +111,8 @@ const char* probe_name(ProbeProtocol protocol) {
 }
 
 TreeSettings limits_of(const SectionView& section, const BackendRecord& backend) {
-  return Block(section, "limits")
-      .word("loadBalancing", balance_name(backend.balance))
+  Block block(section, "limits");
+  block.word("loadBalancing", balance_name(backend.balance))
       .number("maxConnections", backend.max_connections)
       .number("maxPendingRequests", backend.max_pending_requests)
       .number("maxRequestsPerConnection", backend.max_requests_per_connection)
@@ -125,8 +125,12 @@ TreeSettings limits_of(const SectionView& section, const BackendRecord& backend)
       .duration("idleTimeout", backend.idle_timeout_ns)
       .duration("perTryTimeout", backend.per_try_timeout_ns)
       .duration("backoffBase", backend.backoff_base_ns)
-      .duration("backoffMax", backend.backoff_max_ns)
-      .take();
+      .duration("backoffMax", backend.backoff_max_ns);
+  if (backend.protocol == BackendProtocol::kHttp2) block.word("protocol", "HTTP/2");
+  if (backend.proxy_protocol != ProxyProtocol::kNone)
+    block.word("proxyProtocol", backend.proxy_protocol == ProxyProtocol::kV1 ? "V1" : "V2");
+  if (backend.slow_start_ns != 0) block.duration("slowStart", backend.slow_start_ns);
+  return block.take();
 }
 
 TreeSettings health_of(const SectionView& section, const HealthCheckRecord& check) {
@@ -172,12 +176,17 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const BackendR
                            .take());
   }
   if (const auto* tls = optional_of(section, backend.tls)) {
-    settings.push_back(Block(section, "tls")
-                           .text("serverName", tls->server_name)
-                           .flag("systemAuthorities", (tls->flags & kSystemAuthorities) != 0)
-                           .secrets("authorities", tls->authorities)
-                           .flag("refused", (tls->flags & kRefuseConnections) != 0)
-                           .take());
+    Block block(section, "tls");
+    block.text("serverName", tls->server_name)
+        .flag("systemAuthorities", (tls->flags & kSystemAuthorities) != 0)
+        .secrets("authorities", tls->authorities)
+        .flag("refused", (tls->flags & kRefuseConnections) != 0);
+    std::vector<std::string> names;
+    for (const SubjectNameRecord& subject : section.array(tls->alternative_names))
+      names.emplace_back(section.string(subject.name));
+    if (!names.empty()) block.list("subjectAltNames", std::move(names));
+    if (tls->client_certificate.count != 0) block.secrets("clientCertificate", tls->client_certificate);
+    settings.push_back(block.take());
   }
   return settings;
 }

@@ -9,6 +9,7 @@ constexpr Field kServicePortFields[] = {
     integer("port", "Port of the service.").within(1, 65535).needed(),
     string("protocol", "TCP, UDP or SCTP.").defaults_to("TCP"),
     int_or_string("targetPort", "Port of the pods, by number or name."),
+    string("appProtocol", "What the pods speak."),
 };
 constexpr Object kServicePort{kServicePortFields, true};
 constexpr Field kServiceSpecFields[] = {

@@ -4,7 +4,11 @@ namespace edge::schemas {
 namespace {
 
 constexpr std::string_view kPolicies[] = {"RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
-constexpr std::string_view kProtocols[] = {"HTTP", "TCP", "GRPC"};
+constexpr std::string_view kProtocols[] = {"HTTP", "H2C", "H2", "GRPC"};
+constexpr std::string_view kCheckProtocols[] = {"HTTP", "TCP", "GRPC"};
+constexpr std::string_view kProxyProtocols[] = {"V1", "V2"};
+constexpr std::string_view kRoots[] = {"System"};
+constexpr std::string_view kNameTypes[] = {"Hostname", "URI"};
 constexpr std::string_view kRetryOn[] = {"5xx",           "reset",         "connect-failure", "connection-failure",
                                          "retriable-4xx", "refused-stream"};
 constexpr std::int64_t kManyConnections = 10'000'000;
@@ -49,7 +53,7 @@ constexpr Field kGrpcCheckFields[] = {
 constexpr Object kGrpcCheck{kGrpcCheckFields};
 
 constexpr Field kHealthFields[] = {
-    string("protocol", "How endpoints are asked.").one_of(kProtocols).defaults_to("HTTP"),
+    string("protocol", "How endpoints are asked.").one_of(kCheckProtocols).defaults_to("HTTP"),
     string("interval", "Time between checks.").as(Format::kDuration).defaults_to("10s"),
     string("timeout", "Time for an answer; less than the interval.").as(Format::kDuration).defaults_to("5s"),
     integer("healthyThreshold", "Successes in a row that make an endpoint healthy.").within(1, 1000).defaults_to("2"),
@@ -126,9 +130,43 @@ constexpr Field kRetryFields[] = {
 };
 constexpr Object kRetry{kRetryFields};
 
+constexpr Field kProxyProtocolFields[] = {
+    string("version", "V1 is text, V2 binary.").one_of(kProxyProtocols).needed(),
+};
+constexpr Object kProxyProtocol{kProxyProtocolFields};
+
+constexpr Field kSlowStartFields[] = {
+    string("window", "Time in which a new endpoint comes to its full share.").as(Format::kDuration).needed(),
+};
+constexpr Object kSlowStart{kSlowStartFields};
+
+constexpr Field kAlternativeNameFields[] = {
+    string("type", "Kind of the name.").one_of(kNameTypes).needed(),
+    string("hostname", "A DNS name.").as(Format::kHostname).with_type("Hostname"),
+    string("uri", "A URI, as a SPIFFE identity is.").with_type("URI"),
+};
+constexpr Object kAlternativeName{kAlternativeNameFields};
+
+constexpr Field kTlsFields[] = {
+    string("hostname", "Sent as SNI; the endpoint's certificate must be for it.").as(Format::kHostname).needed(),
+    objects("caCertificateRefs", kSecretRef, "Secrets whose `ca.crt` vouches for the endpoints.").at_most(8),
+    string("wellKnownCACertificates", "`System`: the authorities of the node; so too when nothing else is named.")
+        .one_of(kRoots),
+    objects("subjectAltNames", kAlternativeName,
+            "Names of which the endpoint's certificate must have one, in the place of `hostname`.")
+        .at_most(5),
+    object("clientCertificateRef", kSecretRef, "The Secret of type kubernetes.io/tls that is shown to the endpoints."),
+};
+constexpr Object kTls{kTlsFields};
+
 constexpr Field kSpecFields[] = {
     object("serviceRef", kServiceRef, "The service whose endpoints serve.").needed(),
+    string("protocol",
+           "What is spoken with the endpoints: HTTP/1.1, or HTTP/2 in the clear (H2C), over TLS (H2), or as `tls` says "
+           "(GRPC). Without it, what `appProtocol` of the service's port says, else HTTP.")
+        .one_of(kProtocols),
     string("lbPolicy", "How an endpoint is chosen.").one_of(kPolicies).defaults_to("RoundRobin"),
+    object("slowStart", kSlowStart, "Little traffic at first for endpoints that are new."),
     string("connectTimeout", "Time for a connection.")
         .as(Format::kDuration)
         .defaults_to("5s")
@@ -140,6 +178,8 @@ constexpr Field kSpecFields[] = {
     object("connectionLimits", kLimits, "Limits."),
     object("connectionPool", kPool, "Unused connections."),
     object("retryPolicy", kRetry, "Retries (rule D10)."),
+    object("tls", kTls, "TLS with the endpoints; without it plain text."),
+    object("proxyProtocol", kProxyProtocol, "Tells the endpoints the client's address by the PROXY protocol."),
 };
 constexpr Object kSpec{kSpecFields};
 

@@ -77,7 +77,19 @@ program::CircuitBreakerRecord breaker_record(const CircuitBreakerSettings& break
 program::BackendTlsRecord backend_tls_record(SectionBuilder& builder, const BackendTlsSettings& tls) {
   const std::uint32_t flags =
       (tls.system_authorities ? program::kSystemAuthorities : 0U) | (tls.refused ? program::kRefuseConnections : 0U);
-  return {builder.string(tls.server_name), store_secrets(builder, tls.authorities), flags, 0};
+  program::BackendTlsRecord record{};
+  record.server_name = builder.string(tls.server_name);
+  record.authorities = store_secrets(builder, tls.authorities);
+  std::vector<program::SubjectNameRecord> names;
+  for (const SubjectName& subject : tls.alternative_names)
+    names.push_back({subject.uri ? 1U : 0U, 0, builder.string(subject.name)});
+  record.alternative_names = builder.array(names);
+  if (const auto& own = tls.client_certificate) {
+    record.client_certificate =
+        store_one(builder, program::SecretRecord{builder.string(own->name_space), builder.string(own->name), {}});
+  }
+  record.flags = flags;
+  return record;
 }
 
 }  // namespace

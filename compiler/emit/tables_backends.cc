@@ -49,6 +49,9 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
     record.per_try_timeout_ns = nanoseconds(backend.per_try_timeout);
     record.backoff_base_ns = nanoseconds(backend.backoff_base);
     record.backoff_max_ns = nanoseconds(backend.backoff_max);
+    record.slow_start_ns = nanoseconds(backend.slow_start);
+    record.protocol = backend.protocol;
+    record.proxy_protocol = backend.proxy_protocol;
     store_settings(builder, backend, record);
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

@@ -92,6 +92,12 @@ LinkedBackend backend_settings(const model::ProxyBackend& backend) {
   for (const auto& [name, value] : kBalances) {
     if (backend.lb_policy && backend.lb_policy->value == name) linked.balance = value;
   }
+  const auto& spoken = backend.protocol;
+  if (spoken && spoken->value != "HTTP") linked.protocol = program::BackendProtocol::kHttp2;
+  if (const auto& version = backend.proxy_protocol) {
+    linked.proxy_protocol = version->value == "V1" ? program::ProxyProtocol::kV1 : program::ProxyProtocol::kV2;
+  }
+  linked.slow_start = value_or(backend.slow_start, model::Duration{0});
   set_limits(backend, linked);
   linked.connect_timeout = value_or(backend.connect_timeout, kDefaults.connect_timeout);
   linked.request_timeout = value_or(backend.request_timeout, model::Duration{0});

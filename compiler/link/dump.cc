@@ -122,6 +122,11 @@ class Dumper {
     line(1, "timeouts connect " + duration_text(backend.connect_timeout) + " request " +
                 duration_text(backend.request_timeout) + " idle " + duration_text(backend.idle_timeout) + " per-try " +
                 duration_text(backend.per_try_timeout));
+    if (backend.protocol == program::BackendProtocol::kHttp2) line(1, "protocol HTTP/2");
+    if (backend.proxy_protocol != program::ProxyProtocol::kNone) {
+      line(1, backend.proxy_protocol == program::ProxyProtocol::kV1 ? "proxy-protocol v1" : "proxy-protocol v2");
+    }
+    if (backend.slow_start.count() != 0) line(1, "slow-start " + duration_text(backend.slow_start));
     if (backend.max_retries != 0) {
       line(1, "retries " + std::to_string(backend.max_retries) + " on " + retry_on_text(backend.retry_on) +
                   " backoff " + duration_text(backend.backoff_base) + " to " + duration_text(backend.backoff_max));

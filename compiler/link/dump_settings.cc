@@ -188,6 +188,12 @@ Lines settings_lines(const LinkedBackend& backend) {
     lines.push_back("tls to " + quote(tls->server_name) + (tls->system_authorities ? " system authorities" : "") +
                     (tls->refused ? " refused" : ""));
     for (const SecretKey& authority : tls->authorities) lines.push_back("authority " + secret_text(authority));
+    for (const SubjectName& name : tls->alternative_names) {
+      lines.push_back("subject " + std::string(name.uri ? "uri " : "hostname ") + quote(name.name));
+    }
+    if (const auto& own = tls->client_certificate) {
+      lines.push_back("client certificate " + own->name_space + "/" + own->name);
+    }
   }
   return lines;
 }

@@ -101,17 +101,16 @@ void no_endpoints(const model::ProxyBackend& backend, const model::Service& serv
 /// This version speaks plain text alone, and plain text is not what was asked for: without endpoints requests are
 /// answered 503, and nothing leaves.
 void keep_from_plain_text(const model::ProxyBackend& backend, BackendLink& link, Findings& findings) {
-  BackendTlsSettings tls{.server_name = backend.tls->server_name.value,
-                         .system_authorities = backend.tls->system_roots,
-                         .refused = backend.tls->refused};
-  for (const model::Reference& authority : backend.tls->authorities) {
-    tls.authorities.push_back(secret_key(backend.metadata, authority, kAuthorityKey));
-  }
-  link.backend.tls = std::move(tls);
   link.endpoints.endpoints.clear();
   const std::string message = "TLS to the endpoints is not served by this version; requests are answered 503";
   fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
   not_served(backend.metadata, backend.tls->server_name.span, "spec.tls", message, findings.diagnostics);
+}
+
+/// What a Service says of its port (KEP-3726, GEP-1911), and the short names that others use.
+bool speaks_http2(const model::ServicePort& port) {
+  return port.protocol == "kubernetes.io/h2c" || port.protocol == "h2c" || port.protocol == "http2" ||
+         port.protocol == "grpc";
 }
 
 }  // namespace
@@ -149,8 +148,12 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
     unknown_port(backend, service, findings.diagnostics);
     return std::nullopt;
   }
-  // Whom to trust cannot be told, which translating reported: routes answer 500.
-  if (backend.tls && backend.tls->refused) return std::nullopt;
+  std::optional<BackendTlsSettings> tls;
+  if (backend.tls) {
+    tls = link_backend_tls(backend, targets.secrets, findings);
+    // Whom to trust, or as whom to come, cannot be told: routes answer 500.
+    if (!tls) return std::nullopt;
+  }
   findings.depends_on("EndpointSlice", service.metadata.name_space, service.metadata.name);
   const model::Metadata& metadata = backend.metadata;
   BackendLink link{.backend = backend_settings(backend),
@@ -158,6 +161,8 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
                                  .name_space = metadata.name_space,
                                  .name = metadata.name,
                                  .endpoints = endpoints_of(targets.table, service, *port)}};
+  if (!backend.protocol && speaks_http2(*port)) link.backend.protocol = program::BackendProtocol::kHttp2;
+  link.backend.tls = std::move(tls);
   if (link.endpoints.endpoints.empty()) no_endpoints(backend, service, findings);
   if (backend.tls) keep_from_plain_text(backend, link, findings);
   return link;

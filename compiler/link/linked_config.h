@@ -138,6 +138,8 @@ struct LinkedListener {
 struct LinkedBackend {
   Identity identity;
   program::Balance balance = program::Balance::kRoundRobin;
+  program::BackendProtocol protocol = program::BackendProtocol::kHttp1;
+  program::ProxyProtocol proxy_protocol = program::ProxyProtocol::kNone;
   std::uint32_t max_connections = 0;
   std::uint32_t max_pending_requests = 0;
   std::uint32_t max_requests_per_connection = 0;
@@ -151,6 +153,7 @@ struct LinkedBackend {
   std::chrono::nanoseconds per_try_timeout{0};
   std::chrono::nanoseconds backoff_base{0};
   std::chrono::nanoseconds backoff_max{0};
+  std::chrono::nanoseconds slow_start{0};  ///< 0: a new endpoint has its full share at once
   std::optional<HealthCheckSettings> health_check{};
   std::optional<PassiveCheckSettings> passive_check{};
   std::optional<CircuitBreakerSettings> circuit_breaker{};

@@ -110,11 +110,19 @@ struct CircuitBreakerSettings {
   bool split_local_errors = false;  ///< own errors (cannot connect) and foreign ones are counted apart
 };
 
+struct SubjectName {
+  bool uri = false;  ///< else a DNS name
+  std::string name{};
+};
+
 /// TLS towards the endpoints.
 struct BackendTlsSettings {
   std::string server_name{};  ///< sent as SNI; the certificate must be for it
   bool system_authorities = false;
   std::vector<SecretKey> authorities{};  ///< `ca.crt`
+  /// Of which the certificate must have one; none: it must be for `server_name`.
+  std::vector<SubjectName> alternative_names{};
+  std::optional<CertificateName> client_certificate{};
   /// No authority resolves: connections are refused rather than made without a check.
   bool refused = false;
 };

@@ -87,6 +87,9 @@ struct BackendLink {
 /// nullopt: its service does not resolve; routes answer 500 in its place.
 std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
                                         Findings& findings);
+/// TLS towards the endpoints of a backend that has `tls`; nullopt where a secret that it needs cannot be used.
+std::optional<BackendTlsSettings> link_backend_tls(const model::ProxyBackend& backend, const SecretTable& secrets,
+                                                   Findings& findings);
 /// All but what is looked up.
 LinkedBackend backend_settings(const model::ProxyBackend& backend);
 

@@ -65,6 +65,12 @@ struct RetryPolicy {
   Maybe<Duration> max_interval{};
 };
 
+/// A name that a certificate may have.
+struct SubjectName {
+  bool uri = false;  ///< else a DNS name
+  Located<std::string> name{};
+};
+
 /// TLS towards the endpoints.
 struct BackendTls {
   /// SNI, and what the certificate has to name.
@@ -72,6 +78,10 @@ struct BackendTls {
   /// ConfigMaps or Secrets with a key `ca.crt`.
   std::vector<Reference> authorities{};
   bool system_roots = false;
+  /// None: `server_name` is what the certificate is for.
+  std::vector<SubjectName> alternative_names{};
+  /// A Secret with `tls.crt` and `tls.key`.
+  std::optional<Reference> client_certificate{};
   /// Its trust cannot be told: no request may be sent.
   bool refused = false;
 };
@@ -80,6 +90,7 @@ struct ProxyBackend {
   Metadata metadata;
   Reference service;
   Located<PortRef> service_port;
+  Maybe<std::string> protocol{};
   Maybe<std::string> lb_policy{};
   /// connectTimeout or timeout.connect.
   Maybe<Duration> connect_timeout{};
@@ -96,8 +107,9 @@ struct ProxyBackend {
   Maybe<std::int64_t> max_idle_connections{};
   Maybe<std::int64_t> max_idle_connections_per_host{};
   std::optional<RetryPolicy> retry_policy{};
-  /// Of translated backends.
   std::optional<BackendTls> tls{};
+  Maybe<std::string> proxy_protocol{};
+  Maybe<Duration> slow_start{};
 };
 
 }  // namespace edge::compiler::model

@@ -17,6 +17,8 @@ struct ServicePort {
   std::uint16_t port = 0;
   /// By number or name; neither: the same as `port`.
   PortRef target{};
+  /// appProtocol; empty when not given.
+  std::string protocol{};
 };
 
 struct Service {

@@ -61,6 +61,52 @@ std::optional<RetryPolicy> decode_retry(const Fields& fields) {
                      .max_interval = pause.duration("maxInterval")};
 }
 
+SubjectName decode_subject(const Fields& fields, std::size_t index, Report& report) {
+  const std::string type = fields.needed_text("type").value;
+  const std::string_view own = type == "URI" ? "uri" : "hostname";
+  const std::string_view other = type == "URI" ? "hostname" : "uri";
+  const auto field = [&](std::string_view name) {
+    return "spec.tls.subjectAltNames[" + std::to_string(index) + "]." + std::string(name);
+  };
+  const auto name = fields.text(own);
+  if (!name) {
+    report.fault(DiagnosticCode::kMissingField, fields.span(), field(own),
+                 "the field `" + std::string(own) + "` is required with type " + type);
+  }
+  if (const yaml::Node wrong = fields.node(other)) {
+    report.fault(DiagnosticCode::kExclusiveFields, wrong.key_span(), field(other),
+                 "`" + std::string(other) + "` does not go with type " + type);
+  }
+  return {.uri = type == "URI", .name = name ? *name : Located<std::string>{}};
+}
+
+std::optional<BackendTls> decode_tls(const Fields& fields, Report& report) {
+  if (!fields) return std::nullopt;
+  BackendTls tls{.server_name = fields.needed_text("hostname")};
+  fields.entries("caCertificateRefs", [&](const Fields& entry) { tls.authorities.push_back(entry.reference()); });
+  // Whom to trust when nobody is named: those whom the node trusts, and never everybody.
+  tls.system_roots = fields.text("wellKnownCACertificates").has_value() || tls.authorities.empty();
+  fields.entries("subjectAltNames", [&](const Fields& entry) {
+    tls.alternative_names.push_back(decode_subject(entry, tls.alternative_names.size(), report));
+  });
+  if (const Fields own = fields.object("clientCertificateRef")) tls.client_certificate = own.reference();
+  return tls;
+}
+
+/// H2 is HTTP/2 over TLS and H2C without it; a backend that says otherwise by `tls` leaves open what is meant.
+void check_protocol(const ProxyBackend& backend, Report& report) {
+  if (!backend.protocol) return;
+  const std::string& protocol = backend.protocol->value;
+  if (protocol == "H2" && !backend.tls) {
+    report.fault(DiagnosticCode::kMissingField, backend.protocol->span, "spec.tls",
+                 "the field `tls` is required with protocol H2; without TLS it is H2C");
+  }
+  if (protocol == "H2C" && backend.tls) {
+    report.fault(DiagnosticCode::kExclusiveFields, backend.protocol->span, "spec.protocol",
+                 "`tls` and protocol H2C exclude each other; over TLS it is H2");
+  }
+}
+
 }  // namespace
 
 ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& report) {
@@ -72,6 +118,7 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
   ProxyBackend backend{.metadata = std::move(metadata),
                        .service = service ? service.reference() : Reference{},
                        .service_port = {service.port("port"), service ? service.span() : Span{}},
+                       .protocol = spec.text("protocol"),
                        .lb_policy = spec.text("lbPolicy"),
                        .connect_timeout = either(spec.duration("connectTimeout"), "spec.connectTimeout",
                                                  timeout.duration("connect"), "spec.timeout.connect", report),
@@ -87,8 +134,12 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
                        .max_retries = limits.integer("maxRetries"),
                        .max_idle_connections = pool.integer("maxIdleConns"),
                        .max_idle_connections_per_host = pool.integer("maxIdleConnsPerHost"),
-                       .retry_policy = decode_retry(spec.object("retryPolicy"))};
+                       .retry_policy = decode_retry(spec.object("retryPolicy")),
+                       .tls = decode_tls(spec.object("tls"), report),
+                       .proxy_protocol = spec.object("proxyProtocol").text("version"),
+                       .slow_start = spec.object("slowStart").duration("window")};
   if (const yaml::Node port = service.node("port")) backend.service_port.span = port.span();
+  check_protocol(backend, report);
   return backend;
 }
 

@@ -52,9 +52,11 @@ Service decode_service(const Fields& root, Metadata metadata) {
   root.object("spec").entries("ports", [&](const Fields& entry) {
     const auto protocol = entry.text("protocol");
     if (protocol && protocol->value != "TCP") return;
+    const auto spoken = entry.text("appProtocol");
     service.ports.push_back({.name = entry.needed_text("name").value,
                              .port = static_cast<std::uint16_t>(entry.needed_integer("port").value),
-                             .target = entry.port("targetPort")});
+                             .target = entry.port("targetPort"),
+                             .protocol = spoken ? spoken->value : std::string()});
   });
   return service;
 }

@@ -141,9 +141,15 @@ class RouteTranslator {
     return made;
   }
 
+  /// gRPC is spoken over HTTP/2, whatever the Service says of its port.
+  BackendOptions options(const model::ObjectRef& to) const {
+    if (route_.metadata.kind != "GRPCRoute") return {};
+    return {.suffix = ":grpc", .protocol = Located<std::string>{"GRPC", to.to.name.span}};
+  }
+
   void mirror(const model::ApiMirror& from, std::size_t rule, model::Rule& made) {
     const std::string field = rule_field(rule, "filters");
-    const model::BackendRef ref = backends_.refer(route_.metadata, from.ref, field);
+    const model::BackendRef ref = backends_.refer(route_.metadata, from.ref, field, options(from.ref));
     if (!ref.unresolved.empty()) {
       made_.findings.push_back({.type = "ResolvedRefs",
                                 .status = false,
@@ -162,7 +168,7 @@ class RouteTranslator {
   void backend(const model::ApiRule& from, std::size_t rule, std::size_t index, model::Rule& made) {
     const model::ApiBackendRef& asked = from.backends[index];
     const std::string field = rule_field(rule, "backendRefs[" + std::to_string(index) + "]");
-    model::BackendRef ref = backends_.refer(route_.metadata, asked.ref, field);
+    model::BackendRef ref = backends_.refer(route_.metadata, asked.ref, field, options(asked.ref));
     ref.weight = asked.weight;
     const bool alone = from.backends.size() == 1 && !asked.unknown_filter.somewhere();
     if (alone) {

@@ -65,16 +65,17 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
   backend.service_port = {wanted, found->second->metadata.span};
   backend.connect_timeout = options.connect_timeout;
   backend.lb_policy = options.lb_policy;
+  backend.protocol = options.protocol;
   apply_tls(backend, *found->second);
   return ref;
 }
 
 model::BackendRef ServiceBackends::refer(const model::Metadata& from, const model::ObjectRef& ref,
-                                         const std::string& field) {
+                                         const std::string& field, const BackendOptions& options) {
   if (ref.group.empty() && ref.kind == "Service") {
     if (ref.port) {
       const auto number = static_cast<std::uint16_t>(ref.port->value);
-      return refer(from, ref.to, {{.number = number}, ref.port->span}, field + ".port");
+      return refer(from, ref.to, {{.number = number}, ref.port->span}, field + ".port", options);
     }
     diagnostics_.add({.code = DiagnosticCode::kMissingField,
                       .resource = from.text(),

@@ -12,11 +12,13 @@
 
 namespace edge::compiler::translate {
 
-/// Settings of a backend that one Ingress asks for by annotations; others' backends of the same Service keep theirs.
+/// Settings of a backend that one route asks for, as an Ingress does by annotations; others' backends of the same
+/// Service keep theirs.
 struct BackendOptions {
   std::string suffix{};  ///< told apart by it; empty: no options
   model::Maybe<model::Duration> connect_timeout{};
   model::Maybe<std::string> lb_policy{};
+  model::Maybe<std::string> protocol{};
 };
 
 class ServiceBackends {
@@ -28,7 +30,8 @@ class ServiceBackends {
   model::BackendRef refer(const model::Metadata& from, const model::Reference& service,
                           const Located<model::PortRef>& port, std::string field, const BackendOptions& options = {});
   /// The reference to what an ObjectRef names: a Service, or a ProxyBackend. Other kinds answer 500.
-  model::BackendRef refer(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field);
+  model::BackendRef refer(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field,
+                          const BackendOptions& options = {});
 
   /// The backends that were referred to, by name, with the TLS that BackendTLSPolicies ask for.
   std::vector<model::ProxyBackend> take();
