@@ -6,6 +6,10 @@ FailureAnswer answer_for(FailureKind kind) {
   switch (kind) {
     case FailureKind::kNoEndpoint:
       return {503, "no-endpoint", "No endpoint of the backend is available."};
+    case FailureKind::kNoHealthyEndpoint:
+      return {503, "no-healthy-endpoint", "Every endpoint of the backend is unhealthy."};
+    case FailureKind::kCircuitOpen:
+      return {503, "circuit-open", "The backend failed too often, and rests for a while."};
     case FailureKind::kOverloaded:
       return {503, "overloaded", "The backend has as many connections as it may have, and its queue is full."};
     case FailureKind::kConnectFailed:

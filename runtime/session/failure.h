@@ -11,6 +11,8 @@ enum class Origin : std::uint8_t { kNone, kClient, kUpstream, kProxy };
 enum class FailureKind : std::uint8_t {
   kNone,
   kNoEndpoint,
+  kNoHealthyEndpoint,
+  kCircuitOpen,
   kOverloaded,
   kConnectFailed,
   kUpstreamReset,    ///< gone before the response head was complete

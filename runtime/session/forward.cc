@@ -14,6 +14,10 @@ Failure failure_of(AcquireFault fault) {
       break;
     case AcquireFault::kNoEndpoint:
       return {Origin::kProxy, FailureKind::kNoEndpoint, true};
+    case AcquireFault::kNoHealthyEndpoint:
+      return {Origin::kProxy, FailureKind::kNoHealthyEndpoint, true};
+    case AcquireFault::kCircuitOpen:
+      return {Origin::kProxy, FailureKind::kCircuitOpen, true};
     case AcquireFault::kOverloaded:
       return {Origin::kProxy, FailureKind::kOverloaded, true};
     case AcquireFault::kConnect:
@@ -41,7 +45,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   net::Buffer kept;
   bool fresh = false;
   for (;;) {
-    net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, exchange.deadline, exchange.balance_key, fresh);
+    net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, {exchange.deadline, exchange.balance_key, fresh});
     if (!acquiring.await_ready() && kept.empty()) {
       kept.append(head);
       head = kept.view();

@@ -213,7 +213,7 @@ void Relay::answer(std::size_t head_size) {
   response_left_ = head.body.length;
   upstream_keeps_alive_ = head.keep_alive;
   status_ = head.status;
-  upstream_.answered(place_.loop.now());
+  upstream_.answered(place_.loop.now(), status_);
   if (body_in_ == BodyKind::kChunked || body_in_ == BodyKind::kUntilClose) {
     body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
   }

@@ -139,6 +139,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   });
   if (!prepared.ok()) return prepared;
 
+  impl.shared.backends.configure(program->backends(), program->backends_section());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
@@ -158,8 +159,8 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
 }
 
 void Server::set_endpoints(const program::EndpointSet& endpoints) {
-  const auto shared = std::make_shared<const program::EndpointSet>(endpoints);
-  impl_->on_every_worker([&](std::size_t, Worker& worker) { worker.set_endpoints(shared); });
+  impl_->shared.backends.set_endpoints(std::make_shared<const program::EndpointSet>(endpoints));
+  impl_->on_every_worker([](std::size_t, Worker& worker) { worker.refresh_endpoints(); });
 }
 
 std::shared_ptr<const LoadedProgram> Server::program() const {
@@ -191,6 +192,8 @@ ServerStats Server::stats() const {
   }
   return sum;
 }
+
+std::vector<BackendStatus> Server::backends() const { return impl_->shared.backends.status(); }
 
 bool Server::drain(std::chrono::nanoseconds deadline) {
   struct Progress {

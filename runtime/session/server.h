@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "program/endpoints.h"
 #include "runtime/match/load.h"
+#include "runtime/upstream/backend_status.h"
 
 namespace edge::runtime {
 
@@ -64,6 +65,8 @@ class Server {
   std::shared_ptr<const LoadedProgram> program() const;
   std::vector<BoundAddress> addresses() const;
   ServerStats stats() const;
+  /// What is known of each backend of the program and its endpoints.
+  std::vector<BackendStatus> backends() const;
 
   /// Stops accepting, answers what is in flight with `Connection: close`, closes idle connections; returns when all are
   /// gone or the time is up (then the rest is reset). \returns whether all went in time.

@@ -77,7 +77,7 @@ Worker::Worker(SharedState& shared)
     : shared_(shared),
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
-      pools_(loop_, shared.loads, shared.threads, random_.next()) {
+      pools_(loop_, shared.backends, random_.next()) {
   // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
   program_ = ProgramPin(new ThreadProgram);
   read_wall_clock();

@@ -28,8 +28,8 @@ struct SharedState {
   unsigned threads = 1;
   /// Touched when a connection comes or goes, never by a request.
   std::atomic<std::size_t> connections{0};
-  /// Touched by requests to backends whose policy weighs load.
-  EndpointLoads loads;
+  /// What is known of each backend; written by a request only where it fails, or where load is weighed.
+  Backends backends;
 };
 
 class Worker {
@@ -55,9 +55,7 @@ class Worker {
   void take(std::shared_ptr<const LoadedProgram> program, std::vector<std::uint32_t> bind_of_slot);
   void listen(std::uint32_t slot, net::Fd listener);
   void close_listener(std::uint32_t slot);
-  void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints) {
-    pools_.set_endpoints(std::move(endpoints));
-  }
+  void refresh_endpoints() { pools_.refresh(); }
   /// `on_empty` is called once, when the last session has gone.
   void drain(std::function<void()> on_empty);
   void cancel_sessions();

@@ -5,12 +5,8 @@
 namespace edge::runtime {
 namespace {
 
-std::uint32_t share(std::uint32_t limit, unsigned threads) { return limit == 0 ? 0 : (limit + threads - 1) / threads; }
-
 /// A failure is quick, and must not look attractive for it.
 constexpr net::Duration kFailedLatency = std::chrono::seconds(5);
-
-Acquired fault(AcquireFault what) { return {nullptr, what}; }
 
 }  // namespace
 
@@ -19,19 +15,22 @@ void UpstreamConnection::unattended(std::uint8_t events) {
   if (idle_ && ((events & net::kRead) != 0 || hung_up())) discard_idle();
 }
 
-void UpstreamConnection::begin(bool weighs_load, net::Time now) {
+void UpstreamConnection::begin(bool weighs_load, bool probe, net::Time now) {
+  probe_ = probe;
+  outcome_ = Outcome::kUnknown;
   if (!weighs_load) return;
   counted_ = true;
   began_ = now;
-  endpoint_->load->in_flight.fetch_add(1, std::memory_order_relaxed);
+  endpoint_->state->in_flight.fetch_add(1, std::memory_order_relaxed);
 }
 
-void UpstreamConnection::answered(net::Time now) {
+void UpstreamConnection::answered(net::Time now, int status) {
+  outcome_ = status >= 500 ? Outcome::kServerError : Outcome::kSuccess;
   if (counted_) endpoint_->latency.observe(now - began_, now);
 }
 
 void UpstreamConnection::end() {
-  if (std::exchange(counted_, false)) endpoint_->load->in_flight.fetch_sub(1, std::memory_order_relaxed);
+  if (std::exchange(counted_, false)) endpoint_->state->in_flight.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void UpstreamConnection::discard_idle() {
@@ -40,33 +39,49 @@ void UpstreamConnection::discard_idle() {
   pool.discard(std::unique_ptr<UpstreamConnection>(this));
 }
 
-BackendPool::~BackendPool() { close_idle(); }
+std::shared_ptr<BackendPool> BackendPool::make(net::Loop& loop, UpstreamCounts& counts,
+                                               std::shared_ptr<BackendState> state, std::uint64_t start) {
+  auto pool = std::make_shared<BackendPool>(loop, counts, std::move(state), start);
+  // From here on other threads may ask for it.
+  pool->state_->room().join(*pool);
+  return pool;
+}
+
+BackendPool::~BackendPool() {
+  state_->room().leave(*this);
+  close_idle();
+}
 
 void BackendPool::configure(const program::BackendRecord& record, net::Duration default_idle_timeout) {
   settings_ = record;
   idle_timeout_ = record.idle_timeout_ns != 0 ? net::Duration(record.idle_timeout_ns) : default_idle_timeout;
-  max_connections_ = share(record.max_connections, threads_);
-  max_pending_ = share(record.max_pending_requests, threads_);
-  balancer_.prepare(record.balance, endpoints_);
+  refresh();
 }
 
-void BackendPool::set_endpoints(std::span<const program::Endpoint> endpoints) {
+void BackendPool::refresh() {
+  const BackendState::View view = state_->view(loop_.now());
+  seen_ = view.generation;
+  seen_until_ = view.until;
   std::vector<std::shared_ptr<UpstreamEndpoint>> next;
-  for (const program::Endpoint& endpoint : endpoints) {
-    if (!endpoint.ready) continue;
-    const net::SocketAddress address{endpoint.address, endpoint.port};
-    const auto known = std::find_if(endpoints_.begin(), endpoints_.end(),
-                                    [&](const auto& old) { return old != nullptr && old->address == address; });
-    if (known != endpoints_.end()) {
-      next.push_back(std::move(*known));
+  in_use_.clear();
+  // Both are sorted by address and port, so what stays is met in the same order.
+  auto known = endpoints_.begin();
+  for (const BackendState::Choice& choice : view.endpoints) {
+    const auto same = std::find_if(known, endpoints_.end(),
+                                   [&](const auto& old) { return old != nullptr && old->state == choice.endpoint; });
+    if (same != endpoints_.end()) {
+      next.push_back(std::move(*same));
+      known = same + 1;
     } else {
       next.push_back(std::make_shared<UpstreamEndpoint>());
-      next.back()->address = address;
-      next.back()->load = loads_.of(settings_.id, address);
+      next.back()->address = choice.endpoint->address;
+      next.back()->state = choice.endpoint;
     }
+    next.back()->since = choice.since;
+    if (choice.in_use) in_use_.push_back(next.back());
   }
   endpoints_.swap(next);
-  balancer_.prepare(settings_.balance, endpoints_);
+  balancer_.prepare(settings_.balance, in_use_, slow_start_);
   for (const auto& old : next) {
     if (old == nullptr) continue;
     old->gone = true;
@@ -80,36 +95,47 @@ void BackendPool::close_idle() {
   }
 }
 
-std::shared_ptr<UpstreamEndpoint> BackendPool::pick(std::uint64_t key) {
-  if (endpoints_.empty()) return nullptr;
-  return endpoints_[balancer_.pick(endpoints_, key, loop_.now())];
+AcquireFault BackendPool::no_endpoint() const {
+  return endpoints_.empty() ? AcquireFault::kNoEndpoint : AcquireFault::kNoHealthyEndpoint;
 }
 
-UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint) {
+std::shared_ptr<UpstreamEndpoint> BackendPool::pick(const Wanted& wanted) {
+  if (in_use_.empty()) return nullptr;
+  std::size_t at = balancer_.pick(in_use_, wanted.key, loop_.now());
+  if (wanted.avoid && in_use_[at]->address == *wanted.avoid) at = balancer_.other(in_use_, at);
+  return in_use_[at];
+}
+
+UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, bool probe) {
   UpstreamConnection* connection = endpoint.idle;
   if (connection == nullptr) return nullptr;
   remove_idle(*connection);
   ++connection->requests_;
-  connection->begin(balancer_.weighs_load(), loop_.now());
+  connection->begin(balancer_.weighs_load(), probe, loop_.now());
   counts_.reused.add();
   return connection;
 }
 
-UpstreamConnection* BackendPool::take_any_idle() {
+UpstreamConnection* BackendPool::any_idle() const {
   for (const auto& endpoint : endpoints_) {
-    if (UpstreamConnection* connection = take_idle(*endpoint)) return connection;
+    if (endpoint->idle != nullptr) return endpoint->idle;
   }
   return nullptr;
 }
 
 /// At the limit of connections an unused one makes room: it takes the request itself when it leads where the request
 /// may go, else it is closed.
-std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndpoint& wanted, bool fresh) {
-  UpstreamConnection* idle = take_any_idle();
-  if (idle == nullptr) return nullptr;
-  std::unique_ptr<UpstreamConnection> connection(idle);
-  if (!fresh && (!keyed() || &connection->endpoint() == &wanted)) return connection;
-  discard(std::move(connection));
+std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking) {
+  if (!seeking.wanted.fresh) {
+    for (const auto& endpoint : in_use_) {
+      if (keyed() && endpoint.get() != &wanted) continue;
+      if (auto* idle = take_idle(*endpoint, seeking.probe)) return std::unique_ptr<UpstreamConnection>(idle);
+    }
+  }
+  if (UpstreamConnection* idle = any_idle()) {
+    remove_idle(*idle);
+    discard(std::unique_ptr<UpstreamConnection>(idle));
+  }
   return nullptr;
 }
 
@@ -130,17 +156,53 @@ void BackendPool::remove_idle(UpstreamConnection& connection) {
 void BackendPool::discard(std::unique_ptr<UpstreamConnection> connection) {
   connection->end();
   connection->close();
-  --connections_;
+  state_->room().give();
   // Events of this batch may still name it.
   loop_.retire(std::move(connection));
-  wake_next();
+  room_freed();
+}
+
+void BackendPool::room_freed() {
+  const bool theirs = yields();
+  ++turn_;
+  if (theirs || pending_.empty()) {
+    state_->room().offer(*this);
+  } else {
+    wake_next();
+  }
+}
+
+void BackendPool::room_wanted() {
+  loop_.post([weak = weak_from_this()] {
+    const auto pool = weak.lock();
+    if (pool == nullptr || pool->state_->room().queued() <= pool->queued_) return;
+    if (UpstreamConnection* idle = pool->any_idle()) idle->discard_idle();
+  });
+}
+
+void BackendPool::room_free() {
+  loop_.post([weak = weak_from_this()] {
+    const auto pool = weak.lock();
+    if (pool == nullptr) return;
+    if (pool->pending_.empty()) {
+      pool->state_->room().offer(*pool);
+    } else {
+      pool->wake_next();
+    }
+  });
 }
 
 void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterUse after) {
   UpstreamEndpoint& endpoint = *connection->endpoint_;
   const std::uint32_t most = settings_.max_requests_per_connection;
-  if (after == AfterUse::kFailed) endpoint.latency.observe(kFailedLatency, loop_.now());
+  if (after == AfterUse::kFailed) {
+    connection->outcome_ = Outcome::kNoAnswer;
+    endpoint.latency.observe(kFailedLatency, loop_.now());
+  }
+  state_->observe(*endpoint.state, connection->outcome_, connection->probe_, loop_.now());
   connection->end();
+  // Requests that wait on other threads would never get room from us otherwise.
+  if (yields()) after = AfterUse::kClose;
   if (after != AfterUse::kKeep || connection->readable() || connection->hung_up() || endpoint.gone ||
       (most != 0 && connection->requests_ >= most) || endpoint.idle_count >= settings_.max_idle_connections) {
     discard(std::move(connection));
@@ -153,6 +215,7 @@ void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterU
   endpoint.idle = idle;
   ++endpoint.idle_count;
   loop_.timers().set(idle->expiry_, loop_.now() + idle_timeout_);
+  ++turn_;
   wake_next();
 }
 
@@ -163,65 +226,113 @@ void BackendPool::wake_next() {
   next->wake_later();
 }
 
-net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh) {
-  std::shared_ptr<UpstreamEndpoint> endpoint = pick(key);
-  if (endpoint == nullptr) return fault(AcquireFault::kNoEndpoint);
-  if (!fresh) {
-    if (UpstreamConnection* idle = take_idle(*endpoint)) {
+net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, const Wanted& wanted) {
+  up_to_date();
+  bool probe = false;
+  if (!state_->circuit_closed()) {
+    const Circuit::Admission admission = state_->admit(loop_.now());
+    if (admission == Circuit::Admission::kRefuse) return Acquired{nullptr, AcquireFault::kCircuitOpen};
+    probe = admission == Circuit::Admission::kProbe;
+  }
+  std::shared_ptr<UpstreamEndpoint> endpoint = pick(wanted);
+  if (endpoint != nullptr && !wanted.fresh) {
+    if (UpstreamConnection* idle = take_idle(*endpoint, probe)) {
       return Acquired{std::unique_ptr<UpstreamConnection>(idle), AcquireFault::kNone};
     }
   }
-  if (!full()) return connect(waiter, deadline, std::move(endpoint));
-  if (auto instead = take_instead(*endpoint, fresh)) return Acquired{std::move(instead), AcquireFault::kNone};
-  if (!full()) return connect(waiter, deadline, std::move(endpoint));
-  if (pending_.size() >= max_pending_) return fault(AcquireFault::kOverloaded);
-  return wait_for_room(waiter, deadline, key, fresh);
+  return seek({waiter, wanted, probe}, std::move(endpoint));
 }
 
-net::Task<Acquired> BackendPool::wait_for_room(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh) {
-  const net::Time until = std::min(deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));
-  pending_.push_back(&waiter);
-  for (;;) {
+Acquired BackendPool::failed(const Seeking& seeking, AcquireFault fault) {
+  state_->nothing_met(seeking.probe, loop_.now());
+  if (fault == AcquireFault::kOverloaded) state_->count_overflow();
+  return {nullptr, fault};
+}
+
+net::Task<Acquired> BackendPool::seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
+  if (endpoint == nullptr) return failed(seeking, no_endpoint());
+  if (take_room()) return connect(std::move(seeking), std::move(endpoint));
+  if (auto instead = take_instead(*endpoint, seeking)) return Acquired{std::move(instead), AcquireFault::kNone};
+  if (take_room()) return connect(std::move(seeking), std::move(endpoint));
+  if (!state_->room().enqueue(*this, settings_.max_pending_requests)) return failed(seeking, AcquireFault::kOverloaded);
+  return wait_for_room(std::move(seeking));
+}
+
+net::Task<Acquired> BackendPool::wait_for_room(Seeking seeking) {
+  net::Waiter& waiter = seeking.waiter;
+  const net::Time until = std::min(seeking.wanted.deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));
+  ++queued_;
+  // It may have been freed since we asked, by a thread that did not see us wait.
+  bool has_room = take_room();
+  if (!has_room) {
+    state_->room().ask(*this);
+    pending_.push_back(&waiter);
+  }
+  while (!has_room) {
     const net::Wake wake = co_await waiter.wait(until);
     if (wake != net::Wake::kReady) {
       // Called just now, and too late: the next one may come instead.
-      if (std::erase(pending_, &waiter) == 0) wake_next();
-      if (wake == net::Wake::kCancelled) co_return fault(AcquireFault::kCancelled);
-      co_return fault(until == deadline ? AcquireFault::kTimeout : AcquireFault::kOverloaded);
+      const bool called = std::erase(pending_, &waiter) == 0;
+      leave_queue();
+      if (called) room_freed();
+      if (wake == net::Wake::kCancelled) co_return failed(seeking, AcquireFault::kCancelled);
+      const bool over = until == seeking.wanted.deadline;
+      co_return failed(seeking, over ? AcquireFault::kTimeout : AcquireFault::kOverloaded);
     }
-    std::shared_ptr<UpstreamEndpoint> endpoint = pick(key);
-    if (endpoint == nullptr) co_return fault(AcquireFault::kNoEndpoint);
-    std::unique_ptr<UpstreamConnection> instead = take_instead(*endpoint, fresh);
-    if (instead != nullptr) co_return Acquired{std::move(instead), AcquireFault::kNone};
-    if (full()) {
-      // Somebody was quicker; keep the place.
-      pending_.push_front(&waiter);
-      continue;
+    up_to_date();
+    const std::shared_ptr<UpstreamEndpoint> endpoint = pick(seeking.wanted);
+    if (endpoint == nullptr) break;
+    std::unique_ptr<UpstreamConnection> instead = take_instead(*endpoint, seeking);
+    if (instead != nullptr) {
+      leave_queue();
+      co_return Acquired{std::move(instead), AcquireFault::kNone};
     }
-    Acquired result = co_await connect(waiter, deadline, std::move(endpoint));
-    co_return result;
+    has_room = take_room();
+    // Somebody was quicker; keep the place.
+    if (!has_room) pending_.push_front(&waiter);
   }
+  leave_queue();
+  std::shared_ptr<UpstreamEndpoint> endpoint = pick(seeking.wanted);
+  if (endpoint == nullptr) {
+    if (has_room) state_->room().give();
+    room_freed();
+    co_return failed(seeking, no_endpoint());
+  }
+  Acquired result = co_await connect(std::move(seeking), std::move(endpoint));
+  co_return result;
 }
 
-net::Task<Acquired> BackendPool::connect(net::Waiter& waiter, net::Time deadline,
-                                         std::shared_ptr<UpstreamEndpoint> endpoint) {
+void BackendPool::leave_queue() {
+  --queued_;
+  state_->room().dequeue(*this);
+}
+
+/// Room for the connection was taken.
+net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   counts_.connects.add();
+  const net::Time deadline = seeking.wanted.deadline;
   Result<net::Fd> fd = net::connect_tcp(endpoint->address);
-  if (!fd.ok()) co_return fault(AcquireFault::kConnect);
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));
-  ++connections_;
   connection->requests_ = 1;
-  connection->begin(balancer_.weighs_load(), loop_.now());
+  connection->begin(balancer_.weighs_load(), seeking.probe, loop_.now());
+  if (!fd.ok()) {
+    release(std::move(connection), AfterUse::kFailed);
+    co_return Acquired{nullptr, AcquireFault::kConnect};
+  }
   connection->open(loop_, std::move(*fd), net::kRead | net::kWrite);
   const net::Time until = std::min(deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));
-  const net::Wake wake = co_await waiter.wait(until, *connection, net::kWrite);
+  const net::Wake wake = co_await seeking.waiter.wait(until, *connection, net::kWrite);
   if (wake == net::Wake::kReady && net::connect_error(connection->fd()) == 0) {
     co_return Acquired{std::move(connection), AcquireFault::kNone};
   }
-  if (wake != net::Wake::kCancelled) connection->endpoint_->latency.observe(kFailedLatency, loop_.now());
-  discard(std::move(connection));
-  if (wake == net::Wake::kCancelled) co_return fault(AcquireFault::kCancelled);
-  co_return fault(wake == net::Wake::kTimeout && until == deadline ? AcquireFault::kTimeout : AcquireFault::kConnect);
+  const net::SocketAddress tried = connection->endpoint().address;
+  if (wake == net::Wake::kCancelled) {
+    release(std::move(connection), AfterUse::kClose);
+    co_return Acquired{nullptr, AcquireFault::kCancelled};
+  }
+  release(std::move(connection), AfterUse::kFailed);
+  const bool late = wake == net::Wake::kTimeout && until == deadline;
+  co_return Acquired{nullptr, late ? AcquireFault::kTimeout : AcquireFault::kConnect, tried};
 }
 
 }  // namespace edge::runtime

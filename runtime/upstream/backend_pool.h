@@ -1,12 +1,13 @@
 // The connections of one thread to one backend, and the choice among its endpoints.
 //
 // Keyed by the backend's stable id, it outlives swaps of the program: settings and endpoints change under it, its
-// connections stay. Limits are of the process; each thread has its share, rounded up.
+// connections stay. What is known of endpoints and circuit, and the limits, are the process's (backend_state.h).
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "net/task.h"
 #include "program/endpoints.h"
 #include "program/format.h"
+#include "runtime/upstream/backend_state.h"
 #include "runtime/upstream/balance.h"
 #include "runtime/upstream/connection.h"
 
@@ -22,16 +24,31 @@ namespace edge::runtime {
 
 enum class AcquireFault : std::uint8_t {
   kNone,
-  kNoEndpoint,  ///< 503 `no-endpoint`
-  kOverloaded,  ///< 503 `overloaded`: connection limit reached and the queue full, or waited too long in it
-  kConnect,     ///< 502 `connect-failed`
-  kTimeout,     ///< 504: the request's own deadline came first
+  kNoEndpoint,         ///< 503 `no-endpoint`
+  kNoHealthyEndpoint,  ///< 503 `no-healthy-endpoint`: all of them failed their checks, or are ejected
+  kCircuitOpen,        ///< 503 `circuit-open`
+  kOverloaded,         ///< 503 `overloaded`: connection limit reached and the queue full, or waited too long in it
+  kConnect,            ///< 502 `connect-failed`
+  kTimeout,            ///< 504: the request's own deadline came first
   kCancelled,
+};
+
+/// What a request asks of a pool.
+struct Wanted {
+  net::Time deadline = net::kNever;
+  /// As Balancer::pick takes it.
+  std::uint64_t key = 0;
+  /// Never a pooled connection.
+  bool fresh = false;
+  /// Another endpoint than this, where there is one.
+  std::optional<net::SocketAddress> avoid{};
 };
 
 struct Acquired {
   std::unique_ptr<UpstreamConnection> connection;
   AcquireFault fault = AcquireFault::kNone;
+  /// Of kConnect: the endpoint that could not be reached.
+  std::optional<net::SocketAddress> tried{};
 };
 
 /// What becomes of a connection after a request.
@@ -47,24 +64,27 @@ struct UpstreamCounts {
   net::Counter reused;
 };
 
-class BackendPool {
+class BackendPool final : public std::enable_shared_from_this<BackendPool>, private ConnectionRoom::Member {
  public:
-  BackendPool(net::Loop& loop, UpstreamCounts& counts, EndpointLoads& loads, unsigned threads, std::uint64_t start)
-      : loop_(loop), counts_(counts), loads_(loads), threads_(threads), balancer_(start) {}
+  /// `start` differs from thread to thread.
+  static std::shared_ptr<BackendPool> make(net::Loop& loop, UpstreamCounts& counts, std::shared_ptr<BackendState> state,
+                                           std::uint64_t start);
+  BackendPool(net::Loop& loop, UpstreamCounts& counts, std::shared_ptr<BackendState> state, std::uint64_t start)
+      : loop_(loop), counts_(counts), state_(std::move(state)), balancer_(start) {}
   ~BackendPool();
   BackendPool(const BackendPool&) = delete;
   BackendPool& operator=(const BackendPool&) = delete;
 
   void configure(const program::BackendRecord& record, net::Duration default_idle_timeout);
   const program::BackendRecord& settings() const { return settings_; }
-  /// Endpoints that are not ready take no new request. Idle connections to those that went away are closed.
-  void set_endpoints(std::span<const program::Endpoint> endpoints);
+  BackendState& state() { return *state_; }
+  /// Takes over what is known of the endpoints now. Idle connections to those that went away are closed.
+  void refresh();
 
   /// Whether requests with equal keys go to equal endpoints.
   bool keyed() const { return balancer_.keyed(); }
-  /// A pooled connection if there is one, else a new one. `fresh`: never a pooled one. `key`: as Balancer::pick takes
-  /// it. Ready at once when pooled.
-  net::Task<Acquired> acquire(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh);
+  /// A pooled connection if there is one, else a new one. Ready at once when pooled.
+  net::Task<Acquired> acquire(net::Waiter& waiter, const Wanted& wanted);
   void release(std::unique_ptr<UpstreamConnection> connection, AfterUse after);
   /// Closes every connection that nobody uses.
   void close_idle();
@@ -72,30 +92,55 @@ class BackendPool {
  private:
   friend class UpstreamConnection;
 
-  std::shared_ptr<UpstreamEndpoint> pick(std::uint64_t key);
-  std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, bool fresh);
-  UpstreamConnection* take_idle(UpstreamEndpoint& endpoint);
-  UpstreamConnection* take_any_idle();
+  /// What an acquire carries along.
+  struct Seeking {
+    net::Waiter& waiter;
+    Wanted wanted;
+    bool probe = false;
+  };
+
+  // From other threads.
+  void room_wanted() override;
+  void room_free() override;
+
+  void up_to_date() {
+    if (seen_ != state_->generation() || loop_.now() >= seen_until_) refresh();
+  }
+  AcquireFault no_endpoint() const;
+  std::shared_ptr<UpstreamEndpoint> pick(const Wanted& wanted);
+  std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking);
+  UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, bool probe);
+  UpstreamConnection* any_idle() const;
   void remove_idle(UpstreamConnection& connection);
   void discard(std::unique_ptr<UpstreamConnection> connection);
-  bool full() const { return max_connections_ != 0 && connections_ >= max_connections_; }
+  bool take_room() { return state_->room().take(settings_.max_connections); }
+  void room_freed();
   void wake_next();
-  net::Task<Acquired> connect(net::Waiter& waiter, net::Time deadline, std::shared_ptr<UpstreamEndpoint> endpoint);
-  net::Task<Acquired> wait_for_room(net::Waiter& waiter, net::Time deadline, std::uint64_t key, bool fresh);
+  void leave_queue();
+  /// Whether room that is freed now is for a request on another thread.
+  bool yields() const { return state_->room().queued() > queued_ && (pending_.empty() || turn_ % 2 == 0); }
+  Acquired failed(const Seeking& seeking, AcquireFault fault);
+  net::Task<Acquired> seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
+  net::Task<Acquired> connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
+  net::Task<Acquired> wait_for_room(Seeking seeking);
 
   net::Loop& loop_;
   UpstreamCounts& counts_;
-  EndpointLoads& loads_;
-  unsigned threads_;
+  const std::shared_ptr<BackendState> state_;
   program::BackendRecord settings_{};
   net::Duration idle_timeout_{};
-  std::uint32_t max_connections_ = 0;
-  std::uint32_t max_pending_ = 0;
+  net::Duration slow_start_{};
   Balancer balancer_;
-  /// In use, idle, or on their way.
-  std::uint32_t connections_ = 0;
+  std::uint32_t seen_ = 0;
+  net::Time seen_until_{};
   std::vector<std::shared_ptr<UpstreamEndpoint>> endpoints_;
+  /// Those that take traffic: what the balancer chooses among.
+  std::vector<std::shared_ptr<UpstreamEndpoint>> in_use_;
   std::deque<net::Waiter*> pending_;
+  /// As many as wait here, those included that were woken and had not their turn yet.
+  std::uint32_t queued_ = 0;
+  /// Whose turn it is when room is freed while others wait as well: theirs when even.
+  std::uint32_t turn_ = 0;
 };
 
 }  // namespace edge::runtime

@@ -29,14 +29,27 @@ net::SocketAddress address_of(unsigned n) {
   return address;
 }
 
+/// What the threads share of each address.
+class EndpointTable {
+ public:
+  std::shared_ptr<EndpointState> of(const net::SocketAddress& address) {
+    auto& state = states_[address.port];
+    if (state == nullptr) state = std::make_shared<EndpointState>(address);
+    return state;
+  }
+
+ private:
+  std::map<std::uint16_t, std::shared_ptr<EndpointState>> states_;
+};
+
 std::uint64_t key_of(std::uint64_t n) { return hash_bytes(0, std::to_string(n)); }
 
-Endpoints endpoints_of(unsigned count, EndpointLoads& loads, unsigned first = 0) {
+Endpoints endpoints_of(unsigned count, EndpointTable& table, unsigned first = 0) {
   Endpoints endpoints;
   for (unsigned n = first; n < first + count; ++n) {
     endpoints.push_back(std::make_shared<UpstreamEndpoint>());
     endpoints.back()->address = address_of(n);
-    endpoints.back()->load = loads.of(1, endpoints.back()->address);
+    endpoints.back()->state = table.of(endpoints.back()->address);
   }
   return endpoints;
 }
@@ -50,7 +63,7 @@ class Simulation {
 
   explicit Simulation(Balance policy) {
     for (unsigned thread = 0; thread < kThreads; ++thread) {
-      endpoints_.push_back(endpoints_of(kEndpoints, loads_));
+      endpoints_.push_back(endpoints_of(kEndpoints, table_));
       balancers_.emplace_back(hash_mix(thread + 1, 0x9e3779b97f4a7c15));
       balancers_.back().prepare(policy, endpoints_.back());
     }
@@ -85,7 +98,7 @@ class Simulation {
   void start(unsigned thread) {
     const std::size_t chosen = balancers_[thread].pick(endpoints_[thread], 0, now_);
     ++taken_[chosen];
-    endpoints_[thread][chosen]->load->in_flight.fetch_add(1);
+    endpoints_[thread][chosen]->state->in_flight.fetch_add(1);
     const net::Duration service = chosen == 0 ? net::Duration(milliseconds(20)) : net::Duration(milliseconds(1));
     free_at_[chosen] = std::max(free_at_[chosen], now_) + service;
     running_.push({free_at_[chosen], now_, thread, chosen});
@@ -95,13 +108,13 @@ class Simulation {
       const Running done = running_.top();
       running_.pop();
       UpstreamEndpoint& endpoint = *endpoints_[done.thread][done.endpoint];
-      endpoint.load->in_flight.fetch_sub(1);
+      endpoint.state->in_flight.fetch_sub(1);
       endpoint.latency.observe(done.end - done.begin, done.end);
       took_.push_back(done.end - done.begin);
     }
   }
 
-  EndpointLoads loads_;
+  EndpointTable table_;
   std::vector<Endpoints> endpoints_;
   std::vector<Balancer> balancers_;
   net::Time now_{std::chrono::hours(1)};
@@ -126,22 +139,22 @@ TEST(Balance, OneSlowEndpointDoesNotMakeTheTail) {
 }
 
 TEST(Balance, LeastConnIsLeastOverAllThreads) {
-  EndpointLoads loads;
-  const Endpoints mine = endpoints_of(4, loads);
-  const Endpoints theirs = endpoints_of(4, loads);
-  for (const std::size_t busy : {0u, 1u, 3u}) theirs[busy]->load->in_flight = 5;
+  EndpointTable table;
+  const Endpoints mine = endpoints_of(4, table);
+  const Endpoints theirs = endpoints_of(4, table);
+  for (const std::size_t busy : {0u, 1u, 3u}) theirs[busy]->state->in_flight = 5;
   Balancer balancer(7);
   balancer.prepare(Balance::kLeastConn, mine);
   for (int n = 0; n < 5; ++n) {
     const std::size_t chosen = balancer.pick(mine, 0, {});
     EXPECT_EQ(chosen, 2u);
-    mine[chosen]->load->in_flight.fetch_add(1);
+    mine[chosen]->state->in_flight.fetch_add(1);
   }
 }
 
 TEST(Balance, EqualEndpointsHaveEqualShares) {
-  EndpointLoads loads;
-  const Endpoints endpoints = endpoints_of(8, loads);
+  EndpointTable table;
+  const Endpoints endpoints = endpoints_of(8, table);
   for (const Balance policy :
        {Balance::kRoundRobin, Balance::kLeastConn, Balance::kP2c, Balance::kEwma, Balance::kRandom}) {
     Balancer balancer(99);
@@ -155,8 +168,8 @@ TEST(Balance, EqualEndpointsHaveEqualShares) {
 }
 
 TEST(Balance, AFailureIsNotTakenForSpeed) {
-  EndpointLoads loads;
-  const Endpoints endpoints = endpoints_of(2, loads);
+  EndpointTable table;
+  const Endpoints endpoints = endpoints_of(2, table);
   const net::Time now{std::chrono::hours(1)};
   endpoints[0]->latency.observe(seconds(5), now);
   endpoints[1]->latency.observe(milliseconds(2), now);
@@ -178,8 +191,8 @@ TEST(Balance, WhatWasSlowOnceIsTriedAgain) {
 class KeyedBalance : public testing::TestWithParam<Balance> {};
 
 TEST_P(KeyedBalance, KeysKeepTheirEndpointAndFewMoveWhenOneGoes) {
-  EndpointLoads loads;
-  Endpoints endpoints = endpoints_of(20, loads);
+  EndpointTable table;
+  Endpoints endpoints = endpoints_of(20, table);
   Balancer balancer(1);
   balancer.prepare(GetParam(), endpoints);
   constexpr std::uint64_t kKeys = 50'000;
@@ -208,14 +221,6 @@ TEST_P(KeyedBalance, KeysKeepTheirEndpointAndFewMoveWhenOneGoes) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, KeyedBalance, testing::Values(Balance::kRingHash, Balance::kMaglev),
                          [](const auto& info) { return info.param == Balance::kMaglev ? "Maglev" : "RingHash"; });
-
-TEST(Balance, LoadsOfEndpointsThatAreGoneAreForgotten) {
-  EndpointLoads loads;
-  const Endpoints stays = endpoints_of(1, loads);
-  stays[0]->load->in_flight = 3;
-  for (unsigned n = 0; n < 10; ++n) endpoints_of(1'000, loads, 1 + 1'000 * n);
-  EXPECT_EQ(endpoints_of(1, loads)[0]->load->in_flight, 3u);
-}
 
 }  // namespace
 }  // namespace edge::runtime

@@ -20,7 +20,9 @@ class UpstreamConnection final : public net::Channel {
   std::uint32_t requests() const { return requests_; }
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
   /// The head of the response to its request has come.
-  void answered(net::Time now);
+  void answered(net::Time now, int status);
+  /// What came after the head was at fault.
+  void spoilt() { outcome_ = Outcome::kNoAnswer; }
 
  private:
   friend class BackendPool;
@@ -38,7 +40,7 @@ class UpstreamConnection final : public net::Channel {
   /// Closed by the peer while idle, or bytes that nobody asked for: either way it is of no use.
   void unattended(std::uint8_t events) override;
   void discard_idle();
-  void begin(bool weighs_load, net::Time now);
+  void begin(bool weighs_load, bool probe, net::Time now);
   void end();
 
   BackendPool& pool_;
@@ -48,6 +50,9 @@ class UpstreamConnection final : public net::Channel {
   bool idle_ = false;
   /// Its request counts among those that the endpoint has in flight.
   bool counted_ = false;
+  /// Its request tries out an open circuit.
+  bool probe_ = false;
+  Outcome outcome_ = Outcome::kUnknown;
   net::Time began_{};
   UpstreamConnection* previous_ = nullptr;
   UpstreamConnection* next_ = nullptr;

@@ -2,39 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <utility>
 
 #include "net/clock.h"
 #include "net/socket.h"
+#include "runtime/upstream/backend_state.h"
 
 namespace edge::runtime {
 
 class UpstreamConnection;
-
-/// Requests that an endpoint has under way, over all threads of the process, so that "least" means least of all.
-/// Relaxed: a choice may be a request behind. On a line of its own, since every thread writes to it.
-struct alignas(64) EndpointLoad {
-  std::atomic<std::uint32_t> in_flight{0};
-};
-
-/// The loads of all endpoints, shared by the threads. Any thread may call.
-class EndpointLoads {
- public:
-  /// The one of this endpoint, which lives as long as somebody holds it.
-  std::shared_ptr<EndpointLoad> of(std::uint64_t backend_id, const net::SocketAddress& address);
-
- private:
-  using Key = std::pair<std::uint64_t, std::pair<IpAddress, std::uint16_t>>;
-  std::mutex mutex_;
-  std::size_t sweep_at_ = 1024;
-  std::map<Key, std::weak_ptr<EndpointLoad>> loads_;
-};
 
 /// Moving average of the time to a response's head that believes bad news at once and good news slowly ("peak EWMA").
 /// What is old weighs less, so that an endpoint that was slow once is tried again.
@@ -63,11 +40,14 @@ class PeakLatency {
 
 struct UpstreamEndpoint {
   net::SocketAddress address;
-  std::shared_ptr<EndpointLoad> load;
+  /// What all threads know of it.
+  std::shared_ptr<EndpointState> state;
   PeakLatency latency;
   /// Most recently used first. Linked through the connections, so that one can leave from the middle.
   UpstreamConnection* idle = nullptr;
   std::uint32_t idle_count = 0;
+  /// When it came into use beside others: the beginning of its slow start. Zero: with them.
+  net::Time since{};
   /// No longer an endpoint of the backend: its connections are closed when their requests end.
   bool gone = false;
 };

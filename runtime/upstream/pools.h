@@ -8,32 +8,29 @@
 #include <vector>
 
 #include "runtime/upstream/backend_pool.h"
+#include "runtime/upstream/backends.h"
 
 namespace edge::runtime {
 
 class Pools {
  public:
-  /// `loads` must outlive the pools.
-  Pools(net::Loop& loop, EndpointLoads& loads, unsigned threads, std::uint64_t start)
-      : loop_(loop), loads_(loads), threads_(threads), start_(start) {}
+  /// `backends` must outlive the pools.
+  Pools(net::Loop& loop, Backends& backends, std::uint64_t start) : loop_(loop), backends_(backends), start_(start) {}
 
   /// Makes the pools of a program's backends, in the order of its records. Pools that the program does not name are
   /// forgotten: they live on in the programs that requests still pin.
   std::vector<std::shared_ptr<BackendPool>> apply(std::span<const program::BackendRecord> backends,
                                                   net::Duration default_idle_timeout);
-  void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints);
+  /// After endpoints came or went: connections to those that are gone are closed now, not with the next request.
+  void refresh();
   void close_idle();
   const UpstreamCounts& counts() const { return counts_; }
 
  private:
-  void give_endpoints(std::uint64_t backend_id, BackendPool& pool) const;
-
   net::Loop& loop_;
-  EndpointLoads& loads_;
-  unsigned threads_;
+  Backends& backends_;
   std::uint64_t start_;
   UpstreamCounts counts_;
-  std::shared_ptr<const program::EndpointSet> endpoints_;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> pools_;
 };
 

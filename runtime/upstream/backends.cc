@@ -1,0 +1,79 @@
+#include "runtime/upstream/backends.h"
+
+#include <algorithm>
+
+#include "program/records.h"
+
+namespace edge::runtime {
+namespace {
+
+JudgeSettings judge_settings(const program::BackendRecord& record, const program::SectionView& section) {
+  JudgeSettings settings;
+  if (const auto* check = program::optional_of(section, record.health_check)) {
+    settings.health = {std::max(1u, check->healthy_threshold), std::max(1u, check->unhealthy_threshold)};
+  }
+  if (const auto* passive = program::optional_of(section, record.passive_check)) {
+    settings.outlier = {passive->consecutive_errors, passive->consecutive_gateway_errors,
+                        net::Duration(passive->interval_ns), net::Duration(passive->base_ejection_ns)};
+    settings.max_ejection_percent = passive->max_ejection_percent;
+  }
+  if (const auto* breaker = program::optional_of(section, record.circuit_breaker)) {
+    settings.circuit = {breaker->consecutive_errors, net::Duration(breaker->interval_ns),
+                        net::Duration(breaker->open_ns), breaker->split_local_errors != 0};
+  }
+  return settings;
+}
+
+net::Time now() { return net::Clock().now(); }
+
+}  // namespace
+
+void Backends::configure(std::span<const program::BackendRecord> backends, const program::SectionView& section) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, entry] : entries_) entry.served = false;
+  for (const program::BackendRecord& record : backends) {
+    Entry& entry = entries_[record.id];
+    entry.served = true;
+    if (entry.state == nullptr) {
+      entry.state = std::make_shared<BackendState>(record.id);
+      entry.state->set_endpoints(endpoints_of(record.id), now());
+    }
+    entry.state->configure({std::string(section.string(record.name_space)), std::string(section.string(record.name))},
+                           judge_settings(record, section), now());
+  }
+  std::erase_if(entries_, [](const auto& item) { return !item.second.served && item.second.state.use_count() == 1; });
+}
+
+void Backends::set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints) {
+  const std::lock_guard lock(mutex_);
+  endpoints_ = std::move(endpoints);
+  for (const auto& [id, entry] : entries_) entry.state->set_endpoints(endpoints_of(id), now());
+}
+
+std::span<const program::Endpoint> Backends::endpoints_of(std::uint64_t id) const {
+  if (endpoints_ == nullptr) return {};
+  const auto found = std::ranges::lower_bound(endpoints_->backends, id, {}, &program::BackendEndpoints::backend_id);
+  if (found == endpoints_->backends.end() || found->backend_id != id) return {};
+  return found->endpoints;
+}
+
+std::shared_ptr<BackendState> Backends::of(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[id];
+  if (entry.state == nullptr) {
+    entry.state = std::make_shared<BackendState>(id);
+    entry.state->set_endpoints(endpoints_of(id), now());
+  }
+  return entry.state;
+}
+
+std::vector<BackendStatus> Backends::status() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<BackendStatus> all;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.served) all.push_back(entry.state->status(now()));
+  }
+  return all;
+}
+
+}  // namespace edge::runtime

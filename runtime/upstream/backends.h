@@ -1,0 +1,42 @@
+// The backends of the process, by their stable ids. What is known of one is kept as long as a program names it, or a
+// request pins one that did.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "program/endpoints.h"
+#include "program/read.h"
+#include "runtime/upstream/backend_state.h"
+
+namespace edge::runtime {
+
+/// Any thread may call.
+class Backends {
+ public:
+  /// The backends of the program that is served from now on, and the section that they stand in.
+  void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section);
+  void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints);
+
+  /// Made when it is not there.
+  std::shared_ptr<BackendState> of(std::uint64_t id);
+  /// Of the program that is served, in the order of their ids.
+  std::vector<BackendStatus> status() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<BackendState> state;
+    bool served = false;
+  };
+  std::span<const program::Endpoint> endpoints_of(std::uint64_t id) const;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const program::EndpointSet> endpoints_;
+  std::map<std::uint64_t, Entry> entries_;
+};
+
+}  // namespace edge::runtime

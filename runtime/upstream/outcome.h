@@ -1,0 +1,17 @@
+// What a request learned about the endpoint that it was sent to: what ejection and circuit judge by.
+#pragma once
+
+#include <cstdint>
+
+namespace edge::runtime {
+
+enum class Outcome : std::uint8_t {
+  kUnknown,      ///< nothing: the client left first, or a pooled connection had died
+  kSuccess,      ///< an answer below 500
+  kServerError,  ///< an answer of 500 or above: an error of the endpoint's own making
+  kNoAnswer,     ///< could not connect, was reset, took too long, answered nonsense: seen from here alone
+};
+
+inline bool is_error(Outcome outcome) { return outcome == Outcome::kServerError || outcome == Outcome::kNoAnswer; }
+
+}  // namespace edge::runtime
