@@ -1,0 +1,20 @@
+// Which field lines HTTP/2 allows (RFC 9113 §8.2). nghttp2 asks much of this too; here it is what keeps a field from
+// meaning something else once it stands as text of HTTP/1.1, so it is asked again, by the one who writes the text.
+#pragma once
+
+#include <string_view>
+
+namespace edge::net::http2 {
+
+/// A token without upper-case letters (§8.2.1). Pseudo-fields are none.
+bool valid_name(std::string_view name);
+/// No control byte but HTAB: no CR, LF or NUL (§8.2.1).
+bool valid_value(std::string_view value);
+/// Fields of a connection have no place in HTTP/2 (§8.2.2): a message with one is malformed. `te: trailers` is allowed.
+bool connection_specific(std::string_view name, std::string_view value);
+/// A target that stands between two blanks of a request line: visible ASCII alone, not empty.
+bool valid_target(std::string_view path);
+/// What a uri-host with its port may hold. Not empty.
+bool valid_authority(std::string_view authority);
+
+}  // namespace edge::net::http2

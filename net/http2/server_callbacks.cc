@@ -1,0 +1,296 @@
+// nghttp2's view of a connection: frames to streams, and streams' text to frames. No session is resumed in here.
+#include "net/http2/server_callbacks.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <nghttp2/nghttp2.h>
+
+#include "net/http2/errors.h"
+#include "net/http2/field_rules.h"
+#include "net/http2/server_connection.h"
+#include "net/http2/server_stream.h"
+
+namespace edge::net::http2 {
+namespace {
+
+constexpr std::size_t kFrameHead = 9;
+/// Of a request's trailer section.
+constexpr std::size_t kMaxTrailers = std::size_t{16} * 1024;
+
+std::string_view view(const std::uint8_t* bytes, std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+ServerConnection& connection_of(void* user_data) { return *static_cast<ServerConnection*>(user_data); }
+
+bool ends_stream(const nghttp2_frame_hd& head) { return (head.flags & NGHTTP2_FLAG_END_STREAM) != 0; }
+
+}  // namespace
+
+struct ServerCallbacks {
+  static ServerStream* find(nghttp2_session* session, std::int32_t id) {
+    return static_cast<ServerStream*>(nghttp2_session_get_stream_user_data(session, id));
+  }
+
+  // A malformed message is a stream error (RFC 9113 §8.1.1).
+  static int malformed(nghttp2_session* session, std::int32_t id) {
+    nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  }
+
+  static int begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    ServerConnection& connection = connection_of(user_data);
+    connection.head_since_ = connection.now_;
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    auto* stream = new ServerStream(connection, frame->hd.stream_id);
+    nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream);
+    stream->next_ = connection.all_;
+    if (connection.all_ != nullptr) connection.all_->previous_ = stream;
+    connection.all_ = stream;
+    ++connection.live_;
+    connection.text_.begin(stream->text_);
+    return 0;
+  }
+
+  static int header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t* name,
+                    std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t,
+                    void* user_data) {
+    ServerConnection& connection = connection_of(user_data);
+    const std::int32_t id = frame->hd.stream_id;
+    const std::string_view field_name = view(name, name_size);
+    const std::string_view field_value = view(value, value_size);
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
+      ServerStream* stream = find(session, id);
+      if (stream == nullptr) return 0;
+      const bool fits =
+          stream->trailers_ == nullptr || stream->trailers_->size() + name_size + value_size < kMaxTrailers;
+      const bool valid =
+          valid_name(field_name) && valid_value(field_value) && !connection_specific(field_name, field_value);
+      if (!fits || !valid) return malformed(session, id);
+      stream->trailer_came(field_name, field_value);
+      return 0;
+    }
+    switch (connection.text_.add(field_name, field_value)) {
+      case RequestText::Fault::kNone:
+        return 0;
+      case RequestText::Fault::kMalformed:
+        return malformed(session, id);
+      case RequestText::Fault::kBomb:
+        connection.give_up();
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
+    return 0;
+  }
+
+  // nghttp2 would leave such a field out and go on; what was refused once is not to be understood in another way later.
+  static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
+                            const std::uint8_t*, std::size_t, std::uint8_t, void*) {
+    return malformed(session, frame->hd.stream_id);
+  }
+
+  static int frame_received(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    ServerConnection& connection = connection_of(user_data);
+    switch (frame->hd.type) {
+      case NGHTTP2_HEADERS:
+        return headers_received(connection, session, *frame);
+      case NGHTTP2_DATA:
+        if (ends_stream(frame->hd)) {
+          if (ServerStream* stream = find(session, frame->hd.stream_id)) stream->request_ended();
+        } else if (frame->hd.length == frame->data.padlen) {
+          connection.spend(1);
+          break;
+        }
+        connection.patience_.earn(2);
+        break;
+      case NGHTTP2_RST_STREAM:
+        connection.spend(Patience::kReset);
+        break;
+      case NGHTTP2_PING:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) {
+          connection.shutdown_heard_ = true;
+        } else {
+          connection.spend(1);
+        }
+        break;
+      default:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) connection.spend(1);
+        break;
+    }
+    return 0;
+  }
+
+  static int headers_received(ServerConnection& connection, nghttp2_session* session, const nghttp2_frame& frame) {
+    connection.head_since_ = kNever;
+    ServerStream* stream = find(session, frame.hd.stream_id);
+    if (stream == nullptr) return 0;
+    if (frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+      if (connection.text_.finish(ends_stream(frame.hd)) != RequestText::Fault::kNone) {
+        malformed(session, frame.hd.stream_id);
+        return 0;
+      }
+      stream->request_came(connection.text_.body(),
+                           connection.text_.head_only() ? http1::Method::kHead : http1::Method::kGet);
+      stream->opened_ = true;
+      (connection.opened_last_ == nullptr ? connection.opened_first_ : connection.opened_last_->next_opened_) = stream;
+      connection.opened_last_ = stream;
+      ++connection.requests_;
+    }
+    if (ends_stream(frame.hd)) stream->request_ended();
+    return 0;
+  }
+
+  static int data_chunk(nghttp2_session* session, std::uint8_t, std::int32_t id, const std::uint8_t* data,
+                        std::size_t size, void*) {
+    if (ServerStream* stream = find(session, id)) {
+      stream->data_came(view(data, size));
+    } else {
+      nghttp2_session_consume(session, id, size);
+    }
+    return 0;
+  }
+
+  static int stream_closed(nghttp2_session* session, std::int32_t id, std::uint32_t, void* user_data) {
+    ServerStream* stream = find(session, id);
+    if (stream == nullptr) return 0;
+    ServerConnection& connection = connection_of(user_data);
+    if (stream->owed_ != 0) nghttp2_session_consume_connection(session, stream->owed_);
+    stream->owed_ = 0;
+    connection.unlink(*stream);
+    stream->closed(stream->response_sent_);
+    if (!stream->attached_ && !stream->opened_) delete stream;
+    return 0;
+  }
+
+  // RFC 9113 §8.1: a response that is complete before its request asks the client to stop, without a fault.
+  static int frame_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    ServerConnection& connection = connection_of(user_data);
+    const std::uint8_t type = frame->hd.type;
+    if (type == NGHTTP2_RST_STREAM) {
+      // Our resets that a client provoked count as its own (CVE-2025-8671).
+      const std::uint32_t error = frame->rst_stream.error_code;
+      if (error != kNoError && error != kInternalError) connection.spend(Patience::kReset);
+      return 0;
+    }
+    if (type != NGHTTP2_HEADERS && type != NGHTTP2_DATA) return 0;
+    connection.progress_at_ = connection.now_;
+    connection.patience_.earn(type == NGHTTP2_HEADERS ? 8 : 4);
+    if (!ends_stream(frame->hd)) return 0;
+    ServerStream* stream = find(session, frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    stream->response_sent_ = true;
+    if (!stream->request_ended_) {
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+    }
+    return 0;
+  }
+
+  // A head that is too large for nghttp2.
+  static int frame_not_sent(nghttp2_session* session, const nghttp2_frame* frame, int, void*) {
+    if (frame->hd.type == NGHTTP2_HEADERS) {
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_INTERNAL_ERROR);
+    }
+    return 0;
+  }
+
+  static ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t length, std::uint32_t* flags,
+                           nghttp2_data_source* source, void* user_data) {
+    ServerStream& stream = *static_cast<ServerStream*>(source->ptr);
+    const std::size_t size = std::min(length, stream.out_.size());
+    const bool ended = stream.reader_.ended();
+    if (size == 0 && !ended) {
+      stream.deferred_ = true;
+      return NGHTTP2_ERR_DEFERRED;
+    }
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (ended && size == stream.out_.size()) {
+      *flags |= NGHTTP2_DATA_FLAG_EOF;
+      if (!stream.reader_.trailer_lines().empty()) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        connection_of(user_data).submit_trailers(stream);
+      }
+    }
+    return static_cast<ssize_t>(size);
+  }
+
+  static int send_body(nghttp2_session*, nghttp2_frame*, const std::uint8_t* head, std::size_t size,
+                       nghttp2_data_source* source, void* user_data) {
+    ServerStream& stream = *static_cast<ServerStream*>(source->ptr);
+    char* to = connection_of(user_data).room(kFrameHead + size);
+    if (to == nullptr) return NGHTTP2_ERR_WOULDBLOCK;
+    std::memcpy(to, head, kFrameHead);
+    if (size != 0) std::memcpy(to + kFrameHead, stream.out_.view().data(), size);
+    stream.sent(size);
+    return 0;
+  }
+};
+
+namespace {
+
+nghttp2_nv pair_of(const Field& field) {
+  // nghttp2 copies both and lowers the name; it takes no const.
+  const auto bytes = [](std::string_view text) {
+    return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
+  };
+  return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
+/// The fields for one submission. A head has no more than HeadFields::kMax, and its status.
+class Pairs {
+ public:
+  explicit Pairs(const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+      if (count_ < pairs_.size()) pairs_[count_++] = pair_of(field);
+    }
+  }
+  const nghttp2_nv* data() const { return pairs_.data(); }
+  std::size_t size() const { return count_; }
+
+ private:
+  std::size_t count_ = 0;
+  std::array<nghttp2_nv, http1::HeadFields::kMax + 1> pairs_;
+};
+
+}  // namespace
+
+void ServerConnection::respond(ServerStream& stream, const http1::ResponseHead& head) {
+  char status[3];
+  response_fields(head, status, engine_.fields_);
+  const Pairs pairs(engine_.fields_);
+  nghttp2_data_provider body{};
+  body.source.ptr = &stream;
+  body.read_callback = ServerCallbacks::read_body;
+  stream.responded_ = true;
+  nghttp2_submit_response(session_, stream.id_, pairs.data(), pairs.size(), stream.reader_.ended() ? nullptr : &body);
+  owner_.output_waits();
+}
+
+void ServerConnection::inform(ServerStream& stream, const http1::ResponseHead& head) {
+  char status[3];
+  response_fields(head, status, engine_.fields_);
+  const Pairs pairs(engine_.fields_);
+  nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id_, nullptr, pairs.data(), pairs.size(), nullptr);
+  owner_.output_waits();
+}
+
+void ServerConnection::submit_trailers(ServerStream& stream) {
+  trailer_fields(stream.reader_.trailer_lines(), engine_.fields_);
+  const Pairs pairs(engine_.fields_);
+  nghttp2_submit_trailer(session_, stream.id_, pairs.data(), pairs.size());
+}
+
+void set_server_callbacks(nghttp2_session_callbacks* callbacks) {
+  using Self = ServerCallbacks;
+  nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Self::begin_headers);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, Self::header);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Self::invalid_header);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Self::frame_received);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Self::data_chunk);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Self::stream_closed);
+  nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, Self::frame_sent);
+  nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, Self::frame_not_sent);
+  nghttp2_session_callbacks_set_send_data_callback(callbacks, Self::send_body);
+}
+
+}  // namespace edge::net::http2

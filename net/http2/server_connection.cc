@@ -1,0 +1,215 @@
+#include "net/http2/server_connection.h"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include <nghttp2/nghttp2.h>
+
+#include "net/http2/errors.h"
+#include "net/http2/server_callbacks.h"
+#include "net/http2/server_stream.h"
+
+namespace edge::net::http2 {
+namespace {
+
+/// Any piece that nghttp2 gives but DATA, which is written in place.
+constexpr std::size_t kLargestPiece = std::size_t{17} * 1024;
+/// The response's head may be larger than the client's: filters add to it.
+constexpr std::size_t kWrittenRoom = std::size_t{128} * 1024;
+constexpr std::array<std::uint8_t, 8> kShutdownPing = {'s', 'h', 'u', 't', 'd', 'o', 'w', 'n'};
+
+template <typename T, typename Make>
+T* made(Make make) {
+  T* object = nullptr;
+  // It fails for want of memory alone.
+  if (make(&object) != 0) std::abort();
+  return object;
+}
+
+}  // namespace
+
+struct ServerEngine::Nghttp2 {
+  Nghttp2()
+      : callbacks(made<nghttp2_session_callbacks>(nghttp2_session_callbacks_new)),
+        option(made<nghttp2_option>(nghttp2_option_new)) {
+    set_server_callbacks(callbacks);
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_option_set_no_closed_streams(option, 1);
+    nghttp2_option_set_max_send_header_block_length(option, 2 * kWrittenRoom);
+  }
+  ~Nghttp2() {
+    nghttp2_session_callbacks_del(callbacks);
+    nghttp2_option_del(option);
+  }
+  Nghttp2(const Nghttp2&) = delete;
+  Nghttp2& operator=(const Nghttp2&) = delete;
+
+  nghttp2_session_callbacks* callbacks;
+  nghttp2_option* option;
+};
+
+ServerEngine::ServerEngine(const ServerSettings& settings, std::uint64_t seed)
+    : settings_(settings),
+      written_{settings.head.max_bytes + kWrittenRoom, http1::HeadFields::kMax, 0},
+      seed_(seed),
+      nghttp2_(std::make_unique<Nghttp2>()) {}
+
+ServerEngine::~ServerEngine() = default;
+
+// ---- The connection -----------------------------------------------------------------------------------------------
+
+ServerConnection::ServerConnection(ServerEngine& engine, Owner& owner, Time now)
+    : engine_(engine),
+      owner_(owner),
+      text_(engine.settings_.head.max_bytes, ++engine.seed_),
+      patience_(now),
+      now_(now),
+      progress_at_(now) {
+  session_ = made<nghttp2_session>([&](nghttp2_session** session) {
+    return nghttp2_session_server_new2(session, engine.nghttp2_->callbacks, this, engine.nghttp2_->option);
+  });
+  const ServerSettings& settings = engine.settings_;
+  const std::array<nghttp2_settings_entry, 5> entries = {{
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.max_streams},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.stream_window},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(settings.head.max_bytes)},
+      {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
+      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+  }};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, entries.data(), entries.size());
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,
+                                        static_cast<std::int32_t>(settings.connection_window));
+}
+
+ServerConnection::~ServerConnection() {
+  while (all_ != nullptr) {
+    ServerStream* stream = all_;
+    unlink(*stream);
+    stream->closed(false);
+    if (!stream->attached_) delete stream;
+  }
+  nghttp2_session_del(session_);
+}
+
+bool ServerConnection::feed(std::string_view bytes, Time now) {
+  now_ = now;
+  if (failed_) return false;
+  const auto taken =
+      nghttp2_session_mem_recv(session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  if (taken < 0) {
+    failed_ = true;
+    // What it gives up on is a flood (of frames to acknowledge, of CONTINUATION), or no HTTP/2 at all.
+    const bool stranger = taken == NGHTTP2_ERR_BAD_CLIENT_MAGIC;
+    nghttp2_session_terminate_session(session_, stranger ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+  if (output_waiting()) owner_.output_waits();
+  return !failed_;
+}
+
+std::unique_ptr<Layer> ServerConnection::next_opened() {
+  while (opened_first_ != nullptr) {
+    ServerStream* stream = opened_first_;
+    opened_first_ = stream->next_opened_;
+    if (opened_first_ == nullptr) opened_last_ = nullptr;
+    stream->opened_ = false;
+    if (stream->connection_ != nullptr) return stream->attach();
+    // Reset before anybody looked at it.
+    delete stream;
+  }
+  return nullptr;
+}
+
+std::size_t ServerConnection::produce(std::span<char> out, Time now) {
+  now_ = now;
+  out_ = out;
+  produced_ = 0;
+  while (out_.size() - produced_ > kLargestPiece) {
+    const std::uint8_t* piece = nullptr;
+    const auto size = nghttp2_session_mem_send(session_, &piece);
+    if (size <= 0) {
+      failed_ = failed_ || size < 0;
+      break;
+    }
+    std::memcpy(out_.data() + produced_, piece, static_cast<std::size_t>(size));
+    produced_ += static_cast<std::size_t>(size);
+  }
+  out_ = {};
+  return produced_;
+}
+
+// Behind it stays room for what nghttp2 may hand out next in the same call.
+char* ServerConnection::room(std::size_t size) {
+  if (out_.size() - produced_ < size + kLargestPiece) return nullptr;
+  char* to = out_.data() + produced_;
+  produced_ += size;
+  return to;
+}
+
+bool ServerConnection::output_waiting() const { return nghttp2_session_want_write(session_) != 0; }
+
+bool ServerConnection::over() const {
+  return !output_waiting() && (failed_ || nghttp2_session_want_read(session_) == 0);
+}
+
+void ServerConnection::spend(unsigned cost) {
+  if (!patience_.spend(cost, now_)) give_up();
+}
+
+// ---- Streams ------------------------------------------------------------------------------------------------------
+
+void ServerConnection::unlink(ServerStream& stream) {
+  (stream.previous_ != nullptr ? stream.previous_->next_ : all_) = stream.next_;
+  if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
+  stream.previous_ = stream.next_ = nullptr;
+  --live_;
+  if (stream.counted_left_) --left_;
+}
+
+void ServerConnection::resume(ServerStream& stream) {
+  stream.deferred_ = false;
+  nghttp2_session_resume_data(session_, stream.id_);
+  owner_.output_waits();
+}
+
+void ServerConnection::consumed(ServerStream& stream, std::size_t bytes) {
+  nghttp2_session_consume(session_, stream.id_, bytes);
+  if (output_waiting()) owner_.output_waits();
+}
+
+void ServerConnection::reset(ServerStream& stream, std::uint32_t error) {
+  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, error);
+  owner_.output_waits();
+}
+
+// Its session has left. What it wrote is still to be sent, what it did not read is passed over.
+void ServerConnection::released(ServerStream& stream) {
+  if (!stream.reader_.ended()) stream.reset();
+  stream.text_.release();
+  const std::size_t unread = stream.data_.size();
+  stream.data_.release();
+  if (unread != 0) stream.credit(unread);
+  stream.counted_left_ = true;
+  if (left_++ == 0) progress_at_ = now_;
+}
+
+// ---- Ends ---------------------------------------------------------------------------------------------------------
+
+void ServerConnection::announce_shutdown() {
+  nghttp2_submit_shutdown_notice(session_);
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kShutdownPing.data());
+  owner_.output_waits();
+}
+
+void ServerConnection::go_away() {
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_),
+                        NGHTTP2_NO_ERROR, nullptr, 0);
+  owner_.output_waits();
+}
+
+void ServerConnection::give_up() {
+  nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+  owner_.output_waits();
+}
+
+}  // namespace edge::net::http2
