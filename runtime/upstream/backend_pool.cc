@@ -54,6 +54,7 @@ BackendPool::~BackendPool() {
 
 void BackendPool::configure(const program::BackendRecord& record, net::Duration default_idle_timeout) {
   settings_ = record;
+  slow_start_ = net::Duration(record.slow_start_ns);
   idle_timeout_ = record.idle_timeout_ns != 0 ? net::Duration(record.idle_timeout_ns) : default_idle_timeout;
   refresh();
 }
