@@ -1,0 +1,195 @@
+#include "net/tls/certificate.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include <openssl/err.h>
+#include <openssl/ocsp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "net/tls/openssl.h"
+
+namespace edge::net::tls {
+namespace {
+
+constexpr std::size_t kMaxChain = 16;
+constexpr std::size_t kMaxAuthorities = 4096;
+/// Below it nobody's client would finish a handshake: RSA of 2048 bits, curves of 224.
+constexpr int kLeastSecurityBits = 112;
+/// Of a staple that tells no end; and how far clocks may differ.
+constexpr std::int64_t kDay = 24 * 60 * 60;
+constexpr long kSkew = 300;
+
+template <auto function>
+struct Call {
+  template <typename T>
+  void operator()(T* object) const {
+    function(object);
+  }
+};
+template <typename T, auto function>
+using Owned = std::unique_ptr<T, Call<function>>;
+
+Error invalid(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
+
+Owned<BIO, BIO_free_all> reader_of(std::string_view bytes) {
+  return Owned<BIO, BIO_free_all>(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+}
+
+// There is nobody to ask.
+int no_password(char*, int, int, void*) { return -1; }
+
+/// Whether the last failed read only met the end of the text.
+bool at_end() {
+  const unsigned long error = ERR_peek_last_error();
+  const bool end = ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+  if (end) ERR_clear_error();
+  return end;
+}
+
+Result<std::vector<Handle<x509_st>>> read_certificates(std::string_view pem, std::size_t most) {
+  if (pem.size() > kMaxPemBytes) return invalid("larger than 1 MiB");
+  const auto reader = reader_of(pem);
+  std::vector<Handle<x509_st>> all;
+  ERR_clear_error();
+  while (X509* one = PEM_read_bio_X509_AUX(reader.get(), nullptr, no_password, nullptr)) {
+    all.emplace_back(one);
+    if (all.size() > most) return invalid("more than " + std::to_string(most) + " certificates");
+  }
+  if (!at_end()) return invalid("not a certificate in PEM: " + take_error());
+  if (all.empty()) return invalid("no certificate in it");
+  return all;
+}
+
+std::int64_t seconds_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  return ASN1_TIME_to_tm(time, &parts) == 1 ? static_cast<std::int64_t>(::timegm(&parts)) : 0;
+}
+
+void add_name(std::string_view name, std::vector<std::string>& names) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (!lower.empty() && std::find(names.begin(), names.end(), lower) == names.end()) names.push_back(std::move(lower));
+}
+
+/// The alternative names; the subject's common name only where there are none (RFC 6125 §6.4.4).
+std::vector<std::string> names_of(X509* certificate) {
+  std::vector<std::string> names;
+  const Owned<GENERAL_NAMES, GENERAL_NAMES_free> alternatives(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  for (int i = 0; alternatives != nullptr && i < sk_GENERAL_NAME_num(alternatives.get()); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(alternatives.get(), i);
+    if (name->type != GEN_DNS) continue;
+    add_name({reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+              static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName))},
+             names);
+  }
+  if (alternatives != nullptr) return names;
+  const X509_NAME* subject = X509_get_subject_name(certificate);
+  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at < 0) return names;
+  const ASN1_STRING* text = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+  add_name(
+      {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)), static_cast<std::size_t>(ASN1_STRING_length(text))},
+      names);
+  return names;
+}
+
+}  // namespace
+
+void Release::operator()(x509_st* object) const { X509_free(object); }
+void Release::operator()(x509_store_st* object) const { X509_STORE_free(object); }
+void Release::operator()(evp_pkey_st* object) const { EVP_PKEY_free(object); }
+
+// ---- Certificate --------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const Certificate>> Certificate::read(std::string_view chain, std::string_view key) {
+  auto certificates = read_certificates(chain, kMaxChain);
+  if (!certificates) return invalid("tls.crt: " + certificates.error().text);
+  if (key.size() > kMaxPemBytes) return invalid("tls.key: larger than 1 MiB");
+  std::shared_ptr<Certificate> made(new Certificate);
+  made->key_.reset(PEM_read_bio_PrivateKey(reader_of(key).get(), nullptr, no_password, nullptr));
+  ERR_clear_error();
+  // What OpenSSL says of a key could quote it.
+  if (made->key_ == nullptr) return invalid("tls.key: not a private key in PEM without a password");
+  made->leaf_ = std::move(certificates->front());
+  made->chain_.assign(std::make_move_iterator(certificates->begin() + 1), std::make_move_iterator(certificates->end()));
+  if (X509_check_private_key(made->leaf_.get(), made->key_.get()) != 1) {
+    ERR_clear_error();
+    return invalid("tls.key: not the key of the certificate");
+  }
+  if (EVP_PKEY_get_security_bits(made->key_.get()) < kLeastSecurityBits) {
+    return invalid("tls.key: the key is too short to be accepted by clients");
+  }
+  made->key_type_ = EVP_PKEY_get_base_id(made->key_.get());
+  made->names_ = names_of(made->leaf_.get());
+  made->not_after_ = seconds_of(X509_get0_notAfter(made->leaf_.get()));
+  return std::shared_ptr<const Certificate>(std::move(made));
+}
+
+// ---- Staple -------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const Staple>> Staple::read(std::string_view der, const Certificate& certificate) {
+  if (der.size() > kMaxPemBytes) return invalid("larger than 1 MiB");
+  const auto* at = reinterpret_cast<const unsigned char*>(der.data());
+  const Owned<OCSP_RESPONSE, OCSP_RESPONSE_free> response(
+      d2i_OCSP_RESPONSE(nullptr, &at, static_cast<long>(der.size())));
+  if (response == nullptr || OCSP_response_status(response.get()) != OCSP_RESPONSE_STATUS_SUCCESSFUL) {
+    ERR_clear_error();
+    return invalid("not an OCSP response that says anything");
+  }
+  const Owned<OCSP_BASICRESP, OCSP_BASICRESP_free> basic(OCSP_response_get1_basic(response.get()));
+  if (basic == nullptr || certificate.chain().empty()) {
+    ERR_clear_error();
+    return invalid("an OCSP response needs its certificate's issuer in tls.crt");
+  }
+  X509* const issuer = certificate.chain().front().get();
+  const Owned<X509_STORE, X509_STORE_free> store(X509_STORE_new());
+  X509_STORE_add_cert(store.get(), issuer);
+  X509_STORE_set_flags(store.get(), X509_V_FLAG_PARTIAL_CHAIN);
+  if (OCSP_basic_verify(basic.get(), nullptr, store.get(), 0) != 1) {
+    return invalid("not signed by the certificate's issuer: " + take_error());
+  }
+  const Owned<OCSP_CERTID, OCSP_CERTID_free> id(OCSP_cert_to_id(nullptr, certificate.leaf(), issuer));
+  int status = 0;
+  int reason = 0;
+  ASN1_GENERALIZEDTIME* revoked = nullptr;
+  ASN1_GENERALIZEDTIME* from = nullptr;
+  ASN1_GENERALIZEDTIME* until = nullptr;
+  if (OCSP_resp_find_status(basic.get(), id.get(), &status, &reason, &revoked, &from, &until) != 1) {
+    return invalid("it is of another certificate");
+  }
+  if (status != V_OCSP_CERTSTATUS_GOOD) return invalid("it says that the certificate is not good");
+  std::shared_ptr<Staple> made(new Staple);
+  made->der_ = der;
+  made->from_ = seconds_of(from) - kSkew;
+  made->until_ = until != nullptr ? seconds_of(until) : seconds_of(from) + kDay;
+  return std::shared_ptr<const Staple>(std::move(made));
+}
+
+// ---- Authorities --------------------------------------------------------------------------------------------------
+
+Authorities::Authorities() : store_(X509_STORE_new()) {
+  // As configured: an authority that is itself signed by another is believed without that one.
+  X509_STORE_set_flags(store_.get(), X509_V_FLAG_PARTIAL_CHAIN);
+}
+
+Status Authorities::add(std::string_view pem) {
+  auto certificates = read_certificates(pem, kMaxAuthorities);
+  if (!certificates) return invalid("ca.crt: " + certificates.error().text);
+  for (Handle<x509_st>& one : *certificates) {
+    if (X509_STORE_add_cert(store_.get(), one.get()) != 1) return invalid("ca.crt: " + take_error());
+    certificates_.push_back(std::move(one));
+  }
+  return {};
+}
+
+Status Authorities::add_system() {
+  if (X509_STORE_set_default_paths(store_.get()) == 1) return {};
+  return Error{ErrorCode::kUnavailable, "the system's authorities cannot be read: " + take_error()};
+}
+
+}  // namespace edge::net::tls

@@ -1,0 +1,28 @@
+// Owners of OpenSSL's objects, so that its headers stay in the files of this folder.
+#pragma once
+
+#include <memory>
+
+struct ssl_st;
+struct ssl_ctx_st;
+struct ssl_session_st;
+struct x509_st;
+struct x509_store_st;
+struct evp_pkey_st;
+
+namespace edge::net::tls {
+
+/// Gives the reference back.
+struct Release {
+  void operator()(ssl_st* object) const;
+  void operator()(ssl_ctx_st* object) const;
+  void operator()(ssl_session_st* object) const;
+  void operator()(x509_st* object) const;
+  void operator()(x509_store_st* object) const;
+  void operator()(evp_pkey_st* object) const;
+};
+
+template <typename Object>
+using Handle = std::unique_ptr<Object, Release>;
+
+}  // namespace edge::net::tls
