@@ -1,0 +1,67 @@
+// Cache-Control of either side (RFC 9111 §5.2, RFC 5861), parsed once and bounded.
+//
+// What cannot be understood never makes a response live longer: a bad number is 0, two different values are 0, and a
+// response's field with broken syntax means `no-store`. Unknown directives are passed over (§5.2.3).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "net/http1/head.h"
+
+namespace edge::runtime::cache {
+
+/// Whole seconds: durations (delta-seconds, §1.2.2), or the time since 1970.
+using Seconds = std::int64_t;
+
+/// What a larger delta-seconds is taken for (§1.2.2).
+inline constexpr Seconds kLongest = Seconds{1} << 31;
+
+/// §5.2.1. `max_stale` without a value is kLongest.
+struct RequestDirectives {
+  bool no_cache = false;
+  bool no_store = false;
+  bool only_if_cached = false;
+  std::optional<Seconds> max_age;
+  std::optional<Seconds> max_stale;
+  std::optional<Seconds> min_fresh;
+};
+
+/// §5.2.2 and RFC 5861 §3, §4.
+struct ResponseDirectives {
+  static constexpr std::size_t kMaxLists = 4;
+
+  bool no_store = false;
+  bool no_cache = false;
+  bool is_public = false;
+  bool is_private = false;
+  bool must_revalidate = false;
+  bool proxy_revalidate = false;
+  bool must_understand = false;
+  std::optional<Seconds> max_age;
+  std::optional<Seconds> s_maxage;
+  std::optional<Seconds> stale_while_revalidate;
+  std::optional<Seconds> stale_if_error;
+  /// What stood between the quotes of `no-cache="..."` and `private="..."`: fields that are not kept. Views.
+  std::array<std::string_view, kMaxLists> field_lists{};
+  std::size_t field_list_count = 0;
+
+  std::span<const std::string_view> lists() const { return {field_lists.data(), field_list_count}; }
+};
+
+/// All Cache-Control lines together; `Pragma: no-cache` where there is none (§5.4).
+RequestDirectives read_request_directives(const net::http1::HeadFields& fields);
+ResponseDirectives read_response_directives(const net::http1::HeadFields& fields);
+
+/// Whether a name is in a comma-separated list of names, ignoring case. `name` is lower case.
+bool list_has(std::string_view list, std::string_view name);
+/// Takes the next member off a comma-separated list, without blanks around it. For lists without quoted strings.
+std::string_view next_member(std::string_view& list);
+/// delta-seconds; nullopt when it is none.
+std::optional<Seconds> parse_delta(std::string_view text);
+
+}  // namespace edge::runtime::cache

@@ -1,0 +1,214 @@
+#include "runtime/shape/cache/entry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "net/http1/char_tables.h"
+#include "net/http1/parse.h"
+
+namespace edge::runtime::cache {
+namespace {
+
+using net::http1::equals_ignoring_case;
+using net::http1::HeadFields;
+using net::http1::HeadWriter;
+using net::http1::KnownField;
+using net::http1::ResponseHead;
+
+constexpr std::string_view kLineEnd = "\r\n";
+/// What the store spends on an entry beside its texts, rounded up.
+constexpr std::size_t kOverhead = 512;
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return net::http1::lower(x) == net::http1::lower(y); });
+}
+
+bool listed(const ResponseDirectives& directives, std::string_view name) {
+  for (std::string_view list : directives.lists()) {
+    while (!list.empty()) {
+      if (same_name(next_member(list), name)) return true;
+    }
+  }
+  return false;
+}
+
+// §3.1: not what belongs to one connection, nor to a proxy, nor what `no-cache` and `private` name; Age and length are
+// written anew, and trailers are not kept.
+bool kept(const HeadFields& fields, std::size_t i, const ResponseDirectives& directives) {
+  if (fields.hop_by_hop(i)) return false;
+  const KnownField known = fields.known(i);
+  if (known == KnownField::kContentLength || known == KnownField::kTrailer) return false;
+  const std::string_view name = fields[i].name;
+  if (known == KnownField::kOther &&
+      (equals_ignoring_case(name, "age") || equals_ignoring_case(name, "proxy-authentication-info"))) {
+    return false;
+  }
+  return directives.field_list_count == 0 || !listed(directives, name);
+}
+
+void append_line(std::string& to, std::string_view name, std::string_view value) {
+  to.append(name).append(": ").append(value).append(kLineEnd);
+}
+
+std::string status_line(const ResponseHead& head) {
+  char buffer[1024];
+  HeadWriter out(buffer, sizeof buffer);
+  out.status_line(head.status, head.reason.substr(0, 512));
+  return std::string(out.text());
+}
+
+void fill_in(Entry& entry, const Response& facts, const Asked& asked) {
+  entry.etag = facts.validators.etag;
+  entry.last_modified = facts.validators.last_modified;
+  entry.date = facts.date.value_or(asked.times.response);
+  entry.freshness = freshness_of(facts, asked.limits, asked.times);
+}
+
+// A line of a stored head that describes its body: no place in a 304 (RFC 9110 §15.4.5).
+bool describes_body(std::string_view line) {
+  static constexpr std::array<std::string_view, 4> kNames = {"content-type", "content-encoding", "content-language",
+                                                             "content-range"};
+  const std::string_view name = line.substr(0, line.find(':'));
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return equals_ignoring_case(name, known); });
+}
+
+std::string_view next_line(std::string_view& rest) {
+  const std::string_view line = rest.substr(0, rest.find(kLineEnd) + kLineEnd.size());
+  rest.remove_prefix(line.size());
+  return line;
+}
+
+// What a 304 replaces in the stored head, and what not: the bytes that are stored keep their coding.
+bool replaces(const HeadFields& fields, std::size_t i, const ResponseDirectives& directives) {
+  const KnownField known = fields.known(i);
+  return kept(fields, i, directives) && known != KnownField::kContentEncoding && known != KnownField::kContentRange;
+}
+
+}  // namespace
+
+std::size_t Entry::bytes() const {
+  return kOverhead + key.bytes() + selection.size() + head.size() + etag.size() + last_modified.size() +
+         body->capacity();
+}
+
+std::shared_ptr<Entry> make_entry(const Asked& asked, const ResponseHead& head, std::string_view date) {
+  const Response facts = read_response(head.status, head.fields, asked.times.response);
+  if (!storable(asked.request, facts, asked.limits, asked.times)) return nullptr;
+  auto selection = selection_of(head.fields, *asked.request.fields);
+  if (!selection) return nullptr;
+  auto entry = std::make_shared<Entry>();
+  entry->key = asked.key;
+  entry->selection = std::move(*selection);
+  entry->status = head.status;
+  entry->head = status_line(head);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (kept(head.fields, i, facts.directives)) entry->head += head.fields.lines(i, i + 1);
+  }
+  if (!head.fields.has(KnownField::kDate)) append_line(entry->head, "Date", date);
+  fill_in(*entry, facts, asked);
+  return entry;
+}
+
+bool speaks_of(const Response& update, const ResponseHead& head, const Entry& entry) {
+  if (head.status != 304 && head.status != entry.status) return false;
+  const Validators& validators = update.validators;
+  if (!validators.etag.empty() && !same_etag(validators.etag, entry.etag)) return false;
+  if (head.status == 304 && !validators.etag.empty()) return true;
+  if (!validators.last_modified.empty() && validators.last_modified != entry.last_modified) return false;
+  // Without a body to look at, its size must fit as well (§4.3.5).
+  if (head.status == 304 || !head.fields.has(KnownField::kContentLength)) return true;
+  return head.fields.value(KnownField::kContentLength) == std::to_string(entry.body->size());
+}
+
+std::shared_ptr<Entry> renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& head,
+                                   std::string_view date) {
+  // The fields of both as one head, which is then judged as if it had come so.
+  const ResponseDirectives directives = read_response_directives(head.fields);
+  std::string text;
+  std::string_view rest = entry.head;
+  text += next_line(rest);
+  while (!rest.empty()) {
+    const std::string_view line = next_line(rest);
+    const std::string_view name = line.substr(0, line.find(':'));
+    bool replaced = equals_ignoring_case(name, "date");
+    for (std::size_t i = 0; i < head.fields.size() && !replaced; ++i) {
+      replaced = same_name(head.fields[i].name, name) && replaces(head.fields, i, directives);
+    }
+    if (!replaced) text += line;
+  }
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (replaces(head.fields, i, directives)) text += head.fields.lines(i, i + 1);
+  }
+  if (!head.fields.has(KnownField::kDate)) append_line(text, "Date", date);
+  // How old the update itself is counts, too; it is no part of what is stored.
+  const Seconds update_age = read_response(head.status, head.fields, asked.times.response).age;
+  const std::size_t stored_size = text.size();
+  append_line(text, "Age", std::to_string(update_age));
+  text += kLineEnd;
+
+  net::http1::ParseHint hint;
+  const auto merged = std::make_unique<ResponseHead>();
+  net::http1::HeadLimits limits;
+  limits.max_fields = HeadFields::kMax;
+  limits.max_bytes = text.size();
+  const auto parsed = net::http1::parse_response(text, net::http1::Method::kHead, limits, hint, *merged);
+  if (parsed.state != net::http1::ParseState::kComplete) return nullptr;
+  const Response facts = read_response(merged->status, merged->fields, asked.times.response);
+  Request as_get = asked.request;
+  as_get.method = net::http1::Method::kGet;
+  if (!storable(as_get, facts, asked.limits, asked.times)) return nullptr;
+  auto selection = selection_of(merged->fields, *asked.request.fields);
+  if (!selection) return nullptr;
+
+  auto renewed = std::make_shared<Entry>();
+  renewed->key = entry.key;
+  renewed->selection = std::move(*selection);
+  renewed->status = entry.status;
+  fill_in(*renewed, facts, asked);
+  renewed->body = entry.body;
+  text.resize(stored_size);
+  renewed->head = std::move(text);
+  return renewed;
+}
+
+AnswerPart write_answer(const Entry& entry, const Request& request, Seconds now, HeadWriter& out) {
+  const Representation stored = entry.representation();
+  // Conditions are for what would succeed (RFC 9110 §13.2.1), ranges for a 200 (§14.2).
+  const bool success = entry.status == 200;
+  const auto age = static_cast<std::uint64_t>(entry.freshness.age(now));
+  std::string_view fields = entry.head;
+  const std::string_view first_line = next_line(fields);
+  if (success && request.conditional() && not_modified(request, stored, now)) {
+    out.status_line(304, net::http1::status_phrase(304));
+    while (!fields.empty()) {
+      const std::string_view line = next_line(fields);
+      if (!describes_body(line)) out.lines(line);
+    }
+    out.field("Age", age);
+    out.finish();
+    return {};
+  }
+  RangeChoice range{RangeChoice::Kind::kWhole, 0, stored.size};
+  if (success && request.range.here()) range = choose_range(request, stored, now);
+  if (range.kind == RangeChoice::Kind::kUnsatisfiable) {
+    out.status_line(416, net::http1::status_phrase(416));
+    out.field("Content-Range", "bytes */" + std::to_string(stored.size));
+  } else if (range.kind == RangeChoice::Kind::kPart) {
+    const std::uint64_t last = range.first + range.size - 1;
+    out.status_line(206, net::http1::status_phrase(206));
+    out.lines(fields);
+    out.field("Content-Range",
+              "bytes " + std::to_string(range.first) + "-" + std::to_string(last) + "/" + std::to_string(stored.size));
+  } else {
+    out.lines(first_line);
+    out.lines(fields);
+  }
+  out.field("Age", age);
+  if (entry.status != 204) out.field("Content-Length", range.size);
+  out.finish();
+  return {range.first, range.size};
+}
+
+}  // namespace edge::runtime::cache

@@ -1,0 +1,61 @@
+// One stored response: immutable, shared by those who answer from it and by the store, whoever lets go last.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/http1/head.h"
+#include "net/http1/write.h"
+#include "runtime/shape/cache/body.h"
+#include "runtime/shape/cache/key.h"
+#include "runtime/shape/cache/policy.h"
+#include "runtime/shape/cache/precondition.h"
+
+namespace edge::runtime::cache {
+
+struct Entry {
+  Key key;
+  std::string selection;  ///< key.h
+  std::uint16_t status = 0;
+  /// Status line and end-to-end fields, less those that are made anew for each answer: Content-Length, Age.
+  std::string head;
+  std::string etag;
+  std::string last_modified;
+  Seconds date = 0;
+  Freshness freshness;
+  std::shared_ptr<const Body> body;
+
+  Representation representation() const { return {{etag, last_modified}, date, body->size()}; }
+  /// Memory with all that belongs to it.
+  std::size_t bytes() const;
+};
+
+/// What was asked for: it settles selection and times.
+struct Asked {
+  const Key& key;
+  const Request& request;
+  TtlLimits limits;
+  Times times;
+};
+
+/// A stored response from one that has come, without its body; null when it may not be kept. `date` is the time as an
+/// IMF-fixdate, for a response that has none (RFC 9110 §6.6.1).
+std::shared_ptr<Entry> make_entry(const Asked& asked, const net::http1::ResponseHead& head, std::string_view date);
+
+/// Whether a 304, or the answer to a HEAD, speaks of this entry (RFC 9111 §4.3.4, §4.3.5).
+bool speaks_of(const Response& update, const net::http1::ResponseHead& head, const Entry& entry);
+/// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2); shares its body. Null when it may not be kept
+/// any longer.
+std::shared_ptr<Entry> renew_entry(const Entry& entry, const Asked& asked, const net::http1::ResponseHead& head,
+                                   std::string_view date);
+
+/// Which bytes of a stored body an answer carries.
+struct AnswerPart {
+  std::uint64_t first = 0;
+  std::uint64_t size = 0;
+};
+/// The head of the answer to `request` from a stored response, to the empty line: as stored, 304, 206 or 416. Without
+/// what every answer is given anew (Connection, Via).
+AnswerPart write_answer(const Entry& entry, const Request& request, Seconds now, net::http1::HeadWriter& out);
+
+}  // namespace edge::runtime::cache

@@ -1,0 +1,159 @@
+#include "runtime/shape/cache/key.h"
+
+#include <algorithm>
+
+#include "base/hostname.h"
+#include "base/path.h"
+#include "net/http1/char_tables.h"
+#include "runtime/shape/cache/directives.h"
+
+namespace edge::runtime::cache {
+namespace {
+
+using net::http1::equals_ignoring_case;
+using net::http1::HeadFields;
+using net::http1::lower;
+using net::http1::trim_blanks;
+
+constexpr std::size_t kMaxVaryNames = 16;
+constexpr std::size_t kMaxSelection = 4096;
+constexpr std::size_t kMaxReference = 8192;
+/// Stands in no field, host, path or name.
+constexpr char kEnd = '\n';
+
+/// All values of a field as one, blanks around members aside (§4.1). Where a quoted string may hold a comma only whole
+/// lines are trimmed. A field that is absent differs from an empty one.
+void append_values(const HeadFields& fields, std::string_view name, std::string& to) {
+  char separator = ':';
+  for (const Field& field : fields.all()) {
+    if (!equals_ignoring_case(field.name, name)) continue;
+    if (field.value.find('"') != std::string_view::npos) {
+      to += separator;
+      to += trim_blanks(field.value);
+      separator = ',';
+      continue;
+    }
+    std::string_view rest = field.value;
+    do {
+      to += separator;
+      to += next_member(rest);
+      separator = ',';
+    } while (!rest.empty());
+  }
+}
+
+/// Splits `authority` off what stands behind `//`.
+std::string_view take_authority(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
+  const std::string_view authority = rest.substr(0, end);
+  rest.remove_prefix(end);
+  return authority;
+}
+
+bool same_host(std::string_view authority, std::string_view host) {
+  char buffer[256];
+  const auto canonical = canonical_host(authority, buffer);
+  return canonical && *canonical == host;
+}
+
+/// Takes `scheme:` off, when there is one.
+std::string_view take_scheme(std::string_view& rest) {
+  const std::size_t colon = rest.find_first_of(":/?#");
+  if (colon == std::string_view::npos || rest[colon] != ':') return {};
+  const std::string_view scheme = rest.substr(0, colon);
+  rest.remove_prefix(colon + 1);
+  return scheme;
+}
+
+}  // namespace
+
+std::string target_text(const Target& target) {
+  std::string text;
+  text.reserve(target.scheme.size() + target.host.size() + target.path.size() + target.query.size() + 3);
+  text.append(target.scheme).append(1, kEnd).append(target.host).append(1, kEnd).append(target.path);
+  if (target.has_query) text.append(1, '?').append(target.query);
+  return text;
+}
+
+Key make_key(const Target& target, const Way& way) {
+  Key key{target_text(target), {}};
+  std::string& text = key.way;
+  text.append(way.name_space).append(1, '/').append(way.route).append(1, kEnd);
+  text.append(std::to_string(way.rule)).append(1, kEnd).append(std::to_string(way.backend)).append(1, kEnd);
+  text.append(way.host).append(1, kEnd).append(way.path);
+  return key;
+}
+
+std::string_view host_of(const Key& key) {
+  std::string_view rest = key.target;
+  rest.remove_prefix(rest.find(kEnd) + 1);
+  return rest.substr(0, rest.find(kEnd));
+}
+
+std::string_view route_of(const Key& key) { return std::string_view(key.way).substr(0, key.way.find(kEnd)); }
+
+std::optional<std::string> same_origin_target(const Target& base, std::string_view reference) {
+  if (reference.empty() || reference.size() > kMaxReference) return std::nullopt;
+  std::string_view rest = reference.substr(0, reference.find('#'));
+  const std::string_view scheme = take_scheme(rest);
+  if (!scheme.empty() && !equals_ignoring_case(scheme, base.scheme)) return std::nullopt;
+  if (rest.starts_with("//")) {
+    rest.remove_prefix(2);
+    if (!same_host(take_authority(rest), base.host)) return std::nullopt;
+  } else if (!scheme.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t question = rest.find('?');
+  Target target = base;
+  target.has_query = question != std::string_view::npos;
+  target.query = target.has_query ? rest.substr(question + 1) : std::string_view();
+  std::string path(rest.substr(0, question));
+  // A relative reference replaces what stands behind the last slash (RFC 3986 §5.2.3).
+  if (path.empty()) {
+    path = base.path;
+  } else if (path.front() != '/') {
+    path.insert(0, base.path.substr(0, base.path.rfind('/') + 1));
+  }
+  std::string normal(path.size() + 1, '\0');
+  const auto normalised = normalise_path(path, normal.data());
+  if (!normalised) return std::nullopt;
+  target.path = *normalised;
+  return target_text(target);
+}
+
+std::optional<std::string> selection_of(const HeadFields& response, const HeadFields& request) {
+  std::string selection;
+  std::size_t names = 0;
+  for (const Field& field : response.all()) {
+    if (!equals_ignoring_case(field.name, "vary")) continue;
+    std::string_view rest = field.value;
+    while (!rest.empty()) {
+      const std::string_view member = next_member(rest);
+      if (member.empty()) continue;
+      if (++names > kMaxVaryNames) return std::nullopt;
+      const std::size_t begin = selection.size();
+      for (const char c : member) selection += lower(c);
+      const std::string name = selection.substr(begin);
+      append_values(request, name, selection);
+      selection += kEnd;
+      if (selection.size() > kMaxSelection) return std::nullopt;
+    }
+  }
+  return selection;
+}
+
+bool selects(std::string_view selection, const HeadFields& request) {
+  std::string values;
+  while (!selection.empty()) {
+    const std::string_view line = selection.substr(0, selection.find(kEnd));
+    selection.remove_prefix(line.size() + 1);
+    // No name holds a colon, so the first one ends it; where there is none the field was absent.
+    const std::size_t name_end = std::min(line.find(':'), line.size());
+    values.clear();
+    append_values(request, line.substr(0, name_end), values);
+    if (values != line.substr(name_end)) return false;
+  }
+  return true;
+}
+
+}  // namespace edge::runtime::cache
