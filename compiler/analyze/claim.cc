@@ -287,6 +287,8 @@ class Walk {
     std::ranges::sort(listeners);
     listeners.erase(std::ranges::unique(listeners).begin(), listeners.end());
     for (const std::uint32_t listener : listeners) {
+      // Beside listeners of HTTPS there may be some of TLS, which see no requests.
+      if (state_.section.array(header_.listeners)[listener].protocol == program::Protocol::kTls) continue;
       if (!check_listener(bind, names, listener)) return false;
     }
     return check_untaken(bind, kNone, {}, [&](Space& space) {  // hosts that no listener takes

@@ -275,11 +275,10 @@ class HostEmitter {
   std::uint32_t traffic(const ir::Candidate& candidate) {
     const LinkedRoute& linked = config_.routes[candidate.route];
     const LinkedRule& rule = linked.rules[candidate.rule];
-    const std::uint32_t gateway = config_.listeners[host_.listener].gateway;
     Treatment treatment;
     for (const Filter& filter : rule.filters)
       treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
-    for (const std::uint32_t policy : link::effective_policies(config_, gateway, linked)) {
+    for (const std::uint32_t policy : link::policies_on(config_, host_.listener, linked)) {
       const Identity& identity = config_.policies[policy].identity;
       treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
     }
@@ -288,7 +287,7 @@ class HostEmitter {
         treatment.mirrors.push_back({backend_id(*mirror.backend), mirror.percent, 0});
     }
 
-    const bool denied = link::denied(config_, gateway, linked);
+    const bool denied = link::denied_on(config_, host_.listener, linked);
     TrafficRecord& record = treatment.record;
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
     record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());

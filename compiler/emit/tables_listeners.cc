@@ -116,29 +116,40 @@ struct BindKey {
   auto operator<=>(const BindKey&) const = default;
 };
 
-void claim(const LinkedListener& listener, std::uint32_t index, NameTableBuilder& names) {
-  if (listener.hostnames.empty()) names.add(HostPattern(), index);
-  for (const Located<HostPattern>& hostname : listener.hostnames) names.add(*hostname, index);
+/// Listeners of HTTPS and of TLS share a socket: the client's first message tells them apart.
+program::Protocol bind_protocol(const LinkedListener& listener) {
+  return listener.protocol == program::Protocol::kTls ? program::Protocol::kHttps : listener.protocol;
+}
+
+struct Bind {
+  NameTableBuilder names;
+  bool only_tls = true;
+};
+
+void claim(const LinkedListener& listener, std::uint32_t index, Bind& bind) {
+  bind.only_tls &= listener.protocol == program::Protocol::kTls;
+  if (listener.hostnames.empty()) bind.names.add(HostPattern(), index);
+  for (const Located<HostPattern>& hostname : listener.hostnames) bind.names.add(*hostname, index);
 }
 
 /// Which listeners each socket address serves. A listener on every address is served on each single one too that some
 /// other gateway names: the kernel gives such a connection to the socket with the address alone.
-std::map<BindKey, NameTableBuilder> collect_binds(const LinkedConfig& config) {
-  std::map<BindKey, NameTableBuilder> binds;
+std::map<BindKey, Bind> collect_binds(const LinkedConfig& config) {
+  std::map<BindKey, Bind> binds;
   for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
     const LinkedListener& listener = config.listeners[i];
     const auto& addresses = config.gateways[listener.gateway].addresses;
-    if (addresses.empty()) claim(listener, i, binds[{listener.port, listener.protocol, true, {}}]);
+    if (addresses.empty()) claim(listener, i, binds[{listener.port, bind_protocol(listener), true, {}}]);
     for (const IpAddress& address : addresses)
-      claim(listener, i, binds[{listener.port, listener.protocol, false, address}]);
+      claim(listener, i, binds[{listener.port, bind_protocol(listener), false, address}]);
   }
-  for (auto& [key, names] : binds) {
+  for (auto& [key, bind] : binds) {
     if (key.any) continue;
     for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
       const LinkedListener& listener = config.listeners[i];
-      if (listener.port == key.port && listener.protocol == key.protocol &&
+      if (listener.port == key.port && bind_protocol(listener) == key.protocol &&
           config.gateways[listener.gateway].addresses.empty())
-        claim(listener, i, names);
+        claim(listener, i, bind);
     }
   }
   return binds;
@@ -172,13 +183,13 @@ std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::Host
   header.gateways = builder.array(emit_gateways(config, builder));
 
   std::vector<BindRecord> binds;
-  for (const auto& [key, names] : collect_binds(config)) {
-    BindRecord& bind = binds.emplace_back();
-    std::memcpy(bind.address, key.address.bytes.data(), sizeof bind.address);
-    bind.port = key.port;
-    bind.protocol = key.protocol;
-    bind.any_address = key.any;
-    bind.listeners = names.build(builder);
+  for (const auto& [key, bind] : collect_binds(config)) {
+    BindRecord& record = binds.emplace_back();
+    std::memcpy(record.address, key.address.bytes.data(), sizeof record.address);
+    record.port = key.port;
+    record.protocol = bind.only_tls ? program::Protocol::kTls : key.protocol;
+    record.any_address = key.any;
+    record.listeners = bind.names.build(builder);
   }
   header.binds = builder.array(binds);
 

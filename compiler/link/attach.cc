@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "compiler/link/stages.h"
+#include "program/route_tree.h"
 
 namespace edge::compiler::link {
 namespace {
 
+constexpr std::string_view kOwnKind = "ProxyRoute";
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
 
 bool is_http(std::string_view protocol) { return protocol == "HTTP" || protocol == "HTTPS"; }
@@ -21,11 +23,33 @@ std::vector<std::string_view> carried(std::string_view protocol, bool terminates
   return {};
 }
 
-/// Whether a route's names and a listener's share any.
-bool share_names(const std::vector<Located<HostPattern>>& route, const std::vector<Located<HostPattern>>& listener) {
-  if (route.empty() || listener.empty()) return true;
+/// What a route asks for beyond host names and backends, which is all that can be asked of bytes that are not read;
+/// empty: nothing.
+std::string beyond_bytes(const model::ProxyRoute& route, Span& span) {
+  const auto says = [&](Span where, std::string field) {
+    span = where;
+    return field;
+  };
+  if (route.expression) return says(route.expression->span, "spec.expression");
+  for (std::size_t i = 0; i < route.rules.size(); ++i) {
+    const model::Rule& rule = route.rules[i];
+    const std::string field = "spec.rules[" + std::to_string(i) + "].";
+    if (!rule.matches.empty()) return says(rule.matches[0].span, field + "matches");
+    if (!rule.filters.empty()) return says(rule.filters[0].span, field + "filters");
+    if (rule.retry) return says(rule.span, field + "retry");
+    if (rule.buffering) return says(rule.buffering->span, field + "buffering");
+    if (rule.request_timeout) return says(rule.request_timeout->span, field + "limits.requestTimeout");
+    if (rule.max_request_body) return says(rule.max_request_body->span, field + "limits.maxRequestBodySize");
+  }
+  return {};
+}
+
+/// Whether a route's names and a listener's share any. Connections of TCP have none.
+bool share_names(const std::vector<Located<HostPattern>>& route, const LinkedListener& listener) {
+  if (route.empty()) return true;
+  if (listener.hostnames.empty()) return listener.protocol != program::Protocol::kTcp;
   for (const Located<HostPattern>& a : route) {
-    for (const Located<HostPattern>& b : listener) {
+    for (const Located<HostPattern>& b : listener.hostnames) {
       if (HostPattern::intersect(a.value, b.value)) return true;
     }
   }
@@ -75,12 +99,15 @@ class Attacher {
 
   void attach_to(std::size_t index, std::uint32_t gateway, const std::vector<ListenerState>& states) {
     const model::ParentRef& parent = route_.parents[index];
+    const bool speaks_http = prefers_http(parent, states);
     bool meant = false;
     bool allowed = false;
     bool served = false;
+    bool fits = true;
     for (const ListenerState& state : states) {
       if (!state.linked) continue;
       const LinkedListener& listener = targets_.config.listeners[*state.linked];
+      if (speaks_http && is_raw(listener.protocol)) continue;
       if (parent.section_name && parent.section_name->value != listener.name) continue;
       if (parent.port && parent.port->value != listener.port) continue;
       meant = true;
@@ -89,7 +116,11 @@ class Attacher {
         continue;
       }
       allowed = true;
-      if (!share_names(route_.hostnames, listener.hostnames)) continue;
+      if (!share_names(route_.hostnames, listener)) continue;
+      if (is_raw(listener.protocol) && !fits_raw(listener)) {
+        fits = false;
+        continue;
+      }
       served = true;
       linked_.listeners.push_back(*state.linked);
     }
@@ -110,11 +141,37 @@ class Attacher {
       warn(parent.gateway.name.span, field + ".name", message,
            "its listeners say by `allowedRoutes` which namespaces and kinds they take");
       refuse(index, reason::kNotAllowedByListeners, message);
+    } else if (!fits) {
+      refuse(index, reason::kUnsupportedValue, "the route asks for more than a listener of bytes can do");
     } else {
       const std::string message = "no listener of " + text + " serves any of the route's hostnames";
       warn(route_.hostnames[0].span, "spec.hostnames", message, {});
       refuse(index, reason::kNoMatchingListenerHostname, message);
     }
+  }
+
+  /// A route that names no listener of a gateway which speaks HTTP means that, not also the ports beside it.
+  bool prefers_http(const model::ParentRef& parent, const std::vector<ListenerState>& states) const {
+    if (parent.section_name || parent.port || route_.metadata.kind != kOwnKind) return false;
+    return std::any_of(states.begin(), states.end(), [&](const ListenerState& state) {
+      return state.linked && !is_raw(targets_.config.listeners[*state.linked].protocol);
+    });
+  }
+
+  bool fits_raw(const LinkedListener& listener) {
+    Span span;
+    std::string field = beyond_bytes(route_, span);
+    if (field.empty()) return true;
+    const std::string protocol(program::protocol_name(listener.protocol));
+    findings_.diagnostics.add(
+        {.code = DiagnosticCode::kBeyondBytes,
+         .resource = route_.metadata.text(),
+         .field = std::move(field),
+         .span = span,
+         .message = "a listener of protocol " + protocol + " forwards bytes without reading them, and cannot do this",
+         .labels = {{listener.span, "the route does not attach here"}},
+         .fix = "a rule has backends and `limits.idleTimeout` here, and nothing else"});
+    return false;
   }
 
   std::string listener_names(const std::vector<ListenerState>& states) const {
@@ -208,17 +265,24 @@ bool Admission::takes_namespace(std::string_view name_space) const {
 }
 
 bool Admission::takes_kind(std::string_view kind) const {
-  const bool raw = kind == "TLSRoute" || kind == "TCPRoute";
-  // An HTTP listener can carry every kind of route but the raw ones, and the others none but those.
-  if (is_http(protocol) == raw) return false;
+  if (is_http(protocol)) {
+    if (kind == "TLSRoute" || kind == "TCPRoute") return false;
+  } else if (kind != kOwnKind) {
+    const auto kinds = carried(protocol, terminates);
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return false;
+  }
   if (!allowed || allowed->kinds.empty()) return true;
   return std::any_of(allowed->kinds.begin(), allowed->kinds.end(),
                      [&](const model::RouteKind& allowed_kind) { return allowed_kind.kind == kind; });
 }
 
+bool terminates_tls(const model::Listener& listener) {
+  if (listener.tls && listener.tls->mode) return listener.tls->mode->value == "Terminate";
+  return listener.protocol.value == "HTTPS";
+}
+
 std::vector<std::string> supported_kinds(const model::Listener& listener, bool& invalid) {
-  const bool terminates = !listener.tls || !listener.tls->mode || listener.tls->mode->value == "Terminate";
-  const std::vector<std::string_view> all = carried(listener.protocol.value, terminates);
+  const std::vector<std::string_view> all = carried(listener.protocol.value, terminates_tls(listener));
   invalid = false;
   if (!listener.allowed_routes || listener.allowed_routes->kinds.empty()) return {all.begin(), all.end()};
   std::vector<std::string> kinds;

@@ -34,11 +34,21 @@ struct Admission {
   std::optional<model::AllowedRoutes> allowed{};
   std::string gateway_space{};
   std::string protocol{};
+  /// Of protocol TLS: the listener decrypts.
+  bool terminates = false;
   std::shared_ptr<const NamespaceLabels> labels{};
 
   bool takes_namespace(std::string_view name_space) const;
   bool takes_kind(std::string_view kind) const;
 };
+
+/// Whether a listener forwards bytes without reading them as HTTP: TCP and TLS.
+constexpr bool is_raw(program::Protocol protocol) {
+  return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls;
+}
+
+/// `tls.mode`, or its default: HTTPS decrypts, TLS passes through.
+bool terminates_tls(const model::Listener& listener);
 
 /// Kinds of routes that a listener can carry and allows, for its status. `invalid`: a kind that it cannot carry is
 /// asked for.

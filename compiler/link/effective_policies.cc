@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/link/attach.h"
+
 namespace edge::compiler {
 
 std::string_view type_text(PolicyType type) {
@@ -47,10 +49,19 @@ std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::u
   return effective;
 }
 
-bool denied(const LinkedConfig& config, std::uint32_t gateway, const LinkedRoute& route) {
-  const std::vector<std::uint32_t> effective = effective_policies(config, gateway, route);
+std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
+  const LinkedListener& on = config.listeners[listener];
+  if (is_raw(on.protocol)) return {};
+  return effective_policies(config, on.gateway, route);
+}
+
+bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
+  const LinkedListener& on = config.listeners[listener];
+  const std::vector<std::uint32_t> effective = effective_policies(config, on.gateway, route);
   return std::any_of(effective.begin(), effective.end(), [&](std::uint32_t index) {
     const LinkedPolicy& policy = config.policies[index];
+    // A rate limit counts requests, of which there are none.
+    if (is_raw(on.protocol)) return protects(policy.type) && policy.type != PolicyType::kRateLimit;
     return protects(policy.type) && !policy.enforced;
   });
 }

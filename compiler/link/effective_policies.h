@@ -13,7 +13,12 @@ namespace edge::compiler::link {
 std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
                                               const LinkedRoute& route);
 
-/// Whether one of them protects and is not enforced: the requests are answered 503 (fail closed).
-bool denied(const LinkedConfig& config, std::uint32_t gateway, const LinkedRoute& route);
+/// The same of a listener. Bytes that are not read as HTTP pass no policy.
+std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
+
+/// Whether one of the gateway's and the route's protects and is not enforced: the requests are answered 503 (fail
+/// closed). None that asks who the client is can be enforced on a listener of protocol TCP or TLS: connections are
+/// closed.
+bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
 
 }  // namespace edge::compiler::link

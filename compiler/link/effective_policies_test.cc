@@ -16,6 +16,7 @@ using testing::IsEmpty;
 struct Pair {
   Pair(const std::vector<PolicyType>& gateway, const std::vector<PolicyType>& own) {
     config.gateways.emplace_back();
+    config.listeners.emplace_back();
     for (const PolicyType type : gateway) config.gateways[0].policies.push_back(add(type));
     for (const PolicyType type : own) route.policies.push_back(add(type));
   }
@@ -34,7 +35,7 @@ struct Pair {
 TEST(EffectivePolicies, AreInTheOrderOfRuleD4) {
   const Pair pair({PolicyType::kSecurityHeaders, PolicyType::kJwt}, {PolicyType::kCors, PolicyType::kRateLimit});
   EXPECT_THAT(pair.effective(), ElementsAre(3, 1, 2, 0));
-  EXPECT_FALSE(denied(pair.config, 0, pair.route));
+  EXPECT_FALSE(denied_on(pair.config, 0, pair.route));
 }
 
 TEST(EffectivePolicies, TheRoutesReplacesTheGatewaysOfTheSameType) {
@@ -46,21 +47,21 @@ TEST(EffectivePolicies, TheRoutesReplacesTheGatewaysOfTheSameType) {
 TEST(EffectivePolicies, WhatIsReplacedDeniesNoMore) {
   Pair pair({PolicyType::kJwt}, {PolicyType::kJwt});
   pair.config.policies[0].enforced = false;
-  EXPECT_FALSE(denied(pair.config, 0, pair.route));
+  EXPECT_FALSE(denied_on(pair.config, 0, pair.route));
   pair.config.policies[1].enforced = false;
-  EXPECT_TRUE(denied(pair.config, 0, pair.route));
+  EXPECT_TRUE(denied_on(pair.config, 0, pair.route));
 }
 
 TEST(EffectivePolicies, OnlyWhatProtectsDenies) {
   Pair pair({}, {PolicyType::kCors, PolicyType::kSecurityHeaders});
   for (LinkedPolicy& policy : pair.config.policies) policy.enforced = false;
-  EXPECT_FALSE(denied(pair.config, 0, pair.route));
+  EXPECT_FALSE(denied_on(pair.config, 0, pair.route));
 }
 
 TEST(EffectivePolicies, OneOfUnknownTypeReplacesNoneAndIsReplacedByNone) {
   const Pair pair({PolicyType::kUnknown, PolicyType::kJwt}, {PolicyType::kUnknown, PolicyType::kJwt});
   EXPECT_THAT(pair.effective(), ElementsAre(0, 2, 3));
-  EXPECT_TRUE(denied(pair.config, 0, pair.route));
+  EXPECT_TRUE(denied_on(pair.config, 0, pair.route));
 }
 
 }  // namespace

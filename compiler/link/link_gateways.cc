@@ -145,6 +145,7 @@ class GatewayLinker {
                                 .admission = {.allowed = listener.allowed_routes,
                                               .gateway_space = gateway.metadata.name_space,
                                               .protocol = listener.protocol.value,
+                                              .terminates = terminates_tls(listener),
                                               .labels = targets_.namespaces}});
     }
     config_.gateways.push_back(std::move(linked));
@@ -196,19 +197,17 @@ class GatewayLinker {
     const model::Listener& listener = gateway.listeners[index];
     ListenerState& state = states_[gateway_index][index];
     const program::Protocol protocol = protocol_of(listener.protocol.value);
-    const bool http = protocol == program::Protocol::kHttp || protocol == program::Protocol::kHttps;
-    if (state.reason.empty() && protocol != program::Protocol::kHttp) {
+    const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
+    if (state.reason.empty() && protocol == program::Protocol::kHttps) {
       not_served(gateway.metadata, listener.protocol.span, listener_field(index, "protocol"),
-                 "listeners of protocol " + listener.protocol.value + " are not served by this version; " +
-                     (http ? "its port stays closed" : "the listener is left out"),
-                 diagnostics_);
+                 "listeners of protocol HTTPS are not served by this version; its port stays closed", diagnostics_);
       fail(status.conditions, condition::kProgrammed, reason::kNotServed,
-           "listeners of protocol " + listener.protocol.value + " are not served by this version");
-      if (!http) state.reason = reason::kUnsupportedProtocol;
+           "listeners of protocol HTTPS are not served by this version");
     }
     // What is wrong with its certificates is worth knowing whether it is served or not.
     std::optional<ListenerTls> tls_settings;
-    if (protocol != program::Protocol::kHttp) tls_settings = tls(gateway, index, findings, status);
+    if (encrypted) tls_settings = tls(gateway, index, findings, status);
+    check_proxy_protocol(gateway, index);
     if (!state.reason.empty()) return refuse(state.reason, status);
     state.linked = static_cast<std::uint32_t>(config_.listeners.size());
     LinkedListener linked{.gateway = gateway_index,
@@ -216,7 +215,8 @@ class GatewayLinker {
                           .port = static_cast<std::uint16_t>(listener.port.value),
                           .protocol = protocol,
                           .hostnames = listener.hostnames,
-                          .max_request_body = listener.max_request_body
+                          .max_request_body = is_raw(protocol) ? 0
+                                              : listener.max_request_body
                                                   ? static_cast<std::uint64_t>(listener.max_request_body->value)
                                                   : kDefaults.gateway_body_limit,
                           .proxy_protocol = value_or(listener.proxy_protocol, false),
@@ -224,6 +224,20 @@ class GatewayLinker {
                           .tls = std::move(tls_settings),
                           .span = listener.span};
     config_.listeners.push_back(std::move(linked));
+  }
+
+  void check_proxy_protocol(const model::ProxyGateway& gateway, std::uint32_t index) const {
+    const auto& asked = gateway.listeners[index].proxy_protocol;
+    if (!value_or(asked, false) || !gateway.trusted_proxies.empty()) return;
+    diagnostics_.add({.code = DiagnosticCode::kNoTrustedProxy,
+                      .severity = Severity::kWarning,
+                      .resource = gateway.metadata.text(),
+                      .field = listener_field(index, "proxyProtocol"),
+                      .span = asked->span,
+                      .message =
+                          "only trusted proxies may send a PROXY header, and there are none: every connection to "
+                          "the listener is closed",
+                      .fix = "name the load balancers before this proxy in `trustedProxies`"});
   }
 
   static void refuse(std::string_view reason, ListenerStatus& status) {
@@ -239,9 +253,9 @@ class GatewayLinker {
   ListenerTls tls(const model::ProxyGateway& gateway, std::uint32_t index, Findings& findings,
                   ListenerStatus& status) const {
     ListenerTls linked;
+    if (!terminates_tls(gateway.listeners[index])) linked.mode = TlsMode::kPassthrough;
     const auto& written = gateway.listeners[index].tls;
     if (!written) return linked;
-    if (written->mode && written->mode->value == "Passthrough") linked.mode = TlsMode::kPassthrough;
     linked.min_version =
         written->min_version && written->min_version->value == "TLS1.3" ? TlsVersion::k13 : kDefaults.tls_min_version;
     const auto check = [&](const model::Reference& reference, const std::vector<SecretNeed>& needs,

@@ -5,6 +5,7 @@
 
 #include "compiler/link/effective_policies.h"
 #include "compiler/link/stages.h"
+#include "program/route_tree.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -126,14 +127,32 @@ void find_targets(const model::ProxyPolicy& policy, const PolicyTargets& targets
   link.route = find_target(policy, targets.routes, kRoute, untold_findings);
 }
 
-void set_denied(LinkedConfig& config) {
+/// Who set a policy on a gateway may not know that a port of it cannot ask clients anything.
+void report_denied_bytes(const LinkedRoute& route, const LinkedListener& listener, Diagnostics& diagnostics) {
+  diagnostics.add({.code = DiagnosticCode::kBeyondBytes,
+                   .severity = Severity::kWarning,
+                   .resource = route.identity.text(),
+                   .field = "spec",
+                   .span = route.identity.span,
+                   .message = "a policy protects the route, and a listener of protocol " +
+                              std::string(program::protocol_name(listener.protocol)) +
+                              " cannot ask for it: connections to the route are closed",
+                   .labels = {{listener.span, "the listener"}},
+                   .fix = "put the policy on the routes that speak HTTP rather than on the gateway"});
+}
+
+void set_denied(LinkedConfig& config, Diagnostics& diagnostics) {
   const bool on_gateways = std::any_of(config.gateways.begin(), config.gateways.end(),
                                        [](const LinkedGateway& gateway) { return !gateway.policies.empty(); });
   for (LinkedRoute& route : config.routes) {
     if (!on_gateways && route.policies.empty()) continue;
-    route.denied = std::any_of(route.listeners.begin(), route.listeners.end(), [&](std::uint32_t listener) {
-      return denied(config, config.listeners[listener].gateway, route);
-    });
+    for (const std::uint32_t listener : route.listeners) {
+      if (!denied_on(config, listener, route)) continue;
+      route.denied = true;
+      if (is_raw(config.listeners[listener].protocol)) {
+        report_denied_bytes(route, config.listeners[listener], diagnostics);
+      }
+    }
   }
 }
 
@@ -193,7 +212,7 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
     std::sort(gateway.policies.begin(), gateway.policies.end(), by_type);
   }
   for (LinkedRoute& route : config.routes) std::sort(route.policies.begin(), route.policies.end(), by_type);
-  set_denied(config);
+  set_denied(config, diagnostics);
 }
 
 }  // namespace edge::compiler::link

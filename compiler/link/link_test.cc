@@ -311,7 +311,7 @@ TEST(Link, TheOlderGatewayHoldsWhatTwoClaim) {
             "EDGE0203 ProxyGateway shop/a spec.listeners[0].hostnames: `c.com` on port 80 is already claimed; the "
             "listener is left out\n");
   EXPECT_EQ(held(Linked(gateway("b", listener("")) + gateway("a", listener("")))), "a ");
-  EXPECT_EQ(held(Linked(gateway("a@2024", listener("a.com")) + gateway("b@2020", listener("b.com", "TLS")))), "");
+  EXPECT_EQ(held(Linked(gateway("a@2024", listener("a.com")) + gateway("b@2020", listener("b.com", "TLS")))), "b ");
   // On different addresses there is nothing to share.
   EXPECT_EQ(held(Linked(
                 gateway("a", "vipRef: v, " + listener("a.com")) + gateway("b", "vipRef: w, " + listener("a.com")) +
@@ -431,8 +431,8 @@ TEST(Link, WhatIsNotServedIsSaid) {
             "{backendRef: {name: b}, retry: {maxRetries: 1}, buffering: {request: true}, filters: [{type: "
             "RequestMirror, requestMirror: {backendRef: {name: b}}}]}"));
   EXPECT_EQ(l.diagnostics.errors(), 0U);
-  EXPECT_EQ(l.diagnostics.warnings(), 15U) << l.faults(true);
-  EXPECT_EQ(l.config.listeners.size(), 2U);
+  EXPECT_EQ(l.diagnostics.warnings(), 14U) << l.faults(true);
+  EXPECT_EQ(l.config.listeners.size(), 3U);
   EXPECT_EQ(l.config.backends[0].max_connections, 5U);
   EXPECT_EQ(l.config.backends[0].balance, program::Balance::kEwma);
   const Linked off(gateway("web", "compression: {enabled: false}, listeners: [{name: a, port: 80, protocol: HTTP}]"));

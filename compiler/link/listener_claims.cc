@@ -3,6 +3,18 @@
 #include <utility>
 
 namespace edge::compiler::link {
+namespace {
+
+/// A TLS client says which host it wants before it is decided who decrypts.
+bool share_port(std::string_view a, std::string_view b) {
+  return a == b || (a == "HTTPS" && b == "TLS") || (a == "TLS" && b == "HTTPS");
+}
+
+bool headed(const model::Listener& listener) { return listener.proxy_protocol && listener.proxy_protocol->value; }
+
+std::string_view begins(bool with_header) { return with_header ? " with a header" : " without a header"; }
+
+}  // namespace
 
 std::string listener_field(std::size_t index, std::string_view field) {
   std::string text = "spec.listeners[" + std::to_string(index) + "]";
@@ -14,16 +26,25 @@ std::string_view Claims::grant(Claim claim) {
   const model::Listener& asked = listener(claim);
   const std::string port = std::to_string(asked.port.value);
   for (const std::string_view protocol : {"HTTP", "HTTPS", "TCP", "TLS"}) {
-    if (protocol == asked.protocol.value) continue;
+    if (share_port(protocol, asked.protocol.value)) continue;
     if (const auto holder = holder_of(port + " " + std::string(protocol), claim)) {
       refuse(claim, *holder, asked.port.span, "port",
              "port " + port + " is already served with protocol " + std::string(protocol));
       return reason::kProtocolConflict;
     }
   }
+  // Whether a PROXY header comes first has to be known before anything is read.
+  const std::string_view other_begin = begins(!headed(asked));
+  if (const auto holder = holder_of(port + std::string(other_begin), claim)) {
+    refuse(claim, *holder, asked.proxy_protocol ? asked.proxy_protocol->span : asked.port.span, "proxyProtocol",
+           "port " + port + " is already served " + (headed(asked) ? "without" : "with") + " `proxyProtocol`");
+    return reason::kProtocolConflict;
+  }
   if (asked.hostnames.empty()) {
     if (const auto holder = holder_of(port + "|", claim)) {
-      refuse(claim, *holder, asked.name.span, "hostnames", "every host on port " + port + " is already claimed");
+      refuse(claim, *holder, asked.name.span, "hostnames",
+             asked.protocol.value == "TCP" ? "port " + port + " is already claimed"
+                                           : "every host on port " + port + " is already claimed");
       return reason::kHostnameConflict;
     }
   }
@@ -35,6 +56,7 @@ std::string_view Claims::grant(Claim claim) {
     }
   }
   hold(port + " " + asked.protocol.value, claim);
+  hold(port + std::string(begins(headed(asked))), claim);
   if (asked.hostnames.empty()) hold(port + "|", claim);
   for (const Located<HostPattern>& name : asked.hostnames) hold(port + "|" + name.value.text(), claim);
   return {};

@@ -72,6 +72,15 @@ Listener decode_listener(const Fields& entry, std::size_t index, Report& report)
                  "a listener of protocol " + listener.protocol.value + " has no TLS settings",
                  "set protocol to HTTPS or TLS, or leave `tls` out");
   }
+  if (listener.protocol.value == "TCP" && !listener.hostnames.empty()) {
+    report.fault(DiagnosticCode::kExclusiveFields, listener.hostnames[0].span, listener_field(index, "hostnames"),
+                 "connections of protocol TCP name no host", "set protocol to TLS, or leave `hostnames` out");
+  }
+  if (listener.protocol.value == "HTTPS" && listener.tls && listener.tls->mode &&
+      listener.tls->mode->value == "Passthrough") {
+    report.fault(DiagnosticCode::kExclusiveFields, listener.tls->mode->span, listener_field(index, "tls.mode"),
+                 "what passes through is not read as HTTP", "set protocol to TLS, or the mode to Terminate");
+  }
   return listener;
 }
 

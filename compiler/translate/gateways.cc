@@ -47,6 +47,8 @@ class GatewayTranslator {
              "listeners of protocol " + made.protocol.value + " are not served; the listener is left out",
              "HTTP, HTTPS, TLS and TCP are known");
     }
+    // Gateway API has a host name ignored where the protocol has none.
+    if (made.protocol.value == "TCP") made.hostnames.clear();
     const bool plain = made.protocol.value == "HTTP" || made.protocol.value == "TCP";
     if (plain && made.tls) {
       made.refused = "Invalid";
