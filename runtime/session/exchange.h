@@ -10,6 +10,7 @@
 #include "net/http1/head.h"
 #include "program/format.h"
 #include "runtime/match/load.h"
+#include "runtime/policy/policies.h"
 #include "runtime/session/request_id.h"
 #include "runtime/upstream/backend_pool.h"
 
@@ -19,11 +20,13 @@ namespace edge::runtime {
 /// it never leaves its thread.
 struct ThreadProgram {
   std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<const Policies> policies;
   std::vector<std::shared_ptr<BackendPool>> pools;
   /// By listening slot: index of the BindRecord, kNone where this program listens no more.
   std::vector<std::uint32_t> bind_of_slot;
-  /// By bind: some gateway on it has trusted proxies.
-  std::vector<bool> proxies_on_bind;
+  /// By bind: some listener on it asks something of a request before a rule is looked for, trusted proxies or another
+  /// scheme.
+  std::vector<bool> listener_asks;
   std::uint32_t pins = 0;
 };
 
@@ -68,6 +71,8 @@ struct Exchange {
   /// Of the head composed for the upstream, in the thread's scratch until the first wait.
   std::uint32_t head_size = 0;
   RequestId id;
+  /// What policies give to the response.
+  AddedFields added;
 
   std::span<const program::FilterRecord> filters() const {
     return traffic == nullptr ? std::span<const program::FilterRecord>{} : host->view.array(traffic->filters);

@@ -13,14 +13,16 @@ using program::FieldEdits;
 
 constexpr std::uint64_t bit(KnownField field) { return std::uint64_t{1} << static_cast<unsigned>(field); }
 
-// Copies all fields but hop-by-hop ones, those in `skipped`, and those that an edit drops. Runs of lines that stay are
-// copied as one.
-void copy_fields(const HeadFields& fields, std::uint64_t skipped, const FieldEdits& edits, HeadWriter& out) {
-  const bool edited = !edits.none();
+// Copies all fields but hop-by-hop ones, those in `skipped`, and those that an edit drops or a policy replaces. Runs of
+// lines that stay are copied as one.
+void copy_fields(const HeadFields& fields, std::uint64_t skipped, const FieldEdits& edits, const AddedFields* added,
+                 HeadWriter& out) {
+  const bool replaced = added != nullptr && !added->none();
+  const bool edited = !edits.none() || replaced;
   std::size_t run = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const bool stays =
-        !fields.hop_by_hop(i) && (skipped & bit(fields.known(i))) == 0 && !(edited && edits.drops(fields[i].name));
+    const bool stays = !fields.hop_by_hop(i) && (skipped & bit(fields.known(i))) == 0 &&
+                       !(edited && (edits.drops(fields[i].name) || (replaced && added->replaces(fields[i].name))));
     if (stays) continue;
     if (run < i) out.lines(fields.lines(run, i));
     run = i + 1;
@@ -75,7 +77,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     skipped |= bit(KnownField::kXForwardedProto) | bit(KnownField::kXForwardedHost) | bit(KnownField::kXForwardedPort) |
                bit(KnownField::kForwarded) | bit(KnownField::kXRealIp);
   }
-  copy_fields(fields, skipped, from.edits, out);
+  copy_fields(fields, skipped, from.edits, nullptr, out);
 
   const bool edited = !from.edits.none();
   if (!edited || !from.edits.names("x-forwarded-for")) write_forwarded_for(from, out);
@@ -95,19 +97,21 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
 void write_response_head(const ReturnedHead& from, HeadWriter& out) {
   const HeadFields& fields = from.head.fields;
   out.status_line(from.head.status, from.head.reason);
-  copy_fields(fields, never_announced(from.head.status), from.edits, out);
+  copy_fields(fields, never_announced(from.head.status), from.edits, &from.added, out);
   if (!fields.has(KnownField::kDate)) out.field("Date", from.date);
   out.field("Via", kViaName);
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (!from.connection.empty()) out.field("Connection", from.connection);
   from.edits.write(out);
+  if (!from.added.none()) from.added.write(out, &from.edits);
   out.finish();
 }
 
 void write_interim_head(const net::http1::ResponseHead& head, HeadWriter& out) {
   static const program::SectionView kNoSection;
   out.status_line(head.status, head.reason);
-  copy_fields(head.fields, never_announced(head.status), FieldEdits(kNoSection, {}, program::Side::kResponse, {}), out);
+  copy_fields(head.fields, never_announced(head.status), FieldEdits(kNoSection, {}, program::Side::kResponse, {}),
+              nullptr, out);
   out.finish();
 }
 

@@ -6,6 +6,7 @@
 #include "net/http1/head.h"
 #include "net/http1/write.h"
 #include "program/filters.h"
+#include "runtime/policy/added_fields.h"
 
 namespace edge::runtime {
 
@@ -37,6 +38,7 @@ struct ReturnedHead {
   /// For a response without one (RFC 9110 §6.6.1).
   std::string_view date;
   const program::FieldEdits& edits;
+  const AddedFields& added;
 };
 void write_response_head(const ReturnedHead& from, net::http1::HeadWriter& out);
 /// A 1xx response on its way to the client.

@@ -225,7 +225,7 @@ void Relay::answer(std::size_t head_size) {
   const program::SectionView& section = exchange_.host->view;
   const program::FieldEdits edits(section, exchange_.filters(), program::Side::kResponse, exchange_.id.text());
   HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
-  write_response_head({head, body_out_, connection, place_.date, edits}, out);
+  write_response_head({head, body_out_, connection, place_.date, edits, exchange_.added}, out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
 
   from_upstream_.consume(head_size);

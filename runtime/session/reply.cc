@@ -55,6 +55,7 @@ bool accepts_problem(const HeadFields& fields) {
 
 void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out) {
   const std::string_view phrase = net::http1::status_phrase(reply.status);
+  const bool bodiless = reply.status == 204;
   // Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
   std::string body;
   if (context.problem_json) {
@@ -66,13 +67,17 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
   }
   out.status_line(reply.status, phrase);
   out.field("Date", context.date);
-  out.field("Content-Type", context.problem_json ? kProblemType : "text/plain; charset=utf-8");
-  out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
+  if (!bodiless) {
+    out.field("Content-Type", context.problem_json ? kProblemType : "text/plain; charset=utf-8");
+    out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
+  }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));
   out.field("X-Edge-Reason", reply.reason);
+  out.lines(reply.fields);
+  if (context.added != nullptr) context.added->write(out, nullptr);
   if (!context.connection.empty()) out.field("Connection", context.connection);
   out.finish();
-  if (!context.head_only) out.lines(body);
+  if (!context.head_only && !bodiless) out.lines(body);
 }
 
 }  // namespace edge::runtime

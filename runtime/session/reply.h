@@ -6,6 +6,7 @@
 
 #include "net/http1/head.h"
 #include "net/http1/write.h"
+#include "runtime/policy/added_fields.h"
 
 namespace edge::runtime {
 
@@ -18,6 +19,8 @@ struct Reply {
   std::string location;
   /// The message cannot be trusted to end where it seems to, or its body is not wanted.
   bool close = false;
+  /// Further field lines, whole.
+  std::string fields{};
 };
 
 struct ReplyContext {
@@ -26,6 +29,8 @@ struct ReplyContext {
   /// Value of the Connection field, empty for none.
   std::string_view connection;
   std::string_view date;
+  /// What policies give to the response; null for none.
+  const AddedFields* added = nullptr;
 };
 
 /// Whether an Accept field takes application/problem+json (RFC 9457): named, and not with q=0.

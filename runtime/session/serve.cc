@@ -1,7 +1,7 @@
 // The main path, top to bottom:
 //
-//   head read -> decide (none: 404) -> denied: 503 -> size limit: 413 -> redirect -> backend (none: 500)
-//   -> forward (pool, retry, deadline) -> send -> count
+//   head read -> scheme redirect -> decide (none: 404) -> policies (denied: 503) -> size limit: 413 -> redirect
+//   -> backend (none: 500) -> forward (pool, retry, deadline) -> send -> count
 #include <optional>
 #include <string>
 
@@ -9,6 +9,8 @@
 #include "base/hostname.h"
 #include "base/path.h"
 #include "program/filters.h"
+#include "program/scheme_redirect.h"
+#include "runtime/policy/cors.h"
 #include "runtime/session/client_address.h"
 #include "runtime/session/heads.h"
 #include "runtime/session/session.h"
@@ -28,6 +30,8 @@ Reply no_route() { return {404, "no-route", "No route matches this request.", {}
 std::uint64_t client_key(const IpAddress& client) {
   return hash_bytes(0, {reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size()});
 }
+
+bool claims_https(const RequestHead& head) { return head.fields.value(KnownField::kXForwardedProto) == "https"; }
 
 bool is_canary(const RequestHead& head) { return head.fields.value(KnownField::kXCanary) == "true"; }
 
@@ -55,10 +59,9 @@ net::Task<Session::Next> Session::serve() {
   co_return answer(failed, exchange, outcome.body);
 }
 
-// What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5.
+// What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5, D9.
 std::optional<Reply> Session::admit(Exchange& exchange) {
-  Scratch& scratch = worker_.scratch();
-  const RequestHead& head = scratch.request;
+  const RequestHead& head = worker_.scratch().request;
   ++requests_;
   worker_.counters().requests.add();
   exchange.method = head.method;
@@ -70,6 +73,23 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   exchange.program = worker_.pin();
 
   Arrival arrival;
+  if (std::optional<Reply> reply = place(exchange, arrival)) return reply;
+  if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
+    if (std::optional<Reply> reply = to_scheme(exchange, arrival)) return reply;
+  }
+  const std::optional<Decision> decision = choose(exchange, arrival);
+  if (!decision) return no_route();
+  exchange.host = decision->host;
+  exchange.action = decision->action;
+  exchange.traffic = &decision->traffic();
+  if (std::optional<Reply> reply = pass_policies(exchange, arrival)) return reply;
+  return treat(exchange, arrival);
+}
+
+// Host, path and client in the form that everything after this compares.
+std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
+  Scratch& scratch = worker_.scratch();
+  const RequestHead& head = scratch.request;
   if (!head.host.empty()) {
     const auto canonical = canonical_host(head.host, scratch.host);
     if (!canonical) return bad_request("bad-host", "The host name is malformed.");
@@ -81,39 +101,78 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
     if (!normal) return bad_request("bad-path", "The path is malformed, or climbs above its root.");
     arrival.path = *normal;
   }
-  const std::uint32_t bind = exchange.program->bind_of_slot[connection_.slot];
-  if (bind == program::kNone) return no_route();
+  arrival.bind = exchange.program->bind_of_slot[connection_.slot];
+  if (arrival.bind == program::kNone) return no_route();
 
   const LoadedProgram& program = *exchange.program->program;
   arrival.source = connection_.peer;
-  if (exchange.program->proxies_on_bind[bind]) {
-    if (const LoadedListener* listener = find_listener(program, bind, arrival.host)) {
-      const auto proxies = program.listeners_section().array(listener->gateway->trusted_proxies);
+  arrival.secure = connection_.secure();
+  if (exchange.program->listener_asks[arrival.bind]) {
+    arrival.listener = find_listener(program, arrival.bind, arrival.host);
+    if (arrival.listener != nullptr) {
+      const auto proxies = program.listeners_section().array(arrival.listener->gateway->trusted_proxies);
       arrival.peer_trusted = trusted(proxies, connection_.peer);
       arrival.source = client_address(proxies, connection_.peer, head.fields);
+      arrival.secure = arrival.secure || (arrival.peer_trusted && claims_https(head));
     }
   }
   const bool keeps_id = arrival.peer_trusted && exchange.id.keep(head.fields.value(KnownField::kXRequestId));
   if (!keeps_id) exchange.id.generate(worker_.unix_milliseconds(), worker_.random());
-
-  const program::RequestView view{head.method_text, arrival.host,      arrival.path,
-                                  head.query,       head.fields.all(), arrival.source};
-  const std::optional<Decision> decision = decide(program, bind, view, worker_.match_scratch());
-  if (!decision) return no_route();
-  exchange.host = decision->host;
-  exchange.action = decision->action;
-  exchange.traffic = &decision->traffic();
-  return treat(exchange, arrival);
+  return std::nullopt;
 }
 
-// What the rule does with it. Rules D3, D4, D11. Without a reply, the head to send stands in the thread's scratch.
+// A request in plain text where the listener wants another scheme. Rule D9: whoever says that it came by TLS is
+// believed, trusted or not; it gets what it would have got by TLS, and no proxy that was not listed sends it in
+// circles.
+std::optional<Reply> Session::to_scheme(const Exchange& exchange, const Arrival& arrival) {
+  const RequestHead& head = worker_.scratch().request;
+  if (connection_.secure() || claims_https(head)) return std::nullopt;
+  const program::SectionView& section = exchange.program->program->listeners_section();
+  const auto& settings = section.array(arrival.listener->record->scheme_redirect)[0];
+  auto to =
+      program::scheme_redirect(section, settings, {head.host, head.path, arrival.path, head.query, head.has_query});
+  if (!to) return std::nullopt;
+  if (head.host.empty()) return bad_request("bad-host", "The request names no host to be sent to.");
+  return Reply{to->status, "scheme-redirect", {}, std::move(to->location), false};
+}
+
+// Rules D1, D2, D5. A preflight asks about a request of another method: the rule that would take that one answers, if
+// it has CORS.
+std::optional<Decision> Session::choose(const Exchange& exchange, const Arrival& arrival) {
+  const RequestHead& head = worker_.scratch().request;
+  const LoadedProgram& program = *exchange.program->program;
+  program::RequestView view{head.method_text, arrival.host,      arrival.path,
+                            head.query,       head.fields.all(), arrival.source};
+  if (const std::string_view method = preflight_method(head); !method.empty()) {
+    view.method = method;
+    const std::optional<Decision> asked_for = decide(program, arrival.bind, view, worker_.match_scratch());
+    if (asked_for && answers_preflight(exchange.program->policies->chain(*asked_for->host, asked_for->traffic()))) {
+      return asked_for;
+    }
+    view.method = head.method_text;
+  }
+  return decide(program, arrival.bind, view, worker_.match_scratch());
+}
+
+// Rule D4.
+std::optional<Reply> Session::pass_policies(Exchange& exchange, const Arrival& arrival) {
+  if ((exchange.traffic->flags & program::kDenied) != 0) {
+    return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
+  }
+  const auto chain = exchange.program->policies->chain(*exchange.host, *exchange.traffic);
+  if (chain.empty()) return std::nullopt;
+  const Asked asked{worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure,
+                    worker_.loop().now()};
+  auto answer = pass(chain, asked, worker_.rate_limits(), exchange.added);
+  if (!answer) return std::nullopt;
+  return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
+}
+
+// What the rule does with it. Rules D3, D11. Without a reply, the head to send stands in the thread's scratch.
 std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
   const program::TrafficRecord& traffic = *exchange.traffic;
   const program::SectionView& section = exchange.host->view;
-  if ((traffic.flags & program::kDenied) != 0) {
-    return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
-  }
   const bool limited = traffic.max_request_body != 0 && head.body.kind == BodyKind::kLength;
   if (limited && head.body.length > traffic.max_request_body) {
     return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};

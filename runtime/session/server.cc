@@ -140,10 +140,11 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   if (!prepared.ok()) return prepared;
 
   impl.shared.backends.configure(program->backends(), program->backends_section());
+  const auto policies = std::make_shared<const Policies>(*program);
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
-    worker.take(program, bind_of_slot);
+    worker.take(program, policies, bind_of_slot);
     for (Impl::Opening& opening : openings) worker.listen(opening.slot, std::move(opening.sockets[index]));
   });
   impl.on_every_worker([&](std::size_t, Worker& worker) {

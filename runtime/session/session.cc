@@ -129,6 +129,7 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   context.problem_json = exchange.accepts_problem;
   context.connection = close ? "close" : (exchange.minor == 0 ? "keep-alive" : "");
   context.date = worker_.date();
+  context.added = &exchange.added;
   HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   write_reply(reply, context, out);
   worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();

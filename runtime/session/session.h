@@ -10,6 +10,7 @@
 #include "net/http1/parse.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "runtime/match/decide.h"
 #include "runtime/session/client_connection.h"
 #include "runtime/session/client_session.h"
 #include "runtime/session/exchange.h"
@@ -55,6 +56,10 @@ class Session final : public ClientSession {
     std::string_view path;
     IpAddress source;
     bool peer_trusted = false;
+    /// The client's connection is encrypted, or that with the trusted proxy before us.
+    bool secure = false;
+    std::uint32_t bind = program::kNone;
+    const LoadedListener* listener = nullptr;
   };
 
   // session.cc: the connection
@@ -70,6 +75,10 @@ class Session final : public ClientSession {
   // serve.cc: the request
   net::Task<Next> serve();
   std::optional<Reply> admit(Exchange& exchange);
+  std::optional<Reply> place(Exchange& exchange, Arrival& arrival);
+  std::optional<Reply> to_scheme(const Exchange& exchange, const Arrival& arrival);
+  std::optional<Decision> choose(const Exchange& exchange, const Arrival& arrival);
+  std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival);
   std::optional<Reply> treat(Exchange& exchange, const Arrival& arrival);
 
   // forward.cc: the way to the backend and back

@@ -111,22 +111,26 @@ void Worker::call(const std::function<void()>& work) {
   done.wait();
 }
 
-void Worker::take(std::shared_ptr<const LoadedProgram> program, std::vector<std::uint32_t> bind_of_slot) {
+void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
+                  std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), shared_.options.upstream_idle_timeout);
+  next->policies = std::move(policies);
   next->bind_of_slot = std::move(bind_of_slot);
   const program::SectionView& section = program->listeners_section();
   for (const program::BindRecord& bind : program->binds()) {
-    bool proxies = false;
-    const auto look = [&](std::uint32_t listener) {
-      if (listener != program::kNone) proxies |= program->listener(listener).gateway->trusted_proxies.count != 0;
+    bool asks = false;
+    const auto look = [&](std::uint32_t index) {
+      if (index == program::kNone) return;
+      const LoadedListener& listener = program->listener(index);
+      asks |= listener.gateway->trusted_proxies.count != 0 || listener.record->scheme_redirect.count != 0;
     };
     look(bind.listeners.fallback);
     for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
       look(entry.exact);
       look(entry.wildcard);
     }
-    next->proxies_on_bind.push_back(proxies);
+    next->listener_asks.push_back(asks);
   }
   next->program = std::move(program);
   program_ = ProgramPin(next.release());

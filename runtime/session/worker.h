@@ -12,6 +12,7 @@
 
 #include "net/loop.h"
 #include "runtime/match/decide.h"
+#include "runtime/policy/rate_limit_table.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/scratch.h"
@@ -30,6 +31,8 @@ struct SharedState {
   std::atomic<std::size_t> connections{0};
   /// What is known of each backend; written by a request only where it fails, or where load is weighed.
   Backends backends;
+  /// Touched by requests to routes with a rate limit.
+  RateLimitTable rate_limits;
 };
 
 class Worker {
@@ -52,7 +55,8 @@ class Worker {
 
   // On the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
-  void take(std::shared_ptr<const LoadedProgram> program, std::vector<std::uint32_t> bind_of_slot);
+  void take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
+            std::vector<std::uint32_t> bind_of_slot);
   void listen(std::uint32_t slot, net::Fd listener);
   void close_listener(std::uint32_t slot);
   void refresh_endpoints() { pools_.refresh(); }
@@ -67,6 +71,7 @@ class Worker {
   Counters& counters() { return counters_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
+  RateLimitTable& rate_limits() { return shared_.rate_limits; }
   ProgramPin pin() const { return program_; }
   const ServerOptions& options() const { return shared_.options; }
   const bool& draining() const { return draining_; }
