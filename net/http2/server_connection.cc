@@ -82,19 +82,21 @@ ServerConnection::ServerConnection(ServerEngine& engine, Owner& owner, Time now)
                                         static_cast<std::int32_t>(settings.connection_window));
 }
 
-ServerConnection::~ServerConnection() {
+void ServerConnection::close() {
   while (all_ != nullptr) {
     ServerStream* stream = all_;
     unlink(*stream);
     stream->closed(false);
     if (!stream->attached_) delete stream;
   }
+  opened_first_ = opened_last_ = nullptr;
   nghttp2_session_del(session_);
+  session_ = nullptr;
 }
 
 bool ServerConnection::feed(std::string_view bytes, Time now) {
   now_ = now;
-  if (failed_) return false;
+  if (failed_ || session_ == nullptr) return false;
   const auto taken =
       nghttp2_session_mem_recv(session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (taken < 0) {
@@ -124,7 +126,7 @@ std::size_t ServerConnection::produce(std::span<char> out, Time now) {
   now_ = now;
   out_ = out;
   produced_ = 0;
-  while (out_.size() - produced_ > kLargestPiece) {
+  while (session_ != nullptr && out_.size() - produced_ > kLargestPiece) {
     const std::uint8_t* piece = nullptr;
     const auto size = nghttp2_session_mem_send(session_, &piece);
     if (size <= 0) {
@@ -146,9 +148,12 @@ char* ServerConnection::room(std::size_t size) {
   return to;
 }
 
-bool ServerConnection::output_waiting() const { return nghttp2_session_want_write(session_) != 0; }
+bool ServerConnection::output_waiting() const {
+  return session_ != nullptr && nghttp2_session_want_write(session_) != 0;
+}
 
 bool ServerConnection::over() const {
+  if (session_ == nullptr) return true;
   return !output_waiting() && (failed_ || nghttp2_session_want_read(session_) == 0);
 }
 

@@ -73,8 +73,7 @@ class ServerConnection {
   };
 
   ServerConnection(ServerEngine& engine, Owner& owner, Time now);
-  /// Streams that sessions still hold see their connection broken.
-  ~ServerConnection();
+  ~ServerConnection() { close(); }
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
@@ -103,6 +102,8 @@ class ServerConnection {
   void go_away();
   /// Ends the connection: ENHANCE_YOUR_CALM.
   void give_up();
+  /// Forgets all. Streams that sessions still hold see their connection broken; nothing is produced any more.
+  void close();
   /// Nothing will come and nothing is to be sent any more.
   bool over() const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/session/http2_session.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -49,6 +50,10 @@ net::Detached Session::run() {
         state = wake == Wake::kTimeout && !inlet_.empty() ? HeadState::kFault : HeadState::kGone;
       }
     }
+    if (state == HeadState::kHttp2) {
+      become_http2();
+      co_return;
+    }
     if (state == HeadState::kGone) {
       next = Next::kClose;
     } else if (state == HeadState::kComplete) {
@@ -84,6 +89,8 @@ Session::HeadState Session::read_head() {
   if (torn_) return HeadState::kMore;
   hint_ = {};
   if (parsed.state == ParseState::kFault) {
+    // Prior knowledge (RFC 9113 §3.3): the preface is no request of HTTP/1.1, on purpose.
+    if (requests_ == 0 && kind_ == Kind::kConnection && begins_http2(inlet_.unread())) return HeadState::kHttp2;
     fault_ = parsed.fault;
     return HeadState::kFault;
   }
@@ -103,6 +110,13 @@ net::Time Session::head_deadline() const {
 
 void Session::drain() {
   if (idle_) waiter_.wake(Wake::kReady);
+}
+
+void Session::become_http2() {
+  auto* session = new Http2Session(worker_, std::move(connection_), client_.release(), inlet_.unread());
+  worker_.hand_over(*this, *session);
+  worker_.forget(*this);
+  session->start();
 }
 
 // A head that cannot be served: at fault, or too slow.

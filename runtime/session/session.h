@@ -35,7 +35,7 @@ class Session final : public ClientSession {
   void cancel() override { waiter_.cancel(); }
 
  private:
-  enum class HeadState : std::uint8_t { kComplete, kMore, kFault, kGone };
+  enum class HeadState : std::uint8_t { kComplete, kMore, kFault, kHttp2, kGone };
   /// How a request left the connection. kLinger: closed, but the client may still be sending.
   enum class Next : std::uint8_t { kAgain, kClose, kLinger, kReset };
   /// Whether the request's body still stands between its head and the next request.
@@ -70,6 +70,7 @@ class Session final : public ClientSession {
   net::Task<bool> flush();
   net::Task<Next> rest();
   Next refuse();
+  void become_http2();
   Next answer(const Reply& reply, const Exchange& exchange, BodyState body);
 
   // serve.cc: the request

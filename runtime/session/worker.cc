@@ -77,6 +77,7 @@ Worker::Worker(SharedState& shared)
     : shared_(shared),
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
+      http2_({head_limits(shared.options)}, random_.next()),
       pools_(loop_, shared.backends, random_.next()) {
   // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
   program_ = ProgramPin(new ThreadProgram);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/http2/server_connection.h"
 #include "net/loop.h"
 #include "runtime/match/decide.h"
 #include "runtime/policy/rate_limit_table.h"
@@ -68,6 +69,7 @@ class Worker {
   net::Loop& loop() { return loop_; }
   Scratch& scratch() { return scratch_; }
   MatchScratch& match_scratch() { return match_scratch_; }
+  net::http2::ServerEngine& http2() { return http2_; }
   Counters& counters() { return counters_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
@@ -106,6 +108,7 @@ class Worker {
   SplitSequence split_;
   Scratch scratch_;
   MatchScratch match_scratch_;
+  net::http2::ServerEngine http2_;
   Pools pools_;
   ProgramPin program_;
   std::vector<std::unique_ptr<Listener>> listeners_;
