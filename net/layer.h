@@ -26,6 +26,8 @@ class Layer {
   virtual bool finish(Channel& channel) = 0;
   /// Makes the end of the channel one that the peer sees as a failure.
   virtual void reset(Channel& channel) = 0;
+  /// Of a broken connection: the peer said, or it is known, that it has acted on nothing of what was sent.
+  virtual bool untouched() const { return false; }
 };
 
 /// What a channel is opened over. Without a descriptor there must be a layer.

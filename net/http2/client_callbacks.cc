@@ -1,0 +1,247 @@
+// nghttp2's view of a connection to a backend: frames to streams, and streams' text to frames. No session is resumed in
+// here.
+#include "net/http2/client_callbacks.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <nghttp2/nghttp2.h>
+
+#include "net/http2/client_connection.h"
+#include "net/http2/client_stream.h"
+#include "net/http2/errors.h"
+#include "net/http2/field_rules.h"
+#include "net/http2/response_reader.h"
+
+namespace edge::net::http2 {
+namespace {
+
+constexpr std::size_t kFrameHead = 9;
+
+std::string_view view(const std::uint8_t* bytes, std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+ClientConnection& connection_of(void* user_data) { return *static_cast<ClientConnection*>(user_data); }
+
+bool ends_stream(const nghttp2_frame_hd& head) { return (head.flags & NGHTTP2_FLAG_END_STREAM) != 0; }
+
+}  // namespace
+
+struct ClientCallbacks {
+  using Fault = ResponseText::Fault;
+
+  static ClientStream* find(nghttp2_session* session, std::int32_t id) {
+    return static_cast<ClientStream*>(nghttp2_session_get_stream_user_data(session, id));
+  }
+
+  // A malformed message is a stream error (RFC 9113 §8.1.1).
+  static int malformed(nghttp2_session* session, std::int32_t id) {
+    nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  }
+
+  static int begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    ClientStream* stream = find(session, frame->hd.stream_id);
+    if (stream != nullptr && !stream->has_head_) connection_of(user_data).text_.begin(stream->in_.heads());
+    return 0;
+  }
+
+  static int header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t* name,
+                    std::size_t name_size, const std::uint8_t* value, std::size_t value_size, std::uint8_t,
+                    void* user_data) {
+    const std::int32_t id = frame->hd.stream_id;
+    ClientStream* stream = find(session, id);
+    if (stream == nullptr) return 0;
+    const std::string_view field_name = view(name, name_size);
+    const std::string_view field_value = view(value, value_size);
+    if (!stream->has_head_) {
+      const bool good = connection_of(user_data).text_.add(field_name, field_value) == Fault::kNone;
+      return good ? 0 : malformed(session, id);
+    }
+    const bool valid =
+        valid_name(field_name) && valid_value(field_value) && !connection_specific(field_name, field_value);
+    if (!valid) return malformed(session, id);
+    if (!passes_as_trailer(field_name)) return 0;
+    return stream->in_.add_trailer(field_name, field_value) ? 0 : malformed(session, id);
+  }
+
+  // nghttp2 would leave such a field out and go on; what was refused once is not to be understood in another way later.
+  static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
+                            const std::uint8_t*, std::size_t, std::uint8_t, void*) {
+    return malformed(session, frame->hd.stream_id);
+  }
+
+  static int frame_received(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    ClientConnection& connection = connection_of(user_data);
+    switch (frame->hd.type) {
+      case NGHTTP2_HEADERS:
+        return headers_received(connection, session, *frame);
+      case NGHTTP2_DATA:
+        if (ends_stream(frame->hd)) {
+          if (ClientStream* stream = find(session, frame->hd.stream_id)) stream->response_ended();
+        } else if (frame->hd.length == frame->data.padlen) {
+          connection.spend(1);
+          break;
+        }
+        connection.patience_.earn(2);
+        break;
+      case NGHTTP2_GOAWAY:
+        connection.owner_.stream_ended();
+        break;
+      default:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) connection.spend(1);
+        break;
+    }
+    return 0;
+  }
+
+  static int headers_received(ClientConnection& connection, nghttp2_session* session, const nghttp2_frame& frame) {
+    ClientStream* stream = find(session, frame.hd.stream_id);
+    if (stream == nullptr) return 0;
+    connection.patience_.earn(2);
+    const bool last = ends_stream(frame.hd);
+    if (!stream->has_head_) {
+      if (connection.text_.finish(last, stream->method_) != Fault::kNone) {
+        malformed(session, frame.hd.stream_id);
+        return 0;
+      }
+      stream->has_head_ = !connection.text_.interim();
+      // Many interim heads are counted by who relays them; here they may not grow without bound.
+      if (!stream->has_head_) connection.spend(Patience::kReset);
+      stream->in_.set_chunked(connection.text_.chunked());
+      if (stream->channel_ != nullptr) stream->channel_->signal(kRead);
+    }
+    if (last) stream->response_ended();
+    return 0;
+  }
+
+  static int data_chunk(nghttp2_session* session, std::uint8_t, std::int32_t id, const std::uint8_t* data,
+                        std::size_t size, void*) {
+    // One stream's session that takes nothing must not hold up the others.
+    nghttp2_session_consume_connection(session, size);
+    if (ClientStream* stream = find(session, id)) stream->data_came(view(data, size));
+    return 0;
+  }
+
+  static int stream_closed(nghttp2_session* session, std::int32_t id, std::uint32_t error, void* user_data) {
+    ClientStream* stream = find(session, id);
+    if (stream == nullptr) return 0;
+    ClientConnection& connection = connection_of(user_data);
+    nghttp2_session_set_stream_user_data(session, id, nullptr);
+    connection.unlink(*stream);
+    stream->closed(error == NGHTTP2_REFUSED_STREAM || !stream->head_sent_);
+    connection.owner_.stream_ended();
+    return 0;
+  }
+
+  static int frame_sent(nghttp2_session* session, const nghttp2_frame* frame, void*) {
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    if (ClientStream* stream = find(session, frame->hd.stream_id)) stream->head_sent_ = true;
+    return 0;
+  }
+
+  // After GOAWAY, or a head that is too large for nghttp2. The stream never came to be.
+  static int frame_not_sent(nghttp2_session* session, const nghttp2_frame* frame, int, void* user_data) {
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    return stream_closed(session, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM, user_data);
+  }
+
+  // A stream whose session has left may still be asked for, until its reset was sent.
+  static ssize_t read_body(nghttp2_session* session, std::int32_t id, std::uint8_t*, std::size_t length,
+                           std::uint32_t* flags, nghttp2_data_source*, void* user_data) {
+    ClientStream* stream = find(session, id);
+    if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    const std::size_t size = std::min(length, stream->out_.size());
+    const bool ended = stream->reader_.ended();
+    if (size == 0 && !ended) {
+      stream->deferred_ = true;
+      return NGHTTP2_ERR_DEFERRED;
+    }
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (ended && size == stream->out_.size()) {
+      *flags |= NGHTTP2_DATA_FLAG_EOF;
+      if (!stream->reader_.trailer_lines().empty()) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        connection_of(user_data).submit_trailers(*stream);
+      }
+    }
+    return static_cast<ssize_t>(size);
+  }
+
+  static int send_body(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head, std::size_t size,
+                       nghttp2_data_source*, void* user_data) {
+    ClientStream* stream = find(session, frame->hd.stream_id);
+    if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    char* to = connection_of(user_data).room_for(kFrameHead + size);
+    if (to == nullptr) return NGHTTP2_ERR_WOULDBLOCK;
+    std::memcpy(to, head, kFrameHead);
+    if (size != 0) std::memcpy(to + kFrameHead, stream->out_.view().data(), size);
+    stream->sent(size);
+    return 0;
+  }
+};
+
+namespace {
+
+nghttp2_nv pair_of(const Field& field) {
+  // nghttp2 copies both and lowers the name; it takes no const.
+  const auto bytes = [](std::string_view text) {
+    return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
+  };
+  return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
+/// The fields for one submission. A head has no more than HeadFields::kMax, the pseudo-fields and `te`.
+class Pairs {
+ public:
+  explicit Pairs(const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+      if (count_ < pairs_.size()) pairs_[count_++] = pair_of(field);
+    }
+  }
+  const nghttp2_nv* data() const { return pairs_.data(); }
+  std::size_t size() const { return count_; }
+
+ private:
+  std::size_t count_ = 0;
+  std::array<nghttp2_nv, http1::HeadFields::kMax + 5> pairs_;
+};
+
+}  // namespace
+
+bool ClientConnection::submit(ClientStream& stream, const http1::RequestHead& head) {
+  request_fields(head, secure_ ? "https" : "http", engine_.fields_);
+  const Pairs pairs(engine_.fields_);
+  nghttp2_data_provider body{};
+  body.read_callback = ClientCallbacks::read_body;
+  stream.method_ = head.method;
+  const std::int32_t id = nghttp2_submit_request(session_, nullptr, pairs.data(), pairs.size(),
+                                                 stream.reader_.ended() ? nullptr : &body, &stream);
+  if (id < 0) return false;
+  stream.id_ = id;
+  owner_.output_waits();
+  return true;
+}
+
+void ClientConnection::submit_trailers(ClientStream& stream) {
+  trailer_fields(stream.reader_.trailer_lines(), engine_.fields_);
+  const Pairs pairs(engine_.fields_);
+  nghttp2_submit_trailer(session_, stream.id_, pairs.data(), pairs.size());
+}
+
+void set_client_callbacks(nghttp2_session_callbacks* callbacks) {
+  using Self = ClientCallbacks;
+  nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Self::begin_headers);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, Self::header);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Self::invalid_header);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Self::frame_received);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Self::data_chunk);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Self::stream_closed);
+  nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, Self::frame_sent);
+  nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, Self::frame_not_sent);
+  nghttp2_session_callbacks_set_send_data_callback(callbacks, Self::send_body);
+}
+
+}  // namespace edge::net::http2

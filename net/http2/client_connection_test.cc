@@ -1,0 +1,414 @@
+#include "net/http2/client_connection.h"
+
+#include <array>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "net/http1/chunked.h"
+#include "net/http2/server_connection.h"
+#include "net/loop.h"
+
+namespace edge::net::http2 {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Quiet final : ServerConnection::Owner, ClientConnection::Owner {
+  void output_waits() override {}
+  void stream_ended() override { ++ended; }
+  int ended = 0;
+};
+
+/// A session's channel over one stream.
+class Stream final : public Channel {
+ public:
+  Stream(Loop& loop, std::unique_ptr<Layer> layer) { open(loop, Transport{Fd(), std::move(layer)}); }
+
+  bool write(std::string_view text) {
+    const iovec piece{const_cast<char*>(text.data()), text.size()};
+    return send({&piece, 1}).kind == Transfer::Kind::kDone;
+  }
+  /// What is there; `!` stands for a failure, `.` for an end.
+  std::string read(std::size_t at_once = 4096) {
+    std::string text;
+    std::string bytes(at_once, '\0');
+    for (;;) {
+      const Transfer got = receive(bytes);
+      if (got.kind == Transfer::Kind::kFailed) return text + "!";
+      if (got.kind == Transfer::Kind::kEnd) return text + ".";
+      if (got.kind == Transfer::Kind::kWouldBlock) return text;
+      text.append(bytes, 0, got.bytes);
+    }
+  }
+};
+
+/// A backend's frames, written by hand.
+std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, std::string_view payload) {
+  std::string out;
+  out += static_cast<char>(payload.size() >> 16);
+  out += static_cast<char>(payload.size() >> 8);
+  out += static_cast<char>(payload.size());
+  out += static_cast<char>(type);
+  out += static_cast<char>(flags);
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(stream >> shift);
+  return out.append(payload);
+}
+
+constexpr std::uint8_t kData = 0;
+constexpr std::uint8_t kHeaders = 1;
+constexpr std::uint8_t kReset = 3;
+constexpr std::uint8_t kSettings = 4;
+constexpr std::uint8_t kPing = 6;
+constexpr std::uint8_t kGoAway = 7;
+constexpr std::uint8_t kEndStream = 1;
+constexpr std::uint8_t kEndHeaders = 4;
+
+/// Literals without indexing (RFC 7541 §6.2.2).
+std::string block(std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+  std::string out;
+  for (const auto& [name, value] : fields) {
+    out += '\0';
+    out += static_cast<char>(name.size());
+    out += name;
+    out += static_cast<char>(value.size());
+    out += value;
+  }
+  return out;
+}
+
+std::string number(std::uint32_t value) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
+  return out;
+}
+
+class Http2Client : public ::testing::Test {
+ protected:
+  std::unique_ptr<Stream> open() { return std::make_unique<Stream>(loop, client.open_stream()); }
+
+  /// What the client has to say.
+  std::string output() {
+    std::string all;
+    std::string bytes(64 * 1024, '\0');
+    while (const std::size_t size = client.produce(bytes, now)) all.append(bytes, 0, size);
+    return all;
+  }
+  bool say(std::string_view bytes) { return client.feed(bytes, now); }
+  /// A backend that took the connection, and the first request on it, `GET /`.
+  std::unique_ptr<Stream> ask(std::string_view request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n") {
+    auto stream = open();
+    EXPECT_TRUE(stream->write(request));
+    output();
+    if (!std::exchange(greeted, true)) EXPECT_TRUE(say(frame(kSettings, 0, 0, "")));
+    return stream;
+  }
+
+  Loop loop;
+  Time now{};
+  Quiet quiet;
+  ClientEngine engine{ClientSettings{.head = {}, .max_streams = 3}};
+  ClientConnection client{engine, quiet, false, now};
+  bool greeted = false;
+};
+
+/// The same with a server of ours at the other end.
+class Http2Pair : public Http2Client {
+ protected:
+  void exchange() {
+    std::string bytes(64 * 1024, '\0');
+    for (bool moved = true; moved;) {
+      moved = false;
+      while (const std::size_t size = client.produce(bytes, now)) {
+        server.feed({bytes.data(), size}, now);
+        moved = true;
+      }
+      while (const std::size_t size = server.produce(bytes, now)) {
+        client.feed({bytes.data(), size}, now);
+        moved = true;
+      }
+    }
+  }
+  std::unique_ptr<Stream> accept() {
+    exchange();
+    auto layer = server.next_opened();
+    return layer == nullptr ? nullptr : std::make_unique<Stream>(loop, std::move(layer));
+  }
+
+  ServerEngine server_engine{ServerSettings{}, 1};
+  ServerConnection server{server_engine, quiet, now};
+};
+
+TEST_F(Http2Pair, ARequestAndItsAnswerAreTextAtBothEnds) {
+  auto ours = open();
+  ASSERT_TRUE(ours->write("GET /cart?x=1 HTTP/1.1\r\nHost: shop.example\r\nX-A: b\r\nConnection: keep-alive\r\n\r\n"));
+  auto theirs = accept();
+  ASSERT_NE(theirs, nullptr);
+  EXPECT_EQ(theirs->read(), "GET /cart?x=1 HTTP/1.1\r\nhost: shop.example\r\nx-a: b\r\nte: trailers\r\n\r\n.");
+  ASSERT_TRUE(theirs->write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-B: c\r\n\r\nhello"));
+  exchange();
+  EXPECT_EQ(ours->read(), "HTTP/1.1 200 OK\r\ncontent-length: 5\r\nx-b: c\r\n\r\nhello.");
+  EXPECT_EQ(client.streams(), 0U);
+}
+
+TEST_F(Http2Pair, BodiesWithoutALengthAndTrailersPassBothWays) {
+  auto ours = open();
+  ASSERT_TRUE(ours->write("POST /s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"));
+  auto theirs = accept();
+  ASSERT_NE(theirs, nullptr);
+  EXPECT_EQ(theirs->read(),
+            "POST /s HTTP/1.1\r\nhost: a\r\nte: trailers\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
+  ASSERT_TRUE(ours->write("2\r\nde\r\n0\r\nx-sum: 5\r\n\r\n"));
+  exchange();
+  EXPECT_EQ(theirs->read(), "2\r\nde\r\n0\r\nx-sum: 5\r\n\r\n.");
+  ASSERT_TRUE(theirs->write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"));
+  exchange();
+  EXPECT_EQ(ours->read(), "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n");
+  ASSERT_TRUE(theirs->write("0\r\ngrpc-status: 0\r\n\r\n"));
+  exchange();
+  EXPECT_EQ(ours->read(), "0\r\ngrpc-status: 0\r\n\r\n.");
+}
+
+TEST_F(Http2Pair, ALargeBodyWaitsForItsReader) {
+  auto ours = open();
+  std::string request = "PUT /big HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n";
+  ASSERT_TRUE(ours->write(request));
+  auto theirs = accept();
+  ASSERT_NE(theirs, nullptr);
+  std::size_t sent = 0;
+  while (sent < 300000 && ours->write(std::string(50000, 'x'))) {
+    sent += 50000;
+    exchange();
+  }
+  // The window of the one stream is shut, and what we hold for it is one piece.
+  EXPECT_LT(sent, 300000U);
+  std::string got = theirs->read();
+  for (int turns = 0; turns < 100 && !got.ends_with('.'); ++turns) {
+    exchange();
+    if (sent < 300000 && ours->write(std::string(50000, 'x'))) sent += 50000;
+    exchange();
+    got += theirs->read();
+  }
+  EXPECT_EQ(got.size() - got.find("\r\n\r\n") - 4, 300001U) << "with the end";
+}
+
+TEST_F(Http2Pair, ASessionThatLeavesCancelsItsStream) {
+  auto ours = open();
+  ASSERT_TRUE(ours->write("POST /s HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc"));
+  auto theirs = accept();
+  ASSERT_NE(theirs, nullptr);
+  EXPECT_TRUE(theirs->read().ends_with("abc"));
+  ours.reset();
+  exchange();
+  EXPECT_EQ(theirs->read(), "!");
+  EXPECT_TRUE(theirs->hung_up());
+  EXPECT_EQ(client.streams(), 0U);
+  EXPECT_EQ(quiet.ended, 1);
+}
+
+TEST_F(Http2Pair, AnswersAreReadIntoAnyRoom) {
+  for (const std::size_t room : {1U, 2U, 5U, 20U, 21U, 22U, 40U}) {
+    auto ours = open();
+    ASSERT_TRUE(ours->write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+    auto theirs = accept();
+    ASSERT_NE(theirs, nullptr);
+    ASSERT_TRUE(theirs->write(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n"));
+    exchange();
+    const std::string text = ours->read(room);
+    http1::ChunkedDecoder decoder;
+    std::string_view body = std::string_view(text).substr(text.find("\r\n\r\n") + 4);
+    std::string decoded;
+    http1::ChunkedDecoder::Step step;
+    while (step.state == http1::ChunkedDecoder::State::kMore && !body.empty()) {
+      step = decoder.next(body);
+      decoded += step.data;
+      body.remove_prefix(step.consumed);
+    }
+    EXPECT_EQ(step.state, http1::ChunkedDecoder::State::kEnd) << room;
+    EXPECT_EQ(decoded, "abcdefghijklmnopqrstuvwxyz");
+    EXPECT_EQ(body, ".");
+  }
+}
+
+TEST_F(Http2Client, HeadsAreFramedByWhatTheStreamSays) {
+  struct Case {
+    std::string_view request;
+    std::string frames;
+    std::string_view text;
+  };
+  const std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const std::uint8_t both = kEndHeaders | kEndStream;
+  const Case cases[] = {
+      {get, frame(kHeaders, both, 1, block({{":status", "200"}, {"grpc-status", "12"}})),
+       "HTTP/1.1 200 OK\r\ngrpc-status: 12\r\ncontent-length: 0\r\n\r\n."},
+      {get, frame(kHeaders, both, 1, block({{":status", "204"}, {"content-length", "0"}})),
+       "HTTP/1.1 204 No Content\r\n\r\n."},
+      {get, frame(kHeaders, both, 1, block({{":status", "304"}, {"etag", "\"x\""}})),
+       "HTTP/1.1 304 Not Modified\r\netag: \"x\"\r\n\r\n."},
+      {"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n",
+       frame(kHeaders, both, 1, block({{":status", "200"}, {"content-length", "70"}})),
+       "HTTP/1.1 200 OK\r\ncontent-length: 70\r\n\r\n."},
+      {get,
+       frame(kHeaders, kEndHeaders, 1, block({{":status", "103"}, {"link", "</a>"}})) +
+           frame(kHeaders, both, 1, block({{":status", "404"}})),
+       "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n."},
+      // Fields that mean something before the body are dropped behind it.
+      {get,
+       frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}})) +
+           frame(kHeaders, both, 1, block({{"grpc-status", "0"}, {"set-cookie", "a=b"}})),
+       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\ngrpc-status: 0\r\n\r\n."},
+  };
+  for (const Case& c : cases) {
+    Quiet owner;
+    ClientConnection connection(engine, owner, false, now);
+    Stream stream(loop, connection.open_stream());
+    ASSERT_TRUE(stream.write(c.request));
+    std::string bytes(64 * 1024, '\0');
+    while (connection.produce(bytes, now) != 0) {
+    }
+    EXPECT_TRUE(connection.feed(frame(kSettings, 0, 0, "") + c.frames, now));
+    EXPECT_EQ(stream.read(), c.text);
+  }
+}
+
+TEST_F(Http2Client, WhatCouldSplitAMessageNeverBecomesText) {
+  const std::uint8_t both = kEndHeaders | kEndStream;
+  const std::string bad[] = {
+      block({{":status", "200"}, {"x-a", "b\r\nx-c: d"}}),
+      block({{":status", "200"}, {"x-a\r\nb", "c"}}),
+      block({{":status", "200"}, {"x a", "b"}}),
+      block({{":status", "200"}, {"X-A", "b"}}),
+      block({{":status", "200"}, {"connection", "close"}}),
+      block({{":status", "200"}, {"transfer-encoding", "chunked"}}),
+      block({{":status", "200"}, {":status", "200"}}),
+      block({{":status", "2000"}}),
+      block({{":status", "20x"}}),
+      block({{":status", "101"}}),
+      block({{"x-a", "b"}}),
+      block({{":status", "100"}}),
+      block({{":status", "200"}, {"content-length", "5"}}),
+      block({{":status", "200"}, {"content-length", "1"}, {"content-length", "2"}}),
+  };
+  for (const std::string& fields : bad) {
+    Quiet owner;
+    ClientConnection connection(engine, owner, false, now);
+    Stream stream(loop, connection.open_stream());
+    ASSERT_TRUE(stream.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+    std::string bytes(64 * 1024, '\0');
+    while (connection.produce(bytes, now) != 0) {
+    }
+    EXPECT_TRUE(connection.feed(frame(kSettings, 0, 0, "") + frame(kHeaders, both, 1, fields), now));
+    while (connection.produce(bytes, now) != 0) {
+    }
+    const std::string text = stream.read();
+    EXPECT_TRUE(text.ends_with("!")) << text;
+    EXPECT_EQ(text.find("\r\n\r\n"), std::string::npos) << text;
+    EXPECT_FALSE(stream.layer()->untouched());
+    EXPECT_EQ(connection.streams(), 0U);
+  }
+}
+
+TEST_F(Http2Client, ABodyThatIsNotAsLongAsAnnouncedIsAFailure) {
+  auto stream = ask();
+  say(frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}, {"content-length", "5"}})) +
+      frame(kData, kEndStream, 1, "abc"));
+  output();
+  EXPECT_EQ(stream->read(), "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc!");
+}
+
+TEST_F(Http2Client, WhatTheBackendDidNotLookAtMayBeSentAgain) {
+  auto refused = ask();
+  auto broken = ask();
+  auto late = ask();
+  say(frame(kReset, 0, 1, number(7)));
+  EXPECT_EQ(refused->read(), "!");
+  EXPECT_TRUE(refused->layer()->untouched());
+  say(frame(kReset, 0, 3, number(2)));
+  EXPECT_EQ(broken->read(), "!");
+  EXPECT_FALSE(broken->layer()->untouched());
+  // The last stream that it takes is the third: the fifth it has not looked at.
+  say(frame(kGoAway, 0, 0, number(3) + number(0)));
+  EXPECT_EQ(late->read(), "!");
+  EXPECT_TRUE(late->layer()->untouched());
+  EXPECT_EQ(client.room(), 0U);
+}
+
+TEST_F(Http2Client, AfterGoAwayWhatWasBegunIsFinished) {
+  auto stream = ask();
+  say(frame(kGoAway, 0, 0, number(1) + number(0)));
+  EXPECT_TRUE(client.closing());
+  EXPECT_FALSE(client.over());
+  say(frame(kHeaders, kEndHeaders | kEndStream, 1, block({{":status", "200"}})));
+  EXPECT_EQ(stream->read(), "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n.");
+  output();
+  EXPECT_TRUE(client.over());
+}
+
+TEST_F(Http2Client, AnAnswerBeforeTheEndOfTheRequestIsOneAllTheSame) {
+  auto stream = ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
+  say(frame(kHeaders, kEndHeaders | kEndStream, 1, block({{":status", "413"}})) + frame(kReset, 0, 1, number(0)));
+  EXPECT_FALSE(stream->write("defg"));
+  EXPECT_EQ(stream->read(), "HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n.");
+}
+
+TEST_F(Http2Client, TheBackendSaysHowManyAtATime) {
+  EXPECT_EQ(client.room(), 3U);
+  auto first = ask();
+  EXPECT_EQ(client.room(), 2U);
+  say(frame(kSettings, 0, 0, std::string("\0\3", 2) + number(1)));
+  EXPECT_EQ(client.room(), 0U);
+  first.reset();
+  EXPECT_EQ(client.room(), 1U);
+}
+
+TEST_F(Http2Client, AStreamNobodyReadsHoldsUpNoOther) {
+  auto slow = ask();
+  auto quick = ask();
+  say(frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}})));
+  say(frame(kHeaders, kEndHeaders, 3, block({{":status", "200"}})));
+  // Far more than the windows of both, of which one is read.
+  const std::string piece(16384, 'x');
+  for (int i = 0; i < 16; ++i) ASSERT_TRUE(say(frame(kData, 0, 1, piece)));
+  for (int i = 0; i < 1200; ++i) {
+    ASSERT_TRUE(say(frame(kData, 0, 3, piece)));
+    EXPECT_NE(quick->read(32768), "");
+    output();
+  }
+  EXPECT_FALSE(client.over());
+}
+
+TEST_F(Http2Client, AFloodOfFramesThatCarryNothingEndsTheConnection) {
+  auto stream = ask();
+  bool alive = true;
+  int frames = 0;
+  while (alive && frames < 100'000) {
+    alive = say(frame(kPing, 0, 0, "12345678"));
+    output();
+    alive = alive && !client.over();
+    ++frames;
+  }
+  EXPECT_LT(frames, 2000);
+}
+
+TEST_F(Http2Client, TheConnectionsEndIsTheirs) {
+  auto lost = std::make_unique<Quiet>();
+  auto connection = std::make_unique<ClientConnection>(engine, *lost, true, now);
+  Stream sent(loop, connection->open_stream());
+  ASSERT_TRUE(sent.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  std::string bytes(64 * 1024, '\0');
+  while (connection->produce(bytes, now) != 0) {
+  }
+  Stream waiting(loop, connection->open_stream());
+  ASSERT_TRUE(waiting.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"));
+  connection.reset();
+  EXPECT_TRUE(sent.hung_up());
+  EXPECT_FALSE(sent.layer()->untouched());
+  // It had not left yet.
+  EXPECT_TRUE(waiting.layer()->untouched());
+  EXPECT_EQ(waiting.read(), "!");
+  EXPECT_FALSE(sent.write("x"));
+}
+
+}  // namespace
+}  // namespace edge::net::http2

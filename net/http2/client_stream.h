@@ -1,0 +1,74 @@
+// One stream of a ClientConnection, as the layer of a session's channel: a request is written to it as text of HTTP/1.1
+// and the response read from it. Closing the channel ends the stream: what was not complete is cancelled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "net/buffer.h"
+#include "net/frame_pool.h"
+#include "net/http1/head.h"
+#include "net/http2/incoming_text.h"
+#include "net/http2/request_reader.h"
+#include "net/layer.h"
+#include "net/loop.h"
+
+namespace edge::net::http2 {
+
+class ClientConnection;
+
+class ClientStream final : public Layer {
+ public:
+  explicit ClientStream(ClientConnection& connection) : connection_(&connection) {}
+  ~ClientStream() override;
+  static void* operator new(std::size_t size) { return allocate_frame(size); }
+  static void operator delete(void* memory, std::size_t size) { free_frame(memory, size); }
+
+  Transfer receive(Channel& channel, std::span<char> into) override;
+  Transfer send(Channel& channel, std::span<const iovec> pieces) override;
+  bool finish(Channel& channel) override;
+  void reset(Channel& channel) override;
+  bool untouched() const override { return untouched_; }
+
+ private:
+  friend class ClientConnection;
+  friend struct ClientCallbacks;
+
+  // From the connection.
+  void data_came(std::string_view data);
+  void response_ended();
+  /// So much of the request's body is on its way.
+  void sent(std::size_t size);
+  /// `refused`: the backend says, or it is known, that it did nothing with the request.
+  void closed(bool refused);
+
+  bool take_request(std::string_view text);
+
+  /// Null once the stream is closed.
+  ClientConnection* connection_;
+  Channel* channel_ = nullptr;
+  IncomingText in_;
+  /// DATA that no window was opened for yet.
+  std::size_t owed_ = 0;
+  RequestReader reader_;
+  /// Body of the request that waits for a window.
+  Buffer out_;
+  ClientStream* previous_ = nullptr;
+  ClientStream* next_ = nullptr;
+  /// 0: its head was not written yet.
+  std::int32_t id_ = 0;
+  http1::Method method_ = http1::Method::kOther;
+  /// The final head is there; what follows are trailers.
+  bool has_head_ = false;
+  /// The request's head has left.
+  bool head_sent_ = false;
+  /// nghttp2 was told that there is nothing to send for now.
+  bool deferred_ = false;
+  /// The session waits for room.
+  bool full_ = false;
+  bool untouched_ = false;
+};
+
+}  // namespace edge::net::http2
