@@ -58,6 +58,8 @@ struct NameLookup {
 struct LoadedListener {
   const program::ListenerRecord* record = nullptr;
   const program::GatewayRecord* gateway = nullptr;
+  /// The gateway's; null: none.
+  const program::CompressionRecord* compression = nullptr;
   /// One a HostEntry.
   std::span<const LoadedHost> hosts;
   std::span<const program::HostEntry> entries;

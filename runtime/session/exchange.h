@@ -12,6 +12,7 @@
 #include "runtime/match/load.h"
 #include "runtime/policy/policies.h"
 #include "runtime/session/request_id.h"
+#include "runtime/session/shaping.h"
 #include "runtime/upstream/backend_pool.h"
 
 namespace edge::runtime {
@@ -55,6 +56,7 @@ class ProgramPin {
 
 struct Exchange {
   ProgramPin program;
+  const LoadedListener* listener = nullptr;
   const LoadedHost* host = nullptr;
   const program::ActionRecord* action = nullptr;
   const program::TrafficRecord* traffic = nullptr;
@@ -73,9 +75,16 @@ struct Exchange {
   RequestId id;
   /// What policies give to the response.
   AddedFields added;
+  Shaping shaping;
 
   std::span<const program::FilterRecord> filters() const {
     return traffic == nullptr ? std::span<const program::FilterRecord>{} : host->view.array(traffic->filters);
+  }
+  /// All of the request is still at hand after it was sent.
+  bool body_replayable() const {
+    using net::http1::BodyKind;
+    return shaping.request != nullptr || body.kind == BodyKind::kNone ||
+           (body.kind == BodyKind::kLength && body.length == 0);
   }
   /// May be sent twice (RFC 9110 §9.2.2).
   bool idempotent() const {

@@ -24,6 +24,7 @@ enum class FailureKind : std::uint8_t {
   kClientGone,
   kBadBody,   ///< chunked coding at fault
   kTooLarge,  ///< a chunked body grew over the limit
+  kNoSpool,   ///< a body that was to be held could not be
   kCancelled,
 };
 

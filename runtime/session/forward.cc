@@ -42,6 +42,7 @@ bool looks_alive(UpstreamConnection& connection) {
 net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   Outcome outcome;
   std::string_view head(worker_.scratch().head().data(), exchange.head_size);
+  if (exchange.shaping.request != nullptr) head = exchange.shaping.request_head.view();
   net::Buffer kept;
   bool fresh = false;
   for (;;) {
@@ -63,8 +64,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
       continue;
     }
-    Relay relay(exchange, {client_, inlet_, outlet_},
-                {worker_.loop(), worker_.scratch(), worker_.counters(), worker_.date(), worker_.draining()}, upstream);
+    Relay relay(exchange, {client_, inlet_, outlet_}, relay_place(), upstream);
     relay.begin(head);
     // Kept for a second try, which only a pooled connection can ask for.
     if (pooled && kept.empty()) {
@@ -98,6 +98,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     outcome.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
     outcome.reusable = relay.client_reusable();
     outcome.reset = relay.must_reset_client();
+    outcome.withheld = relay.withheld();
     co_return outcome;
   }
 }

@@ -1,11 +1,17 @@
 #include "runtime/session/heads.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+
+#include "net/http1/char_tables.h"
+#include "runtime/shape/compressible.h"
 
 namespace edge::runtime {
 namespace {
 
 using net::http1::BodyKind;
+using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::HeadWriter;
 using net::http1::KnownField;
@@ -13,21 +19,67 @@ using program::FieldEdits;
 
 constexpr std::uint64_t bit(KnownField field) { return std::uint64_t{1} << static_cast<unsigned>(field); }
 
-// Copies all fields but hop-by-hop ones, those in `skipped`, and those that an edit drops or a policy replaces. Runs of
-// lines that stay are copied as one.
-void copy_fields(const HeadFields& fields, std::uint64_t skipped, const FieldEdits& edits, const AddedFields* added,
-                 HeadWriter& out) {
-  const bool replaced = added != nullptr && !added->none();
-  const bool edited = !edits.none() || replaced;
+// Copies all fields but hop-by-hop ones, those in `skipped`, and those that `drops` names, which is asked only where
+// there is something to drop. Runs of lines that stay are copied as one.
+template <typename Drops>
+void copy_fields_but(const HeadFields& fields, std::uint64_t skipped, bool some_drop, Drops drops, HeadWriter& out) {
   std::size_t run = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const bool stays = !fields.hop_by_hop(i) && (skipped & bit(fields.known(i))) == 0 &&
-                       !(edited && (edits.drops(fields[i].name) || (replaced && added->replaces(fields[i].name))));
+    const bool stays =
+        !fields.hop_by_hop(i) && (skipped & bit(fields.known(i))) == 0 && !(some_drop && drops(fields[i].name));
     if (stays) continue;
     if (run < i) out.lines(fields.lines(run, i));
     run = i + 1;
   }
   if (run < fields.size()) out.lines(fields.lines(run, fields.size()));
+}
+
+// The same, dropping what an edit drops or a policy replaces.
+void copy_fields(const HeadFields& fields, std::uint64_t skipped, const FieldEdits& edits, const AddedFields* added,
+                 HeadWriter& out) {
+  const bool replaced = added != nullptr && !added->none();
+  const auto drops = [&](std::string_view name) { return edits.drops(name) || (replaced && added->replaces(name)); };
+  copy_fields_but(fields, skipped, !edits.none() || replaced, drops, out);
+}
+
+// What speaks of the bytes that came: ranges, digests (RFC 9530).
+constexpr std::array<std::string_view, 5> kOfTheBytes = {"accept-ranges", "content-digest", "content-md5", "digest",
+                                                         "repr-digest"};
+// What would have a part stand for the whole.
+constexpr std::array<std::string_view, 3> kOfTheWhole = {"etag", "expires", "last-modified"};
+
+template <std::size_t N>
+bool among(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view one) { return equals_ignoring_case(name, one); });
+}
+
+void copy_changed_fields(const ReturnedHead& from, std::uint64_t skipped, HeadWriter& out) {
+  const HeadFields& fields = from.head.fields;
+  const BodyChange& change = *from.change;
+  if (change.reframed || !change.coding.empty()) skipped |= bit(KnownField::kContentLength);
+  if (change.cut) skipped |= bit(KnownField::kCacheControl);
+  const bool retagged = change.weak_validator && !change.cut && !from.edits.drops("etag");
+  const auto drops = [&](std::string_view name) {
+    if (from.edits.drops(name) || from.added.replaces(name)) return true;
+    if ((!change.coding.empty() || change.cut) && among(kOfTheBytes, name)) return true;
+    if (change.cut && among(kOfTheWhole, name)) return true;
+    return change.weak_validator && equals_ignoring_case(name, "etag");
+  };
+  copy_fields_but(fields, skipped, true, drops, out);
+  for (std::size_t i = 0; i < fields.size() && retagged; ++i) {
+    if (!equals_ignoring_case(fields[i].name, "etag")) continue;
+    out.lines(fields[i].value.starts_with('"') ? "ETag: W/" : "ETag: ");
+    out.lines(fields[i].value);
+    out.lines("\r\n");
+  }
+  if (!change.coding.empty()) out.field("Content-Encoding", change.coding);
+  if (change.varies && !varies_by_encoding(fields)) out.field("Vary", "Accept-Encoding");
+  if (change.length) out.field("Content-Length", *change.length);
+  if (change.cut) {
+    out.field("Cache-Control", "no-store");
+    out.field("X-Edge-Reason", "response-cut");
+  }
+  out.lines(change.extra);
 }
 
 // All values of a list field in one line, then ours.
@@ -71,7 +123,8 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   } else if (!fields.has(KnownField::kHost)) {
     out.field("Host", std::string_view{});
   }
-  if (!from.head.expect_continue) skipped |= bit(KnownField::kExpect);
+  if (!from.head.expect_continue || from.unframed) skipped |= bit(KnownField::kExpect);
+  if (from.unframed) skipped |= bit(KnownField::kContentLength);
   if (!from.peer_trusted) {
     // Who is not trusted may not say where a request comes from, in whatever field a backend would believe (*safe*).
     skipped |= bit(KnownField::kXForwardedProto) | bit(KnownField::kXForwardedHost) | bit(KnownField::kXForwardedPort) |
@@ -89,15 +142,29 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   }
   if (!edited || !from.edits.names("x-request-id")) out.field("X-Request-ID", from.request_id);
   out.field("Via", kViaName);
-  if (from.head.body.kind == BodyKind::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
+  const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
+  if (chunked) out.lines("Transfer-Encoding: chunked\r\n");
   from.edits.write(out);
+  if (!from.unframed) out.finish();
+}
+
+void finish_request_head(std::optional<std::uint64_t> length, HeadWriter& out) {
+  if (length) {
+    out.field("Content-Length", *length);
+  } else {
+    out.lines("Transfer-Encoding: chunked\r\n");
+  }
   out.finish();
 }
 
 void write_response_head(const ReturnedHead& from, HeadWriter& out) {
   const HeadFields& fields = from.head.fields;
   out.status_line(from.head.status, from.head.reason);
-  copy_fields(fields, never_announced(from.head.status), from.edits, &from.added, out);
+  if (from.change == nullptr) {
+    copy_fields(fields, never_announced(from.head.status), from.edits, &from.added, out);
+  } else {
+    copy_changed_fields(from, never_announced(from.head.status), out);
+  }
   if (!fields.has(KnownField::kDate)) out.field("Date", from.date);
   out.field("Via", kViaName);
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");

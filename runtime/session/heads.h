@@ -1,6 +1,8 @@
 // Heads as they are sent on: what an intermediary removes, adds and rewrites (RFC 9110 §7.6, rule D11).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "net/http1/head.h"
@@ -24,11 +26,34 @@ struct ForwardedHead {
   std::string_view scheme;
   std::string_view request_id;
   const program::FieldEdits& edits;
+  /// The body is read before it is sent: what tells of its framing is written when it is known, see
+  /// finish_request_head.
+  bool unframed = false;
 };
 void write_request_head(const ForwardedHead& from, net::http1::HeadWriter& out);
+/// Ends a head that was written unframed. No length: the body goes in chunks.
+void finish_request_head(std::optional<std::uint64_t> length, net::http1::HeadWriter& out);
 
 /// How a response's body goes to the client; may differ from how it came.
 enum class BodyOut : std::uint8_t { kAsIs, kChunked, kUntilClose };
+
+/// What a response's head says otherwise than its upstream did, because its body is not what came or does not come from
+/// there.
+struct BodyChange {
+  /// Content-Encoding; empty: not coded by us.
+  std::string_view coding;
+  /// Clients with another Accept-Encoding get another body (rule D6).
+  bool varies = false;
+  /// A strong validator would promise the bytes that came (RFC 9110 §8.8.1).
+  bool weak_validator = false;
+  /// The end of the body is missing.
+  bool cut = false;
+  /// The body's length as it came is not to be told; `length` is, if there is one.
+  bool reframed = false;
+  std::optional<std::uint64_t> length;
+  /// Further fields, as lines.
+  std::string_view extra;
+};
 
 struct ReturnedHead {
   const net::http1::ResponseHead& head;
@@ -39,6 +64,8 @@ struct ReturnedHead {
   std::string_view date;
   const program::FieldEdits& edits;
   const AddedFields& added;
+  /// Null: the body goes as it came.
+  const BodyChange* change = nullptr;
 };
 void write_response_head(const ReturnedHead& from, net::http1::HeadWriter& out);
 /// A 1xx response on its way to the client.

@@ -10,16 +10,16 @@ using net::http1::BodyKind;
 using net::http1::ChunkedDecoder;
 using net::http1::HeadWriter;
 using net::http1::ParseState;
-using std::chrono::minutes;
 using std::chrono::seconds;
 
-/// Where neither route nor backend sets one; no wait on a peer is without a deadline.
-constexpr net::Duration kDefaultIdle = minutes(5);
 /// A backend that does not know `Expect` says nothing; then the client is told to go on (RFC 9110 §10.1.1).
 constexpr net::Duration kContinueAfter = seconds(1);
 /// Receives of one side before other sessions get their turn.
 constexpr int kFillsATurn = 16;
+/// The same where what was received is compressed, which costs a hundred times as much.
+constexpr int kCodedFillsATurn = 2;
 constexpr std::size_t kFirstFill = std::size_t{64} * 1024;
+constexpr std::size_t kSpoolPiece = std::size_t{128} * 1024;
 constexpr int kMaxInterims = 32;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -40,7 +40,7 @@ void Relay::fail(Origin origin, FailureKind kind) {
 void Relay::begin(std::string_view head) {
   Pieces pieces;
   pieces.add(head);
-  if (!request_done_ && !client_.inlet.empty()) take_request_body(pieces);
+  if (!request_done_ && (exchange_.shaping.request != nullptr || !client_.inlet.empty())) take_request_body(pieces);
   if (failed()) return;
   if (!to_upstream_.send(upstream_, pieces.all())) {
     if (!to_upstream_.sent_any()) return fail(Origin::kUpstream, FailureKind::kUpstreamReset);
@@ -76,7 +76,7 @@ void Relay::pump_request() {
     }
     // Abandoned: the upstream takes no more, but its answer may be on its way.
     if (request_done_ || request_abandoned_) return;
-    if (client_.inlet.empty()) {
+    if (client_.inlet.empty() && exchange_.shaping.request == nullptr) {
       if (!client_.channel.readable() || ++fills > kFillsATurn) {
         client_.channel.defer();
         client_interest_ |= net::kRead;
@@ -98,6 +98,7 @@ void Relay::pump_request() {
 }
 
 void Relay::take_request_body(Pieces& pieces) {
+  if (exchange_.shaping.request != nullptr) return take_spooled_body(pieces);
   const std::string_view unread = client_.inlet.unread();
   if (exchange_.body.kind == BodyKind::kLength) {
     pieces.consumed = static_cast<std::size_t>(std::min<std::uint64_t>(unread.size(), request_left_));
@@ -116,6 +117,25 @@ void Relay::take_request_body(Pieces& pieces) {
     pieces.add(net::http1::kChunkEnd);
     pieces.last = true;
   }
+}
+
+// The client's part of the thread's scratch is free: the body was read to its end before.
+void Relay::take_spooled_body(Pieces& pieces) {
+  Spool& spool = *exchange_.shaping.request;
+  const std::string_view piece = spool.read(spool_at_, place_.scratch.client()).substr(0, kSpoolPiece);
+  if (piece.empty() && spool_at_ != spool.size()) return fail(Origin::kProxy, FailureKind::kNoSpool);
+  spool_at_ += piece.size();
+  request_done_ = spool_at_ == spool.size();
+  if (exchange_.body.kind == BodyKind::kLength) return pieces.add(piece);
+  if (!piece.empty()) {
+    pieces.add({pieces.chunk_head, net::http1::write_chunk_head(piece.size(), pieces.chunk_head)});
+    pieces.add(piece);
+    pieces.add(net::http1::kChunkEnd);
+  }
+  if (!request_done_) return;
+  pieces.add(net::http1::kLastChunkLine);
+  pieces.add(exchange_.shaping.request_trailers);
+  pieces.add(net::http1::kChunkEnd);
 }
 
 void Relay::took_request_body(const Pieces& pieces) {
@@ -139,7 +159,8 @@ void Relay::pump_response() {
     if (response_ == Response::kDone) return;
     if (from_upstream_.empty() || head_incomplete_) {
       const bool worth_trying = upstream_.readable() || upstream_.hung_up();
-      if (!worth_trying || ++fills > kFillsATurn) {
+      const int most = writer_ != nullptr && writer_->codes() ? kCodedFillsATurn : kFillsATurn;
+      if (!worth_trying || ++fills > most) {
         upstream_.defer();
         upstream_interest_ |= net::kRead;
         return;
@@ -156,6 +177,9 @@ void Relay::pump_response() {
     }
     if (response_ == Response::kHead) {
       take_response_head();
+    } else if (way_ != Way::kStraight) {
+      BodyWriter::Turn now = turn();
+      pump_shaped(now);
     } else {
       Pieces pieces;
       take_response_body(pieces);
@@ -173,6 +197,7 @@ std::span<char> Relay::room() const {
 }
 
 void Relay::take_response_head() {
+  head_incomplete_ = false;
   net::http1::ResponseHead& head = place_.scratch.response;
   const auto parsed =
       net::http1::parse_response(from_upstream_.unread(), exchange_.method, place_.scratch.limits, hint_, head);
@@ -189,6 +214,8 @@ void Relay::take_response_head() {
     if (++interims_ > kMaxInterims) return fail(Origin::kUpstream, FailureKind::kBadResponse);
     forward_interim();
     from_upstream_.consume(parsed.consumed);
+  } else if (exchange_.shaping.response() && await_size(parsed.consumed)) {
+    head_incomplete_ = true;
   } else {
     answer(parsed.consumed);
   }
@@ -217,19 +244,29 @@ void Relay::answer(std::size_t head_size) {
   if (body_in_ == BodyKind::kChunked || body_in_ == BodyKind::kUntilClose) {
     body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
   }
+  if (exchange_.shaping.response()) {
+    choose_way(head_size);
+    if (withheld()) return;
+  }
   // A body that is not read to its end leaves the connection at no boundary.
-  close_client_ = !exchange_.keep_alive || place_.closing || body_out_ == BodyOut::kUntilClose || !request_done_;
-  const std::string_view connection =
-      close_client_ ? std::string_view("close") : (exchange_.minor == 0 ? std::string_view("keep-alive") : "");
+  close_client_ = !exchange_.keep_alive || place_.closing || body_out_ == BodyOut::kUntilClose || !request_read();
 
   const program::SectionView& section = exchange_.host->view;
   const program::FieldEdits edits(section, exchange_.filters(), program::Side::kResponse, exchange_.id.text());
   HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
-  write_response_head({head, body_out_, connection, place_.date, edits, exchange_.added}, out);
+  write_response_head({head, body_out_, connection_field(exchange_, close_client_), place_.date, edits, exchange_.added,
+                       exchange_.shaping.response() ? &change_ : nullptr},
+                      out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
 
   from_upstream_.consume(head_size);
   response_ = Response::kBody;
+  if (way_ != Way::kStraight) {
+    BodyWriter::Turn now = turn();
+    now.head = out.text();
+    now.area = now.area.subspan(out.size());
+    return pump_shaped(now);
+  }
   Pieces pieces;
   pieces.add(out.text());
   take_response_body(pieces);
@@ -290,6 +327,13 @@ void Relay::send_to_client(Pieces& pieces) {
 }
 
 void Relay::upstream_ended(Transfer::Kind how) {
+  if (response_ == Response::kHead && decide_at_ != net::kNever && how == Transfer::Kind::kEnd) {
+    // What is here is all that comes: the answer waits for no more.
+    decide_at_ = place_.loop.now();
+    take_response_head();
+    if (client_.outlet.blocked()) client_interest_ |= net::kWrite;
+    if (failed() || response_ != Response::kBody || !from_upstream_.empty()) return;
+  }
   if (response_ == Response::kHead) {
     const bool torn = response_bytes_ && !from_upstream_.empty();
     return fail(Origin::kUpstream, torn ? FailureKind::kBadResponse : FailureKind::kUpstreamReset);
@@ -297,9 +341,14 @@ void Relay::upstream_ended(Transfer::Kind how) {
   if (body_in_ != BodyKind::kUntilClose || how != Transfer::Kind::kEnd) {
     return fail(Origin::kUpstream, FailureKind::kTruncated);
   }
-  Pieces pieces;
-  if (body_out_ == BodyOut::kChunked) pieces.add(net::http1::kLastChunk);
-  send_to_client(pieces);
+  if (way_ != Way::kStraight) {
+    BodyWriter::Turn now = turn();
+    end_shaped(now);
+  } else {
+    Pieces pieces;
+    if (body_out_ == BodyOut::kChunked) pieces.add(net::http1::kLastChunk);
+    send_to_client(pieces);
+  }
   response_ = Response::kDone;
   if (client_.outlet.blocked()) client_interest_ |= net::kWrite;
 }
@@ -317,10 +366,7 @@ AfterUse Relay::after_use() const {
 // ---- Time ---------------------------------------------------------------------------------------------------------
 
 net::Time Relay::wait_until() const {
-  const bool only_thinking = request_done_ && response_ == Response::kHead;
-  const std::uint64_t set = exchange_.traffic->idle_timeout_ns;
-  const net::Duration idle = only_thinking || set == 0 ? kDefaultIdle : net::Duration(set);
-  return std::min({exchange_.deadline, continue_at_, place_.loop.now() + idle});
+  return std::min({exchange_.deadline, continue_at_, flush_at_, decide_at_, place_.loop.now() + idle_time(exchange_)});
 }
 
 void Relay::timed_out() {
@@ -334,6 +380,8 @@ void Relay::timed_out() {
     place_.counters.responses[1].add();
     return send_to_client(pieces);
   }
+  if (flush_at_ <= now) return flush_writer();
+  if (decide_at_ <= now) return take_response_head();
   if (client_interest_ != net::kHangUp) return fail(Origin::kClient, FailureKind::kClientStalled);
   fail(Origin::kUpstream, FailureKind::kUpstreamStalled);
 }

@@ -9,11 +9,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "net/byte_stream.h"
 #include "net/http1/chunked.h"
 #include "net/http1/parse.h"
+#include "runtime/session/body_writer.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/failure.h"
@@ -34,10 +37,23 @@ struct RelayPlace {
   net::Loop& loop;
   Scratch& scratch;
   Counters& counters;
+  EncoderPool& encoders;
   std::string_view date;
   /// True once the connection shall not be used again, whatever the client says: the server drains.
   const bool& closing;
 };
+
+/// Where neither route nor backend sets one; no wait on a peer is without a deadline.
+inline constexpr net::Duration kDefaultIdle = std::chrono::minutes(5);
+/// For how long nothing may move.
+inline net::Duration idle_time(const Exchange& exchange) {
+  const std::uint64_t set = exchange.traffic->idle_timeout_ns;
+  return set == 0 ? kDefaultIdle : net::Duration(set);
+}
+/// The Connection field of a response: `close`, `keep-alive` for a client of HTTP/1.0, or none.
+inline std::string_view connection_field(const Exchange& exchange, bool close) {
+  return close ? "close" : exchange.minor == 0 ? "keep-alive" : "";
+}
 
 class Relay {
  public:
@@ -62,11 +78,13 @@ class Relay {
   void keep();
 
   /// Some of the final response went to the client: no other answer can be given.
-  bool answered() const { return response_ != Response::kHead; }
+  bool answered() const { return response_ != Response::kHead && !withheld(); }
+  /// It was kept from the client: held, or read for somebody else to answer.
+  bool withheld() const { return way_ == Way::kHeld || way_ == Way::kSwallowed; }
   int status() const { return status_; }
   /// Each side was read to the exact end of its message and may carry another.
-  bool request_read() const { return request_done_; }
-  bool client_reusable() const { return request_done_ && !close_client_; }
+  bool request_read() const { return request_done_ || exchange_.shaping.request != nullptr; }
+  bool client_reusable() const { return request_read() && !close_client_; }
   AfterUse after_use() const;
   /// A broken response of which the client sees no other sign than a reset, or a client that has had its time to take
   /// it.
@@ -77,9 +95,16 @@ class Relay {
 
  private:
   enum class Response : std::uint8_t { kHead, kBody, kDone };
+  /// What becomes of the response's body. All but the first see it without its framing.
+  enum class Way : std::uint8_t {
+    kStraight,
+    kWritten,    ///< through a BodyWriter: coded, or watched
+    kHeld,       ///< to Shaping::held
+    kSwallowed,  ///< to nobody
+  };
   /// What one call takes of the bytes at hand.
   struct Pieces {
-    std::array<iovec, 5> at{};
+    std::array<iovec, 8> at{};
     std::size_t count = 0;
     std::size_t consumed = 0;
     bool last = false;
@@ -91,6 +116,7 @@ class Relay {
   };
 
   void pump_request();
+  void take_spooled_body(Pieces& pieces);
   void pump_response();
   std::span<char> room() const;
   void take_request_body(Pieces& pieces);
@@ -102,6 +128,24 @@ class Relay {
   void take_response_body(Pieces& pieces);
   void send_to_client(Pieces& pieces);
   void upstream_ended(net::Transfer::Kind how);
+
+  // relay_shape.cc: responses that do not go as they came
+  /// A piece of the body without its framing.
+  struct Piece {
+    std::string_view data;
+    std::size_t consumed = 0;
+    bool last = false;
+  };
+  bool await_size(std::size_t head_size);
+  void choose_way(std::size_t head_size);
+  void pump_shaped(BodyWriter::Turn& turn);
+  Piece next_piece();
+  void take_piece(const Piece& piece, BodyWriter::Turn& turn);
+  void end_shaped(BodyWriter::Turn& turn);
+  void written(BodyWriter::Result result);
+  void flush_writer();
+  BodyWriter::Turn turn() const;
+
   void fail(Origin origin, FailureKind kind);
 
   const Exchange& exchange_;
@@ -116,7 +160,15 @@ class Relay {
   net::http1::ParseHint hint_;
   std::uint64_t request_left_ = 0;
   std::uint64_t response_left_ = 0;
+  std::uint64_t spool_at_ = 0;
+  std::uint64_t swallowed_ = 0;
+  std::unique_ptr<BodyWriter> writer_;
+  std::optional<std::uint64_t> known_length_;
+  BodyChange change_;
   net::Time continue_at_ = net::kNever;
+  /// When the encoder has to give out what it keeps back; when an answer of unknown size is begun in any case.
+  net::Time flush_at_ = net::kNever;
+  net::Time decide_at_ = net::kNever;
   Failure failure_;
   std::uint16_t status_ = 0;
   std::uint8_t interims_ = 0;
@@ -125,6 +177,8 @@ class Relay {
   Response response_ = Response::kHead;
   net::http1::BodyKind body_in_ = net::http1::BodyKind::kNone;
   BodyOut body_out_ = BodyOut::kAsIs;
+  Way way_ = Way::kStraight;
+  bool watched_ = false;
   bool request_done_ = false;
   bool request_abandoned_ = false;
   bool body_taken_ = false;

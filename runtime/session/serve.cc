@@ -1,7 +1,8 @@
 // The main path, top to bottom:
 //
 //   head read -> scheme redirect -> decide (none: 404) -> policies (denied: 503) -> size limit: 413 -> redirect
-//   -> backend (none: 500) -> forward (pool, retry, deadline) -> send -> count
+//   -> backend (none: 500) -> request held -> forward (pool, retry, deadline) -> response held, compressed -> send ->
+//   count
 #include <optional>
 #include <string>
 
@@ -47,16 +48,30 @@ net::Task<Session::Next> Session::serve() {
   Exchange exchange;
   const std::optional<Reply> reply = admit(exchange);
   if (reply) co_return answer(*reply, exchange, BodyState::kUnread);
-  const Outcome outcome = co_await forward(exchange);
+  if (exchange.shaping.request != nullptr) {
+    Outcome held;
+    held.failure = co_await hold_request(exchange);
+    if (held.failure) co_return conclude(held, exchange);
+  }
+  Outcome outcome = co_await forward(exchange);
+  if (outcome.withheld && !outcome.failure) {
+    outcome = co_await deliver_held(exchange, outcome);
+  }
+  co_return conclude(outcome, exchange);
+}
+
+// How the exchange leaves the client's connection.
+Session::Next Session::conclude(const Outcome& outcome, const Exchange& exchange) {
+  rest_time_ = net::Duration(exchange.traffic->idle_timeout_ns);
   if (!outcome.failure) {
     worker_.counters().responses[static_cast<std::size_t>(outcome.status / 100)].add();
-    if (outcome.reusable) co_return Next::kAgain;
-    co_return outcome.body == BodyState::kRead ? Next::kClose : Next::kLinger;
+    if (outcome.reusable) return Next::kAgain;
+    return outcome.body == BodyState::kRead ? Next::kClose : Next::kLinger;
   }
   const FailureAnswer instead = answer_for(outcome.failure.kind);
-  if (outcome.answered || instead.status == 0) co_return outcome.reset ? Next::kReset : Next::kClose;
+  if (outcome.answered || instead.status == 0) return outcome.reset ? Next::kReset : Next::kClose;
   const Reply failed{instead.status, instead.reason, instead.text, {}, !outcome.reusable};
-  co_return answer(failed, exchange, outcome.body);
+  return answer(failed, exchange, outcome.body);
 }
 
 // What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5, D9.
@@ -79,6 +94,7 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   }
   const std::optional<Decision> decision = choose(exchange, arrival);
   if (!decision) return no_route();
+  exchange.listener = decision->listener;
   exchange.host = decision->host;
   exchange.action = decision->action;
   exchange.traffic = &decision->traffic();
@@ -173,8 +189,8 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const RequestHead& head = worker_.scratch().request;
   const program::TrafficRecord& traffic = *exchange.traffic;
   const program::SectionView& section = exchange.host->view;
-  const bool limited = traffic.max_request_body != 0 && head.body.kind == BodyKind::kLength;
-  if (limited && head.body.length > traffic.max_request_body) {
+  const std::uint64_t limit = body_limit(traffic);
+  if (limit != 0 && head.body.kind == BodyKind::kLength && head.body.length > limit) {
     return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
   }
   const auto filters = exchange.filters();
@@ -198,12 +214,14 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   exchange.pool = exchange.program->pools[backend].get();
   if (exchange.pool->keyed()) exchange.balance_key = client_key(arrival.source);
   exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
+  const bool holds = (traffic.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
+  if (holds || exchange.listener->compression != nullptr) shape(exchange);
 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   write_request_head({head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
-                      exchange.id.text(), edits},
+                      exchange.id.text(), edits, exchange.shaping.request != nullptr},
                      out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());

@@ -105,7 +105,8 @@ net::Time Session::head_deadline() const {
   const bool resting = inlet_.empty() && requests_ != 0;
   // A connection that was made for a request gets a moment for it, even when the end is near.
   if (worker_.draining() && inlet_.empty()) return head_since_ + std::min(options.head_timeout, kDrainGrace);
-  return head_since_ + (resting ? options.keep_alive_timeout : options.head_timeout);
+  if (!resting) return head_since_ + options.head_timeout;
+  return head_since_ + (rest_time_ != net::Duration{} ? rest_time_ : net::Duration(options.keep_alive_timeout));
 }
 
 void Session::drain() {

@@ -19,6 +19,8 @@
 
 namespace edge::runtime {
 
+struct RelayPlace;
+struct StoredResponse;
 class Worker;
 
 class Session final : public ClientSession {
@@ -48,6 +50,8 @@ class Session final : public ClientSession {
     BodyState body = BodyState::kUnread;
     bool reusable = false;
     bool reset = false;
+    /// The response is here and not with the client, who waits to be answered.
+    bool withheld = false;
   };
 
   /// What was found out about a head, valid as long as the head is.
@@ -82,6 +86,18 @@ class Session final : public ClientSession {
   std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival);
   std::optional<Reply> treat(Exchange& exchange, const Arrival& arrival);
 
+  Next conclude(const Outcome& outcome, const Exchange& exchange);
+
+  // hold.cc: bodies that are held, compressed, delivered
+  static std::uint64_t body_limit(const program::TrafficRecord& traffic);
+  void shape(Exchange& exchange);
+  net::Task<Failure> hold_request(Exchange& exchange);
+  net::Task<Outcome> deliver_held(const Exchange& exchange, Outcome before);
+  /// Sends a response that lies here. `stored` must live until it is with the client; `before`: how the exchange's
+  /// request was left.
+  net::Task<Outcome> deliver(const Exchange& exchange, const StoredResponse& stored, Outcome before);
+  RelayPlace relay_place();
+
   // forward.cc: the way to the backend and back
   net::Task<Outcome> forward(const Exchange& exchange);
 
@@ -93,6 +109,8 @@ class Session final : public ClientSession {
   net::Outlet outlet_;
   net::Time head_since_{};
   net::http1::ParseHint hint_;
+  /// Between requests, where the last one's rule says how long; else as the server's options have it.
+  net::Duration rest_time_{};
   std::uint32_t requests_ = 0;
   std::uint16_t unwaited_ = 0;
   Kind kind_;

@@ -19,6 +19,8 @@
 #include "runtime/session/scratch.h"
 #include "runtime/session/server.h"
 #include "runtime/session/session.h"
+#include "runtime/shape/compress.h"
+#include "runtime/shape/spool.h"
 #include "runtime/upstream/pools.h"
 #include "runtime/upstream/split.h"
 
@@ -34,6 +36,8 @@ struct SharedState {
   Backends backends;
   /// Touched by requests to routes with a rate limit.
   RateLimitTable rate_limits;
+  /// Touched by requests whose bodies are held.
+  SpoolSpace spools;
 };
 
 class Worker {
@@ -75,6 +79,8 @@ class Worker {
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
   ProgramPin pin() const { return program_; }
+  EncoderPool& encoders() { return encoders_; }
+  SpoolSpace& spool_space() { return shared_.spools; }
   const ServerOptions& options() const { return shared_.options; }
   const bool& draining() const { return draining_; }
   /// IMF-fixdate of this second (RFC 9110 §5.6.7), and the time in milliseconds.
@@ -102,6 +108,7 @@ class Worker {
   }
 
   SharedState& shared_;
+  EncoderPool encoders_;
   net::Loop loop_;
   Counters counters_;
   Random random_;

@@ -1,0 +1,70 @@
+// Sends a response that lies here whole: one that was held until its upstream had ended (rule D7), or one of the cache.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "runtime/session/body_writer.h"
+#include "runtime/session/exchange.h"
+#include "runtime/session/failure.h"
+#include "runtime/session/relay.h"
+#include "runtime/shape/body_source.h"
+
+namespace edge::runtime {
+
+/// All of it must live until it is delivered.
+struct StoredResponse {
+  /// Status line, fields and the empty line, as an upstream sends them. What it says of the body's framing is passed
+  /// over: the source knows.
+  std::string_view head;
+  BodySource& body;
+  /// Further fields, as lines.
+  std::string_view extra;
+  /// Trailer fields, as lines.
+  std::string_view trailers;
+  /// The source holds the beginning alone.
+  bool cut = false;
+};
+
+class Delivery {
+ public:
+  Delivery(const Exchange& exchange, ClientEnd client, const RelayPlace& place, const StoredResponse& stored);
+
+  /// `keep_client`: the client's connection stands at the end of its request.
+  void begin(bool keep_client);
+  void advance();
+  /// It is with the client, whole; or it failed.
+  bool ended() const { return failed() || (done_ && !client_.outlet.blocked()); }
+  bool failed() const { return static_cast<bool>(failure_); }
+  const Failure& failure() const { return failure_; }
+  net::Time wait_until() const;
+  void timed_out() { fail(Origin::kClient, FailureKind::kClientStalled); }
+  void cancel() { fail(Origin::kProxy, FailureKind::kCancelled); }
+
+  int status() const { return status_; }
+  bool answered() const { return answered_; }
+  bool client_reusable() const { return !failed() && !close_client_; }
+
+ private:
+  void pump(BodyWriter::Turn& turn);
+  void check(BodyWriter::Result result);
+  void fail(Origin origin, FailureKind kind) {
+    if (!failed()) failure_ = {origin, kind, false};
+  }
+
+  const Exchange& exchange_;
+  ClientEnd client_;
+  RelayPlace place_;
+  const StoredResponse& stored_;
+  std::optional<BodyWriter> writer_;
+  std::uint64_t at_ = 0;
+  Failure failure_;
+  int status_ = 0;
+  bool bodiless_ = false;
+  bool answered_ = false;
+  bool done_ = false;
+  bool close_client_ = false;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,161 @@
+// Responses that do not go to the client as they came: compressed (D6), held (D7), seen by the cache or kept from the
+// client for it.
+#include <algorithm>
+
+#include "runtime/session/relay.h"
+#include "runtime/session/response_plan.h"
+#include "runtime/shape/compressible.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::BodyKind;
+using net::http1::ChunkedDecoder;
+using std::chrono::milliseconds;
+
+/// How long an encoder may keep bytes back while the upstream rests, and an answer of unknown size its head.
+constexpr net::Duration kPatience = milliseconds(10);
+/// An encoder's input at a time.
+constexpr std::size_t kPiece = std::size_t{64} * 1024;
+/// More of a response that nobody wants is not read for the sake of its connection.
+constexpr std::uint64_t kMostSwallowed = std::uint64_t{256} * 1024;
+
+}  // namespace
+
+// A body without a length may be too small to be compressed: its head waits until that much of it is here.
+bool Relay::await_size(std::size_t head_size) {
+  if (decide_at_ <= place_.loop.now()) return false;
+  const std::string_view body = from_upstream_.unread().substr(head_size);
+  if (!size_undecided(exchange_, place_.scratch.response, body, known_length_)) return false;
+  if (decide_at_ == net::kNever) decide_at_ = place_.loop.now() + kPatience;
+  return true;
+}
+
+void Relay::choose_way(std::size_t head_size) {
+  const net::http1::ResponseHead& head = place_.scratch.response;
+  const Shaping& shaping = exchange_.shaping;
+  const std::string_view text = from_upstream_.unread().substr(0, head_size);
+  decide_at_ = net::kNever;
+  if (shaping.tee != nullptr) {
+    const ResponseTee::Take take = shaping.tee->head(head, text);
+    watched_ = take == ResponseTee::Take::kCopy;
+    if (take == ResponseTee::Take::kSwallow) way_ = Way::kSwallowed;
+  }
+  const bool has_body = body_in_ != BodyKind::kNone && !(body_in_ == BodyKind::kLength && response_left_ == 0);
+  if (way_ == Way::kStraight && shaping.held != nullptr && has_body) {
+    shaping.held->begin(text);
+    way_ = Way::kHeld;
+  }
+  if (withheld()) {
+    from_upstream_.consume(head_size);
+    response_ = Response::kBody;
+    BodyWriter::Turn now = turn();
+    return pump_shaped(now);
+  }
+  ResponsePlan plan;
+  if (shaping.compression != nullptr) {
+    const std::optional<std::uint64_t> length = known_length_ ? known_length_ : told_length(head);
+    plan = plan_response(exchange_, head, length, place_.encoders);
+    change_ = plan.change;
+  }
+  if (plan.encoder == nullptr && !watched_) return;
+  if (plan.encoder != nullptr) body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
+  writer_ = std::make_unique<BodyWriter>(body_out_, std::move(plan.encoder), is_event_stream(head.fields));
+  way_ = Way::kWritten;
+}
+
+BodyWriter::Turn Relay::turn() const { return {client_.channel, client_.outlet, place_.scratch.head(), {}}; }
+
+void Relay::pump_shaped(BodyWriter::Turn& turn) {
+  do {
+    const Piece piece = next_piece();
+    if (failed()) return;
+    take_piece(piece, turn);
+    if (failed()) return;
+    from_upstream_.consume(piece.consumed);
+    if (body_in_ == BodyKind::kLength) response_left_ -= piece.consumed;
+    if (piece.last) {
+      end_shaped(turn);
+      response_ = Response::kDone;
+      upstream_at_end_ = upstream_at_end_ || from_upstream_.empty();
+    }
+  } while (!failed() && response_ == Response::kBody && !from_upstream_.empty() && !client_.outlet.blocked());
+  if (way_ != Way::kWritten || failed()) return;
+  written(writer_->settle(turn));
+  // A body of known length is no stream that somebody follows: it is compressed as well as can be.
+  if (response_ == Response::kBody && body_in_ != BodyKind::kLength && writer_->keeps_back()) {
+    if (flush_at_ == net::kNever) flush_at_ = place_.loop.now() + kPatience;
+  } else {
+    flush_at_ = net::kNever;
+  }
+}
+
+Relay::Piece Relay::next_piece() {
+  const std::string_view unread = from_upstream_.unread();
+  Piece piece;
+  switch (body_in_) {
+    case BodyKind::kNone:
+      piece.last = true;
+      break;
+    case BodyKind::kLength:
+      piece.data = unread.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, response_left_)));
+      piece.consumed = piece.data.size();
+      piece.last = piece.consumed == response_left_;
+      break;
+    case BodyKind::kUntilClose:
+      piece.data = unread.substr(0, kPiece);
+      piece.consumed = piece.data.size();
+      break;
+    case BodyKind::kChunked: {
+      if (unread.empty()) break;
+      const ChunkedDecoder::Step step = response_decoder_.next(unread.substr(0, kPiece));
+      if (step.state == ChunkedDecoder::State::kFault) fail(Origin::kUpstream, FailureKind::kTruncated);
+      piece = {step.data, step.consumed, step.state == ChunkedDecoder::State::kEnd};
+      break;
+    }
+  }
+  return piece;
+}
+
+void Relay::take_piece(const Piece& piece, BodyWriter::Turn& turn) {
+  if (watched_) exchange_.shaping.tee->body(piece.data);
+  if (way_ == Way::kWritten) return written(writer_->write(turn, piece.data));
+  bool enough = false;
+  if (way_ == Way::kHeld) {
+    HeldResponse& held = *exchange_.shaping.held;
+    const Spool::Put put = held.body->append(piece.data);
+    if (put == Spool::Put::kFailed) return fail(Origin::kProxy, FailureKind::kNoSpool);
+    // Rule D7: what is too much is discarded. It need not come for that.
+    enough = held.cut = put == Spool::Put::kTooLarge;
+  } else {
+    swallowed_ += piece.data.size();
+    enough = swallowed_ > kMostSwallowed;
+  }
+  if (!enough) return;
+  response_ = Response::kDone;
+  upstream_keeps_alive_ = false;
+}
+
+void Relay::end_shaped(BodyWriter::Turn& turn) {
+  const std::string_view trailers =
+      body_in_ == BodyKind::kChunked ? response_decoder_.trailer_lines() : std::string_view{};
+  if (watched_) exchange_.shaping.tee->end();
+  if (way_ == Way::kHeld) exchange_.shaping.held->trailers = trailers;
+  // HEAD and its like: not even the end of a body is told.
+  if (way_ == Way::kWritten && body_in_ != BodyKind::kNone) written(writer_->end(turn, trailers));
+}
+
+void Relay::flush_writer() {
+  // Behind what the client does not take yet it would only lie.
+  flush_at_ = client_.outlet.blocked() ? place_.loop.now() + kPatience : net::kNever;
+  if (flush_at_ != net::kNever) return;
+  BodyWriter::Turn now = turn();
+  written(writer_->flush(now));
+}
+
+void Relay::written(BodyWriter::Result result) {
+  if (result == BodyWriter::Result::kClientGone) fail(Origin::kClient, FailureKind::kClientGone);
+  if (result == BodyWriter::Result::kEncoderFailed) fail(Origin::kProxy, FailureKind::kTruncated);
+}
+
+}  // namespace edge::runtime
