@@ -52,6 +52,8 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
 
 const WorkspaceStats& Workspace::stats() const { return state_->stats; }
 const program::EndpointSet& Workspace::endpoints() const { return state_->link.config().endpoints; }
+
+const program::SecretSet& Workspace::secrets() const { return state_->link.config().secrets; }
 const LinkedConfig& Workspace::config() const { return state_->link.config(); }
 std::vector<ResourceStatus> Workspace::statuses() const {
   std::vector<ResourceStatus> all = state_->link.statuses();

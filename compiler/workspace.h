@@ -18,6 +18,7 @@
 #include "compiler/compile.h"
 #include "compiler/link/conditions.h"
 #include "program/endpoints.h"
+#include "program/secrets.h"
 
 namespace edge::compiler {
 
@@ -52,6 +53,8 @@ class Workspace {
   const WorkspaceStats& stats() const;
   /// Of the last program.
   const program::EndpointSet& endpoints() const;
+  /// Values of the secrets that the program names.
+  const program::SecretSet& secrets() const;
   const LinkedConfig& config() const;
   /// Of every resource that is not plainly fine, and every gateway.
   std::vector<ResourceStatus> statuses() const;

@@ -224,6 +224,7 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
   for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, places.policies);
   config_.listeners = std::move(part.listeners);
   config_.endpoints = std::move(part.endpoints);
+  config_.secrets = std::move(part.secrets);
   return places;
 }
 

@@ -167,6 +167,7 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   class_statuses(resources.gateway_classes, kDefaults.controller_class, config.statuses);
   sort_and_merge(config.statuses);
   count_attached_routes(gateway_names, listeners, config);
+  config.secrets = collect_secrets(config, resources.secrets, resources.config_maps);
   return config;
 }
 

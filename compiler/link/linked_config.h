@@ -18,6 +18,7 @@
 #include "compiler/link/linked_policy.h"
 #include "compiler/link/linked_settings.h"
 #include "program/endpoints.h"
+#include "program/secrets.h"
 #include "program/format.h"
 
 namespace edge::compiler {
@@ -168,6 +169,8 @@ struct LinkedConfig {
   /// Those that apply to something; of two of a type on one target the one that holds.
   std::vector<LinkedPolicy> policies{};
   program::EndpointSet endpoints;
+  /// Values of the secrets that are named above: beside the program too.
+  program::SecretSet secrets{};
   /// Of resources that are not plainly fine, and of every gateway; see find_status().
   std::vector<ResourceStatus> statuses{};
 };

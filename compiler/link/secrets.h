@@ -1,5 +1,5 @@
-// Secrets by name: whether the one that is referred to holds what is needed. Values are never looked at; the reader
-// kept their lengths.
+// Secrets by name: whether the one that is referred to holds what is needed. Values are never looked at, only handed
+// on to travel beside the program.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/link/linked_config.h"
 #include "compiler/link/linked_policy.h"
 #include "compiler/link/resolve.h"
 #include "compiler/model/cluster.h"
+#include "compiler/model/gateway_api.h"
+#include "program/secrets.h"
 
 namespace edge::compiler::link {
 
@@ -36,6 +39,13 @@ enum class SecretFault : std::uint8_t { kNone, kNotPermitted, kNotFound, kUnfit 
 SecretFault check_secret(const model::Metadata& from, const model::Reference& reference,
                          const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
                          Findings& findings);
+
+/// A ConfigMap stands among the secrets under a name that no Secret can have.
+inline constexpr std::string_view kConfigMapPrefix = "configmap/";
+
+/// What a configuration names, with the values: of what is not there nothing.
+program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector<model::Secret>& secrets,
+                                   const std::vector<model::ConfigMap>& config_maps);
 
 /// The name of one value of the secret that `reference` of `from` means.
 SecretKey secret_key(const model::Metadata& from, const model::Reference& reference, std::string_view key);

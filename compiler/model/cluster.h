@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,10 @@ struct EndpointSlice {
 struct SecretEntry {
   std::string key{};
   std::size_t size = 0;  ///< of the value, decoded
+  /// For delivery beside a program, and for nothing else: neither printed, dumped nor compared.
+  std::shared_ptr<const std::string> value{};
 };
 
-/// Names, keys and lengths alone: values of secrets are not kept.
 struct Secret {
   Metadata metadata;
   std::string type{};

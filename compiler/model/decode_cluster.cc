@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/base64.h"
 #include "compiler/model/decode_kinds.h"
 
 namespace edge::compiler::model {
@@ -23,26 +24,6 @@ void add_addresses(const Fields& fields, std::string_view key, bool ready, std::
   fields.entries(key, [&](const Fields& entry) {
     if (const auto ip = entry.ip("ip")) out.push_back({.address = ip->value, .ready = ready});
   });
-}
-
-/// Bytes that a text of base64 (RFC 4648 §4, padded) stands for; line ends are passed over.
-std::optional<std::size_t> base64_size(std::string_view text) {
-  std::size_t digits = 0;
-  std::size_t padding = 0;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') continue;
-    const bool digit =
-        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
-    if (digit && padding == 0) {
-      ++digits;
-    } else if (c == '=' && padding < 2) {
-      ++padding;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if ((digits + padding) % 4 != 0) return std::nullopt;
-  return digits * 3 / 4;
 }
 
 }  // namespace
@@ -104,21 +85,24 @@ std::vector<EndpointSlice> decode_endpoints(const Fields& root, const Metadata& 
 
 Secret decode_secret(const Fields& root, Metadata metadata, Report& report) {
   Secret secret{.metadata = std::move(metadata), .type = root.needed_text("type").value};
-  const auto add = [&](std::string_view key, std::size_t size) { secret.entries.push_back({std::string(key), size}); };
+  const auto add = [&](std::string_view key, std::string value) {
+    const std::size_t size = value.size();
+    secret.entries.push_back({std::string(key), size, std::make_shared<const std::string>(std::move(value))});
+  };
   if (const yaml::Node map = root.node("data")) {
     for (const yaml::Node entry : map) {
-      const auto size = base64_size(entry.text());
+      auto value = from_base64(entry.text());
       // Neither the message nor the line that it shows may hold the value.
-      if (!size) {
+      if (!value) {
         report.fault(DiagnosticCode::kInvalidValue, secret.metadata.span, "data." + std::string(entry.key()),
                      "the value is not base64", "write it as it is under `stringData`");
       }
-      add(entry.key(), size.value_or(0));
+      add(entry.key(), std::move(value).value_or(std::string()));
     }
   }
   // Kubernetes lets stringData win over data.
   if (const yaml::Node map = root.node("stringData")) {
-    for (const yaml::Node entry : map) add(entry.key(), entry.text().size());
+    for (const yaml::Node entry : map) add(entry.key(), std::string(entry.text()));
   }
   std::reverse(secret.entries.begin(), secret.entries.end());
   const auto by_key = [](const SecretEntry& a, const SecretEntry& b) { return a.key < b.key; };

@@ -276,7 +276,12 @@ ConfigMap decode_config_map(const Fields& root, Metadata metadata) {
   ConfigMap out{.metadata = std::move(metadata)};
   for (const std::string_view list : {"data", "binaryData"}) {
     if (const yaml::Node map = root.node(list)) {
-      for (const yaml::Node entry : map) out.keys.emplace_back(entry.key());
+      for (const yaml::Node entry : map) {
+        out.keys.emplace_back(entry.key());
+        if (list == "data" && entry.key() == "ca.crt") {
+          out.authorities = std::make_shared<const std::string>(entry.text());
+        }
+      }
     }
   }
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -120,10 +121,11 @@ struct Namespace {
   std::vector<NameValue> labels{};
 };
 
-/// Names of keys alone.
+/// Names of keys, and what stands under `ca.crt`.
 struct ConfigMap {
   Metadata metadata;
   std::vector<std::string> keys{};
+  std::shared_ptr<const std::string> authorities{};  ///< null: none
 };
 
 }  // namespace edge::compiler::model

@@ -1,0 +1,161 @@
+#include "program/secrets.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+
+namespace edge::program {
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxSecrets = 100'000;
+
+/// Event by event, so that a hostile document costs no more memory than what is kept of it.
+class Reader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  SecretSet take() { return std::move(set_); }
+  const std::string& fault() const { return fault_; }
+
+  bool start_object(std::size_t) override {
+    switch (place_) {
+      case Place::kStart:
+        return enter(Place::kRoot);
+      case Place::kSecrets:
+        if (set_.secrets.size() == kMaxSecrets) return fail("more than 100,000 secrets");
+        set_.secrets.emplace_back();
+        return enter(Place::kSecret);
+      case Place::kSecret:
+        return key_ == "data" ? enter(Place::kData) : unexpected("an object");
+      default:
+        return unexpected("an object");
+    }
+  }
+  bool end_object() override {
+    switch (place_) {
+      case Place::kData:
+        return enter(Place::kSecret);
+      case Place::kSecret:
+        if (set_.secrets.back().name_space.empty() || set_.secrets.back().name.empty()) {
+          return fail("a secret needs `namespace` and `name`");
+        }
+        return enter(Place::kSecrets);
+      default:
+        return enter(Place::kEnd);
+    }
+  }
+  bool key(string_t& name) override {
+    key_ = name;
+    const bool known = place_ == Place::kData || (place_ == Place::kRoot && name == "secrets") ||
+                       (place_ == Place::kSecret && (name == "namespace" || name == "name" || name == "data"));
+    return known || fail("unknown field `" + name.substr(0, 64) + "`");
+  }
+  bool start_array(std::size_t) override {
+    return place_ == Place::kRoot ? enter(Place::kSecrets) : unexpected("a list");
+  }
+  bool end_array() override { return enter(Place::kRoot); }
+  bool string(string_t& text) override {
+    if (place_ == Place::kData) return add(text);
+    if (place_ == Place::kSecret && key_ == "namespace") return set_.secrets.back().name_space = text, true;
+    if (place_ == Place::kSecret && key_ == "name") return set_.secrets.back().name = text, true;
+    return unexpected("a string");
+  }
+  bool boolean(bool) override { return unexpected("a boolean"); }
+  bool null() override { return unexpected("null"); }
+  bool number_unsigned(number_unsigned_t) override { return unexpected("a number"); }
+  bool number_integer(number_integer_t) override { return unexpected("a number"); }
+  bool number_float(number_float_t, const string_t&) override { return unexpected("a number"); }
+  bool binary(binary_t&) override { return unexpected("binary data"); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    return fail("not JSON at byte " + std::to_string(position));
+  }
+
+ private:
+  enum class Place { kStart, kRoot, kSecrets, kSecret, kData, kEnd };
+
+  bool add(const std::string& text) {
+    auto value = from_base64(text);
+    if (!value) return fail("the value of `" + key_.substr(0, 64) + "` is not base64");
+    set_.secrets.back().values.push_back({key_, std::make_shared<const std::string>(*std::move(value))});
+    return true;
+  }
+  bool enter(Place place) {
+    place_ = place;
+    return true;
+  }
+  bool fail(std::string what) {
+    if (fault_.empty()) fault_ = std::move(what);
+    return false;
+  }
+  bool unexpected(const char* what) {
+    return fail(std::string("unexpected ") + what + (key_.empty() ? "" : " at `" + key_.substr(0, 64) + "`"));
+  }
+
+  SecretSet set_;
+  Place place_ = Place::kStart;
+  std::string key_;
+  std::string fault_;
+};
+
+bool before(const NamedSecret& a, const NamedSecret& b) {
+  return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name);
+}
+
+}  // namespace
+
+const std::string* SecretSet::find(std::string_view name_space, std::string_view name, std::string_view key) const {
+  const auto named = std::tuple(name_space, name);
+  const auto secret = std::lower_bound(secrets.begin(), secrets.end(), named, [](const NamedSecret& s, const auto& n) {
+    return std::tuple<std::string_view, std::string_view>(s.name_space, s.name) < n;
+  });
+  if (secret == secrets.end() || secret->name_space != name_space || secret->name != name) return nullptr;
+  const auto value = std::find_if(secret->values.begin(), secret->values.end(),
+                                  [&](const SecretValue& candidate) { return candidate.key == key; });
+  return value == secret->values.end() ? nullptr : value->value.get();
+}
+
+const std::string* SecretSet::find(const SectionView& section, const SecretRecord& record, std::string_view key) const {
+  const std::string_view own = section.string(record.key);
+  return find(section.string(record.name_space), section.string(record.name), own.empty() ? key : own);
+}
+
+void SecretSet::sort() {
+  std::stable_sort(secrets.begin(), secrets.end(), before);
+  const auto same = [](const NamedSecret& a, const NamedSecret& b) { return !before(a, b) && !before(b, a); };
+  secrets.erase(std::unique(secrets.begin(), secrets.end(), same), secrets.end());
+  for (NamedSecret& secret : secrets) {
+    auto& values = secret.values;
+    std::stable_sort(values.begin(), values.end(),
+                     [](const SecretValue& a, const SecretValue& b) { return a.key < b.key; });
+    values.erase(std::unique(values.begin(), values.end(),
+                             [](const SecretValue& a, const SecretValue& b) { return a.key == b.key; }),
+                 values.end());
+  }
+}
+
+Result<SecretSet> read_secrets(std::string_view json) {
+  const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "secrets: " + what}; };
+  if (json.size() > kMaxBytes) return invalid("larger than 256 MiB");
+  Reader reader;
+  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) return invalid(reader.fault());
+  SecretSet set = reader.take();
+  const std::size_t count = set.secrets.size();
+  set.sort();
+  if (set.secrets.size() != count) return invalid("a secret stands twice");
+  return set;
+}
+
+std::string write_secrets(const SecretSet& secrets) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const NamedSecret& secret : secrets.secrets) {
+    nlohmann::ordered_json data = nlohmann::ordered_json::object();
+    for (const SecretValue& value : secret.values) data[value.key] = to_base64(*value.value);
+    list.push_back({{"namespace", secret.name_space}, {"name", secret.name}, {"data", std::move(data)}});
+  }
+  const nlohmann::ordered_json document = {{"secrets", std::move(list)}};
+  return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace edge::program
