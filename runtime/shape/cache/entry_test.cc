@@ -70,11 +70,15 @@ TEST(Key, EveryPartTellsKeysApart) {
   EXPECT_FALSE(other([](Target&, Way& w) { w.backend = 8; }));
   EXPECT_FALSE(other([](Target&, Way& w) { w.host = "inner"; }));
   EXPECT_FALSE(other([](Target&, Way& w) { w.path = "/v2/dir/page"; }));
-  EXPECT_EQ(host_of(kKey), "example.com");
+  const Target parts = target_of(kKey);
+  EXPECT_EQ(parts.host, "example.com");
+  EXPECT_EQ(target_text(parts), kKey.target);
   EXPECT_EQ(route_of(kKey), "shop/web");
   const Target empty_query{"http", "a", "/", "", true};
   const Target no_query{"http", "a", "/", "", false};
   EXPECT_NE(target_text(empty_query), target_text(no_query));
+  EXPECT_TRUE(target_of(make_key(empty_query, way)).has_query);
+  EXPECT_FALSE(target_of(make_key(no_query, way)).has_query);
 }
 
 TEST(Key, LocationOfTheSameOriginAlone_4_4) {

@@ -84,10 +84,20 @@ Key make_key(const Target& target, const Way& way) {
   return key;
 }
 
-std::string_view host_of(const Key& key) {
+Target target_of(const Key& key) {
   std::string_view rest = key.target;
-  rest.remove_prefix(rest.find(kEnd) + 1);
-  return rest.substr(0, rest.find(kEnd));
+  const auto take = [&rest](std::size_t end) {
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    return part;
+  };
+  Target target;
+  target.scheme = take(rest.find(kEnd));
+  target.host = take(rest.find(kEnd));
+  target.has_query = rest.find('?') != std::string_view::npos;
+  target.path = take(rest.find('?'));
+  target.query = rest;
+  return target;
 }
 
 std::string_view route_of(const Key& key) { return std::string_view(key.way).substr(0, key.way.find(kEnd)); }
@@ -142,18 +152,22 @@ std::optional<std::string> selection_of(const HeadFields& response, const HeadFi
   return selection;
 }
 
-bool selects(std::string_view selection, const HeadFields& request) {
-  std::string values;
+std::string reselect(std::string_view selection, const HeadFields& request) {
+  std::string other;
   while (!selection.empty()) {
     const std::string_view line = selection.substr(0, selection.find(kEnd));
     selection.remove_prefix(line.size() + 1);
     // No name holds a colon, so the first one ends it; where there is none the field was absent.
-    const std::size_t name_end = std::min(line.find(':'), line.size());
-    values.clear();
-    append_values(request, line.substr(0, name_end), values);
-    if (values != line.substr(name_end)) return false;
+    const std::string_view name = line.substr(0, line.find(':'));
+    other += name;
+    append_values(request, name, other);
+    other += kEnd;
   }
-  return true;
+  return other;
+}
+
+bool selects(std::string_view selection, const HeadFields& request) {
+  return selection.empty() || reselect(selection, request) == selection;
 }
 
 }  // namespace edge::runtime::cache

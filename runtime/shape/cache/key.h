@@ -39,8 +39,8 @@ struct Key {
 };
 std::string target_text(const Target& target);
 Key make_key(const Target& target, const Way& way);
-/// What a key was made of, for purges.
-std::string_view host_of(const Key& key);
+/// What a key was made of. Views of it.
+Target target_of(const Key& key);
 std::string_view route_of(const Key& key);  ///< `namespace/name`
 
 /// The URI that a Location or Content-Location of `base` names, when it has the same origin (RFC 9111 §4.4); as
@@ -50,6 +50,8 @@ std::optional<std::string> same_origin_target(const Target& base, std::string_vi
 /// The values by which a response was chosen (RFC 9111 §4.1), as text; nullopt when they are too many or too long to
 /// keep. Empty when the response does not vary.
 std::optional<std::string> selection_of(const net::http1::HeadFields& response, const net::http1::HeadFields& request);
+/// The same fields' values in another request.
+std::string reselect(std::string_view selection, const net::http1::HeadFields& request);
 /// Whether a request would have been given the response that has this selection.
 bool selects(std::string_view selection, const net::http1::HeadFields& request);
 

@@ -39,7 +39,7 @@ class Store::Shard {
     for (Node& node : chain->second) {
       if (node.entry->key != key) continue;
       if (!selects(node.entry->selection, request)) {
-        found.other_variant = true;
+        found.sibling = node.entry;
       } else if (best == nullptr || node.entry->date > best->entry->date) {
         best = &node;
       }

@@ -35,8 +35,8 @@ class Store {
 
   struct Found {
     std::shared_ptr<const Entry> entry;
-    /// The key was there, with other values of what Vary names.
-    bool other_variant = false;
+    /// Of the same key, for other values of what Vary names.
+    std::shared_ptr<const Entry> sibling;
   };
   /// The entry that `request` selects; of several the one with the latest Date (RFC 9111 §4.1).
   Found find(const Key& key, const net::http1::HeadFields& request);

@@ -61,8 +61,8 @@ TEST(Store, OfVariantsTheOneThatMatchesAndOfThoseTheLatest_4_1) {
   EXPECT_EQ(find(store, key_of("/"), "Accept-Language: en\n"), english);
   const Ask french("Accept-Language: fr\n");
   EXPECT_EQ(store.find(key_of("/"), french.head().fields).entry, nullptr);
-  EXPECT_TRUE(store.find(key_of("/"), french.head().fields).other_variant);
-  EXPECT_FALSE(store.find(key_of("/none"), french.head().fields).other_variant);
+  EXPECT_EQ(store.find(key_of("/"), french.head().fields).sibling, english);
+  EXPECT_EQ(store.find(key_of("/none"), french.head().fields).sibling, nullptr);
   store.insert(later);
   EXPECT_EQ(find(store, key_of("/"), "Accept-Language: de\n"), later);
 }

@@ -1,0 +1,373 @@
+#include "runtime/shape/cache/transaction.h"
+
+#include <utility>
+
+#include "net/http1/char_tables.h"
+
+namespace edge::runtime::cache {
+namespace {
+
+using net::http1::BodyKind;
+using net::http1::equals_ignoring_case;
+using net::http1::HeadFields;
+using net::http1::KnownField;
+using net::http1::Method;
+using net::http1::ParseState;
+using net::http1::ResponseHead;
+
+/// Twice: for the answer, and for the variant of it, once it is known what it varies by.
+constexpr std::uint8_t kMaxWaits = 2;
+constexpr std::string_view kCacheName = "edge";
+
+bool is_condition(std::string_view name) {
+  return equals_ignoring_case(name, "if-none-match") || equals_ignoring_case(name, "if-modified-since") ||
+         equals_ignoring_case(name, "if-range") || equals_ignoring_case(name, "range");
+}
+
+}  // namespace
+
+Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place,
+                         std::function<Now()> clock, const Target& target, const Way& way, std::string_view head,
+                         bool identified)
+    : cache_(std::move(cache)),
+      limits_(limits),
+      place_(place),
+      clock_(std::move(clock)),
+      key_(make_key(target, way)),
+      head_(head),
+      identified_(identified) {}
+
+Transaction::~Transaction() {
+  abandon();
+  release_fill();
+}
+
+void Transaction::keep() {
+  if (head_.data() == kept_.data()) return;
+  kept_ = head_;
+  head_ = kept_;
+}
+
+// Parsed anew each time it is needed: a parsed head is large, and its place is the thread's.
+Request Transaction::request() {
+  net::http1::ParseHint hint;
+  net::http1::HeadLimits limits = place_.limits;
+  // Our own additions may have made it longer than what is taken from a client.
+  limits.max_bytes = limits.max_target = head_.size();
+  limits.max_fields = HeadFields::kMax;
+  const auto parsed = parse_request(head_, limits, hint, place_.request);
+  if (parsed.state != ParseState::kComplete) {
+    place_.request = {};
+    Request none;
+    none.fields = &place_.request.fields;
+    return none;
+  }
+  Request request = read_request(place_.request.method, place_.request.fields);
+  request.authorized = request.authorized || identified_;
+  return request;
+}
+
+Transaction::Plan Transaction::look_up(std::function<void()> wake) {
+  const Request request = this->request();
+  const Seconds now = clock_().seconds;
+  times_.request = now;
+  if (request.method != Method::kGet && request.method != Method::kHead) {
+    forwarded_ = Forwarded::kMethod;
+    return Plan::kForward;
+  }
+  // A body may mean anything; conditions on the state of the origin are its own to judge (RFC 9111 §4.3.2).
+  if (request.guarded || place_.request.body.kind != BodyKind::kNone || place_.request.upgrade) {
+    forwarded_ = Forwarded::kBypass;
+    return Plan::kForward;
+  }
+  Store::Found found = cache_->store().find(key_, *request.fields);
+  found_ = std::move(found.entry);
+  if (found_ != nullptr) {
+    const Use use = judge(found_->freshness, request, now);
+    if (use != Use::kValidate) {
+      forwarded_ = Forwarded::kNot;
+      stale_ = use != Use::kFresh;
+      refreshable_ = use == Use::kStaleWhileRevalidate;
+      (stale_ ? place_.counts.stale_hits : place_.counts.hits).add();
+      return Plan::kReuse;
+    }
+    forwarded_ = found_->freshness.fresh(now) ? Forwarded::kRequest : Forwarded::kStale;
+  } else {
+    forwarded_ = found.sibling != nullptr ? Forwarded::kVaryMiss : Forwarded::kUriMiss;
+  }
+  if (request.directives.only_if_cached) {
+    place_.counts.misses.add();
+    return Plan::kRefuse;
+  }
+  // Only a whole answer to a GET fills. A part is fetched as it was asked for, unless the whole can be validated.
+  if (request.method == Method::kHead) return Plan::kForward;
+  if (request.range.here() && (found_ == nullptr || !found_->representation().validators.any())) {
+    forwarded_ = Forwarded::kPartial;
+    return Plan::kForward;
+  }
+  return fetch(request, found_ != nullptr ? found_ : found.sibling, std::move(wake));
+}
+
+Transaction::Plan Transaction::fetch(const Request& request, const std::shared_ptr<const Entry>& sibling,
+                                     std::function<void()> wake) {
+  // What the client asks for itself, nobody else can have asked for.
+  const bool own = request.directives.no_cache || request.directives.no_store;
+  std::string id = key_.target + '\n' + key_.way;
+  if (sibling != nullptr) id += reselect(sibling->selection, *request.fields);
+  const bool may_wait = !own && wake && waits_ < kMaxWaits && (waits_ == 0 || sibling != nullptr);
+  Fills::Joined joined = cache_->fills().join(id, key_.target, clock_().seconds, may_wait ? std::move(wake) : nullptr);
+  if (joined.role == Fills::Role::kWaits) {
+    if (waits_++ == 0) place_.counts.collapsed.add();
+    waited_ = true;
+    return Plan::kWait;
+  }
+  if (joined.role == Fills::Role::kLeader) fill_ = std::move(joined.fill);
+  if (found_ != nullptr && found_->representation().validators.any()) make_conditional();
+  return Plan::kForward;
+}
+
+// The request with our validators in place of the client's conditions, which are answered from what comes of it
+// (RFC 9111 §4.3.1).
+void Transaction::make_conditional() {
+  keep();
+  const HeadFields& fields = *request().fields;
+  validating_ = true;
+  conditional_.reserve(head_.size() + 128);
+  conditional_ = head_.substr(0, head_.find("\r\n") + 2);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (!is_condition(fields[i].name)) conditional_ += fields.lines(i, i + 1);
+  }
+  if (!found_->etag.empty()) conditional_.append("If-None-Match: ").append(found_->etag).append("\r\n");
+  if (!found_->last_modified.empty()) {
+    conditional_.append("If-Modified-Since: ").append(found_->last_modified).append("\r\n");
+  }
+  conditional_ += "\r\n";
+}
+
+std::unique_ptr<Transaction> Transaction::refresh() {
+  if (!refreshable_) return nullptr;
+  const Request request = this->request();
+  if (request.method != Method::kGet) return nullptr;
+  const std::string id = key_.target + '\n' + key_.way + reselect(found_->selection, *request.fields);
+  Fills::Joined joined = cache_->fills().join(id, key_.target, times_.request, nullptr);
+  if (joined.role != Fills::Role::kLeader) return nullptr;
+  return std::unique_ptr<Transaction>(new Transaction(*this, std::move(joined.fill)));
+}
+
+// What `refresh` makes: the same request, already looked up.
+Transaction::Transaction(const Transaction& stale, std::shared_ptr<Fill> fill)
+    : cache_(stale.cache_),
+      limits_(stale.limits_),
+      place_(stale.place_),
+      clock_(stale.clock_),
+      key_(stale.key_),
+      head_(stale.head_),
+      identified_(stale.identified_),
+      client_gone_(true),
+      found_(stale.found_),
+      forwarded_(Forwarded::kStale),
+      times_(stale.times_),
+      fill_(std::move(fill)) {
+  keep();
+  make_conditional();
+}
+
+// ---- The response -------------------------------------------------------------------------------------------------
+
+ResponseTee::Take Transaction::head(const ResponseHead& response, std::string_view) {
+  const Now now = clock_();
+  upstream_status_ = response.status;
+  times_.response = now.seconds;
+  const Request request = this->request();
+  if (forwarded_ == Forwarded::kBypass || forwarded_ == Forwarded::kMethod) {
+    if (invalidates(request.method, response.status)) invalidate(response);
+    return Take::kPass;
+  }
+  if (found_ != nullptr) {
+    const Take take = validated(response, request);
+    if (take == Take::kSwallow) return take;
+  }
+  return fill(response, request);
+}
+
+// Something was stored, and this is what the origin says of it now (RFC 9111 §4.3.3).
+ResponseTee::Take Transaction::validated(const ResponseHead& response, const Request& request) {
+  const Response facts = read_response(response.status, response.fields, times_.response);
+  const bool of_it = speaks_of(facts, response, *found_);
+  if (request.method == Method::kHead) {
+    if (response.status >= 500) return Take::kPass;
+    // §4.3.5: what a GET would have got is what is stored, or that is of the past.
+    const auto renewed = of_it ? renew_entry(*found_, asked(request), response, clock_().date) : nullptr;
+    if (renewed != nullptr) {
+      cache_->store().replace(*found_, renewed);
+    } else if (response.status != 304) {
+      cache_->store().erase(*found_);
+    }
+    return Take::kPass;
+  }
+  if (response.status == 304 && validating_) {
+    mismatched_ = !of_it;
+    reuse_ = of_it;
+    const auto renewed = of_it ? renew_entry(*found_, asked(request), response, clock_().date) : nullptr;
+    if (renewed == nullptr) {
+      cache_->store().erase(*found_);
+    } else {
+      const bool doomed = fill_ != nullptr && fill_->doomed();
+      if (!doomed) cache_->store().replace(*found_, renewed);
+      found_ = renewed;
+    }
+    release_fill();
+    return Take::kSwallow;
+  }
+  if (is_error(response.status) && usable_on_error(found_->freshness, request, times_.response)) {
+    reuse_ = stale_ = true;
+    return Take::kSwallow;
+  }
+  // Another answer takes its place, or makes clear that it is of the past; an error of the origin does neither.
+  if (response.status < 500 && response.status != 304) cache_->store().erase(*found_);
+  return Take::kPass;
+}
+
+ResponseTee::Take Transaction::fill(const ResponseHead& response, const Request& request) {
+  if (fill_ == nullptr) return Take::kPass;
+  incoming_ = make_entry(asked(request), response, clock_().date);
+  const bool too_large =
+      response.body.kind == BodyKind::kLength && response.body.length > cache_->sizes().max_entry_bytes;
+  if (incoming_ == nullptr || too_large) {
+    incoming_ = nullptr;
+    // A 304 is for the conditions of this one client, and says nothing of what others would get.
+    if (response.status != 304) fill_->pass(times_.response);
+    release_fill();
+    return Take::kPass;
+  }
+  incoming_body_ = std::make_shared<Body>();
+  is_storing_ = true;
+  return Take::kCopy;
+}
+
+void Transaction::body(std::string_view data) {
+  if (incoming_ == nullptr) return;
+  const bool fits = incoming_body_->size() + data.size() <= cache_->sizes().max_entry_bytes;
+  if (!fits || !cache_->reserve(data.size())) {
+    abandon();
+    fill_->pass(clock_().seconds);
+    release_fill();
+    return;
+  }
+  reserved_ += data.size();
+  incoming_body_->append(data);
+}
+
+void Transaction::end() {
+  if (incoming_ == nullptr) return;
+  incoming_body_->close();
+  incoming_->body = std::move(incoming_body_);
+  const std::shared_ptr<const Entry> entry = std::move(incoming_);
+  incoming_ = nullptr;
+  cache_->release(std::exchange(reserved_, 0));
+  const bool stored = cache_->store().insert(entry);
+  // Asked after it was put in: who changes the target says so first, and then looks for what is stored.
+  if (stored && fill_->doomed()) {
+    cache_->store().erase(*entry);
+    place_.counts.abandoned.add();
+  } else if (stored) {
+    place_.counts.stored.add();
+  }
+  release_fill();
+}
+
+void Transaction::abandon() {
+  if (incoming_ == nullptr) return;
+  incoming_ = nullptr;
+  incoming_body_ = nullptr;
+  cache_->release(std::exchange(reserved_, 0));
+  place_.counts.abandoned.add();
+}
+
+void Transaction::release_fill() {
+  if (fill_ != nullptr) fill_->end();
+  fill_ = nullptr;
+}
+
+// RFC 9111 §4.4: the target, and what Location and Content-Location name of the same origin.
+void Transaction::invalidate(const ResponseHead& response) {
+  std::size_t removed = cache_->invalidate(key_.target);
+  const Target target = target_of(key_);
+  for (std::size_t i = 0; i < response.fields.size(); ++i) {
+    const bool names = response.fields.known(i) == KnownField::kLocation ||
+                       equals_ignoring_case(response.fields[i].name, "content-location");
+    if (!names) continue;
+    const auto other = same_origin_target(target, response.fields[i].value);
+    if (other && *other != key_.target) removed += cache_->invalidate(*other);
+  }
+  place_.counts.invalidated.add(removed);
+}
+
+Transaction::Next Transaction::forwarded(bool failed) {
+  abandon();
+  if (mismatched_) {
+    mismatched_ = validating_ = false;
+    found_ = nullptr;
+    conditional_.clear();
+    return Next::kForward;
+  }
+  if (failed && found_ != nullptr && usable_on_error(found_->freshness, request(), clock_().seconds)) {
+    reuse_ = stale_ = true;
+  }
+  release_fill();
+  Counts& counts = place_.counts;
+  if (client_gone_) {
+    counts.refreshed.add();
+    return Next::kDone;
+  }
+  if (reuse_) {
+    (stale_ ? counts.stale_hits : counts.revalidated).add();
+    return Next::kReuse;
+  }
+  const bool asked_for = forwarded_ != Forwarded::kBypass && forwarded_ != Forwarded::kMethod;
+  (asked_for ? counts.misses : counts.bypassed).add();
+  return Next::kDone;
+}
+
+AnswerPart Transaction::write_head(net::http1::HeadWriter& out) {
+  const Request request = this->request();
+  return write_answer(*found_, request, clock_().seconds, out);
+}
+
+std::string Transaction::status() const {
+  std::string text(kCacheName);
+  switch (forwarded_) {
+    case Forwarded::kNot:
+      text += "; hit";
+      break;
+    case Forwarded::kBypass:
+      text += "; fwd=bypass";
+      break;
+    case Forwarded::kMethod:
+      text += "; fwd=method";
+      break;
+    case Forwarded::kUriMiss:
+      text += "; fwd=uri-miss";
+      break;
+    case Forwarded::kVaryMiss:
+      text += "; fwd=vary-miss";
+      break;
+    case Forwarded::kRequest:
+      text += "; fwd=request";
+      break;
+    case Forwarded::kStale:
+      text += "; fwd=stale";
+      break;
+    case Forwarded::kPartial:
+      text += "; fwd=partial";
+      break;
+  }
+  if (upstream_status_ != 0 && reuse_) text += "; fwd-status=" + std::to_string(upstream_status_);
+  const bool from_store = forwarded_ == Forwarded::kNot || reuse_;
+  if (from_store) text += "; ttl=" + std::to_string(found_->freshness.ttl(clock_().seconds));
+  if (is_storing_) text += "; stored";
+  if (waited_) text += "; collapsed";
+  return text;
+}
+
+}  // namespace edge::runtime::cache

@@ -1,0 +1,122 @@
+// One exchange and the cache: what is stored for its request, what is asked of the upstream, and what becomes of the
+// answer. The session asks `look_up` what to do, and does it:
+//
+//   look_up -> kReuse:   deliver `entry`; when `refresh` says so, fetch it anew behind the client's back
+//           -> kWait:    another request fetches the same; wait for `wake` a bounded time, look up again
+//           -> kForward: send `upstream_head`, with this as the response's tee; then `forwarded` says what is next
+//           -> kRefuse:  `only-if-cached`, and nothing is there: 504
+//
+// The request it judges by is the one that the upstream gets, filters applied: what may change the answer is in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/http1/parse.h"
+#include "runtime/shape/cache/cache.h"
+#include "runtime/shape/cache/counts.h"
+#include "runtime/shape/response_tee.h"
+
+namespace edge::runtime::cache {
+
+/// A thread's own, lent to its transactions.
+struct Workplace {
+  net::http1::RequestHead& request;  ///< scratch; overwritten
+  Counts& counts;
+  const net::http1::HeadLimits& limits;
+};
+
+/// The time by the clock on the wall.
+struct Now {
+  Seconds seconds = 0;
+  std::string_view date;  ///< the same as an IMF-fixdate
+};
+
+class Transaction final : public ResponseTee {
+ public:
+  enum class Plan : std::uint8_t { kReuse, kWait, kForward, kRefuse };
+
+  /// `head`: the request as it would be forwarded; its bytes must stay until `keep`. `identified`: a policy knows who
+  /// asks (RFC 9111 §3.5 then holds as if there were Authorization). `clock` is asked whenever something comes.
+  Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place, std::function<Now()> clock,
+              const Target& target, const Way& way, std::string_view head, bool identified);
+  ~Transaction() override;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  /// `wake` is called from any thread when what is waited for has ended; with none, nothing is waited for.
+  Plan look_up(std::function<void()> wake);
+  /// Before every wait: the head becomes our own.
+  void keep();
+  /// For the same request without a client: fetches what `look_up` found stale. Null unless nobody else does.
+  std::unique_ptr<Transaction> refresh();
+
+  /// What is to be sent: the head as it was given, or with conditions that validate what is stored.
+  std::string_view upstream_head() const { return conditional_.empty() ? std::string_view(head_) : conditional_; }
+
+  // The response, as its tee.
+  Take head(const net::http1::ResponseHead& response, std::string_view text) override;
+  void body(std::string_view data) override;
+  void end() override;
+  /// The exchange with the upstream is over. kForward: forward once more, since the upstream spoke of something else
+  /// than we asked for. `failed`: there was no answer, and none was given to the client.
+  enum class Next : std::uint8_t { kDone, kReuse, kForward };
+  Next forwarded(bool failed);
+
+  /// The stored response to answer with, and its head for this request.
+  const Entry& entry() const { return *found_; }
+  std::shared_ptr<const Body> stored_body() const { return found_->body; }
+  AnswerPart write_head(net::http1::HeadWriter& out);
+  /// The value of Cache-Status for the answer (RFC 9211); known once the answer begins.
+  std::string status() const;
+
+ private:
+  /// How the request came to be forwarded (RFC 9211 §2.2).
+  enum class Forwarded : std::uint8_t { kNot, kBypass, kMethod, kUriMiss, kVaryMiss, kRequest, kStale, kPartial };
+
+  Transaction(const Transaction& stale, std::shared_ptr<Fill> fill);
+
+  Request request();
+  Plan fetch(const Request& request, const std::shared_ptr<const Entry>& sibling, std::function<void()> wake);
+  Asked asked(const Request& request) const { return {key_, request, limits_, times_}; }
+  void make_conditional();
+  Take validated(const net::http1::ResponseHead& response, const Request& request);
+  Take fill(const net::http1::ResponseHead& response, const Request& request);
+  void invalidate(const net::http1::ResponseHead& response);
+  void abandon();
+  void release_fill();
+
+  std::shared_ptr<Cache> cache_;
+  TtlLimits limits_;
+  Workplace place_;
+  std::function<Now()> clock_;
+  Key key_;
+  std::string_view head_;
+  std::string kept_;
+  std::string conditional_;
+  bool identified_;
+  bool client_gone_ = false;  ///< a refresh
+
+  std::shared_ptr<const Entry> found_;
+  Forwarded forwarded_ = Forwarded::kNot;
+  bool stale_ = false;
+  bool refreshable_ = false;
+  bool validating_ = false;
+  bool mismatched_ = false;
+  bool reuse_ = false;
+  bool waited_ = false;
+  std::uint8_t waits_ = 0;
+  std::uint16_t upstream_status_ = 0;
+
+  Times times_;
+  std::shared_ptr<Fill> fill_;
+  std::shared_ptr<Entry> incoming_;
+  std::shared_ptr<Body> incoming_body_;
+  std::size_t reserved_ = 0;
+  bool is_storing_ = false;
+};
+
+}  // namespace edge::runtime::cache

@@ -1,0 +1,384 @@
+// Whole exchanges with a cache and an origin, without sockets.
+#include "runtime/shape/cache/transaction.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "runtime/shape/cache/test_origin.h"
+
+namespace edge::runtime::cache {
+namespace {
+
+using testing::Got;
+using testing::kNow;
+using testing::Origin;
+using testing::Place;
+using testing::Said;
+
+std::shared_ptr<Cache> make_cache(std::uint64_t max_bytes = 1 << 20, std::uint64_t max_entry = 1000) {
+  return std::make_shared<Cache>(Sizes{max_bytes, max_entry}, 1);
+}
+
+/// Says the same each time, and remembers what it was asked.
+struct Fixed {
+  explicit Fixed(Said says) : said(std::move(says)) {}
+
+  Said said;
+  int asked = 0;
+  std::string request;
+
+  Origin origin() {
+    return [this](const std::string& text) {
+      ++asked;
+      request = text;
+      return said;
+    };
+  }
+  bool was_asked(const std::string& line) const { return request.find("\r\n" + line + "\r\n") != std::string::npos; }
+};
+
+std::string status_of(const Got& got) { return got.head.substr(9, 3); }
+
+TEST(Exchange, AMissIsStoredAndThenAHit) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
+  const Got miss = place.exchange("GET", "", fixed.origin());
+  EXPECT_FALSE(miss.from_cache);
+  EXPECT_EQ(miss.cache_status, "edge; fwd=uri-miss; stored");
+  place.now += 10;
+  const Got hit = place.exchange("GET", "", fixed.origin());
+  EXPECT_TRUE(hit.from_cache);
+  EXPECT_EQ(hit.text, "text");
+  EXPECT_EQ(hit.cache_status, "edge; hit; ttl=50");
+  EXPECT_EQ(fixed.asked, 1);
+  EXPECT_EQ(place.counts.hits.value(), 1u);
+  EXPECT_EQ(place.counts.misses.value(), 1u);
+  EXPECT_EQ(place.counts.stored.value(), 1u);
+}
+
+TEST(Exchange, AHeadIsAnsweredFromAGet_9110_9_3_2) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  const Got head = place.exchange("HEAD", "", fixed.origin());
+  EXPECT_TRUE(head.from_cache);
+  EXPECT_NE(head.head.find("Content-Length: 4\r\n"), std::string::npos);
+}
+
+TEST(Exchange, OnlyIfCached_5_2_1_7) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
+  EXPECT_TRUE(place.exchange("GET", "Cache-Control: only-if-cached\n", fixed.origin()).refused);
+  place.exchange("GET", "", fixed.origin());
+  EXPECT_TRUE(place.exchange("GET", "Cache-Control: only-if-cached\n", fixed.origin()).from_cache);
+  place.now += 60;
+  EXPECT_TRUE(place.exchange("GET", "Cache-Control: only-if-cached\n", fixed.origin()).refused);
+  EXPECT_EQ(fixed.asked, 1);
+}
+
+TEST(Exchange, WhatIsStaleIsValidatedWithItsOwnValidators_4_3_1) {
+  Place place(make_cache());
+  Fixed fixed{
+      {200, "Cache-Control: max-age=60\nETag: \"v1\"\nLast-Modified: Sun, 06 Nov 1994 08:00:00 GMT\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 60;
+  fixed.said = {304, "Cache-Control: max-age=60\nETag: \"v1\"\n", "", {}};
+  const Got got =
+      place.exchange("GET", "If-None-Match: \"old\"\nIf-Modified-Since: x\nRange: bytes=1-2\n", fixed.origin());
+  EXPECT_TRUE(fixed.was_asked("If-None-Match: \"v1\""));
+  EXPECT_TRUE(fixed.was_asked("If-Modified-Since: Sun, 06 Nov 1994 08:00:00 GMT"));
+  EXPECT_FALSE(fixed.was_asked("If-None-Match: \"old\""));
+  EXPECT_FALSE(fixed.was_asked("Range: bytes=1-2"));
+  EXPECT_EQ(status_of(got), "206");
+  EXPECT_EQ(got.text, "ex");
+  EXPECT_EQ(got.cache_status, "edge; fwd=stale; fwd-status=304; ttl=60");
+  EXPECT_EQ(place.counts.revalidated.value(), 1u);
+  EXPECT_TRUE(place.exchange("GET", "", fixed.origin()).from_cache);
+  EXPECT_EQ(fixed.asked, 2);
+}
+
+TEST(Exchange, AnotherAnswerReplacesWhatIsStored_4_3_3) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "old", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 60;
+  fixed.said = {200, "Cache-Control: max-age=60\nETag: \"v2\"\n", "new", {}};
+  EXPECT_EQ(place.exchange("GET", "", fixed.origin()).text, "new");
+  const Got hit = place.exchange("GET", "", fixed.origin());
+  EXPECT_TRUE(hit.from_cache);
+  EXPECT_EQ(hit.text, "new");
+}
+
+TEST(Exchange, A304OfSomethingElseIsAskedForAgainWithoutConditions_4_3_4) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "old", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 60;
+  int asked = 0;
+  const Got got = place.exchange("GET", "", [&](const std::string& request) {
+    ++asked;
+    if (request.find("If-None-Match") != std::string::npos) return Said{304, "ETag: \"v2\"\n", "", {}};
+    return Said{200, "Cache-Control: max-age=60\nETag: \"v2\"\n", "new", {}};
+  });
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(got.text, "new");
+  EXPECT_FALSE(got.from_cache);
+}
+
+TEST(Exchange, StaleIfError_5861_4) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60, stale-if-error=30\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 80;
+  fixed.said = {503, "", "broken", {}};
+  EXPECT_EQ(place.exchange("GET", "", fixed.origin()).text, "text");
+  fixed.said.status = 0;  // no answer at all
+  EXPECT_EQ(place.exchange("GET", "", fixed.origin()).text, "text");
+  EXPECT_EQ(place.counts.stale_hits.value(), 2u);
+  place.now += 11;
+  fixed.said.status = 503;
+  EXPECT_EQ(place.exchange("GET", "", fixed.origin()).text, "broken");
+}
+
+TEST(Exchange, StaleWhileRevalidate_5861_3) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60, stale-while-revalidate=30\nETag: \"v1\"\n", "old", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 70;
+  fixed.said = {200, "Cache-Control: max-age=60\nETag: \"v2\"\n", "new", {}};
+  const Got stale = place.exchange("GET", "", fixed.origin());
+  EXPECT_EQ(stale.text, "old");
+  EXPECT_EQ(stale.cache_status, "edge; hit; ttl=-10");
+  EXPECT_TRUE(stale.refreshes);
+  EXPECT_TRUE(fixed.was_asked("If-None-Match: \"v1\""));
+  const Got fresh = place.exchange("GET", "", fixed.origin());
+  EXPECT_EQ(fresh.text, "new");
+  EXPECT_FALSE(fresh.asked_origin);
+  EXPECT_EQ(place.counts.refreshed.value(), 1u);
+}
+
+TEST(Exchange, WhatBreaksOffOrIsTooLargeIsNotStored) {
+  const auto cache = make_cache();
+  Place place(cache);
+  Fixed fixed{{200, "Cache-Control: max-age=60\n", std::string(100, 'x'), 50}};
+  place.exchange("GET", "", fixed.origin());
+  fixed.said = {200, "Cache-Control: max-age=60\n", std::string(1001, 'x'), {}};
+  place.exchange("GET", "", fixed.origin());
+  EXPECT_EQ(cache->store().stats().entries, 0u);
+  fixed.said.text.pop_back();
+  place.exchange("GET", "", fixed.origin());
+  EXPECT_EQ(cache->store().stats().entries, 1u);
+  EXPECT_EQ(cache->fills().size(), 0u);
+}
+
+TEST(Exchange, UnsafeMethodsInvalidate_4_4) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
+  for (const char* path : {"/a", "/b", "/c"}) place.exchange("GET", "", fixed.origin(), path);
+  fixed.said = {404, "Content-Location: /b\n", "", {}};
+  place.exchange("PUT", "", fixed.origin(), "/a");
+  EXPECT_TRUE(place.exchange("GET", "", fixed.origin(), "/a").from_cache);
+  fixed.said = {201, "Content-Location: /b\nLocation: http://elsewhere/c\n", "", {}};
+  place.exchange("POST", "", fixed.origin(), "/a");
+  EXPECT_FALSE(place.exchange("GET", "", fixed.origin(), "/a").from_cache);
+  EXPECT_FALSE(place.exchange("GET", "", fixed.origin(), "/b").from_cache);
+  EXPECT_TRUE(place.exchange("GET", "", fixed.origin(), "/c").from_cache);
+  EXPECT_EQ(place.counts.invalidated.value(), 2u);
+}
+
+TEST(Exchange, WhatIsFetchedWhileItChangesIsNotStored_4_4) {
+  const auto cache = make_cache();
+  Place place(cache);
+  Fixed changes{{204, "", "", {}}};
+  place.exchange("GET", "", [&](const std::string&) {
+    place.exchange("DELETE", "", changes.origin());
+    return Said{200, "Cache-Control: max-age=60\n", "old", {}};
+  });
+  EXPECT_EQ(cache->store().stats().entries, 0u);
+}
+
+TEST(Exchange, TheAnswerToAHeadMayEndWhatIsStored_4_3_5) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 60;
+  place.exchange("HEAD", "", fixed.origin());  // the same: renewed
+  EXPECT_TRUE(place.exchange("GET", "", fixed.origin()).from_cache);
+  place.now += 60;
+  fixed.said.lines = "Cache-Control: max-age=60\nETag: \"v2\"\n";
+  place.exchange("HEAD", "", fixed.origin());
+  place.exchange("GET", "", fixed.origin());
+  EXPECT_FALSE(fixed.was_asked("If-None-Match: \"v1\""));
+}
+
+TEST(Exchange, ConditionsOnTheOriginGoToTheOrigin_4_3_2) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  EXPECT_FALSE(place.exchange("GET", "If-Match: \"v1\"\n", fixed.origin()).from_cache);
+  EXPECT_FALSE(place.exchange("GET", "Content-Length: 3\n", fixed.origin()).from_cache);
+  EXPECT_EQ(place.counts.bypassed.value(), 2u);
+}
+
+// ---- Request collapsing -------------------------------------------------------------------------------------------
+
+const std::string kGet = "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n";
+using Plan = Transaction::Plan;
+
+TEST(Collapsing, OneFetchesAndTheOthersWait) {
+  Place place(make_cache());
+  const auto leader = place.begin(kGet);
+  const auto follower = place.begin(kGet);
+  int woken = 0;
+  ASSERT_EQ(leader->look_up([] {}), Plan::kForward);
+  ASSERT_EQ(follower->look_up([&] { ++woken; }), Plan::kWait);
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 4\n");
+  ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kCopy);
+  leader->body("text");
+  EXPECT_EQ(woken, 0);
+  leader->end();
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(follower->look_up([] {}), Plan::kReuse);
+  EXPECT_EQ(follower->status(), "edge; hit; ttl=60; collapsed");
+  EXPECT_EQ(place.counts.collapsed.value(), 1u);
+}
+
+TEST(Collapsing, NobodyWaitsForWhatCannotBeStored) {
+  Place place(make_cache());
+  const auto leader = place.begin(kGet);
+  const auto follower = place.begin(kGet);
+  int woken = 0;
+  ASSERT_EQ(leader->look_up([] {}), Plan::kForward);
+  ASSERT_EQ(follower->look_up([&] { ++woken; }), Plan::kWait);
+  const testing::Answer answer("Cache-Control: private\nContent-Length: 4\n");
+  ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kPass);
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(follower->look_up([] {}), Plan::kForward);
+  // For a while nobody is made to wait for it.
+  const auto third = place.begin(kGet);
+  EXPECT_EQ(third->look_up([] {}), Plan::kForward);
+  place.now += Fills::kPassFor;
+  const auto fourth = place.begin(kGet);
+  EXPECT_EQ(fourth->look_up([] {}), Plan::kWait);
+}
+
+TEST(Collapsing, ALeaderThatGoesWakesTheOthers) {
+  Place place(make_cache());
+  auto leader = place.begin(kGet);
+  const auto follower = place.begin(kGet);
+  int woken = 0;
+  leader->look_up([] {});
+  follower->look_up([&] { ++woken; });
+  leader.reset();
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(follower->look_up([] {}), Plan::kForward);
+}
+
+TEST(Collapsing, VariantsAreFetchedSideBySide) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=60\nVary: X-A\n", "text", {}}};
+  place.exchange("GET", "X-A: 0\n", fixed.origin());
+  const std::string head = "GET / HTTP/1.1\r\nHost: example.com\r\nX-A: ";
+  const auto one = place.begin(head + "1\r\n\r\n");
+  const auto two = place.begin(head + "2\r\n\r\n");
+  const auto also_two = place.begin(head + "2\r\n\r\n");
+  EXPECT_EQ(one->look_up([] {}), Plan::kForward);
+  EXPECT_EQ(two->look_up([] {}), Plan::kForward);
+  EXPECT_EQ(also_two->look_up([] {}), Plan::kWait);
+}
+
+TEST(Collapsing, ThreadsFetchAKeyOnce) {
+  const auto cache = make_cache();
+  std::atomic<int> fetched{0};
+  std::atomic<int> answered{0};
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  for (int number = 0; number < 4; ++number) {
+    threads.emplace_back([&] {
+      Place place(cache);
+      for (int i = 0; i < 200; ++i) {
+        const std::string path = "/" + std::to_string(i);
+        std::string head = kGet;
+        head.replace(4, 1, path);
+        const auto transaction = place.begin(head, path);
+        std::atomic<bool> woken{false};
+        Plan plan = transaction->look_up([&] {
+          woken = true;
+          woken.notify_one();
+        });
+        if (plan == Plan::kWait) {
+          woken.wait(false);
+          plan = transaction->look_up(nullptr);
+        }
+        if (plan == Plan::kForward) {
+          ++fetched;
+          const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 4\n");
+          ASSERT_EQ(transaction->head(answer.head(), {}), ResponseTee::Take::kCopy);
+          transaction->body("text");
+          transaction->end();
+          transaction->forwarded(false);
+        }
+        ++answered;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fetched, 200);
+  EXPECT_EQ(answered, 800);
+}
+
+// ---- Gateways and purges ------------------------------------------------------------------------------------------
+
+TEST(Caches, OutliveProgramsButNotTheirSizes) {
+  Caches caches(1);
+  auto first = caches.of_gateway(1, {1 << 20, 1000});
+  EXPECT_EQ(caches.of_gateway(1, {1 << 20, 1000}), first);
+  EXPECT_NE(caches.of_gateway(2, {1 << 20, 1000}), first);
+  EXPECT_NE(caches.of_gateway(1, {1 << 21, 1000}), first);
+}
+
+TEST(Caches, PurgeByHostRouteAndAll) {
+  Caches caches(1);
+  const auto cache = caches.of_gateway(1, {1 << 20, 1000});
+  Place place(cache);
+  Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
+  const auto fill = [&] {
+    for (const char* path : {"/a", "/b"}) place.exchange("GET", "", fixed.origin(), path);
+  };
+  fill();
+  EXPECT_EQ(caches.stats().entries, 2u);
+  EXPECT_EQ(caches.purge({false, *HostPattern::parse("example.org"), ""}), 0u);
+  EXPECT_EQ(caches.purge({false, {}, "api"}), 0u);
+  EXPECT_EQ(caches.purge({false, {}, "other/web"}), 0u);
+  EXPECT_EQ(caches.purge({false, {}, ""}), 0u);
+  EXPECT_EQ(caches.purge({false, *HostPattern::parse("*.com"), ""}), 2u);
+  fill();
+  EXPECT_EQ(caches.purge({false, {}, "web"}), 2u);
+  fill();
+  EXPECT_EQ(caches.purge({false, {}, "shop/web"}), 2u);
+  fill();
+  EXPECT_EQ(caches.purge({true, {}, ""}), 2u);
+  EXPECT_EQ(caches.stats().entries, 0u);
+}
+
+TEST(Caches, WhatIsOnItsWayInIsBounded) {
+  const auto cache = make_cache(8000, 1000);
+  std::vector<std::unique_ptr<Transaction>> fills;
+  Place place(cache);
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 900\n");
+  for (int i = 0; i < 5; ++i) {
+    const std::string path = "/" + std::to_string(i);
+    fills.push_back(place.begin(kGet, path));
+    fills.back()->look_up(nullptr);
+    fills.back()->head(answer.head(), {});
+    fills.back()->body(std::string(900, 'x'));
+  }
+  for (const auto& fill : fills) fill->end();
+  EXPECT_EQ(cache->store().stats().entries, 1u);
+  EXPECT_EQ(place.counts.abandoned.value(), 4u);
+}
+
+}  // namespace
+}  // namespace edge::runtime::cache
