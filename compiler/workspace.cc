@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include <malloc.h>
+
 #include "compiler/lint/lint.h"
 #include "compiler/workspace_link.h"
 #include "compiler/workspace_resources.h"
@@ -10,6 +12,13 @@
 namespace edge::compiler {
 
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// So many documents at once leave pages full of holes where YAML was read, of which the stages to come use few.
+constexpr std::size_t kManyDocuments = 1000;
+
+}  // namespace
 
 struct Workspace::State {
   explicit State(CompileOptions options) : compiler(std::move(options)) {}
@@ -41,6 +50,7 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   const WorkspaceLink::Change change = state.link.update(state.resources, touched);
   state.stats.routes_linked = change.routes_linked;
   state.stats.linked_whole = change.whole;
+  if (edits.size() >= kManyDocuments) ::malloc_trim(0);
   state.stats.link = Clock::now() - decoded;
 
   state.compile_said = Diagnostics();

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <random>
 
 #include <gmock/gmock.h>
 
@@ -40,6 +41,23 @@ TEST(Sha256, IsSha256) {
   const char text[] = "abc";
   EXPECT_EQ(to_hex(sha256(std::as_bytes(std::span(text, 3)))),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Sha256, ManyAtOnceAreTheSame) {
+  std::mt19937 random(7);
+  std::vector<std::byte> bytes(std::size_t{3} << 20);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  // Around the sizes where padding takes another block, none at all, and one much larger than its neighbours.
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::size_t size = 0; size < 300; ++size) pieces.push_back(std::span(bytes).subspan(random() % 1000, size));
+  for (int i = 0; i < 300; ++i) pieces.push_back(std::span(bytes).subspan(random() % 1000, random() % 20'000));
+  pieces.insert(pieces.begin() + 20, bytes);
+  for (const std::uint64_t announced : {std::uint64_t{0}, std::uint64_t{bytes.size()}}) {
+    ManyHashes hashes(announced);
+    std::vector<Hash> found(pieces.size());
+    hashes.hash(pieces, found);
+    for (std::size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(found[i], sha256(pieces[i])) << pieces[i].size();
+  }
 }
 
 TEST(Lookup, NamesFoldFromTheRightAndPathsFromTheLeft) {

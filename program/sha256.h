@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 
 #include "program/read.h"
@@ -9,6 +11,23 @@
 namespace edge::program {
 
 Hash sha256(std::span<const std::byte> bytes);
+
+/// Hashes many pieces at once: where the processor has wide registers, several times as fast as one after another.
+class ManyHashes {
+ public:
+  /// `bytes`: how much there will be to hash in all. The wide way takes half a millisecond to set up.
+  explicit ManyHashes(std::uint64_t bytes);
+  ~ManyHashes();
+  ManyHashes(const ManyHashes&) = delete;
+  ManyHashes& operator=(const ManyHashes&) = delete;
+
+  /// One hash a piece, in their order; as many of either.
+  void hash(std::span<const std::span<const std::byte>> pieces, std::span<Hash> hashes);
+
+ private:
+  struct Wide;
+  std::unique_ptr<Wide> wide_;  ///< null: one after another
+};
 
 /// The program's hash: over the domain prefix and the manifest (format.h, SignatureBlock).
 Hash manifest_hash(std::span<const std::byte> manifest);
