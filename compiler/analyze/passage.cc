@@ -8,6 +8,7 @@
 #include "compiler/analyze/treatment.h"
 #include "program/filters.h"
 #include "program/records.h"
+#include "program/scheme_redirect.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -35,6 +36,21 @@ std::uint64_t declared_length(const program::RequestView& request) {
   return length;
 }
 
+std::string authority_of(std::string_view host, std::string_view scheme, std::uint16_t port) {
+  const bool usual = (scheme == "http" && port == 80) || (scheme == "https" && port == 443);
+  return usual ? std::string(host) : std::string(host) + ":" + std::to_string(port);
+}
+
+/// Rule D9, which comes before any rule is looked for.
+std::optional<program::Redirect> redirect_of(const program::SectionView& section,
+                                             const program::ListenerRecord& listener,
+                                             const program::RequestView& request, const std::string& authority) {
+  const auto* const settings = program::optional_of(section, listener.scheme_redirect);
+  if (settings == nullptr || field_value(request, "x-forwarded-proto") == "https") return std::nullopt;
+  return program::scheme_redirect(section, *settings,
+                                  {authority, request.path, request.path, request.query, !request.query.empty()});
+}
+
 /// Takes what FieldEdits writes.
 struct Collected {
   NameValues& fields;
@@ -44,18 +60,15 @@ struct Collected {
 class Treatment {
  public:
   Treatment(const program::ProgramView& program, const program::Outcome& outcome, const program::RequestView& request,
-            std::string_view scheme, std::uint16_t port)
+            std::string_view scheme, std::string authority)
       : program_(program),
         host_(outcome.host->view),
         action_(host_.array(host_.header<program::HostHeader>().actions)[outcome.action]),
         traffic_(host_.array(host_.header<program::HostHeader>().traffics)[action_.traffic]),
         filters_(host_.array(traffic_.filters)),
         request_(request),
-        scheme_(scheme) {
-    authority_ = request.host;
-    const bool usual = (scheme == "http" && port == 80) || (scheme == "https" && port == 443);
-    if (!usual) authority_ += ":" + std::to_string(port);
-  }
+        scheme_(scheme),
+        authority_(std::move(authority)) {}
 
   void apply(Passage& out) const {
     const auto& header = host_.header<program::HostHeader>();
@@ -167,15 +180,26 @@ Passage pass(const program::ProgramView& program, std::uint32_t bind, const prog
   const program::Outcome outcome = program::evaluate(program, bind, request, regex);
   const program::SectionView& section = program.listeners().view;
   const auto& header = section.header<program::ListenersHeader>();
-  if (outcome.listener != kNone) out.listener = section.string(section.array(header.listeners)[outcome.listener].name);
+  const program::BindRecord& record = section.array(header.binds)[bind];
+  const std::string_view scheme = record.protocol == program::Protocol::kHttps ? "https" : "http";
+  std::string authority = authority_of(request.host, scheme, record.port);
+  if (outcome.listener != kNone) {
+    const program::ListenerRecord& listener = section.array(header.listeners)[outcome.listener];
+    out.listener = section.string(listener.name);
+    const auto to = scheme == "http" ? redirect_of(section, listener, request, authority) : std::nullopt;
+    if (to) {
+      out.status = to->status;
+      out.reason = "scheme-redirect";
+      out.location = to->location;
+      return out;
+    }
+  }
   if (outcome.host == nullptr) {
     out.status = 404;
     out.reason = "no-route";
     return out;
   }
-  const program::BindRecord& record = section.array(header.binds)[bind];
-  const bool https = record.protocol == program::Protocol::kHttps;
-  Treatment(program, outcome, request, https ? "https" : "http", record.port).apply(out);
+  Treatment(program, outcome, request, scheme, std::move(authority)).apply(out);
   return out;
 }
 

@@ -55,17 +55,6 @@ void warn_unserved(const model::ProxyGateway& gateway, Diagnostics& diagnostics)
   warn(gateway.cache, "spec.cache", "the response cache");
   warn(gateway.tracing, "spec.tracing", "tracing");
   warn(gateway.access_log, "spec.accessLog", "the access log");
-  warn(gateway.redirect_scheme, "spec.redirectScheme", "the scheme redirect");
-  for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
-    const model::Listener& listener = gateway.listeners[i];
-    const bool own = listener.redirect_scheme &&
-                     (!gateway.redirect_scheme || listener.redirect_scheme->span != gateway.redirect_scheme->span);
-    if (own) warn(listener.redirect_scheme, listener_field(i, "redirectScheme"), "the scheme redirect");
-    if (listener.ssl_redirect && listener.ssl_redirect->value) {
-      not_served(gateway.metadata, listener.ssl_redirect->span, listener_field(i, "sslRedirect"),
-                 "the redirect to HTTPS is not served by this version", diagnostics);
-    }
-  }
 }
 
 void check_vip_ports(const model::ProxyGateway& gateway, const model::ProxyVip& vip, Diagnostics& diagnostics) {

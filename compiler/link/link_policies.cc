@@ -33,7 +33,9 @@ PolicyType linked_type(model::PolicyType type) {
 }
 
 /// Whether this version's runtime applies policies of the type.
-constexpr bool is_served(PolicyType) { return false; }
+constexpr bool is_served(PolicyType type) {
+  return type == PolicyType::kRateLimit || type == PolicyType::kCors || type == PolicyType::kSecurityHeaders;
+}
 
 /// Checks one secret of a policy; a fault becomes its condition.
 bool check(const model::ProxyPolicy& policy, const model::Reference& secret, const SecretNeed& need,
@@ -63,12 +65,11 @@ bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets,
   return true;
 }
 
-void not_applied(const model::ProxyPolicy& policy, const LinkedPolicy& linked, Findings& findings) {
-  const bool denies = protects(linked.type);
-  const std::string message = "policies of type " + std::string(type_text(linked.type)) + " are not " +
-                              (denies ? "enforced" : "applied") + " by this version";
+void not_enforced(const model::ProxyPolicy& policy, const LinkedPolicy& linked, Findings& findings) {
+  const std::string message =
+      "policies of type " + std::string(type_text(linked.type)) + " are not enforced by this version";
   not_served(policy.metadata, policy.type.span, "spec.type",
-             message + (denies ? "; requests to what it protects are answered 503" : ""), findings.diagnostics);
+             message + "; requests to what it protects are answered 503", findings.diagnostics);
   fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
 }
 
@@ -176,7 +177,7 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
   }
   const bool whole = check_secrets(policy, targets.secrets, findings);
   link.policy.enforced = whole && is_served(link.policy.type);
-  if (!is_served(link.policy.type)) not_applied(policy, link.policy, findings);
+  if (!is_served(link.policy.type)) not_enforced(policy, link.policy, findings);
   return link;
 }
 
