@@ -141,7 +141,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
       HealthCheckSettings{ProbeProtocol::kHttp, 10s, 2s, 1s, 2, 3, "/healthz", "probe", {200, 204}, {{"x-a", "b"}}, {}};
   backend.passive_check = PassiveCheckSettings{5, 3, 10s, 30s, 50};
   backend.circuit_breaker = CircuitBreakerSettings{5, 10s, 30s, 10, true};
-  backend.tls = BackendTlsSettings{"api.internal", true, {{"shop", "ca", "ca.crt"}}, true};
+  backend.tls = BackendTlsSettings{"api.internal", true, {{"shop", "ca", "ca.crt"}}, {}, {}, true};
   route.rules[0].mirrors = {{0, 10}, {std::nullopt, 100}};
 }
 
