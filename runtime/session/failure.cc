@@ -14,6 +14,10 @@ FailureAnswer answer_for(FailureKind kind) {
       return {503, "overloaded", "The backend has as many connections as it may have, and its queue is full."};
     case FailureKind::kConnectFailed:
       return {502, "connect-failed", "The backend cannot be reached."};
+    case FailureKind::kTryTimeout:
+      return {504, "try-timeout", "The backend did not answer in the time of one try."};
+    case FailureKind::kUpstreamRefused:
+      return {503, "upstream-refused", "The backend refused to process the request."};
     case FailureKind::kUpstreamReset:
       return {502, "upstream-reset", "The backend closed the connection before it answered."};
     case FailureKind::kBadResponse:
@@ -31,6 +35,7 @@ FailureAnswer answer_for(FailureKind kind) {
     case FailureKind::kNoSpool:
       return {503, "buffer-unavailable", "There is no room to hold the body."};
     case FailureKind::kNone:
+    case FailureKind::kRetriedAnswer:
     case FailureKind::kClientGone:
     case FailureKind::kCancelled:
       break;

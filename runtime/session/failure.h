@@ -17,6 +17,9 @@ enum class FailureKind : std::uint8_t {
   kConnectFailed,
   kUpstreamReset,    ///< gone before the response head was complete
   kBadResponse,      ///< a response that RFC 9112 forbids
+  kRetriedAnswer,    ///< answered so that it is tried once more; nothing was sent on
+  kTryTimeout,       ///< one try took too long
+  kUpstreamRefused,  ///< an HTTP/2 peer did not process it (RFC 9113 §8.7)
   kTruncated,        ///< gone within the response's body
   kRequestTimeout,   ///< the whole request took too long
   kUpstreamStalled,  ///< nothing came, or nothing was taken, for too long

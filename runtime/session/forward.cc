@@ -1,14 +1,20 @@
-// Forward: a connection from the pool, the exchange over it, one silent retry when a pooled connection had died.
+// Forward: a connection from the pool, the exchange over it; one silent retry when a pooled connection had died, and
+// such as the route or the backend asks for (rule D10).
+#include <algorithm>
+#include <optional>
+
 #include "runtime/session/relay.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
+#include "runtime/upstream/retry.h"
 
 namespace edge::runtime {
 namespace {
 
 using net::Wake;
 
-Failure failure_of(AcquireFault fault) {
+/// `in_time`: the request still has some; what came to its end was that of one try.
+Failure failure_of(AcquireFault fault, bool in_time) {
   switch (fault) {
     case AcquireFault::kNone:
       break;
@@ -23,7 +29,7 @@ Failure failure_of(AcquireFault fault) {
     case AcquireFault::kConnect:
       return {Origin::kUpstream, FailureKind::kConnectFailed, true};
     case AcquireFault::kTimeout:
-      return {Origin::kProxy, FailureKind::kRequestTimeout, true};
+      return {Origin::kProxy, in_time ? FailureKind::kTryTimeout : FailureKind::kRequestTimeout, true};
     case AcquireFault::kCancelled:
       return {Origin::kProxy, FailureKind::kCancelled, true};
   }
@@ -37,6 +43,72 @@ bool looks_alive(UpstreamConnection& connection) {
   return !connection.hung_up() && connection.receive({&byte, 1}).kind == net::Transfer::Kind::kWouldBlock;
 }
 
+net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, UpstreamConnection& upstream,
+                                net::Channel& client) {
+  // Its end is known already: only the client is waited for.
+  if (upstream.hung_up() && relay.upstream_interest() == net::kHangUp) {
+    return waiter.wait(relay.wait_until(), client, relay.client_interest());
+  }
+  return waiter.wait(relay.wait_until(), upstream, relay.upstream_interest(), client, relay.client_interest());
+}
+
+/// The tries of one request: what each asks of the pool, and whether another follows.
+class Tries {
+ public:
+  explicit Tries(const Exchange& exchange)
+      : exchange_(exchange), wanted_{.deadline = exchange.deadline, .key = exchange.balance_key} {
+    const RetryPolicy policy = retry_policy(*exchange.traffic, exchange.pool->settings());
+    if (policy) retries_.emplace(policy, exchange.pool->state());
+  }
+
+  const Wanted& begin(net::Time now) {
+    if (retries_) {
+      until_ = retries_->try_until(now);
+      wanted_.deadline = std::min(exchange_.deadline, until_);
+    }
+    return wanted_;
+  }
+  /// The head may be asked for once more, whatever this try's connection is.
+  bool may_repeat() const { return retries_.has_value(); }
+  void watch(Relay& relay) {
+    if (retries_) relay.retry_by(*retries_, until_);
+  }
+
+  /// No connection: nothing was sent.
+  bool again(const Acquired& acquired) {
+    const bool failed = acquired.fault == AcquireFault::kConnect || acquired.fault == AcquireFault::kTimeout;
+    if (!failed || !retries_ || !retries_->again(RetryCause::kConnectFailure)) return false;
+    wanted_.avoid = acquired.tried;
+    return pauses_ = true;
+  }
+  bool again(const Failure& failure, const UpstreamConnection& upstream) {
+    if (!failure.replayable) return false;
+    // A pooled connection had died: that says nothing of the endpoint, and is no retry that anybody set.
+    if (failure.kind == FailureKind::kUpstreamReset && upstream.requests() > 1 && !wanted_.fresh) {
+      pauses_ = false;
+      return wanted_.fresh = true;
+    }
+    // One that gives way to another try was asked already.
+    if (failure.kind != FailureKind::kRetriedAnswer) {
+      const bool refused = failure.kind == FailureKind::kUpstreamRefused;
+      if (!retries_ || !retries_->again(refused ? RetryCause::kRefused : RetryCause::kReset)) return false;
+    }
+    wanted_.avoid = upstream.endpoint().address;
+    return pauses_ = true;
+  }
+  /// When the next try begins.
+  net::Time resume_at(net::Time now, Random& random) const {
+    return pauses_ ? std::min(exchange_.deadline, now + retries_->backoff(random.next())) : now;
+  }
+
+ private:
+  const Exchange& exchange_;
+  Wanted wanted_;
+  std::optional<Retries> retries_;
+  net::Time until_ = net::kNever;
+  bool pauses_ = false;
+};
+
 }  // namespace
 
 net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
@@ -44,9 +116,9 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   std::string_view head(worker_.scratch().head().data(), exchange.head_size);
   if (exchange.shaping.request != nullptr) head = exchange.shaping.request_head.view();
   net::Buffer kept;
-  bool fresh = false;
-  for (;;) {
-    net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, {exchange.deadline, exchange.balance_key, fresh});
+  Tries tries(exchange);
+  for (bool again = true; again;) {
+    net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, tries.begin(worker_.loop().now()));
     if (!acquiring.await_ready() && kept.empty()) {
       kept.append(head);
       head = kept.view();
@@ -54,53 +126,55 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     }
     Acquired acquired = co_await std::move(acquiring);
     if (acquired.connection == nullptr) {
-      outcome.failure = failure_of(acquired.fault);
+      again = worker_.loop().now() < exchange.deadline && tries.again(acquired);
+      outcome.failure = failure_of(acquired.fault, worker_.loop().now() < exchange.deadline);
       outcome.reusable = true;
-      co_return outcome;
-    }
-    UpstreamConnection& upstream = *acquired.connection;
-    const bool pooled = upstream.requests() > 1;
-    if (pooled && !exchange.idempotent() && !looks_alive(upstream)) {
-      exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
-      continue;
-    }
-    Relay relay(exchange, {client_, inlet_, outlet_}, relay_place(), upstream);
-    relay.begin(head);
-    // Kept for a second try, which only a pooled connection can ask for.
-    if (pooled && kept.empty()) {
-      kept.append(head);
-      head = kept.view();
-    }
-    while (!relay.ended()) {
-      relay.advance();
-      if (relay.ended()) break;
-      relay.keep();
-      Wake wake;
-      if (upstream.hung_up() && relay.upstream_interest() == net::kHangUp) {
-        // Its end is known already: only the client is waited for.
-        wake = co_await waiter_.wait(relay.wait_until(), client_, relay.client_interest());
-      } else {
-        wake = co_await waiter_.wait(relay.wait_until(), upstream, relay.upstream_interest(), client_,
-                                     relay.client_interest());
+    } else {
+      UpstreamConnection& upstream = *acquired.connection;
+      const bool pooled = upstream.requests() > 1;
+      if (pooled && !exchange.idempotent() && !looks_alive(upstream)) {
+        exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
+        continue;
       }
-      if (wake == Wake::kCancelled) relay.cancel();
-      if (wake == Wake::kTimeout) relay.timed_out();
+      Relay relay(exchange, {client_, inlet_, outlet_}, relay_place(), upstream);
+      tries.watch(relay);
+      relay.begin(head);
+      // Kept for a second try.
+      if ((pooled || tries.may_repeat()) && kept.empty()) {
+        kept.append(head);
+        head = kept.view();
+      }
+      while (!relay.ended()) {
+        relay.advance();
+        if (relay.ended()) break;
+        relay.keep();
+        const Wake wake = co_await next_event(waiter_, relay, upstream, client_);
+        if (wake == Wake::kCancelled) relay.cancel();
+        if (wake == Wake::kTimeout) relay.timed_out();
+      }
+      again = tries.again(relay.failure(), upstream);
+      if (relay.failure().kind == FailureKind::kTruncated) upstream.spoilt();
+      exchange.pool->release(std::move(acquired.connection), relay.after_use());
+      outcome.failure = relay.failure();
+      outcome.status = relay.status();
+      outcome.answered = relay.answered();
+      outcome.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
+      outcome.reusable = relay.client_reusable();
+      outcome.reset = relay.must_reset_client();
+      outcome.withheld = relay.withheld();
     }
-    exchange.pool->release(std::move(acquired.connection), relay.after_use());
-    if (relay.failure().replayable && pooled && !fresh) {
-      fresh = true;
-      worker_.counters().upstream_retries.add();
-      continue;
+    if (!again) break;
+    worker_.counters().upstream_retries.add();
+    const net::Time resume_at = tries.resume_at(worker_.loop().now(), worker_.random());
+    if (resume_at <= worker_.loop().now()) continue;
+    inlet_.keep();
+    const Wake wake = co_await waiter_.wait(resume_at, client_, net::kHangUp);
+    if (wake == Wake::kCancelled || client_.hung_up()) {
+      outcome.failure = {Origin::kClient, FailureKind::kClientGone, false};
+      break;
     }
-    outcome.failure = relay.failure();
-    outcome.status = relay.status();
-    outcome.answered = relay.answered();
-    outcome.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
-    outcome.reusable = relay.client_reusable();
-    outcome.reset = relay.must_reset_client();
-    outcome.withheld = relay.withheld();
-    co_return outcome;
   }
+  co_return outcome;
 }
 
 }  // namespace edge::runtime

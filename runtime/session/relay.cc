@@ -234,6 +234,15 @@ void Relay::forward_interim() {
   send_to_client(pieces);
 }
 
+/// An answer that nobody is to see: the request is tried once more. Its connection lives when all of it is here.
+bool Relay::gives_way(std::size_t head_size) {
+  if (!exchange_.idempotent() || body_taken_ || !retries_->again(status_)) return false;
+  const std::size_t here = from_upstream_.unread().size() - head_size;
+  upstream_at_end_ = body_in_ == BodyKind::kNone ? here == 0 : body_in_ == BodyKind::kLength && here == response_left_;
+  failure_ = {Origin::kUpstream, FailureKind::kRetriedAnswer, true};
+  return true;
+}
+
 void Relay::answer(std::size_t head_size) {
   const net::http1::ResponseHead& head = place_.scratch.response;
   body_in_ = head.body.kind;
@@ -241,6 +250,8 @@ void Relay::answer(std::size_t head_size) {
   upstream_keeps_alive_ = head.keep_alive;
   status_ = head.status;
   upstream_.answered(place_.loop.now(), status_);
+  if (retries_ != nullptr && gives_way(head_size)) return;
+  try_until_ = net::kNever;
   if (body_in_ == BodyKind::kChunked || body_in_ == BodyKind::kUntilClose) {
     body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
   }
@@ -354,11 +365,14 @@ void Relay::upstream_ended(Transfer::Kind how) {
 }
 
 AfterUse Relay::after_use() const {
-  const bool silent = failure_.kind == FailureKind::kRequestTimeout || failure_.kind == FailureKind::kUpstreamStalled;
+  const bool silent = failure_.kind == FailureKind::kRequestTimeout || failure_.kind == FailureKind::kUpstreamStalled ||
+                      failure_.kind == FailureKind::kTryTimeout;
+  const bool gave_way = failure_.kind == FailureKind::kRetriedAnswer;
   // That a pooled connection had died says nothing of its endpoint.
-  const bool fault = failure_.origin == Origin::kUpstream && !(failure_.replayable && upstream_.requests() > 1);
+  const bool fault =
+      failure_.origin == Origin::kUpstream && !gave_way && !(failure_.replayable && upstream_.requests() > 1);
   if (!answered() && (silent || fault)) return AfterUse::kFailed;
-  const bool reusable = !failed() && request_done_ && !request_abandoned_ && !to_upstream_.blocked() &&
+  const bool reusable = (!failed() || gave_way) && request_done_ && !request_abandoned_ && !to_upstream_.blocked() &&
                         upstream_keeps_alive_ && upstream_at_end_;
   return reusable ? AfterUse::kKeep : AfterUse::kClose;
 }
@@ -366,12 +380,14 @@ AfterUse Relay::after_use() const {
 // ---- Time ---------------------------------------------------------------------------------------------------------
 
 net::Time Relay::wait_until() const {
-  return std::min({exchange_.deadline, continue_at_, flush_at_, decide_at_, place_.loop.now() + idle_time(exchange_)});
+  const net::Time mine = std::min({continue_at_, flush_at_, decide_at_, try_until_});
+  return std::min({exchange_.deadline, mine, place_.loop.now() + idle_time(exchange_)});
 }
 
 void Relay::timed_out() {
   const net::Time now = place_.loop.now();
   if (exchange_.deadline <= now) return fail(Origin::kProxy, FailureKind::kRequestTimeout);
+  if (try_until_ <= now) return fail(Origin::kUpstream, FailureKind::kTryTimeout);
   if (continue_at_ <= now) {
     continue_at_ = net::kNever;
     own_continue_ = true;

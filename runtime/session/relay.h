@@ -23,6 +23,7 @@
 #include "runtime/session/heads.h"
 #include "runtime/session/scratch.h"
 #include "runtime/upstream/connection.h"
+#include "runtime/upstream/retry.h"
 
 namespace edge::runtime {
 
@@ -59,6 +60,12 @@ class Relay {
  public:
   Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place, UpstreamConnection& upstream);
 
+  /// Asked, instead of sending an answer on, whether the request is to be tried once more; gives the try up without an
+  /// answer at `until`.
+  void retry_by(Retries& retries, net::Time until) {
+    retries_ = &retries;
+    try_until_ = until;
+  }
   /// Sends the head, with what is already there of the body.
   void begin(std::string_view head);
   void advance();
@@ -124,6 +131,7 @@ class Relay {
   void took_response_body(const Pieces& pieces);
   void take_response_head();
   void forward_interim();
+  bool gives_way(std::size_t head_size);
   void answer(std::size_t head_size);
   void take_response_body(Pieces& pieces);
   void send_to_client(Pieces& pieces);
@@ -169,6 +177,9 @@ class Relay {
   /// When the encoder has to give out what it keeps back; when an answer of unknown size is begun in any case.
   net::Time flush_at_ = net::kNever;
   net::Time decide_at_ = net::kNever;
+  net::Time try_until_ = net::kNever;
+  /// Null: nothing is tried again.
+  Retries* retries_ = nullptr;
   Failure failure_;
   std::uint16_t status_ = 0;
   std::uint8_t interims_ = 0;

@@ -1,0 +1,86 @@
+#include "runtime/upstream/retry.h"
+
+#include <algorithm>
+
+namespace edge::runtime {
+namespace {
+
+/// TrafficRecord::max_retries of a route without a `retry` of its own.
+constexpr std::uint16_t kBackendDecides = 0xffff;
+/// The budget: a retry for so many requests under way, and some where few are.
+constexpr std::uint32_t kRequestsARetry = 5;
+constexpr std::uint32_t kLeastBudget = 3;
+
+}  // namespace
+
+RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::BackendRecord& backend) {
+  RetryPolicy policy{.on = backend.retry_on,
+                     .most = backend.max_retries,
+                     .try_time = net::Duration(backend.per_try_timeout_ns),
+                     .backoff = net::Duration(backend.backoff_base_ns),
+                     .longest_backoff = net::Duration(backend.backoff_max_ns),
+                     .most_at_once = backend.max_concurrent_retries};
+  if (traffic.max_retries != kBackendDecides) {
+    policy.on = traffic.retry_on;
+    policy.most = traffic.max_retries;
+    policy.try_time = {};
+  }
+  return policy;
+}
+
+Retries::Retries(const RetryPolicy& policy, BackendState& state) : policy_(policy), state_(state) {
+  state_.live().take(0);
+}
+
+Retries::~Retries() {
+  state_.live().give();
+  if (made_ != 0) state_.retrying().give();
+}
+
+// Who asks for `5xx` wants an answer that is none: where the backend gives no answer at all, ours would be a 502.
+bool Retries::wants(RetryCause cause) const {
+  std::uint32_t conditions = program::kRetry5xx;
+  switch (cause) {
+    case RetryCause::kConnectFailure:
+      conditions |= program::kRetryConnectFailure;
+      break;
+    case RetryCause::kReset:
+      conditions |= program::kRetryReset;
+      break;
+    case RetryCause::kRefused:
+      conditions |= program::kRetryRefusedStream;
+      break;
+  }
+  return (policy_.on & conditions) != 0;
+}
+
+bool Retries::wants(int status) const {
+  if (status >= 500) return (policy_.on & program::kRetry5xx) != 0;
+  return status == 409 && (policy_.on & program::kRetryRetriable4xx) != 0;
+}
+
+bool Retries::take() {
+  if (made_ >= policy_.most) return false;
+  if (made_ == 0) {
+    const std::uint32_t budget = std::max(kLeastBudget, state_.live().value() / kRequestsARetry);
+    const std::uint32_t limit = std::min(budget, policy_.most_at_once);
+    const bool allowed = limit != 0 && state_.retrying().take(limit);
+    if (!allowed) {
+      state_.count_retry(false);
+      return false;
+    }
+  }
+  ++made_;
+  state_.count_retry(true);
+  return true;
+}
+
+net::Duration Retries::backoff(std::uint64_t random) const {
+  net::Duration most = policy_.backoff;
+  for (std::uint32_t n = 1; n < made_ && most < policy_.longest_backoff; ++n) most *= 2;
+  most = std::min(most, std::max(policy_.backoff, policy_.longest_backoff));
+  const auto range = static_cast<std::uint64_t>(most.count()) + 1;
+  return net::Duration(static_cast<std::int64_t>((static_cast<unsigned __int128>(random) * range) >> 64));
+}
+
+}  // namespace edge::runtime

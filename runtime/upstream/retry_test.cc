@@ -1,0 +1,113 @@
+// Which tries are made again, and when: rule D10 and the budget.
+#include "runtime/upstream/retry.h"
+
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace edge::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+
+RetryPolicy policy(std::uint32_t on, std::uint32_t most = 1) {
+  return {.on = on,
+          .most = most,
+          .try_time = {},
+          .backoff = milliseconds(25),
+          .longest_backoff = milliseconds(250),
+          .most_at_once = 1000};
+}
+
+TEST(Retry, EachConditionStandsForWhatItSays) {
+  BackendState state(1);
+  const auto again = [&](std::uint32_t on, auto what) { return Retries(policy(on), state).again(what); };
+  EXPECT_TRUE(again(program::kRetryConnectFailure, RetryCause::kConnectFailure));
+  EXPECT_FALSE(again(program::kRetryConnectFailure, RetryCause::kReset));
+  EXPECT_TRUE(again(program::kRetryReset, RetryCause::kReset));
+  EXPECT_FALSE(again(program::kRetryReset, RetryCause::kRefused));
+  EXPECT_TRUE(again(program::kRetryRefusedStream, RetryCause::kRefused));
+  EXPECT_FALSE(again(program::kRetryRefusedStream, RetryCause::kConnectFailure));
+  for (const auto cause : {RetryCause::kConnectFailure, RetryCause::kReset, RetryCause::kRefused}) {
+    EXPECT_TRUE(again(program::kRetry5xx, cause)) << "our own answer would be one";
+    EXPECT_FALSE(again(program::kRetryRetriable4xx, cause));
+  }
+  for (const int status : {500, 502, 503, 504, 599}) EXPECT_TRUE(again(program::kRetry5xx, status));
+  for (const int status : {200, 404, 409, 429, 499}) EXPECT_FALSE(again(program::kRetry5xx, status));
+  EXPECT_TRUE(again(program::kRetryRetriable4xx, 409));
+  for (const int status : {400, 408, 410, 429, 500}) EXPECT_FALSE(again(program::kRetryRetriable4xx, status));
+}
+
+TEST(Retry, TheRouteReplacesTheBackendWhole) {
+  program::BackendRecord backend{};
+  backend.retry_on = program::kRetry5xx;
+  backend.max_retries = 4;
+  backend.per_try_timeout_ns = 1'000'000;
+  program::TrafficRecord traffic{};
+  traffic.max_retries = 0xffff;
+  EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetry5xx);
+  EXPECT_EQ(retry_policy(traffic, backend).most, 4u);
+  traffic.max_retries = 2;
+  traffic.retry_on = program::kRetryReset;
+  EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetryReset);
+  EXPECT_EQ(retry_policy(traffic, backend).most, 2u);
+  EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(0));
+  traffic.max_retries = 0;
+  EXPECT_FALSE(retry_policy(traffic, backend)) << "none";
+}
+
+TEST(Retry, EndsWithItsNumber) {
+  BackendState state(1);
+  Retries retries(policy(program::kRetry5xx, 3), state);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(retries.again(503));
+  EXPECT_FALSE(retries.again(503));
+}
+
+TEST(Retry, AFifthOfTheRequestsUnderWayMayBeTriedAgain) {
+  BackendState state(1);
+  std::vector<std::unique_ptr<Retries>> live;
+  for (int i = 0; i < 50; ++i) live.push_back(std::make_unique<Retries>(policy(program::kRetry5xx), state));
+  int allowed = 0;
+  for (const auto& one : live) allowed += one->again(500) ? 1 : 0;
+  EXPECT_EQ(allowed, 10);
+  EXPECT_EQ(state.status({}).retries, 10u);
+  EXPECT_EQ(state.status({}).retries_refused, 40u);
+  live.clear();
+  EXPECT_EQ(state.live().value(), 0u);
+  EXPECT_EQ(state.retrying().value(), 0u);
+  Retries lonely(policy(program::kRetry5xx), state);
+  EXPECT_TRUE(lonely.again(500)) << "some, where few are under way";
+}
+
+TEST(Retry, NoMoreAtOnceThanTheLimit) {
+  BackendState state(1);
+  for (const std::uint32_t limit : {0u, 1u, 2u}) {
+    RetryPolicy limited = policy(program::kRetry5xx, 5);
+    limited.most_at_once = limit;
+    std::vector<std::unique_ptr<Retries>> live;
+    std::uint32_t allowed = 0;
+    for (int i = 0; i < 5; ++i) {
+      live.push_back(std::make_unique<Retries>(limited, state));
+      allowed += live.back()->again(500) ? 1 : 0;
+    }
+    EXPECT_EQ(allowed, limit);
+    if (limit != 0) {
+      EXPECT_TRUE(live.front()->again(500)) << "its further tries are within what it holds";
+    }
+  }
+}
+
+TEST(Retry, TheWaitGrowsToItsBoundAndMayBeAnythingBelow) {
+  BackendState state(1);
+  Retries retries(policy(program::kRetry5xx, 10), state);
+  for (const int most : {25, 50, 100, 200, 250, 250}) {
+    ASSERT_TRUE(retries.again(500));
+    EXPECT_EQ(retries.backoff(0), net::Duration(0));
+    EXPECT_EQ(retries.backoff(~std::uint64_t{0}), milliseconds(most));
+    EXPECT_EQ(retries.backoff(std::uint64_t{1} << 63) / milliseconds(1), most / 2);
+  }
+}
+
+}  // namespace
+}  // namespace edge::runtime
