@@ -40,6 +40,15 @@ struct ServerCallbacks {
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
 
+  // nghttp2 passes over HEADERS on a stream that it does not know, if a larger one was opened.
+  static int begin_frame(nghttp2_session* session, const nghttp2_frame_hd* head, void* user_data) {
+    if (head->type != NGHTTP2_HEADERS || head->stream_id % 2 == 0) return 0;
+    if (!connection_of(user_data).ids_.take(head->stream_id)) {
+      nghttp2_session_terminate_session(session, NGHTTP2_PROTOCOL_ERROR);
+    }
+    return 0;
+  }
+
   static int begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
     ServerConnection& connection = connection_of(user_data);
     connection.head_since_ = connection.now_;
@@ -282,6 +291,7 @@ void ServerConnection::submit_trailers(ServerStream& stream) {
 
 void set_server_callbacks(nghttp2_session_callbacks* callbacks) {
   using Self = ServerCallbacks;
+  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, Self::begin_frame);
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Self::begin_headers);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Self::header);
   nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Self::invalid_header);

@@ -35,7 +35,6 @@ struct ServerEngine::Nghttp2 {
         option(made<nghttp2_option>(nghttp2_option_new)) {
     set_server_callbacks(callbacks);
     nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_option_set_no_closed_streams(option, 1);
     nghttp2_option_set_max_send_header_block_length(option, 2 * kWrittenRoom);
   }
   ~Nghttp2() {
@@ -70,12 +69,11 @@ ServerConnection::ServerConnection(ServerEngine& engine, Owner& owner, Time now)
     return nghttp2_session_server_new2(session, engine.nghttp2_->callbacks, this, engine.nghttp2_->option);
   });
   const ServerSettings& settings = engine.settings_;
-  const std::array<nghttp2_settings_entry, 5> entries = {{
+  const std::array<nghttp2_settings_entry, 4> entries = {{
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.max_streams},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.stream_window},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(settings.head.max_bytes)},
       {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
-      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, entries.data(), entries.size());
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,

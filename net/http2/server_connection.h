@@ -20,6 +20,7 @@
 #include "net/http1/parse.h"
 #include "net/http2/patience.h"
 #include "net/http2/request_text.h"
+#include "net/http2/stream_ids.h"
 #include "net/layer.h"
 
 struct nghttp2_session;
@@ -130,6 +131,7 @@ class ServerConnection {
   nghttp2_session* session_ = nullptr;
   RequestText text_;
   Patience patience_;
+  StreamIds ids_;
   std::span<char> out_;
   std::size_t produced_ = 0;
   /// All that are open, and those opened but not asked for yet.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <strings.h>
+
 #include "runtime/session/http2_session.h"
 #include "runtime/session/worker.h"
 
@@ -25,6 +27,15 @@ constexpr std::uint16_t kTurns = 256;
 /// closing with unread bytes would reset the connection under the answer (RFC 9112 §9.6).
 constexpr net::Duration kLingerTime = seconds(2);
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
+
+/// Three words on a line, and the third names no version of HTTP.
+bool names_other_protocol(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find('\r'));
+  const std::size_t last = line.rfind(' ');
+  const bool three = last != std::string_view::npos && line.find(' ') != last;
+  return three &&
+         ::strncasecmp(line.substr(last + 1).data(), "HTTP", std::min<std::size_t>(line.size() - last - 1, 4)) != 0;
+}
 
 }  // namespace
 
@@ -122,6 +133,10 @@ void Session::become_http2() {
 
 // A head that cannot be served: at fault, or too slow.
 Session::Next Session::refuse() {
+  // To another protocol an answer in ours is none; a preface of HTTP/2 that is not one ends so (RFC 9113 §3.4).
+  if (requests_ == 0 && fault_ == net::http1::HeadFault::kBadRequestLine && names_other_protocol(inlet_.unread())) {
+    return Next::kLinger;
+  }
   Reply reply{408, "head-timeout", "The request's head did not come in time.", {}, true};
   if (fault_ != net::http1::HeadFault::kNone) {
     reply = {fault_status(fault_), fault_reason(fault_), fault_text(fault_), {}, true};
