@@ -114,7 +114,10 @@ class Tries {
 net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   Outcome outcome;
   std::string_view head(worker_.scratch().head().data(), exchange.head_size);
-  if (exchange.shaping.request != nullptr) head = exchange.shaping.request_head.view();
+  if (exchange.shaping.request != nullptr) {
+    head = exchange.shaping.request_head.view();
+    outcome.body = BodyState::kRead;
+  }
   net::Buffer kept;
   Tries tries(exchange);
   for (bool again = true; again;) {

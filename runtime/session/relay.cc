@@ -340,7 +340,7 @@ void Relay::send_to_client(Pieces& pieces) {
 void Relay::upstream_ended(Transfer::Kind how) {
   if (response_ == Response::kHead && decide_at_ != net::kNever && how == Transfer::Kind::kEnd) {
     // What is here is all that comes: the answer waits for no more.
-    decide_at_ = place_.loop.now();
+    all_here_ = true;
     take_response_head();
     if (client_.outlet.blocked()) client_interest_ |= net::kWrite;
     if (failed() || response_ != Response::kBody || !from_upstream_.empty()) return;

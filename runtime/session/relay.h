@@ -190,6 +190,7 @@ class Relay {
   BodyOut body_out_ = BodyOut::kAsIs;
   Way way_ = Way::kStraight;
   bool watched_ = false;
+  bool all_here_ = false;
   bool request_done_ = false;
   bool request_abandoned_ = false;
   bool body_taken_ = false;

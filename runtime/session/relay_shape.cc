@@ -24,8 +24,9 @@ constexpr std::uint64_t kMostSwallowed = std::uint64_t{256} * 1024;
 
 // A body without a length may be too small to be compressed: its head waits until that much of it is here.
 bool Relay::await_size(std::size_t head_size) {
-  if (decide_at_ <= place_.loop.now()) return false;
   const std::string_view body = from_upstream_.unread().substr(head_size);
+  if (all_here_ && place_.scratch.response.body.kind == BodyKind::kUntilClose) known_length_ = body.size();
+  if (all_here_ || decide_at_ <= place_.loop.now()) return false;
   if (!size_undecided(exchange_, place_.scratch.response, body, known_length_)) return false;
   if (decide_at_ == net::kNever) decide_at_ = place_.loop.now() + kPatience;
   return true;

@@ -2,6 +2,8 @@
 
 #include <regex>
 
+#include "tests/support/coding.h"
+
 namespace edge::test {
 
 namespace {
@@ -37,6 +39,7 @@ const std::map<std::string, Actor::Run>& Actor::table() {
                                                    {"no-field", &Actor::no_field},
                                                    {"count", &Actor::count},
                                                    {"body", &Actor::body},
+                                                   {"body-begins", &Actor::body_begins},
                                                    {"body-like", &Actor::body_like},
                                                    {"body-fill", &Actor::body_fill},
                                                    {"raw", &Actor::raw},
@@ -130,6 +133,7 @@ Status Actor::head(const Command& command) {
   Result<Message> head = (*connection)->receive_head();
   if (!head) return head.error();
   head_ = std::move(*head);
+  begun_.clear();
   const std::string& line = head_.start_line;
   const bool response = line.starts_with("HTTP/1.");
   const std::string code = response ? line.substr(9, 3) : "";
@@ -167,27 +171,48 @@ Status Actor::count(const Command& command) {
   return std::to_string(values.size()) == number ? Status() : mismatch(number, joined(values));
 }
 
-Status Actor::body(const Command& command) {
+/// The body that the last head announces, with its content coding undone.
+Result<std::string> Actor::receive_body() {
   const Result<Connection*> connection = current();
   if (!connection) return connection.error();
-  const Result<std::string> body = (*connection)->receive_body(head_);
+  const Result<std::string> rest = (*connection)->receive_body(head_);
+  if (!rest) return rest;
+  const std::vector<std::string> coding = head_.values("Content-Encoding");
+  return decode_content(coding.empty() ? "" : coding[0], begun_ + *rest, true);
+}
+
+/// Reads chunks of the body until so much of it is known; the rest must still be to come.
+Status Actor::body_begins(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const std::string expected = unescape(command.argument);
+  const std::vector<std::string> coding = head_.values("Content-Encoding");
+  for (;;) {
+    const Result<std::string> chunk = (*connection)->receive_chunk();
+    if (!chunk) return chunk.error();
+    begun_ += *chunk;
+    const Result<std::string> known = decode_content(coding.empty() ? "" : coding[0], begun_, false);
+    if (!known) return known.error();
+    if (*known == expected) return {};
+    if (chunk->empty() || !expected.starts_with(*known)) return mismatch(expected, *known);
+  }
+}
+
+Status Actor::body(const Command& command) {
+  const Result<std::string> body = receive_body();
   if (!body) return body.error();
   const std::string expected = command.has_block ? command.block : unescape(command.argument);
   return *body == expected ? Status() : mismatch(expected, *body);
 }
 
 Status Actor::body_like(const Command& command) {
-  const Result<Connection*> connection = current();
-  if (!connection) return connection.error();
-  const Result<std::string> body = (*connection)->receive_body(head_);
+  const Result<std::string> body = receive_body();
   if (!body) return body.error();
   return finds(*body, unescape(command.argument)) ? Status() : mismatch(command.argument, *body);
 }
 
 Status Actor::body_fill(const Command& command) {
-  const Result<Connection*> connection = current();
-  if (!connection) return connection.error();
-  const Result<std::string> body = (*connection)->receive_body(head_);
+  const Result<std::string> body = receive_body();
   if (!body) return body.error();
   const std::size_t size = std::stoul(command.argument);
   if (body->size() != size) return mismatch(command.argument, std::to_string(body->size()) + " bytes");

@@ -36,6 +36,8 @@ class Actor {
 
   Stage& stage_;
   Message head_;
+  /// Of its body, as it came.
+  std::string begun_;
 
  private:
   using Run = Status (Actor::*)(const Command& command);
@@ -52,6 +54,8 @@ class Actor {
   Status no_field(const Command& command);
   Status count(const Command& command);
   Status body(const Command& command);
+  Result<std::string> receive_body();
+  Status body_begins(const Command& command);
   Status body_like(const Command& command);
   Status body_fill(const Command& command);
   Status raw(const Command& command);

@@ -148,19 +148,26 @@ Result<std::string> Connection::receive_body(const Message& head) {
   if (coding.empty()) return head.start_line.starts_with("HTTP/") ? receive_all() : Result<std::string>(std::string());
   std::string out;
   for (;;) {
-    Result<std::string> line = receive_until("\r\n");
-    if (!line) return line;
-    const std::size_t size = std::strtoul(line->c_str(), nullptr, 16);
-    if (size == 0) break;
-    Result<std::string> data = receive(size + 2);
+    Result<std::string> data = receive_chunk();
     if (!data) return data;
-    out.append(*data, 0, size);
+    if (data->empty()) break;
+    out += *data;
   }
   // The trailer section is the script's to read, when it expects one.
   Result<std::string> end = receive(2);
   if (!end) return end;
   if (*end != "\r\n") buffer_.insert(0, *end);
   return out;
+}
+
+Result<std::string> Connection::receive_chunk() {
+  Result<std::string> line = receive_until("\r\n");
+  if (!line) return line;
+  const std::size_t size = std::strtoul(line->c_str(), nullptr, 16);
+  if (size == 0) return std::string();
+  Result<std::string> data = receive(size + 2);
+  if (data) data->resize(size);
+  return data;
 }
 
 Status Connection::expect_closed() {

@@ -50,6 +50,8 @@ class Connection {
   Result<Message> receive_head();
   /// The body that `head` announces, decoded.
   Result<std::string> receive_body(const Message& head);
+  /// The data of one chunk of a chunked body, empty for the last one, whose trailer section is left.
+  Result<std::string> receive_chunk();
   /// The peer closes (or resets) without another byte.
   Status expect_closed();
   /// Nothing came that nobody read. Does not wait.
