@@ -139,7 +139,9 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
 // The response that was held, at the client's pace; its upstream serves others already.
 net::Task<Session::Outcome> Session::deliver_held(const Exchange& exchange, Outcome before) {
   const HeldResponse& held = *exchange.shaping.held;
-  const StoredResponse stored{held.head.view(), *held.body, {}, held.trailers, held.cut};
+  ResponseTee* const tee = exchange.shaping.tee;
+  const StoredResponse stored{held.head.view(), *held.body, tee != nullptr ? tee->fields() : std::string_view{},
+                              held.trailers, held.cut};
   Outcome outcome = co_await deliver(exchange, stored, before);
   co_return outcome;
 }

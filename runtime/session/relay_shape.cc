@@ -59,6 +59,7 @@ void Relay::choose_way(std::size_t head_size) {
     plan = plan_response(exchange_, head, length, place_.encoders);
     change_ = plan.change;
   }
+  if (shaping.tee != nullptr) change_.extra = shaping.tee->fields();
   if (plan.encoder == nullptr && !watched_) return;
   if (plan.encoder != nullptr) body_out_ = exchange_.minor == 0 ? BodyOut::kUntilClose : BodyOut::kChunked;
   writer_ = std::make_unique<BodyWriter>(body_out_, std::move(plan.encoder), is_event_stream(head.fields));

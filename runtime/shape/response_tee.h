@@ -23,6 +23,8 @@ class ResponseTee {
   virtual void body(std::string_view data) = 0;
   /// The body is complete. Not called for a response that broke off.
   virtual void end() = 0;
+  /// Further fields, as lines, for the head when it goes on to the client. Good until the next call.
+  virtual std::string_view fields() = 0;
 };
 
 }  // namespace edge::runtime

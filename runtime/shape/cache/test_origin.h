@@ -40,13 +40,10 @@ class Place {
   Counts counts;
   Seconds now = kNow;
 
-  std::unique_ptr<Transaction> begin(const std::string& head, const std::string& path = "/",
-                                     const std::string& route = "web") {
-    auto transaction = std::make_unique<Transaction>(
-        cache_, limits_, Workplace{*request_, counts, {}}, [this] { return Now{now, date()}; },
-        Target{"http", "example.com", path, "", false}, Way{"shop", route, 0, 1, "example.com", path}, head, false);
-    transaction->keep();
-    return transaction;
+  std::unique_ptr<Transaction> begin(const std::string& path = "/", const std::string& route = "web") {
+    return std::make_unique<Transaction>(
+        cache_, limits_, Workplace{*request_, counts, head_limits_}, [this] { return Now{now, date()}; },
+        make_key({"http", "example.com", path, "", false}, {"shop", route, 0, 1, "example.com", path}), false);
   }
 
   /// A whole exchange. A refresh that is called for is done at once, as if it took no time.
@@ -55,9 +52,11 @@ class Place {
     std::string head = method + " " + path + " HTTP/1.1\r\nHost: example.com\r\n";
     for (const char c : lines) head += c == '\n' ? "\r\n" : std::string(1, c);
     head += "\r\n";
-    const auto transaction = begin(head, path);
+    const auto transaction = begin(path);
     Got got;
-    switch (transaction->look_up(nullptr)) {
+    Transaction::Plan plan = transaction->look_up(head);
+    if (plan == Transaction::Plan::kFetch) plan = transaction->fetch(nullptr);
+    switch (plan) {
       case Transaction::Plan::kRefuse:
         got.refused = true;
         return got;
@@ -133,6 +132,7 @@ class Place {
 
   std::shared_ptr<Cache> cache_;
   TtlLimits limits_;
+  net::http1::HeadLimits head_limits_;
   std::array<char, 64> date_{};
   std::unique_ptr<net::http1::RequestHead> request_ = std::make_unique<net::http1::RequestHead>();
 };

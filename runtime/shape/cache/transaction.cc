@@ -27,14 +27,12 @@ bool is_condition(std::string_view name) {
 }  // namespace
 
 Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place,
-                         std::function<Now()> clock, const Target& target, const Way& way, std::string_view head,
-                         bool identified)
+                         std::function<Now()> clock, Key key, bool identified)
     : cache_(std::move(cache)),
       limits_(limits),
       place_(place),
       clock_(std::move(clock)),
-      key_(make_key(target, way)),
-      head_(head),
+      key_(std::move(key)),
       identified_(identified) {}
 
 Transaction::~Transaction() {
@@ -67,7 +65,8 @@ Request Transaction::request() {
   return request;
 }
 
-Transaction::Plan Transaction::look_up(std::function<void()> wake) {
+Transaction::Plan Transaction::look_up(std::string_view head) {
+  head_ = head;
   const Request request = this->request();
   const Seconds now = clock_().seconds;
   times_.request = now;
@@ -82,6 +81,7 @@ Transaction::Plan Transaction::look_up(std::function<void()> wake) {
   }
   Store::Found found = cache_->store().find(key_, *request.fields);
   found_ = std::move(found.entry);
+  sibling_ = std::move(found.sibling);
   if (found_ != nullptr) {
     const Use use = judge(found_->freshness, request, now);
     if (use != Use::kValidate) {
@@ -93,7 +93,7 @@ Transaction::Plan Transaction::look_up(std::function<void()> wake) {
     }
     forwarded_ = found_->freshness.fresh(now) ? Forwarded::kRequest : Forwarded::kStale;
   } else {
-    forwarded_ = found.sibling != nullptr ? Forwarded::kVaryMiss : Forwarded::kUriMiss;
+    forwarded_ = sibling_ != nullptr ? Forwarded::kVaryMiss : Forwarded::kUriMiss;
   }
   if (request.directives.only_if_cached) {
     place_.counts.misses.add();
@@ -105,20 +105,26 @@ Transaction::Plan Transaction::look_up(std::function<void()> wake) {
     forwarded_ = Forwarded::kPartial;
     return Plan::kForward;
   }
-  return fetch(request, found_ != nullptr ? found_ : found.sibling, std::move(wake));
+  return Plan::kFetch;
 }
 
-Transaction::Plan Transaction::fetch(const Request& request, const std::shared_ptr<const Entry>& sibling,
-                                     std::function<void()> wake) {
-  // What the client asks for itself, nobody else can have asked for.
-  const bool own = request.directives.no_cache || request.directives.no_store;
+// Variants are fetched side by side, as soon as it is known what the answer varies by.
+std::string Transaction::fill_id(const Request& request, const Entry* sibling) const {
   std::string id = key_.target + '\n' + key_.way;
   if (sibling != nullptr) id += reselect(sibling->selection, *request.fields);
-  const bool may_wait = !own && wake && waits_ < kMaxWaits && (waits_ == 0 || sibling != nullptr);
-  Fills::Joined joined = cache_->fills().join(id, key_.target, clock_().seconds, may_wait ? std::move(wake) : nullptr);
+  return id;
+}
+
+Transaction::Plan Transaction::fetch(std::function<void()> wake) {
+  const Request request = this->request();
+  const Entry* sibling = found_ != nullptr ? found_.get() : sibling_.get();
+  // What the client asks for itself, nobody else can have asked for.
+  const bool own = request.directives.no_cache || request.directives.no_store;
+  const bool may_wait = !own && waits_ < kMaxWaits && (waits_ == 0 || sibling != nullptr);
+  if (!may_wait) wake = nullptr;
+  Fills::Joined joined = cache_->fills().join(fill_id(request, sibling), key_.target, times_.request, std::move(wake));
   if (joined.role == Fills::Role::kWaits) {
     if (waits_++ == 0) place_.counts.collapsed.add();
-    waited_ = true;
     return Plan::kWait;
   }
   if (joined.role == Fills::Role::kLeader) fill_ = std::move(joined.fill);
@@ -148,8 +154,7 @@ std::unique_ptr<Transaction> Transaction::refresh() {
   if (!refreshable_) return nullptr;
   const Request request = this->request();
   if (request.method != Method::kGet) return nullptr;
-  const std::string id = key_.target + '\n' + key_.way + reselect(found_->selection, *request.fields);
-  Fills::Joined joined = cache_->fills().join(id, key_.target, times_.request, nullptr);
+  Fills::Joined joined = cache_->fills().join(fill_id(request, found_.get()), key_.target, times_.request, nullptr);
   if (joined.role != Fills::Role::kLeader) return nullptr;
   return std::unique_ptr<Transaction>(new Transaction(*this, std::move(joined.fill)));
 }
@@ -197,9 +202,9 @@ ResponseTee::Take Transaction::validated(const ResponseHead& response, const Req
   if (request.method == Method::kHead) {
     if (response.status >= 500) return Take::kPass;
     // §4.3.5: what a GET would have got is what is stored, or that is of the past.
-    const auto renewed = of_it ? renew_entry(*found_, asked(request), response, clock_().date) : nullptr;
-    if (renewed != nullptr) {
-      cache_->store().replace(*found_, renewed);
+    const auto renewal = of_it ? renewed(response, request) : nullptr;
+    if (renewal != nullptr) {
+      cache_->store().replace(*found_, renewal);
     } else if (response.status != 304) {
       cache_->store().erase(*found_);
     }
@@ -208,13 +213,13 @@ ResponseTee::Take Transaction::validated(const ResponseHead& response, const Req
   if (response.status == 304 && validating_) {
     mismatched_ = !of_it;
     reuse_ = of_it;
-    const auto renewed = of_it ? renew_entry(*found_, asked(request), response, clock_().date) : nullptr;
-    if (renewed == nullptr) {
+    const auto renewal = of_it ? renewed(response, request) : nullptr;
+    if (renewal == nullptr) {
       cache_->store().erase(*found_);
     } else {
-      const bool doomed = fill_ != nullptr && fill_->doomed();
-      if (!doomed) cache_->store().replace(*found_, renewed);
-      found_ = renewed;
+      // Takes the place of what is there: what was removed meanwhile does not come back.
+      cache_->store().replace(*found_, renewal);
+      found_ = renewal;
     }
     release_fill();
     return Take::kSwallow;
@@ -228,12 +233,26 @@ ResponseTee::Take Transaction::validated(const ResponseHead& response, const Req
   return Take::kPass;
 }
 
+// Heads are delivered as if they came from an upstream, which is held to the same limits.
+bool Transaction::deliverable(const Entry& entry) const {
+  static constexpr std::size_t kAddedFields = 3;
+  static constexpr std::size_t kAddedBytes = 256;
+  std::size_t lines = 0;
+  for (const char c : entry.head) lines += c == '\n' ? 1 : 0;
+  return lines + kAddedFields <= place_.limits.max_fields && entry.head.size() + kAddedBytes <= place_.limits.max_bytes;
+}
+
+std::shared_ptr<Entry> Transaction::renewed(const ResponseHead& response, const Request& request) {
+  auto entry = renew_entry(*found_, asked(request), response, clock_().date);
+  return entry != nullptr && deliverable(*entry) ? entry : nullptr;
+}
+
 ResponseTee::Take Transaction::fill(const ResponseHead& response, const Request& request) {
   if (fill_ == nullptr) return Take::kPass;
   incoming_ = make_entry(asked(request), response, clock_().date);
   const bool too_large =
       response.body.kind == BodyKind::kLength && response.body.length > cache_->sizes().max_entry_bytes;
-  if (incoming_ == nullptr || too_large) {
+  if (incoming_ == nullptr || too_large || !deliverable(*incoming_)) {
     incoming_ = nullptr;
     // A 304 is for the conditions of this one client, and says nothing of what others would get.
     if (response.status != 304) fill_->pass(times_.response);
@@ -366,8 +385,13 @@ std::string Transaction::status() const {
   const bool from_store = forwarded_ == Forwarded::kNot || reuse_;
   if (from_store) text += "; ttl=" + std::to_string(found_->freshness.ttl(clock_().seconds));
   if (is_storing_) text += "; stored";
-  if (waited_) text += "; collapsed";
+  if (waits_ != 0) text += "; collapsed";
   return text;
+}
+
+std::string_view Transaction::fields() {
+  fields_ = "Cache-Status: " + status() + "\r\n";
+  return fields_;
 }
 
 }  // namespace edge::runtime::cache

@@ -1,8 +1,9 @@
 // One exchange and the cache: what is stored for its request, what is asked of the upstream, and what becomes of the
 // answer. The session asks `look_up` what to do, and does it:
 //
-//   look_up -> kReuse:   deliver `entry`; when `refresh` says so, fetch it anew behind the client's back
-//           -> kWait:    another request fetches the same; wait for `wake` a bounded time, look up again
+//   look_up -> kReuse:   deliver `entry`, and start `refresh` when there is one
+//           -> kFetch:   `fetch` -> kWait: another request fetches the same; wait a bounded time, look up again
+//                                -> kForward
 //           -> kForward: send `upstream_head`, with this as the response's tee; then `forwarded` says what is next
 //           -> kRefuse:  `only-if-cached`, and nothing is there: 504
 //
@@ -37,30 +38,38 @@ struct Now {
 
 class Transaction final : public ResponseTee {
  public:
-  enum class Plan : std::uint8_t { kReuse, kWait, kForward, kRefuse };
+  enum class Plan : std::uint8_t { kReuse, kFetch, kWait, kForward, kRefuse };
 
-  /// `head`: the request as it would be forwarded; its bytes must stay until `keep`. `identified`: a policy knows who
-  /// asks (RFC 9111 §3.5 then holds as if there were Authorization). `clock` is asked whenever something comes.
+  /// `identified`: a policy knows who asks (RFC 9111 §3.5 then holds as if there were Authorization). `clock` is asked
+  /// whenever something comes.
   Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place, std::function<Now()> clock,
-              const Target& target, const Way& way, std::string_view head, bool identified);
+              Key key, bool identified);
   ~Transaction() override;
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  /// `wake` is called from any thread when what is waited for has ended; with none, nothing is waited for.
-  Plan look_up(std::function<void()> wake);
+  /// `head`: the request as it would be forwarded; its bytes must stay until `keep`.
+  Plan look_up(std::string_view head);
+  /// The same once more, after a wait.
+  Plan look_up() { return look_up(head_); }
+  /// After kFetch. `wake` is called from any thread when what is waited for has ended; with none, nothing is waited
+  /// for.
+  Plan fetch(std::function<void()> wake);
   /// Before every wait: the head becomes our own.
   void keep();
   /// For the same request without a client: fetches what `look_up` found stale. Null unless nobody else does.
   std::unique_ptr<Transaction> refresh();
 
   /// What is to be sent: the head as it was given, or with conditions that validate what is stored.
+  /// Good until the next look-up.
   std::string_view upstream_head() const { return conditional_.empty() ? std::string_view(head_) : conditional_; }
 
   // The response, as its tee.
   Take head(const net::http1::ResponseHead& response, std::string_view text) override;
   void body(std::string_view data) override;
   void end() override;
+  /// Cache-Status (RFC 9211) of the answer.
+  std::string_view fields() override;
   /// The exchange with the upstream is over. kForward: forward once more, since the upstream spoke of something else
   /// than we asked for. `failed`: there was no answer, and none was given to the client.
   enum class Next : std::uint8_t { kDone, kReuse, kForward };
@@ -70,7 +79,7 @@ class Transaction final : public ResponseTee {
   const Entry& entry() const { return *found_; }
   std::shared_ptr<const Body> stored_body() const { return found_->body; }
   AnswerPart write_head(net::http1::HeadWriter& out);
-  /// The value of Cache-Status for the answer (RFC 9211); known once the answer begins.
+  /// The value of Cache-Status, known once the answer begins.
   std::string status() const;
 
  private:
@@ -80,9 +89,11 @@ class Transaction final : public ResponseTee {
   Transaction(const Transaction& stale, std::shared_ptr<Fill> fill);
 
   Request request();
-  Plan fetch(const Request& request, const std::shared_ptr<const Entry>& sibling, std::function<void()> wake);
   Asked asked(const Request& request) const { return {key_, request, limits_, times_}; }
+  std::string fill_id(const Request& request, const Entry* sibling) const;
   void make_conditional();
+  std::shared_ptr<Entry> renewed(const net::http1::ResponseHead& response, const Request& request);
+  bool deliverable(const Entry& entry) const;
   Take validated(const net::http1::ResponseHead& response, const Request& request);
   Take fill(const net::http1::ResponseHead& response, const Request& request);
   void invalidate(const net::http1::ResponseHead& response);
@@ -97,17 +108,18 @@ class Transaction final : public ResponseTee {
   std::string_view head_;
   std::string kept_;
   std::string conditional_;
+  std::string fields_;
   bool identified_;
   bool client_gone_ = false;  ///< a refresh
 
   std::shared_ptr<const Entry> found_;
+  std::shared_ptr<const Entry> sibling_;  ///< the same for another variant, when nothing was found
   Forwarded forwarded_ = Forwarded::kNot;
   bool stale_ = false;
   bool refreshable_ = false;
   bool validating_ = false;
   bool mismatched_ = false;
   bool reuse_ = false;
-  bool waited_ = false;
   std::uint8_t waits_ = 0;
   std::uint16_t upstream_status_ = 0;
 

@@ -227,53 +227,63 @@ TEST(Exchange, ConditionsOnTheOriginGoToTheOrigin_4_3_2) {
 const std::string kGet = "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n";
 using Plan = Transaction::Plan;
 
+Plan begin(Transaction& transaction, std::function<void()> wake, const std::string& head = kGet) {
+  const Plan plan = transaction.look_up(head);
+  transaction.keep();
+  return plan == Plan::kFetch ? transaction.fetch(std::move(wake)) : plan;
+}
+Plan again(Transaction& transaction) {
+  const Plan plan = transaction.look_up();
+  return plan == Plan::kFetch ? transaction.fetch([] {}) : plan;
+}
+
 TEST(Collapsing, OneFetchesAndTheOthersWait) {
   Place place(make_cache());
-  const auto leader = place.begin(kGet);
-  const auto follower = place.begin(kGet);
+  const auto leader = place.begin();
+  const auto follower = place.begin();
   int woken = 0;
-  ASSERT_EQ(leader->look_up([] {}), Plan::kForward);
-  ASSERT_EQ(follower->look_up([&] { ++woken; }), Plan::kWait);
+  ASSERT_EQ(begin(*leader, [] {}), Plan::kForward);
+  ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
   const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 4\n");
   ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kCopy);
   leader->body("text");
   EXPECT_EQ(woken, 0);
   leader->end();
   EXPECT_EQ(woken, 1);
-  EXPECT_EQ(follower->look_up([] {}), Plan::kReuse);
+  EXPECT_EQ(again(*follower), Plan::kReuse);
   EXPECT_EQ(follower->status(), "edge; hit; ttl=60; collapsed");
   EXPECT_EQ(place.counts.collapsed.value(), 1u);
 }
 
 TEST(Collapsing, NobodyWaitsForWhatCannotBeStored) {
   Place place(make_cache());
-  const auto leader = place.begin(kGet);
-  const auto follower = place.begin(kGet);
+  const auto leader = place.begin();
+  const auto follower = place.begin();
   int woken = 0;
-  ASSERT_EQ(leader->look_up([] {}), Plan::kForward);
-  ASSERT_EQ(follower->look_up([&] { ++woken; }), Plan::kWait);
+  ASSERT_EQ(begin(*leader, [] {}), Plan::kForward);
+  ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
   const testing::Answer answer("Cache-Control: private\nContent-Length: 4\n");
   ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kPass);
   EXPECT_EQ(woken, 1);
-  EXPECT_EQ(follower->look_up([] {}), Plan::kForward);
+  EXPECT_EQ(again(*follower), Plan::kForward);
   // For a while nobody is made to wait for it.
-  const auto third = place.begin(kGet);
-  EXPECT_EQ(third->look_up([] {}), Plan::kForward);
+  const auto third = place.begin();
+  EXPECT_EQ(begin(*third, [] {}), Plan::kForward);
   place.now += Fills::kPassFor;
-  const auto fourth = place.begin(kGet);
-  EXPECT_EQ(fourth->look_up([] {}), Plan::kWait);
+  const auto fourth = place.begin();
+  EXPECT_EQ(begin(*fourth, [] {}), Plan::kWait);
 }
 
 TEST(Collapsing, ALeaderThatGoesWakesTheOthers) {
   Place place(make_cache());
-  auto leader = place.begin(kGet);
-  const auto follower = place.begin(kGet);
+  auto leader = place.begin();
+  const auto follower = place.begin();
   int woken = 0;
-  leader->look_up([] {});
-  follower->look_up([&] { ++woken; });
+  begin(*leader, [] {});
+  begin(*follower, [&] { ++woken; });
   leader.reset();
   EXPECT_EQ(woken, 1);
-  EXPECT_EQ(follower->look_up([] {}), Plan::kForward);
+  EXPECT_EQ(again(*follower), Plan::kForward);
 }
 
 TEST(Collapsing, VariantsAreFetchedSideBySide) {
@@ -281,12 +291,12 @@ TEST(Collapsing, VariantsAreFetchedSideBySide) {
   Fixed fixed{{200, "Cache-Control: max-age=60\nVary: X-A\n", "text", {}}};
   place.exchange("GET", "X-A: 0\n", fixed.origin());
   const std::string head = "GET / HTTP/1.1\r\nHost: example.com\r\nX-A: ";
-  const auto one = place.begin(head + "1\r\n\r\n");
-  const auto two = place.begin(head + "2\r\n\r\n");
-  const auto also_two = place.begin(head + "2\r\n\r\n");
-  EXPECT_EQ(one->look_up([] {}), Plan::kForward);
-  EXPECT_EQ(two->look_up([] {}), Plan::kForward);
-  EXPECT_EQ(also_two->look_up([] {}), Plan::kWait);
+  const auto one = place.begin();
+  const auto two = place.begin();
+  const auto also_two = place.begin();
+  EXPECT_EQ(begin(*one, [] {}, head + "1\r\n\r\n"), Plan::kForward);
+  EXPECT_EQ(begin(*two, [] {}, head + "2\r\n\r\n"), Plan::kForward);
+  EXPECT_EQ(begin(*also_two, [] {}, head + "2\r\n\r\n"), Plan::kWait);
 }
 
 TEST(Collapsing, ThreadsFetchAKeyOnce) {
@@ -302,15 +312,16 @@ TEST(Collapsing, ThreadsFetchAKeyOnce) {
         const std::string path = "/" + std::to_string(i);
         std::string head = kGet;
         head.replace(4, 1, path);
-        const auto transaction = place.begin(head, path);
+        const auto transaction = place.begin(path);
         std::atomic<bool> woken{false};
-        Plan plan = transaction->look_up([&] {
+        const auto wake = [&] {
           woken = true;
           woken.notify_one();
-        });
+        };
+        Plan plan = begin(*transaction, wake, head);
         if (plan == Plan::kWait) {
           woken.wait(false);
-          plan = transaction->look_up(nullptr);
+          plan = again(*transaction);
         }
         if (plan == Plan::kForward) {
           ++fetched;
@@ -370,8 +381,8 @@ TEST(Caches, WhatIsOnItsWayInIsBounded) {
   const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 900\n");
   for (int i = 0; i < 5; ++i) {
     const std::string path = "/" + std::to_string(i);
-    fills.push_back(place.begin(kGet, path));
-    fills.back()->look_up(nullptr);
+    fills.push_back(place.begin(path));
+    begin(*fills.back(), nullptr);
     fills.back()->head(answer.head(), {});
     fills.back()->body(std::string(900, 'x'));
   }
