@@ -41,6 +41,13 @@ std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts&
   text.sample(stats.upstream_reused);
   text.family("edge_upstream_retries_total", "counter", "Requests sent to a backend once more.");
   text.sample(stats.upstream_retries);
+  text.family("edge_tunnels_total", "counter", "Connections whose bytes are forwarded unread: TCP, TLS, WebSocket.");
+  text.sample(stats.tunnels);
+  text.family("edge_tunnels_refused_total", "counter", "Those that no rule takes, or that do not begin as they must.");
+  text.sample(stats.tunnels_refused);
+  text.family("edge_tunnel_bytes_total", "counter", "Bytes forwarded unread, from clients (up) and to them (down).");
+  text.sample(stats.tunnel_bytes_up, "direction=\"up\"");
+  text.sample(stats.tunnel_bytes_down, "direction=\"down\"");
   text.family("edge_program_installs_total", "counter", "Programs that were put to work.");
   text.sample(counts.installed);
   text.family("edge_program_refused_total", "counter", "Programs that were refused; the running one stayed.");

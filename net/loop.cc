@@ -93,6 +93,15 @@ Transfer Channel::receive(std::span<char> into) {
   return result;
 }
 
+Transfer Channel::peek(std::span<char> into, std::size_t seen) {
+  const Transfer result = net::peek(fd_.get(), into);
+  const bool more = result.kind == Transfer::Kind::kDone && result.bytes > seen;
+  if (more || result.kind == Transfer::Kind::kEnd || result.kind == Transfer::Kind::kFailed) return result;
+  if (closing_) return {Transfer::Kind::kEnd};
+  ready_ &= static_cast<std::uint8_t>(~kRead);
+  return {Transfer::Kind::kWouldBlock};
+}
+
 Transfer Channel::receive_layered(std::span<char> into) {
   const Transfer result = layer_->receive(*this, into);
   if (result.kind == Transfer::Kind::kWouldBlock) ready_ &= static_cast<std::uint8_t>(~kRead);

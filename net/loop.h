@@ -84,6 +84,9 @@ class Channel : public Retirable {
   /// True when a receive is worth trying: epoll said so, and nothing since took all there was.
   bool readable() const { return (ready_ & kRead) != 0; }
   Transfer receive(std::span<char> into);
+  /// Shows what is there without taking it; kWouldBlock when that is no more than the `seen` bytes of the last look.
+  /// Not through a layer.
+  Transfer peek(std::span<char> into, std::size_t seen);
   /// Lets other sessions have their turn: what is there is reported again in the next batch.
   void defer();
   /// Tried at once, without asking whether the descriptor can be written.

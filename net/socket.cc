@@ -150,15 +150,23 @@ SocketAddress local_address(int fd) {
 
 // By syscall(): the wrappers of the C library are cancellation points, which costs each call two atomic operations once
 // there is a second thread.
-Transfer receive(int fd, std::span<char> into) {
+namespace {
+
+Transfer receive(int fd, std::span<char> into, int flags) {
   for (;;) {
-    const long got = ::syscall(SYS_recvfrom, fd, into.data(), into.size(), 0, nullptr, nullptr);
+    const long got = ::syscall(SYS_recvfrom, fd, into.data(), into.size(), flags, nullptr, nullptr);
     if (got > 0) return {Transfer::Kind::kDone, static_cast<std::size_t>(got)};
     if (got == 0) return {Transfer::Kind::kEnd};
     if (errno == EINTR) continue;
     return {errno == EAGAIN || errno == EWOULDBLOCK ? Transfer::Kind::kWouldBlock : Transfer::Kind::kFailed};
   }
 }
+
+}  // namespace
+
+Transfer receive(int fd, std::span<char> into) { return receive(fd, into, 0); }
+
+Transfer peek(int fd, std::span<char> into) { return receive(fd, into, MSG_PEEK); }
 
 Transfer send(int fd, std::span<const iovec> pieces) {
   // A head and a small body are copied together sooner than the kernel reads a list of two.

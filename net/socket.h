@@ -65,6 +65,8 @@ struct Transfer {
   std::size_t bytes = 0;
 };
 Transfer receive(int fd, std::span<char> into);
+/// The same, without taking what it shows.
+Transfer peek(int fd, std::span<char> into);
 /// Sends from one or more pieces, none of them changed.
 Transfer send(int fd, std::span<const iovec> pieces);
 

@@ -6,7 +6,7 @@
 namespace edge::runtime {
 
 ClientConnection::ClientConnection(const net::SocketAddress& peer_address, std::uint32_t slot_of_listener)
-    : slot(slot_of_listener) {
+    : slot(slot_of_listener), peer_port(peer_address.port) {
   set_peer(peer_address.address);
 }
 

@@ -29,6 +29,9 @@ struct ClientConnection {
   /// The listening socket, as Worker::listen numbers it.
   std::uint32_t slot;
   IpAddress peer;
+  std::uint16_t peer_port = 0;
+  /// What the client connected to, as a proxy before us told; port 0: the socket knows.
+  net::SocketAddress local{};
   /// Null: plain text.
   std::shared_ptr<const TlsFacts> tls;
   /// Major version of HTTP.

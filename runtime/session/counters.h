@@ -15,6 +15,12 @@ struct Counters {
   /// By class: 1xx..5xx at 1..5.
   std::array<net::Counter, 6> responses;
   net::Counter upstream_retries;
+  /// Connections whose bytes were forwarded unread: TCP, TLS, and what follows an Upgrade.
+  net::Counter tunnels;
+  net::Counter tunnel_bytes_up;    ///< from clients
+  net::Counter tunnel_bytes_down;  ///< to clients
+  /// Those that no rule takes, or that a rule denies, or that do not begin as they must.
+  net::Counter tunnels_refused;
 };
 
 }  // namespace edge::runtime

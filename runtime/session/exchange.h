@@ -10,6 +10,7 @@
 #include "net/http1/head.h"
 #include "program/format.h"
 #include "runtime/match/load.h"
+#include "runtime/session/entrance.h"
 #include "runtime/policy/policies.h"
 #include "runtime/session/request_id.h"
 #include "runtime/session/shaping.h"
@@ -25,6 +26,8 @@ struct ThreadProgram {
   std::vector<std::shared_ptr<BackendPool>> pools;
   /// By listening slot: index of the BindRecord, kNone where this program listens no more.
   std::vector<std::uint32_t> bind_of_slot;
+  /// By listening slot: how its connections begin.
+  std::vector<Entrance> entrances;
   /// By bind: some listener on it asks something of a request before a rule is looked for, trusted proxies or another
   /// scheme.
   std::vector<bool> listener_asks;

@@ -113,8 +113,8 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   for (Slot& slot : slots) slot.bind = program::kNone;
   for (std::uint32_t i = 0; i < program->binds().size(); ++i) {
     const program::BindRecord& bind = program->binds()[i];
-    // Other protocols have listeners of their own; plain HTTP on their ports would be wrong.
-    if (bind.protocol != program::Protocol::kHttp) continue;
+    // Not served yet; plain HTTP on its port would be wrong.
+    if (bind.protocol == program::Protocol::kHttps) continue;
     const IpAddress address = address_of(bind);
     auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) {
       return s.open && s.bind == program::kNone && s.any_address == (bind.any_address != 0) && s.address == address &&
@@ -190,6 +190,10 @@ ServerStats Server::stats() const {
     sum.upstream_connects += worker->upstream_counts().connects.value();
     sum.upstream_reused += worker->upstream_counts().reused.value();
     sum.upstream_retries += counters.upstream_retries.value();
+    sum.tunnels += counters.tunnels.value();
+    sum.tunnels_refused += counters.tunnels_refused.value();
+    sum.tunnel_bytes_up += counters.tunnel_bytes_up.value();
+    sum.tunnel_bytes_down += counters.tunnel_bytes_down.value();
   }
   return sum;
 }

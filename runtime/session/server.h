@@ -39,6 +39,10 @@ struct ServerStats {
   std::uint64_t upstream_connects = 0;
   std::uint64_t upstream_reused = 0;
   std::uint64_t upstream_retries = 0;
+  std::uint64_t tunnels = 0;
+  std::uint64_t tunnels_refused = 0;
+  std::uint64_t tunnel_bytes_up = 0;
+  std::uint64_t tunnel_bytes_down = 0;
 };
 
 struct BoundAddress {

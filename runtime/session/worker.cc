@@ -6,6 +6,8 @@
 #include <ctime>
 #include <latch>
 
+#include "runtime/session/greeting.h"
+
 namespace edge::runtime {
 namespace {
 
@@ -117,7 +119,12 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), shared_.options.upstream_idle_timeout);
   next->policies = std::move(policies);
+  next->entrances = entrances_of(*program, bind_of_slot);
   next->bind_of_slot = std::move(bind_of_slot);
+  // A session of HTTP that outlives a swap to another protocol finds nothing there.
+  for (std::size_t slot = 0; slot < next->entrances.size(); ++slot) {
+    if (next->entrances[slot].raw()) next->bind_of_slot[slot] = program::kNone;
+  }
   const program::SectionView& section = program->listeners_section();
   for (const program::BindRecord& bind : program->binds()) {
     bool asks = false;
@@ -158,11 +165,17 @@ void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_
   }
   counters_.accepted.add();
   counters_.active.add();
-  auto* session =
-      new Session(*this, ClientConnection(peer, slot), {std::move(client), nullptr}, Session::Kind::kConnection);
-  session->counted_ = true;
-  keep(*session);
-  session->start();
+  const auto begin = [this](auto* session) {
+    session->counted_ = true;
+    keep(*session);
+    session->start();
+  };
+  ClientConnection connection(peer, slot);
+  if (program_->entrances[slot].plain()) [[likely]] {
+    begin(new Session(*this, std::move(connection), {std::move(client), nullptr}, Session::Kind::kConnection));
+  } else {
+    begin(new Greeting(*this, std::move(connection), std::move(client)));
+  }
 }
 
 void Worker::keep(ClientSession& session) {

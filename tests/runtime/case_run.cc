@@ -50,6 +50,10 @@ std::uint64_t stat_value(const runtime::ServerStats& stats, const std::string& n
   if (name == "upstream_connects") return stats.upstream_connects;
   if (name == "upstream_reused") return stats.upstream_reused;
   if (name == "upstream_retries") return stats.upstream_retries;
+  if (name == "tunnels") return stats.tunnels;
+  if (name == "tunnels_refused") return stats.tunnels_refused;
+  if (name == "tunnel_bytes_up") return stats.tunnel_bytes_up;
+  if (name == "tunnel_bytes_down") return stats.tunnel_bytes_down;
   return name.starts_with("responses_") ? stats.responses[(name.back() - '0') % 6] : ~std::uint64_t{0};
 }
 

@@ -43,6 +43,7 @@ const std::map<std::string, Actor::Run>& Actor::table() {
                                                    {"body-like", &Actor::body_like},
                                                    {"body-fill", &Actor::body_fill},
                                                    {"raw", &Actor::raw},
+                                                   {"raw-fill", &Actor::raw_fill},
                                                    {"raw-head", &Actor::raw_head},
                                                    {"closed", &Actor::closed},
                                                    {"quiet", &Actor::quiet},
@@ -226,6 +227,15 @@ Status Actor::raw(const Command& command) {
   const Result<std::string> got = (*connection)->receive(expected.size());
   if (!got) return got.error();
   return *got == expected ? Status() : mismatch(expected, *got);
+}
+
+Status Actor::raw_fill(const Command& command) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  const std::size_t size = std::stoul(command.argument);
+  const Result<std::string> got = (*connection)->receive(size);
+  if (!got) return got.error();
+  return *got == pattern(size) ? Status() : mismatch("the pattern", "other bytes");
 }
 
 /// Reads a head as bytes and looks for a regular expression in it.

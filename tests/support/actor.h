@@ -59,6 +59,7 @@ class Actor {
   Status body_like(const Command& command);
   Status body_fill(const Command& command);
   Status raw(const Command& command);
+  Status raw_fill(const Command& command);
   Status raw_head(const Command& command);
   Status closed(const Command& command);
   Status quiet(const Command& command);

@@ -1,0 +1,87 @@
+// Moves bytes both ways between a client and an endpoint that speak to each other: TCP, TLS that is not decrypted here,
+// and what follows an Upgrade.
+//
+// A state machine that never waits, as Relay: `advance` moves what can be moved, then says what it waits for. A side
+// that does not take what it is sent is not read for; an end that comes from one side is passed on to the other, and
+// the other direction goes on.
+#pragma once
+
+#include <cstdint>
+
+#include "net/byte_stream.h"
+#include "net/task.h"
+#include "runtime/session/counters.h"
+#include "runtime/session/scratch.h"
+#include "runtime/upstream/connection.h"
+
+namespace edge::runtime {
+
+/// One end of a connection that is pumped.
+struct PumpEnd {
+  net::Channel& channel;
+  net::Inlet& inlet;
+  net::Outlet& outlet;
+};
+
+class BytePump {
+ public:
+  struct Place {
+    net::Loop& loop;
+    Scratch& scratch;
+    Counters& counters;
+  };
+
+  /// `idle`: how long nothing may move.
+  BytePump(const Place& place, PumpEnd client, PumpEnd upstream, net::Duration idle);
+  BytePump(const BytePump&) = delete;
+  BytePump& operator=(const BytePump&) = delete;
+  /// Has the connection told when its endpoint first speaks.
+  void first_answer_to(UpstreamConnection& connection) { unanswered_ = &connection; }
+
+  void advance();
+  bool ended() const { return broken_ || idle_out_ || (up_.passed && down_.passed); }
+  /// One side broke off, or the server ends: neither side may take what it got for the whole.
+  bool broken() const { return broken_; }
+  /// The endpoint broke off before it said anything.
+  bool never_answered() const { return broken_ && unanswered_ != nullptr && upstream_failed_; }
+
+  void timed_out() { idle_out_ = true; }
+  void cancel() { broken_ = true; }
+  /// Before every wait: what lies in the thread's scratch becomes our own.
+  void keep();
+  /// Until something can be moved, or the time is up.
+  net::Waiter::Awaiter wait(net::Waiter& waiter);
+
+ private:
+  struct Direction {
+    PumpEnd& from;
+    PumpEnd& to;
+    net::Counter& bytes;
+    bool ended = false;   ///< `from` sends no more
+    bool passed = false;  ///< and `to` was told
+  };
+
+  void move(Direction& direction);
+  void moved(Direction& direction, std::size_t bytes);
+  void break_off(const PumpEnd& at);
+  std::uint8_t& interest(const PumpEnd& end) { return &end == &client_ ? client_interest_ : upstream_interest_; }
+
+  Place place_;
+  PumpEnd client_;
+  PumpEnd upstream_;
+  Direction up_;
+  Direction down_;
+  net::Duration idle_;
+  net::Time last_moved_;
+  UpstreamConnection* unanswered_ = nullptr;
+  std::uint8_t client_interest_ = net::kHangUp;
+  std::uint8_t upstream_interest_ = net::kHangUp;
+  bool broken_ = false;
+  bool upstream_failed_ = false;
+  bool idle_out_ = false;
+};
+
+/// Pumps until both directions have ended, or one breaks, or nothing moves for the pump's time.
+net::Task<void> run_pump(BytePump& pump, net::Waiter& waiter);
+
+}  // namespace edge::runtime

@@ -1,0 +1,36 @@
+// How connections to a listening socket begin: found out once a program, so that a connection need not ask.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ip.h"
+#include "runtime/match/load.h"
+
+namespace edge::runtime {
+
+struct Entrance {
+  /// Index of the BindRecord; kNone where the program listens no more.
+  std::uint32_t bind = program::kNone;
+  program::Protocol protocol = program::Protocol::kHttp;
+  /// A PROXY header comes first, from trusted proxies alone.
+  bool proxy_header = false;
+  /// Some listener does not decrypt: what the client asks for is looked at before anything is answered.
+  bool looks_for_name = false;
+  /// Of the listeners; each a peer has to be trusted by.
+  std::vector<const program::GatewayRecord*> gateways;
+
+  /// HTTP from the first byte on.
+  bool plain() const { return protocol == program::Protocol::kHttp && !proxy_header; }
+  bool raw() const { return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls; }
+  /// Whether a peer may send a PROXY header here.
+  bool trusts(const LoadedProgram& program, const IpAddress& peer) const;
+};
+
+/// Whether a listener forwards TLS without decrypting it.
+bool passes_through(const LoadedProgram& program, const LoadedListener& listener);
+
+/// One a listening slot.
+std::vector<Entrance> entrances_of(const LoadedProgram& program, const std::vector<std::uint32_t>& bind_of_slot);
+
+}  // namespace edge::runtime

@@ -1,0 +1,119 @@
+#include "runtime/session/greeting.h"
+
+#include <algorithm>
+
+#include "net/proxy_protocol.h"
+#include "runtime/match/decide.h"
+#include "runtime/session/session.h"
+#include "runtime/session/tunnel.h"
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::Transfer;
+using net::Wake;
+using program::Protocol;
+
+/// For a connection that was accepted just before a drain.
+constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
+/// TLS: an alert record, fatal, unrecognized_name (RFC 6066 §3, RFC 8446 §6).
+constexpr std::string_view kUnrecognizedName("\x15\3\3\0\2\2\x70", 7);
+
+}  // namespace
+
+Greeting::Greeting(Worker& worker, ClientConnection connection, net::Fd client)
+    : worker_(worker),
+      waiter_(worker.loop()),
+      connection_(std::move(connection)),
+      program_(worker.pin()),
+      entrance_(program_->entrances[connection_.slot]),
+      until_(worker.loop().now() + worker.options().head_timeout) {
+  client_.open(worker.loop(), std::move(client));
+}
+
+net::Detached Greeting::run() {
+  bool welcome = entrance_.bind != program::kNone;
+  if (welcome && entrance_.proxy_header) welcome = co_await take_header();
+  if (welcome && entrance_.looks_for_name) welcome = co_await look_for_name();
+  if (welcome) {
+    hand_on();
+  } else {
+    worker_.counters().tunnels_refused.add();
+    client_.close();
+  }
+  worker_.forget(*this);
+}
+
+// Waits until there are more than `seen` bytes to be looked at; empty when none come any more.
+net::Task<std::string_view> Greeting::look(std::size_t seen, std::size_t most) {
+  const std::span<char> into = worker_.scratch().client().first(most);
+  for (;;) {
+    const Transfer got = client_.peek(into, seen);
+    if (got.kind == Transfer::Kind::kDone) co_return std::string_view(into.data(), got.bytes);
+    if (got.kind != Transfer::Kind::kWouldBlock || client_.hung_up()) co_return std::string_view();
+    if (worker_.draining()) until_ = std::min(until_, worker_.loop().now() + kDrainGrace);
+    const Wake wake = co_await waiter_.wait(until_, client_, net::kRead);
+    if (wake != Wake::kReady) co_return std::string_view();
+  }
+}
+
+net::Task<bool> Greeting::take_header() {
+  // Anybody may connect; who is not trusted could name any address as its own.
+  if (!entrance_.trusts(*program_->program, connection_.peer)) co_return false;
+  net::ProxyHeader header;
+  for (std::size_t seen = 0;;) {
+    const std::string_view bytes = co_await look(seen, net::kMaxProxyHeader);
+    if (bytes.empty()) co_return false;
+    seen = bytes.size();
+    const net::ProxyHeaderState state = net::parse_proxy_header(bytes, header);
+    if (state == net::ProxyHeaderState::kFault) co_return false;
+    if (state == net::ProxyHeaderState::kComplete) break;
+  }
+  // What was shown is there to be taken, and nothing beyond it is.
+  const Transfer taken = client_.receive(worker_.scratch().client().first(header.size));
+  if (taken.kind != Transfer::Kind::kDone || taken.bytes != header.size) co_return false;
+  if (header.ends) {
+    connection_.set_peer(header.ends->source.address);
+    connection_.peer_port = header.ends->source.port;
+    connection_.local = header.ends->destination;
+  }
+  co_return true;
+}
+
+net::Task<bool> Greeting::look_for_name() {
+  for (std::size_t seen = 0;;) {
+    const std::string_view bytes = co_await look(seen, kMaxClientHello + 1);
+    if (bytes.empty()) co_return false;
+    seen = bytes.size();
+    const HelloState state = parse_client_hello(bytes, hello_);
+    if (state == HelloState::kFault) co_return false;
+    if (state == HelloState::kComplete) co_return true;
+  }
+}
+
+void Greeting::hand_on() {
+  if (entrance_.protocol == Protocol::kHttp) {
+    auto* session = new Session(worker_, std::move(connection_), client_.release(), Session::Kind::kConnection);
+    worker_.hand_over(*this, *session);
+    return session->start();
+  }
+  const LoadedListener* listener = find_listener(*program_->program, entrance_.bind, hello_.server_name());
+  const bool raw =
+      entrance_.protocol == Protocol::kTcp || (listener != nullptr && passes_through(*program_->program, *listener));
+  if (raw) {
+    auto* tunnel = new Tunnel(worker_, std::move(connection_), client_.release(), hello_.server_name());
+    worker_.hand_over(*this, *tunnel);
+    return tunnel->start();
+  }
+  if (entrance_.looks_for_name && listener == nullptr) return refuse_name();
+  client_.close();
+}
+
+void Greeting::refuse_name() {
+  const iovec alert = net::piece(kUnrecognizedName);
+  client_.send({&alert, 1});
+  worker_.counters().tunnels_refused.add();
+}
+
+}  // namespace edge::runtime

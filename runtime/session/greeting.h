@@ -1,0 +1,52 @@
+// The beginning of a connection that is not plain HTTP from its first byte on: the PROXY header of a proxy before us,
+// the name that a TLS client asks for. Then somebody else goes on with it.
+//
+//   accept ─> [PROXY header] ─> [ClientHello, only looked at] ─> Session | TlsHandshake | Tunnel
+//
+// What comes first is shown by the kernel and left there, so a connection that waits for the rest costs no memory, and
+// whoever decrypts finds the bytes where they were.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "net/loop.h"
+#include "net/task.h"
+#include "runtime/session/client_connection.h"
+#include "runtime/session/client_hello.h"
+#include "runtime/session/client_session.h"
+#include "runtime/session/entrance.h"
+#include "runtime/session/exchange.h"
+
+namespace edge::runtime {
+
+class Worker;
+
+class Greeting final : public ClientSession {
+ public:
+  Greeting(Worker& worker, ClientConnection connection, net::Fd client);
+
+  /// Runs until the connection is handed on, or closed, then has the worker forget it.
+  void start() { run(); }
+  void drain() override { waiter_.wake(net::Wake::kReady); }
+  void cancel() override { waiter_.cancel(); }
+
+ private:
+  net::Detached run();
+  net::Task<bool> take_header();
+  net::Task<bool> look_for_name();
+  net::Task<std::string_view> look(std::size_t seen, std::size_t most);
+  void hand_on();
+  void refuse_name();
+
+  Worker& worker_;
+  net::Channel client_;
+  net::Waiter waiter_;
+  ClientConnection connection_;
+  ProgramPin program_;
+  const Entrance& entrance_;
+  net::Time until_;
+  ClientHello hello_;
+};
+
+}  // namespace edge::runtime
