@@ -84,11 +84,14 @@ std::string unescape(std::string_view text) {
 Result<CaseFile> read_case(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Error{ErrorCode::kNotFound, "cannot read " + path};
-  CaseFile out;
   const std::size_t slash = path.rfind('/');
-  out.name = path.substr(slash + 1, path.rfind('.') - slash - 1);
+  return parse_case(path.substr(slash + 1, path.rfind('.') - slash - 1), file, 1);
+}
+
+CaseFile parse_case(std::string name, std::istream& text, int first_line) {
+  CaseFile out{std::move(name), {}};
   std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  for (int number = first_line; std::getline(text, line); ++number) {
     if (line.starts_with("== ")) {
       auto [kind, argument] = split_word(line.substr(3));
       out.sections.push_back({number, std::move(kind), std::move(argument), "", {}});

@@ -2,6 +2,7 @@
 // tests/runtime/README.md.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ struct CaseFile {
 };
 
 Result<CaseFile> read_case(const std::string& path);
+/// From text; `first_line` is the number of its first line.
+CaseFile parse_case(std::string name, std::istream& text, int first_line);
 
 /// `\r \n \t \\ \" \xHH`, in `text` with or without quotes around it.
 std::string unescape(std::string_view text);

@@ -25,16 +25,20 @@ std::string gateway(const std::string& extra) {
   return out;
 }
 
-std::string backend(const std::string& name, const std::string& extra, std::uint16_t port) {
-  std::string out = resource("ProxyBackend", name) + "  serviceRef:\n    name: " + name + "\n    port: 80\n";
-  if (!extra.empty()) out += "  " + extra + "\n";
-  out += "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: " + name + "\n  namespace: default\nspec:\n" +
-         "  ports:\n    - name: http\n      port: 80\n";
+std::string service(const std::string& name, std::uint16_t port) {
+  std::string out = "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: " + name +
+                    "\n  namespace: default\nspec:\n" + "  ports:\n    - name: http\n      port: 80\n";
   out += "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: " + name +
          "-1\n  namespace: default\n  labels:\n    kubernetes.io/service-name: " + name +
          "\naddressType: IPv4\nports:\n  - name: http\n    port: " + std::to_string(port) +
          "\nendpoints:\n  - addresses: [\"127.0.0.1\"]\n";
   return out;
+}
+
+std::string backend(const std::string& name, const std::string& extra, std::uint16_t port) {
+  std::string out = resource("ProxyBackend", name) + "  serviceRef:\n    name: " + name + "\n    port: 80\n";
+  if (!extra.empty()) out += "  " + extra + "\n";
+  return out + service(name, port);
 }
 
 std::string route(const std::string& name, const std::string& backend_name, const std::string& extra) {
@@ -68,6 +72,7 @@ std::string expand_config(const std::string& text, const std::map<std::string, s
     const auto [macro, rest] = split_word(line);
     const auto [name, extra] = split_word(rest);
     if (macro == "@gateway") out += gateway(rest);
+    if (macro == "@service") out += service(name, ports.contains(name) ? ports.at(name) : 0);
     if (macro == "@backend") out += backend(name, extra, ports.contains(name) ? ports.at(name) : 0);
     if (macro == "@route") out += route("route-" + std::to_string(++routes), name, extra);
   }

@@ -1,0 +1,81 @@
+#include "tests/docs/page_examples.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace edge::test {
+namespace {
+
+constexpr std::string_view kFence = "```";
+constexpr std::string_view kExample = "# example: ";
+
+struct Block {
+  std::string language;
+  std::string text;
+  int first_line = 0;
+};
+
+std::vector<Block> blocks_of(const std::filesystem::path& page) {
+  std::ifstream file(page);
+  std::vector<Block> blocks;
+  bool inside = false;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    if (line.starts_with(kFence)) {
+      inside = !inside;
+      if (inside) blocks.push_back({line.substr(kFence.size()), {}, number + 1});
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+/// Services that backends name, and that the configuration does not hold itself.
+std::string services(const std::string& configuration) {
+  if (configuration.find("kind: Service\n") != std::string::npos) return {};
+  static const std::regex kService(R"(serviceRef:\s*\{?\s*name:\s*([A-Za-z0-9-]+))");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(configuration.begin(), configuration.end(), kService); at != std::sregex_iterator();
+       ++at) {
+    names.insert((*at)[1].str());
+  }
+  std::string out;
+  for (const std::string& name : names) out += "@service " + name + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::vector<PageExample> page_examples(const std::string& directory) {
+  std::vector<std::filesystem::path> pages;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  }
+  std::sort(pages.begin(), pages.end());
+  std::vector<PageExample> examples;
+  for (const std::filesystem::path& page : pages) {
+    bool open = false;
+    for (const Block& block : blocks_of(page)) {
+      if (block.language == "yaml" && block.text.starts_with(kExample)) {
+        const std::string name = block.text.substr(kExample.size(), block.text.find('\n') - kExample.size());
+        examples.push_back({page.stem().string() + "/" + name, block.text + services(block.text), {}});
+        open = true;
+      } else if (block.language == "case" && open) {
+        std::istringstream text(block.text);
+        examples.back().script = parse_case(examples.back().name, text, block.first_line);
+        examples.back().script.sections.insert(examples.back().script.sections.begin(),
+                                               {0, "config", "", examples.back().configuration, {}});
+        open = false;
+      }
+    }
+  }
+  return examples;
+}
+
+}  // namespace edge::test
