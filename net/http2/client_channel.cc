@@ -71,9 +71,15 @@ void ClientChannel::shut() {
 
 void ClientChannel::output_waits() { loop_.defer(*this); }
 
-void ClientChannel::run_deferred() { flush(); }
+void ClientChannel::run_deferred() {
+  flush();
+  if (!ended_ && std::exchange(changed_, false)) owner_.changed(*this);
+}
 
-void ClientChannel::stream_ended() { owner_.changed(*this); }
+void ClientChannel::stream_ended() {
+  changed_ = true;
+  loop_.defer(*this);
+}
 
 void ClientChannel::unattended(std::uint8_t events) {
   if (!connection_) return;

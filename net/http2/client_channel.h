@@ -16,7 +16,7 @@ class ClientChannel final : public Channel, private Deferred, private TimerNode,
  public:
   class Owner {
    public:
-    /// A stream ended, or the backend takes no more. May be called from within anything.
+    /// Streams ended, or the backend takes no more of them. Called at the end of a batch; may `shut` the channel.
     virtual void changed(ClientChannel& channel) = 0;
     /// The connection is closed, all its streams are. Called once, and not from within open_stream.
     virtual void ended(ClientChannel& channel) = 0;
@@ -57,6 +57,7 @@ class ClientChannel final : public Channel, private Deferred, private TimerNode,
   Buffer out_;
   /// Until when a sign of life has to come; kNever: none was asked for.
   Time answer_until_ = kNever;
+  bool changed_ = false;
   bool ended_ = false;
 };
 

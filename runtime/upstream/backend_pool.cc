@@ -39,9 +39,9 @@ void UpstreamConnection::discard_idle() {
   pool.discard(std::unique_ptr<UpstreamConnection>(this));
 }
 
-std::shared_ptr<BackendPool> BackendPool::make(net::Loop& loop, UpstreamCounts& counts,
-                                               std::shared_ptr<BackendState> state, std::uint64_t start) {
-  auto pool = std::make_shared<BackendPool>(loop, counts, std::move(state), start);
+std::shared_ptr<BackendPool> BackendPool::make(const PoolPlace& place, std::shared_ptr<BackendState> state,
+                                               std::uint64_t start) {
+  auto pool = std::make_shared<BackendPool>(place, std::move(state), start);
   // From here on other threads may ask for it.
   pool->state_->room().join(*pool);
   return pool;
@@ -88,12 +88,14 @@ void BackendPool::refresh() {
     old->gone = true;
     while (old->idle != nullptr) old->idle->discard_idle();
   }
+  if (shared_ != nullptr) close_shared(false);
 }
 
 void BackendPool::close_idle() {
   for (const auto& endpoint : endpoints_) {
     while (endpoint->idle != nullptr) endpoint->idle->discard_idle();
   }
+  close_shared(true);
 }
 
 AcquireFault BackendPool::no_endpoint() const {
@@ -108,6 +110,7 @@ std::shared_ptr<UpstreamEndpoint> BackendPool::pick(const Wanted& wanted) {
 }
 
 UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, bool probe) {
+  if (shares()) return take_stream(endpoint, probe);
   UpstreamConnection* connection = endpoint.idle;
   if (connection == nullptr) return nullptr;
   remove_idle(*connection);
@@ -124,19 +127,27 @@ UpstreamConnection* BackendPool::any_idle() const {
   return nullptr;
 }
 
+bool BackendPool::close_any_idle() {
+  if (UpstreamConnection* idle = any_idle()) {
+    idle->discard_idle();
+  } else if (SharedConnection* shared = idle_shared()) {
+    shared->shut();
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /// At the limit of connections an unused one makes room: it takes the request itself when it leads where the request
 /// may go, else it is closed.
 std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking) {
-  if (!seeking.wanted.fresh) {
+  if (!seeking.wanted.fresh || shares()) {
     for (const auto& endpoint : in_use_) {
       if (keyed() && endpoint.get() != &wanted) continue;
       if (auto* idle = take_idle(*endpoint, seeking.probe)) return std::unique_ptr<UpstreamConnection>(idle);
     }
   }
-  if (UpstreamConnection* idle = any_idle()) {
-    remove_idle(*idle);
-    discard(std::unique_ptr<UpstreamConnection>(idle));
-  }
+  close_any_idle();
   return nullptr;
 }
 
@@ -177,7 +188,7 @@ void BackendPool::room_wanted() {
   loop_.post([weak = weak_from_this()] {
     const auto pool = weak.lock();
     if (pool == nullptr || pool->state_->room().queued() <= pool->queued_) return;
-    if (UpstreamConnection* idle = pool->any_idle()) idle->discard_idle();
+    pool->close_any_idle();
   });
 }
 
@@ -202,6 +213,7 @@ void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterU
   }
   state_->observe(*endpoint.state, connection->outcome_, connection->probe_, loop_.now());
   connection->end();
+  if (connection->shared_ != nullptr) return end_stream(std::move(connection));
   // Requests that wait on other threads would never get room from us otherwise.
   if (yields()) after = AfterUse::kClose;
   if (after != AfterUse::kKeep || connection->readable() || connection->hung_up() || endpoint.gone ||
@@ -236,7 +248,8 @@ net::Task<Acquired> BackendPool::acquire(net::Waiter& waiter, const Wanted& want
     probe = admission == Circuit::Admission::kProbe;
   }
   std::shared_ptr<UpstreamEndpoint> endpoint = pick(wanted);
-  if (endpoint != nullptr && !wanted.fresh) {
+  // A connection that broke takes no stream any more: there is none that has to be passed by.
+  if (endpoint != nullptr && (!wanted.fresh || shares())) {
     if (UpstreamConnection* idle = take_idle(*endpoint, probe)) {
       return Acquired{std::unique_ptr<UpstreamConnection>(idle), AcquireFault::kNone};
     }
@@ -252,9 +265,10 @@ Acquired BackendPool::failed(const Seeking& seeking, AcquireFault fault) {
 
 net::Task<Acquired> BackendPool::seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   if (endpoint == nullptr) return failed(seeking, no_endpoint());
-  if (take_room()) return connect(std::move(seeking), std::move(endpoint));
+  if (endpoint->connecting) return join(std::move(seeking), std::move(endpoint));
+  if (take_room()) return make_connection(std::move(seeking), std::move(endpoint));
   if (auto instead = take_instead(*endpoint, seeking)) return Acquired{std::move(instead), AcquireFault::kNone};
-  if (take_room()) return connect(std::move(seeking), std::move(endpoint));
+  if (take_room()) return make_connection(std::move(seeking), std::move(endpoint));
   if (!state_->room().enqueue(*this, settings_.max_pending_requests)) return failed(seeking, AcquireFault::kOverloaded);
   return wait_for_room(std::move(seeking));
 }
@@ -299,7 +313,7 @@ net::Task<Acquired> BackendPool::wait_for_room(Seeking seeking) {
     room_freed();
     co_return failed(seeking, no_endpoint());
   }
-  Acquired result = co_await connect(std::move(seeking), std::move(endpoint));
+  Acquired result = co_await make_connection(std::move(seeking), std::move(endpoint));
   co_return result;
 }
 
@@ -308,7 +322,6 @@ void BackendPool::leave_queue() {
   state_->room().dequeue(*this);
 }
 
-/// Room for the connection was taken.
 net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   counts_.connects.add();
   const net::Time deadline = seeking.wanted.deadline;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "net/counter.h"
+#include "net/http2/client_connection.h"
 #include "net/loop.h"
 #include "net/task.h"
 #include "program/endpoints.h"
@@ -19,6 +20,7 @@
 #include "runtime/upstream/backend_state.h"
 #include "runtime/upstream/balance.h"
 #include "runtime/upstream/connection.h"
+#include "runtime/upstream/shared_connection.h"
 
 namespace edge::runtime {
 
@@ -64,13 +66,20 @@ struct UpstreamCounts {
   net::Counter reused;
 };
 
+/// What the pools of a thread share.
+struct PoolPlace {
+  net::Loop& loop;
+  UpstreamCounts& counts;
+  net::http2::ClientEngine& http2;
+};
+
 class BackendPool final : public std::enable_shared_from_this<BackendPool>, private ConnectionRoom::Member {
  public:
   /// `start` differs from thread to thread.
-  static std::shared_ptr<BackendPool> make(net::Loop& loop, UpstreamCounts& counts, std::shared_ptr<BackendState> state,
+  static std::shared_ptr<BackendPool> make(const PoolPlace& place, std::shared_ptr<BackendState> state,
                                            std::uint64_t start);
-  BackendPool(net::Loop& loop, UpstreamCounts& counts, std::shared_ptr<BackendState> state, std::uint64_t start)
-      : loop_(loop), counts_(counts), state_(std::move(state)), balancer_(start) {}
+  BackendPool(const PoolPlace& place, std::shared_ptr<BackendState> state, std::uint64_t start)
+      : loop_(place.loop), counts_(place.counts), http2_(place.http2), state_(std::move(state)), balancer_(start) {}
   ~BackendPool();
   BackendPool(const BackendPool&) = delete;
   BackendPool& operator=(const BackendPool&) = delete;
@@ -90,6 +99,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   void close_idle();
 
  private:
+  friend class SharedConnection;
   friend class UpstreamConnection;
 
   /// What an acquire carries along.
@@ -111,6 +121,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking);
   UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, bool probe);
   UpstreamConnection* any_idle() const;
+  /// \returns false when every connection is in use.
+  bool close_any_idle();
   void remove_idle(UpstreamConnection& connection);
   void discard(std::unique_ptr<UpstreamConnection> connection);
   bool take_room() { return state_->room().take(settings_.max_connections); }
@@ -121,11 +133,30 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   bool yields() const { return state_->room().queued() > queued_ && (pending_.empty() || turn_ % 2 == 0); }
   Acquired failed(const Seeking& seeking, AcquireFault fault);
   net::Task<Acquired> seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
+  /// Room for the connection was taken.
+  net::Task<Acquired> make_connection(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
+    if (shares()) return connect_shared(std::move(seeking), std::move(endpoint));
+    return connect(std::move(seeking), std::move(endpoint));
+  }
   net::Task<Acquired> connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
   net::Task<Acquired> wait_for_room(Seeking seeking);
 
+  // HTTP/2: shared_connection.cc.
+  bool shares() const { return settings_.protocol == program::BackendProtocol::kHttp2; }
+  UpstreamConnection* take_stream(UpstreamEndpoint& endpoint, bool probe);
+  void put_stream(SharedConnection& shared, UpstreamConnection& connection);
+  void share(UpstreamConnection& connection);
+  void end_stream(std::unique_ptr<UpstreamConnection> connection);
+  net::Task<Acquired> join(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
+  net::Task<Acquired> connect_shared(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
+  void connected(UpstreamEndpoint& endpoint, bool failed);
+  void wake_for_room(const SharedConnection& shared);
+  SharedConnection* idle_shared() const;
+  void close_shared(bool all);
+
   net::Loop& loop_;
   UpstreamCounts& counts_;
+  net::http2::ClientEngine& http2_;
   const std::shared_ptr<BackendState> state_;
   program::BackendRecord settings_{};
   net::Duration idle_timeout_{};
@@ -136,6 +167,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   std::vector<std::shared_ptr<UpstreamEndpoint>> endpoints_;
   /// Those that take traffic: what the balancer chooses among.
   std::vector<std::shared_ptr<UpstreamEndpoint>> in_use_;
+  /// All shared connections, those of endpoints that are gone included.
+  SharedConnection* shared_ = nullptr;
   std::deque<net::Waiter*> pending_;
   /// As many as wait here, those included that were woken and had not their turn yet.
   std::uint32_t queued_ = 0;

@@ -10,6 +10,7 @@
 namespace edge::runtime {
 
 class BackendPool;
+class SharedConnection;
 
 class UpstreamConnection final : public net::Channel {
  public:
@@ -19,6 +20,8 @@ class UpstreamConnection final : public net::Channel {
   /// Requests that it was given, this one included. Above 1 it was pooled, and may have died meanwhile.
   std::uint32_t requests() const { return requests_; }
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
+  /// It failed, and the endpoint is known to have done nothing with the request.
+  bool refused() const { return layer() != nullptr && layer()->untouched(); }
   /// The head of the response to its request has come.
   void answered(net::Time now, int status);
   /// What came after the head was at fault.
@@ -54,6 +57,8 @@ class UpstreamConnection final : public net::Channel {
   bool probe_ = false;
   Outcome outcome_ = Outcome::kUnknown;
   net::Time began_{};
+  /// Set when it is one stream of a connection. Never looked at once the stream is closed.
+  SharedConnection* shared_ = nullptr;
   UpstreamConnection* previous_ = nullptr;
   UpstreamConnection* next_ = nullptr;
 };

@@ -4,13 +4,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "net/clock.h"
 #include "net/socket.h"
 #include "runtime/upstream/backend_state.h"
 
+namespace edge::net {
+class Waiter;
+}
+
 namespace edge::runtime {
 
+class SharedConnection;
 class UpstreamConnection;
 
 /// Moving average of the time to a response's head that believes bad news at once and good news slowly ("peak EWMA").
@@ -46,6 +52,15 @@ struct UpstreamEndpoint {
   /// Most recently used first. Linked through the connections, so that one can leave from the middle.
   UpstreamConnection* idle = nullptr;
   std::uint32_t idle_count = 0;
+  /// HTTP/2: connections that take streams, or did.
+  std::vector<SharedConnection*> shared{};
+  /// A request that waits for a connection that another one is making.
+  struct Joiner {
+    net::Waiter* waiter;
+    bool failed = false;
+  };
+  std::vector<Joiner*> joiners{};
+  bool connecting = false;
   /// When it came into use beside others: the beginning of its slow start. Zero: with them.
   net::Time since{};
   /// No longer an endpoint of the backend: its connections are closed when their requests end.

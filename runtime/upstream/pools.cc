@@ -14,7 +14,7 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::
       pool = known->second;
     } else {
       // Threads begin at different endpoints, so that they do not march in step.
-      pool = BackendPool::make(loop_, counts_, backends_.of(record.id), start_);
+      pool = BackendPool::make({loop_, counts_, http2_}, backends_.of(record.id), start_);
     }
     pool->configure(record, default_idle_timeout);
     next.emplace(record.id, pool);

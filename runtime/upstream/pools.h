@@ -15,7 +15,8 @@ namespace edge::runtime {
 class Pools {
  public:
   /// `backends` must outlive the pools.
-  Pools(net::Loop& loop, Backends& backends, std::uint64_t start) : loop_(loop), backends_(backends), start_(start) {}
+  Pools(net::Loop& loop, Backends& backends, std::uint64_t start)
+      : loop_(loop), backends_(backends), start_(start), http2_({}) {}
 
   /// Makes the pools of a program's backends, in the order of its records. Pools that the program does not name are
   /// forgotten: they live on in the programs that requests still pin.
@@ -31,6 +32,8 @@ class Pools {
   Backends& backends_;
   std::uint64_t start_;
   UpstreamCounts counts_;
+  /// Of all connections that requests share; these are gone before it.
+  net::http2::ClientEngine http2_;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> pools_;
 };
 
