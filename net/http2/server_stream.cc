@@ -13,8 +13,8 @@ namespace {
 /// Over this, a session's response waits. What it is about to send is taken whole below it, so that nothing is copied
 /// into a second queue.
 constexpr std::size_t kEnough = std::size_t{16} * 1024;
-/// The least room in which a chunk is framed: its size line, a byte and CRLF.
-constexpr std::size_t kLeastChunk = http1::kMaxChunkHead + 3;
+/// What stands around the data of a chunk.
+constexpr std::size_t kChunkFrame = http1::kMaxChunkHead + http1::kChunkEnd.size();
 
 }  // namespace
 
@@ -109,7 +109,7 @@ std::size_t ServerStream::take_data(std::span<char> into) {
   if (form_ != BodyForm::kChunked) {
     taken = std::min(data_.size(), into.size());
     std::memcpy(into.data(), data_.view().data(), taken);
-  } else if (into.size() < kLeastChunk) {
+  } else if (into.size() <= kChunkFrame) {
     // No room for a frame around it: by way of text_.
     char head[http1::kMaxChunkHead];
     taken = std::min(data_.size(), kEnough);
@@ -124,7 +124,7 @@ std::size_t ServerStream::take_data(std::span<char> into) {
     return form_ != BodyForm::kChunked ? taken : take_text(into);
   }
   char head[http1::kMaxChunkHead];
-  taken = std::min(data_.size(), into.size() - kLeastChunk);
+  taken = std::min(data_.size(), into.size() - kChunkFrame);
   const std::size_t head_size = http1::write_chunk_head(taken, head);
   std::memcpy(into.data(), head, head_size);
   std::memcpy(into.data() + head_size, data_.view().data(), taken);

@@ -1,0 +1,353 @@
+// A connection without sockets: frames in, frames out, and streams as sessions see them.
+#include "net/http2/server_connection.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "net/http2/test_frames.h"
+#include "net/loop.h"
+
+namespace edge::net::http2 {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace)
+
+constexpr std::uint32_t kEnhanceYourCalm = 0xb;
+constexpr std::uint32_t kProtocolError = 1;
+
+class ServerConnectionTest : public ::testing::Test, public ServerConnection::Owner {
+ protected:
+  void output_waits() override { waits = true; }
+
+  /// What a session would do: takes each request as it comes.
+  bool feed(const std::string& bytes) {
+    const bool sound = connection->feed(bytes, clock.now());
+    while (std::unique_ptr<Layer> layer = connection->next_opened()) {
+      sessions.push_back(std::make_unique<Channel>());
+      sessions.back()->open(loop, Transport{{}, std::move(layer)});
+    }
+    return sound;
+  }
+  std::vector<Frame> output() {
+    std::string all;
+    std::vector<char> room(64 * 1024);
+    while (const std::size_t size = connection->produce(room, clock.now())) all.append(room.data(), size);
+    return frames_of(all);
+  }
+  /// The error of the GOAWAY among them; -1: there is none.
+  std::int64_t goaway() {
+    for (const Frame& one : output()) {
+      if (one.type == kGoAway) return one.number_at(4);
+    }
+    return -1;
+  }
+  static std::string read(Channel& channel, std::size_t piece = 4096) {
+    std::string text;
+    std::vector<char> room(piece);
+    for (;;) {
+      const Transfer got = channel.receive(room);
+      if (got.kind == Transfer::Kind::kEnd) return text + "|end";
+      if (got.kind == Transfer::Kind::kFailed) return text + "|failed";
+      if (got.kind != Transfer::Kind::kDone) return text;
+      text.append(room.data(), got.bytes);
+    }
+  }
+  static Transfer write(Channel& channel, std::string_view text) {
+    const iovec piece{const_cast<char*>(text.data()), text.size()};
+    return channel.send({&piece, 1});
+  }
+
+  ManualClock clock;
+  Loop loop{&clock};
+  ServerEngine engine{ServerSettings{}, 1};
+  bool waits = false;
+  std::unique_ptr<ServerConnection> connection = std::make_unique<ServerConnection>(engine, *this, clock.now());
+  std::vector<std::unique_ptr<Channel>> sessions;
+};
+
+TEST_F(ServerConnectionTest, GivesARequestAndSendsItsResponse) {
+  EXPECT_TRUE(feed(preface() + headers(1, get("/a"))));
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(read(*sessions[0]), "GET /a HTTP/1.1\r\nhost: example.com\r\n\r\n|end");
+  output();
+  EXPECT_EQ(write(*sessions[0], "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").kind, Transfer::Kind::kDone);
+  const std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(out[0].type, kHeaders);
+  EXPECT_EQ(out[1].payload, "hi");
+  EXPECT_EQ(out[1].flags, kEndStream);
+  EXPECT_EQ(connection->streams(), 0U);
+  EXPECT_TRUE(sessions[0]->finish());
+}
+
+TEST_F(ServerConnectionTest, TakesBytesTornAnywhere) {
+  const std::string bytes = preface() + headers(1, post("/a"), kEndHeaders) + frame(kData, kNone, 1, "xy") +
+                            headers(1, {{"x-t", "u"}}, kEndHeaders | kEndStream);
+  for (const char byte : bytes) EXPECT_TRUE(feed(std::string(1, byte)));
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_TRUE(read(*sessions[0]).ends_with("\r\ntransfer-encoding: chunked\r\n\r\n2\r\nxy\r\n0\r\nx-t: u\r\n\r\n|end"));
+}
+
+TEST_F(ServerConnectionTest, PutsDataIntoChunksWhateverRoomThereIs) {
+  for (std::size_t piece = 1; piece < 60; ++piece) {
+    const auto id = static_cast<std::uint32_t>(2 * piece - 1);
+    feed((piece == 1 ? preface() : "") + headers(id, post("/"), kEndHeaders) + frame(kData, kNone, id, "abc") +
+         frame(kData, kEndStream, id, std::string(30, 'z')));
+    const std::string text = read(*sessions.back(), piece);
+    std::string body;
+    for (std::string_view rest = std::string_view(text).substr(text.find("\r\n\r\n") + 4); rest[0] != '0';) {
+      const std::size_t size = std::stoul(std::string(rest), nullptr, 16);
+      body += rest.substr(rest.find('\n') + 1, size);
+      rest.remove_prefix(rest.find('\n') + 1 + size + 2);
+    }
+    EXPECT_EQ(body, "abc" + std::string(30, 'z')) << piece;
+  }
+}
+
+TEST_F(ServerConnectionTest, OpensWindowsOnlyAsTheSessionTakes) {
+  feed(preface() + frame(kSettings, kAck, 0) + headers(1, post("/"), kEndHeaders));
+  read(*sessions[0]);
+  output();
+  for (int i = 0; i < 4; ++i) feed(frame(kData, kNone, 1, std::string(16 * 1024, 'x')));
+  for (const Frame& one : output()) EXPECT_NE(one.type, kWindowUpdate) << "nothing was taken yet";
+  EXPECT_GT(read(*sessions[0]).size(), std::size_t{64} * 1024);
+  std::uint32_t opened = 0;
+  for (const Frame& one : output()) {
+    if (one.type == kWindowUpdate && one.stream == 1) opened += one.number_at(0);
+  }
+  EXPECT_GE(opened, 32U * 1024);
+  for (int i = 0; i < 8; ++i) feed(frame(kData, kNone, 1, std::string(16 * 1024, 'x')));
+  std::uint32_t error = 0;
+  for (const Frame& one : output()) {
+    if (one.type == kRstStream) error = one.number_at(0);
+  }
+  EXPECT_EQ(error, 3U) << "FLOW_CONTROL_ERROR: more than the window";
+}
+
+TEST_F(ServerConnectionTest, AResponseWaitsForTheClientsWindow) {
+  feed(preface(setting(4, 10)) + headers(1, get("/")));
+  output();
+  const std::string body(200 * 1024, 'b');
+  EXPECT_EQ(write(*sessions[0], "HTTP/1.1 200 OK\r\nContent-Length: 204800\r\n\r\n" + body).kind,
+            Transfer::Kind::kDone);
+  std::size_t sent = 0;
+  const auto count = [&] {
+    for (const Frame& one : output()) sent += one.type == kData ? one.payload.size() : 0;
+  };
+  count();
+  EXPECT_EQ(sent, 10U);
+  feed(frame(kWindowUpdate, kNone, 1, number(1000)));
+  count();
+  EXPECT_EQ(sent, 1010U);
+  feed(frame(kWindowUpdate, kNone, 1, number(1 << 20)) + frame(kWindowUpdate, kNone, 0, number(1 << 20)));
+  count();
+  EXPECT_EQ(sent, body.size());
+  EXPECT_EQ(connection->streams(), 0U);
+}
+
+TEST_F(ServerConnectionTest, ASessionWaitsWhileItsStreamHoldsEnough) {
+  feed(preface(setting(4, 0)) + headers(1, get("/")));
+  output();
+  write(*sessions[0], "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + std::string(100000, 'b'));
+  EXPECT_EQ(write(*sessions[0], "b").kind, Transfer::Kind::kWouldBlock);
+  feed(frame(kWindowUpdate, kNone, 1, number(50000)));
+  output();
+  EXPECT_EQ(write(*sessions[0], "b").kind, Transfer::Kind::kWouldBlock);
+  feed(frame(kWindowUpdate, kNone, 1, number(49000)) + frame(kWindowUpdate, kNone, 0, number(1 << 20)));
+  output();
+  EXPECT_EQ(write(*sessions[0], "b").kind, Transfer::Kind::kDone);
+}
+
+TEST_F(ServerConnectionTest, SendsTrailers) {
+  feed(preface() + headers(1, get("/")));
+  output();
+  write(*sessions[0], "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nGrpc-Status: 0\r\n\r\n");
+  const std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 3U);
+  EXPECT_EQ(out[1].flags, kNone);
+  EXPECT_EQ(out[2].type, kHeaders);
+  EXPECT_EQ(out[2].flags, kEndHeaders | kEndStream);
+  EXPECT_NE(out[2].payload.find("\x40"), std::string::npos);
+}
+
+TEST_F(ServerConnectionTest, AnswersBeforeTheRequestEnds) {
+  feed(preface() + headers(1, post("/"), kEndHeaders));
+  output();
+  write(*sessions[0], "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+  sessions[0]->finish();
+  const std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(out[1].type, kRstStream);
+  EXPECT_EQ(out[1].number_at(0), 0U) << "NO_ERROR: the client need not go on";
+}
+
+TEST_F(ServerConnectionTest, ATruncatedResponseIsReset) {
+  feed(preface() + headers(1, get("/")));
+  write(*sessions[0], "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi");
+  output();
+  sessions[0]->close();
+  const std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].type, kRstStream);
+  EXPECT_EQ(out[0].number_at(0), 2U) << "INTERNAL_ERROR";
+}
+
+TEST_F(ServerConnectionTest, AResetIsSeenByTheSession) {
+  feed(preface() + headers(1, post("/"), kEndHeaders));
+  EXPECT_FALSE(read(*sessions[0]).ends_with("|failed"));
+  feed(frame(kRstStream, kNone, 1, number(8)));
+  EXPECT_TRUE(sessions[0]->hung_up());
+  EXPECT_EQ(read(*sessions[0]), "|failed");
+  EXPECT_EQ(write(*sessions[0], "HTTP/1.1 200 OK\r\n\r\n").kind, Transfer::Kind::kFailed);
+}
+
+TEST_F(ServerConnectionTest, ItsEndIsSeenByAllSessions) {
+  feed(preface() + headers(1, post("/"), kEndHeaders) + headers(3, get("/")));
+  for (const auto& session : sessions) read(*session);
+  connection.reset();
+  EXPECT_TRUE(sessions[0]->hung_up());
+  EXPECT_TRUE(sessions[1]->hung_up());
+}
+
+TEST_F(ServerConnectionTest, AMalformedRequestIsAStreamError) {
+  feed(preface());
+  output();
+  Fields bad = get("/");
+  bad.emplace_back("connection", "close");
+  EXPECT_TRUE(feed(headers(1, bad) + headers(3, get("/"))));
+  EXPECT_EQ(sessions.size(), 1U);
+  const std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].type, kRstStream);
+  EXPECT_EQ(out[0].stream, 1U);
+  EXPECT_EQ(out[0].number_at(0), kProtocolError);
+}
+
+TEST_F(ServerConnectionTest, ShutsDownInTwoSteps) {
+  feed(preface() + headers(1, get("/")));
+  output();
+  connection->announce_shutdown();
+  std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(out[0].type + out[1].type, kGoAway + kPing);
+  const Frame& notice = out[0].type == kGoAway ? out[0] : out[1];
+  const Frame& ping = out[0].type == kPing ? out[0] : out[1];
+  EXPECT_EQ(notice.number_at(0), 0x7fffffffU);
+  EXPECT_FALSE(connection->shutdown_heard());
+  feed(headers(3, get("/")) + frame(kPing, kAck, 0, ping.payload));
+  EXPECT_TRUE(connection->shutdown_heard());
+  connection->go_away();
+  out = output();
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].number_at(0), 3U) << "what was on its way is served";
+  feed(headers(5, get("/")));
+  EXPECT_EQ(sessions.size(), 2U);
+  EXPECT_FALSE(connection->over());
+  for (const auto& session : sessions) write(*session, "HTTP/1.1 204 No Content\r\n\r\n");
+  output();
+  EXPECT_TRUE(connection->over());
+}
+
+// ---- Floods: each ends in ENHANCE_YOUR_CALM before it has cost much ------------------------------------------------
+
+class Flood : public ServerConnectionTest {
+ protected:
+  void SetUp() override {
+    feed(preface());
+    output();
+  }
+  /// Sends what `next` gives, in pieces as a socket would, until the connection has had enough.
+  template <typename Next>
+  void expect_calm(Next next, int most = 20000) {
+    for (int i = 0; i < most; i += 100) {
+      std::string bytes;
+      for (int k = i; k < i + 100; ++k) bytes += next(static_cast<std::uint32_t>(k));
+      feed(bytes);
+      const std::int64_t error = goaway();
+      if (error < 0) continue;
+      EXPECT_EQ(error, kEnhanceYourCalm);
+      output();
+      EXPECT_TRUE(connection->over() || connection->streams() != 0);
+      return;
+    }
+    FAIL() << "it went on for ever";
+  }
+};
+
+TEST_F(Flood, OfResets) {
+  expect_calm(
+      [](std::uint32_t i) { return headers(2 * i + 1, get("/")) + frame(kRstStream, kNone, 2 * i + 1, number(8)); });
+  EXPECT_LT(sessions.size(), 400U);
+}
+TEST_F(Flood, OfResetsThatWeAreMadeToSend) {
+  Fields bad = get("/");
+  bad.emplace_back("connection", "close");
+  expect_calm([&](std::uint32_t i) { return headers(2 * i + 1, bad); });
+}
+TEST_F(Flood, OfPings) {
+  expect_calm([](std::uint32_t) { return frame(kPing, kNone, 0, "12345678"); });
+}
+TEST_F(Flood, OfSettings) {
+  expect_calm([](std::uint32_t) { return frame(kSettings, kNone, 0); });
+}
+TEST_F(Flood, OfEmptyData) {
+  feed(headers(1, post("/"), kEndHeaders));
+  expect_calm([](std::uint32_t) { return frame(kData, kNone, 1); });
+}
+TEST_F(Flood, OfPriorities) {
+  expect_calm([](std::uint32_t i) { return frame(kPriority, kNone, 2 * i + 1, number(0) + "\x10"); });
+}
+TEST_F(Flood, OfWindowUpdates) {
+  expect_calm([](std::uint32_t) { return frame(kWindowUpdate, kNone, 0, number(1)); });
+}
+TEST_F(Flood, OfContinuations) {
+  expect_calm([](std::uint32_t i) {
+    return i == 0 ? frame(kHeaders, kEndStream, 1, block(get("/")))
+                  : frame(kContinuation, kNone, 1, block({{"x", "y"}}));
+  });
+}
+TEST_F(Flood, OfEmptyContinuations) {
+  expect_calm([](std::uint32_t i) {
+    return i == 0 ? frame(kHeaders, kEndStream, 1, block(get("/"))) : frame(kContinuation, kNone, 1);
+  });
+}
+
+// One large entry of the table, named thousands of times: some bytes on the wire, megabytes once decoded.
+TEST_F(Flood, OfFieldsThatHpackMakesLarge) {
+  const std::string large = "\x40\x01x\x7f" + std::string("\xa1\x1e", 2) + std::string(4000, 'y');
+  std::string fields = block(get("/")) + large;
+  fields.append(8000, '\xbe');
+  feed(frame(kHeaders, kEndHeaders | kEndStream, 1, fields));
+  EXPECT_EQ(goaway(), kEnhanceYourCalm);
+  EXPECT_TRUE(sessions.empty());
+}
+TEST_F(Flood, OfFieldsOfNoLength) {
+  Fields fields = get("/");
+  for (int i = 0; i < 1500; ++i) fields.emplace_back("x", "");
+  feed(headers(1, fields));
+  EXPECT_EQ(sessions.size(), 1U) << "the session answers 431";
+  EXPECT_LT(read(*sessions[0]).size(), 70U * 1024);
+}
+
+// Work that gets answered wears nobody out.
+TEST_F(Flood, IsNotWhatABusyClientSends) {
+  for (std::uint32_t i = 0; i < 5000; ++i) {
+    feed(headers(2 * i + 1, get("/")) + frame(kPing, kNone, 0, "12345678") + frame(kWindowUpdate, kNone, 0, number(1)));
+    write(*sessions.back(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+    ASSERT_EQ(goaway(), -1) << i;
+    sessions.pop_back();
+  }
+}
+TEST_F(Flood, IsNotWhatTimeHasSpread) {
+  for (int i = 0; i < 3000; ++i) {
+    feed(frame(kPing, kNone, 0, "12345678"));
+    clock.advance(std::chrono::milliseconds(25));
+    ASSERT_EQ(goaway(), -1) << i;
+  }
+}
+
+}  // namespace
+}  // namespace edge::net::http2
