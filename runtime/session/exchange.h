@@ -12,6 +12,7 @@
 #include "runtime/match/load.h"
 #include "runtime/policy/policies.h"
 #include "runtime/session/entrance.h"
+#include "runtime/session/reply.h"
 #include "runtime/session/request_id.h"
 #include "runtime/session/shaping.h"
 #include "runtime/upstream/backend_pool.h"
@@ -72,7 +73,7 @@ struct Exchange {
   std::uint8_t minor = 1;
   bool keep_alive = false;
   bool expect_continue = false;
-  bool accepts_problem = false;
+  ReplyForm reply_form = ReplyForm::kText;
   /// Of the head composed for the upstream, in the thread's scratch until the first wait.
   std::uint32_t head_size = 0;
   RequestId id;

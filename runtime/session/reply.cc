@@ -4,6 +4,8 @@
 
 #include <strings.h>
 
+#include "runtime/session/grpc.h"
+
 namespace edge::runtime {
 namespace {
 
@@ -35,8 +37,6 @@ bool refused(std::string_view parameters) {
   return false;
 }
 
-}  // namespace
-
 bool accepts_problem(const HeadFields& fields) {
   if (!fields.has(KnownField::kAccept)) return false;
   const auto first = static_cast<std::size_t>(fields.index(KnownField::kAccept));
@@ -53,22 +53,46 @@ bool accepts_problem(const HeadFields& fields) {
   return false;
 }
 
+// A response of trailers alone: the status of HTTP says only that gRPC was spoken. Texts need no percent-encoding.
+void write_grpc_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out) {
+  const std::string_view phrase = net::http1::status_phrase(reply.status);
+  out.status_line(200, net::http1::status_phrase(200));
+  out.field("Date", context.date);
+  out.field("Content-Type", "application/grpc");
+  out.field("Content-Length", std::uint64_t{0});
+  out.field("grpc-status", static_cast<std::uint64_t>(grpc_status(reply.status)));
+  out.field("grpc-message", reply.text.empty() ? phrase : reply.text);
+}
+
+}  // namespace
+
+ReplyForm reply_form(const HeadFields& fields) {
+  if (is_grpc(fields)) return ReplyForm::kGrpc;
+  return accepts_problem(fields) ? ReplyForm::kProblem : ReplyForm::kText;
+}
+
 void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out) {
   const std::string_view phrase = net::http1::status_phrase(reply.status);
-  const bool bodiless = reply.status == 204;
+  const bool grpc = context.form == ReplyForm::kGrpc;
+  const bool bodiless = reply.status == 204 || grpc;
   // Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
   std::string body;
-  if (context.problem_json) {
+  const bool problem = context.form == ReplyForm::kProblem;
+  if (problem) {
     body = R"({"type":"about:blank","title":")" + std::string(phrase) + R"(","status":)" +
            std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + R"(","reason":")" +
            std::string(reply.reason) + "\"}\n";
   } else {
     body = std::string(reply.text.empty() ? phrase : reply.text) + "\n";
   }
-  out.status_line(reply.status, phrase);
-  out.field("Date", context.date);
+  if (grpc) {
+    write_grpc_reply(reply, context, out);
+  } else {
+    out.status_line(reply.status, phrase);
+    out.field("Date", context.date);
+  }
   if (!bodiless) {
-    out.field("Content-Type", context.problem_json ? kProblemType : "text/plain; charset=utf-8");
+    out.field("Content-Type", problem ? kProblemType : "text/plain; charset=utf-8");
     out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
   }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));

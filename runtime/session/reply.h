@@ -1,6 +1,7 @@
 // Answers of the proxy itself: a status, a short reason word, one line of text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,16 @@ struct Reply {
   std::string fields{};
 };
 
+/// As what an answer is understood.
+enum class ReplyForm : std::uint8_t {
+  kText,
+  kProblem,  ///< application/problem+json (RFC 9457)
+  kGrpc,     ///< status 200 and `grpc-status`: a call of gRPC looks at nothing else
+};
+
 struct ReplyContext {
   bool head_only = false;
-  bool problem_json = false;
+  ReplyForm form = ReplyForm::kText;
   /// Value of the Connection field, empty for none.
   std::string_view connection;
   std::string_view date;
@@ -33,8 +41,8 @@ struct ReplyContext {
   const AddedFields* added = nullptr;
 };
 
-/// Whether an Accept field takes application/problem+json (RFC 9457): named, and not with q=0.
-bool accepts_problem(const net::http1::HeadFields& fields);
+/// A call of gRPC by its Content-Type; a problem where an Accept field names it, and not with q=0.
+ReplyForm reply_form(const net::http1::HeadFields& fields);
 
 /// The whole response, body included.
 void write_reply(const Reply& reply, const ReplyContext& context, net::http1::HeadWriter& out);

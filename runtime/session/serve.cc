@@ -13,6 +13,7 @@
 #include "program/scheme_redirect.h"
 #include "runtime/policy/cors.h"
 #include "runtime/session/client_address.h"
+#include "runtime/session/grpc.h"
 #include "runtime/session/heads.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
@@ -84,7 +85,7 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   exchange.keep_alive = head.keep_alive;
   exchange.expect_continue = head.expect_continue;
   exchange.body = head.body;
-  exchange.accepts_problem = accepts_problem(head.fields);
+  exchange.reply_form = reply_form(head.fields);
   exchange.program = worker_.pin();
 
   Arrival arrival;
@@ -214,6 +215,11 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   exchange.pool = exchange.program->pools[backend].get();
   if (exchange.pool->keyed()) exchange.balance_key = client_key(arrival.source);
   exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
+  if (exchange.reply_form == ReplyForm::kGrpc) {
+    if (const auto timeout = grpc_timeout(head.fields)) {
+      exchange.deadline = std::min(exchange.deadline, worker_.loop().now() + *timeout);
+    }
+  }
   const bool holds = (traffic.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
   if (holds || exchange.listener->compression != nullptr) shape(exchange);
 

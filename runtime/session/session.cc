@@ -156,7 +156,7 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   }
   ReplyContext context;
   context.head_only = exchange.method == net::http1::Method::kHead;
-  context.problem_json = exchange.accepts_problem;
+  context.form = exchange.reply_form;
   context.connection = close ? "close" : (exchange.minor == 0 ? "keep-alive" : "");
   context.date = worker_.date();
   context.added = &exchange.added;
