@@ -166,7 +166,6 @@ class RouteLinker {
   }
 
   void mirror(const model::Filter& filter, const std::string& field, LinkedRule& linked) {
-    not_served(route_.metadata, filter.span, field, "requests are not mirrored by this version", findings_.diagnostics);
     if (!filter.mirror) return;
     Mirror mirror{
         .backend = std::nullopt,
@@ -293,10 +292,6 @@ class RouteLinker {
       linked.buffer_request = buffering->request && buffering->request->value;
       linked.buffer_response = buffering->response && buffering->response->value;
       linked.max_buffer = buffering->max_size ? buffering->max_size->value : 0;
-      if (linked.buffer_request || linked.buffer_response) {
-        not_served(route_.metadata, buffering->span, rule_field(index, "buffering"),
-                   "bodies are not held by this version", findings_.diagnostics);
-      }
     }
   }
 

@@ -21,6 +21,10 @@ struct Counters {
   net::Counter tunnel_bytes_down;  ///< to clients
   /// Those that no rule takes, or that a rule denies, or that do not begin as they must.
   net::Counter tunnels_refused;
+  /// Copies of requests: begun, under way; not begun, or given up since their backend was too slow.
+  net::Counter mirrors;
+  net::Counter mirrors_active;
+  net::Counter mirrors_dropped;
 };
 
 }  // namespace edge::runtime

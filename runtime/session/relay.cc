@@ -98,7 +98,21 @@ void Relay::pump_request() {
 }
 
 void Relay::take_request_body(Pieces& pieces) {
-  if (exchange_.shaping.request != nullptr) return take_spooled_body(pieces);
+  const std::size_t first = pieces.count;
+  if (exchange_.shaping.request != nullptr) {
+    take_spooled_body(pieces);
+  } else {
+    take_client_body(pieces);
+  }
+  if (exchange_.shaping.mirrors.empty()) return;
+  for (std::size_t i = first; i < pieces.count; ++i) {
+    const std::string_view piece{static_cast<const char*>(pieces.at[i].iov_base), pieces.at[i].iov_len};
+    exchange_.shaping.mirrors.feed(mirrored_, piece);
+    mirrored_ += piece.size();
+  }
+}
+
+void Relay::take_client_body(Pieces& pieces) {
   const std::string_view unread = client_.inlet.unread();
   if (exchange_.body.kind == BodyKind::kLength) {
     pieces.consumed = static_cast<std::size_t>(std::min<std::uint64_t>(unread.size(), request_left_));

@@ -123,6 +123,7 @@ class Relay {
   };
 
   void pump_request();
+  void take_client_body(Pieces& pieces);
   void take_spooled_body(Pieces& pieces);
   void pump_response();
   std::span<char> room() const;
@@ -169,6 +170,7 @@ class Relay {
   std::uint64_t request_left_ = 0;
   std::uint64_t response_left_ = 0;
   std::uint64_t spool_at_ = 0;
+  std::uint64_t mirrored_ = 0;
   std::uint64_t swallowed_ = 0;
   std::unique_ptr<BodyWriter> writer_;
   std::optional<std::uint64_t> known_length_;

@@ -54,6 +54,7 @@ net::Task<Session::Next> Session::serve() {
     held.failure = co_await hold_request(exchange);
     if (held.failure) co_return conclude(held, exchange);
   }
+  if (exchange.shaping.mirrored) mirror(exchange);
   Outcome outcome = co_await forward(exchange);
   if (outcome.withheld && !outcome.failure) {
     outcome = co_await deliver_held(exchange, outcome);
@@ -222,6 +223,8 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   }
   const bool holds = (traffic.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
   if (holds || exchange.listener->compression != nullptr) shape(exchange);
+  // A connection that becomes another protocol's has nothing that could be copied.
+  exchange.shaping.mirrored = traffic.mirrors.count != 0 && !head.upgrade;
 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;

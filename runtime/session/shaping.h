@@ -8,6 +8,7 @@
 
 #include "net/buffer.h"
 #include "program/format.h"
+#include "runtime/session/mirror_feed.h"
 #include "runtime/shape/response_tee.h"
 #include "runtime/shape/spool.h"
 
@@ -52,6 +53,9 @@ struct Shaping {
   std::string request_trailers;
   /// The head to send, which then no longer stands in the thread's scratch.
   net::Buffer request_head;
+  /// Who gets a copy of the request's body.
+  MirrorFeeds mirrors;
+  bool mirrored = false;
 };
 
 }  // namespace edge::runtime

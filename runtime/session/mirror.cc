@@ -1,0 +1,119 @@
+#include "runtime/session/mirror.h"
+
+#include "runtime/session/relay.h"
+#include "runtime/session/session.h"
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::Transfer;
+using net::Wake;
+
+/// Where neither route nor backend sets a time: nobody waits for the answer.
+constexpr net::Duration kMirrorTime = std::chrono::seconds(30);
+/// Of one thread; further ones are not begun.
+constexpr std::uint64_t kMostMirrors = 1024;
+
+/// The client of a copy: its body comes from the feed, its answer goes nowhere.
+class FeedLayer final : public net::Layer {
+ public:
+  explicit FeedLayer(std::shared_ptr<MirrorFeed> feed) : feed_(std::move(feed)) {}
+
+  Transfer receive(net::Channel& /*channel*/, std::span<char> into) override {
+    const std::size_t taken = feed_->take(into);
+    if (taken != 0) return {Transfer::Kind::kDone, taken};
+    return {feed_->over() ? Transfer::Kind::kFailed : Transfer::Kind::kWouldBlock, 0};
+  }
+  Transfer send(net::Channel& /*channel*/, std::span<const iovec> pieces) override {
+    std::size_t whole = 0;
+    for (const iovec& one : pieces) whole += one.iov_len;
+    return {Transfer::Kind::kDone, whole};
+  }
+  bool finish(net::Channel& /*channel*/) override { return true; }
+  void reset(net::Channel& /*channel*/) override {}
+
+ private:
+  std::shared_ptr<MirrorFeed> feed_;
+};
+
+}  // namespace
+
+Mirror::Mirror(Worker& worker, const Exchange& original, BackendPool& pool, std::string_view head,
+               std::shared_ptr<MirrorFeed> feed)
+    : worker_(worker), feed_(std::move(feed)), waiter_(worker.loop()) {
+  exchange_.program = original.program;
+  exchange_.listener = original.listener;
+  exchange_.host = original.host;
+  exchange_.action = original.action;
+  exchange_.traffic = original.traffic;
+  exchange_.pool = &pool;
+  exchange_.balance_key = original.balance_key;
+  exchange_.body = original.body;
+  exchange_.method = original.method;
+  exchange_.id = original.id;
+  exchange_.keep_alive = true;
+  const std::uint64_t timeout = original.traffic->request_timeout_ns;
+  exchange_.deadline = worker.loop().now() + (timeout != 0 ? net::Duration(timeout) : kMirrorTime);
+  head_.append(head);
+  source_.open(worker.loop(), net::Transport{{}, std::make_unique<FeedLayer>(feed_)});
+  feed_->tell(&source_);
+}
+
+net::Detached Mirror::run() {
+  // The original goes first; it also still uses the thread's scratch.
+  co_await waiter_.wait(worker_.loop().now());
+  Acquired acquired =
+      co_await exchange_.pool->acquire(waiter_, {.deadline = exchange_.deadline, .key = exchange_.balance_key});
+  if (acquired.connection != nullptr) {
+    UpstreamConnection& upstream = *acquired.connection;
+    Relay relay(exchange_, {source_, inlet_, outlet_},
+                {worker_.loop(), worker_.scratch(), counters_, worker_.encoders(), worker_.date(), worker_.draining()},
+                upstream);
+    relay.begin(head_.view());
+    while (!relay.ended()) {
+      relay.advance();
+      if (relay.ended()) break;
+      relay.keep();
+      const Wake wake = co_await waiter_.wait(relay.wait_until(), upstream, relay.upstream_interest(), source_,
+                                              relay.client_interest());
+      if (wake == Wake::kCancelled) relay.cancel();
+      if (wake == Wake::kTimeout) relay.timed_out();
+    }
+    exchange_.pool->release(std::move(acquired.connection), relay.after_use());
+  }
+  feed_->tell(nullptr);
+  feed_->end();
+  source_.close();
+  worker_.counters().mirrors_active.subtract();
+  if (feed_->fell_behind()) worker_.counters().mirrors_dropped.add();
+  worker_.forget(*this);
+}
+
+// Copies of a request that is about to be forwarded.
+void Session::mirror(Exchange& exchange) {
+  const Shaping& shaping = exchange.shaping;
+  const ThreadProgram& program = *exchange.program.operator->();
+  std::string_view head(worker_.scratch().head().data(), exchange.head_size);
+  if (shaping.request != nullptr) head = shaping.request_head.view();
+  for (const program::MirrorRecord& record : exchange.host->view.array(exchange.traffic->mirrors)) {
+    if (worker_.random().next() % 100 >= record.percent) continue;
+    const std::uint32_t backend = program.program->backend_index(record.backend_id);
+    if (backend == program::kNone) continue;
+    Counters& counters = worker_.counters();
+    if (worker_.draining() || counters.mirrors_active.value() >= kMostMirrors) {
+      counters.mirrors_dropped.add();
+      continue;
+    }
+    counters.mirrors.add();
+    counters.mirrors_active.add();
+    auto feed = std::make_shared<MirrorFeed>();
+    exchange.shaping.mirrors.add(feed);
+    // Freed by the worker when it has ended.
+    auto* copy = new Mirror(worker_, exchange, *program.pools[backend], head, std::move(feed));
+    worker_.keep(*copy);
+    copy->start();
+  }
+}
+
+}  // namespace edge::runtime
