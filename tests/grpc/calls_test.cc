@@ -1,0 +1,217 @@
+// gRPC's own client, the proxy, gRPC's own server.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/client_unary_call.h>
+#include <grpcpp/support/sync_stream.h>
+#include <gtest/gtest.h>
+
+#include "tests/grpc/service.h"
+#include "tests/grpc/text_message.h"
+#include "tests/support/proxy.h"
+
+namespace edge::test {
+namespace {
+
+using grpc::ByteBuffer;
+using grpc::StatusCode;
+using grpc::internal::RpcMethod;
+
+constexpr int kLargest = 32 * 1024 * 1024;
+
+class Grpc : public ::testing::Test {
+ protected:
+  /// Everything goes to `service`; what the test adds stands in the backend.
+  void serve(CallService& service, const std::string& backend_line = "") {
+    start("@gateway\n@backend calls protocol: GRPC\n" + (backend_line.empty() ? "" : "  " + backend_line + "\n") +
+              "@route calls\n",
+          {{"calls", service.port()}});
+  }
+
+  void start(const std::string& config, const std::map<std::string, std::uint16_t>& ports) {
+    runtime::ServerOptions options;
+    options.threads = 2;
+    options.ephemeral_ports = true;
+    auto server = runtime::Server::start(options);
+    ASSERT_TRUE(server.ok()) << server.error().text;
+    server_ = std::move(*server);
+    const Result<Compiled> compiled = compile_text("grpc", expand_config(config, ports));
+    ASSERT_TRUE(compiled.ok()) << compiled.error().text;
+    server_->set_endpoints(compiled->endpoints);
+    ASSERT_TRUE(server_->install(compiled->program));
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(kLargest);
+    arguments.SetMaxSendMessageSize(kLargest);
+    // What fails is to be seen, not mended by the client.
+    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+    channel_ = grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(server_->addresses()[0].port),
+                                         grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  grpc::Status unary(const char* method, const std::string& text, std::string& answer, grpc::ClientContext& context) {
+    ByteBuffer response;
+    const RpcMethod rpc(method, RpcMethod::NORMAL_RPC, channel_);
+    const grpc::Status status = grpc::internal::BlockingUnaryCall<ByteBuffer, ByteBuffer>(channel_.get(), rpc, &context,
+                                                                                          message_of(text), &response);
+    if (status.ok()) answer = text_of(response);
+    return status;
+  }
+  grpc::Status unary(const char* method, const std::string& text, std::string& answer) {
+    grpc::ClientContext context;
+    return unary(method, text, answer, context);
+  }
+
+  std::unique_ptr<grpc::ClientReaderWriter<ByteBuffer, ByteBuffer>> both_ways(const char* method,
+                                                                              grpc::ClientContext& context) {
+    const RpcMethod rpc(method, RpcMethod::BIDI_STREAMING, channel_);
+    return std::unique_ptr<grpc::ClientReaderWriter<ByteBuffer, ByteBuffer>>(
+        grpc::internal::ClientReaderWriterFactory<ByteBuffer, ByteBuffer>::Create(channel_.get(), rpc, &context));
+  }
+
+  std::unique_ptr<runtime::Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+TEST_F(Grpc, Unary) {
+  CallService service;
+  serve(service);
+  std::string answer;
+  const grpc::Status status = unary("/test.Calls/Echo", "hello", answer);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(answer, "hello");
+}
+
+TEST_F(Grpc, TheServerStreams) {
+  CallService service;
+  serve(service);
+  grpc::ClientContext context;
+  const RpcMethod rpc("/test.Calls/Count", RpcMethod::SERVER_STREAMING, channel_);
+  std::unique_ptr<grpc::ClientReader<ByteBuffer>> reader(
+      grpc::internal::ClientReaderFactory<ByteBuffer>::Create(channel_.get(), rpc, &context, message_of("1000")));
+  ByteBuffer message;
+  int count = 0;
+  while (reader->Read(&message)) EXPECT_EQ(text_of(message), std::to_string(++count));
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_EQ(count, 1000);
+}
+
+TEST_F(Grpc, TheClientStreams) {
+  CallService service;
+  serve(service);
+  grpc::ClientContext context;
+  ByteBuffer response;
+  const RpcMethod rpc("/test.Calls/Sum", RpcMethod::CLIENT_STREAMING, channel_);
+  std::unique_ptr<grpc::ClientWriter<ByteBuffer>> writer(
+      grpc::internal::ClientWriterFactory<ByteBuffer>::Create(channel_.get(), rpc, &context, &response));
+  for (int i = 1; i <= 1000; ++i) ASSERT_TRUE(writer->Write(message_of(std::to_string(i))));
+  writer->WritesDone();
+  EXPECT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(text_of(response), "500500");
+}
+
+// Each message is answered before the next is sent: nothing on the way waits for more.
+TEST_F(Grpc, BothStreamInTurns) {
+  CallService service;
+  serve(service);
+  grpc::ClientContext context;
+  auto stream = both_ways("/test.Calls/Echo", context);
+  ByteBuffer message;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(stream->Write(message_of("turn " + std::to_string(i))));
+    ASSERT_TRUE(stream->Read(&message));
+    EXPECT_EQ(text_of(message), "turn " + std::to_string(i));
+  }
+  stream->WritesDone();
+  EXPECT_FALSE(stream->Read(&message));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(Grpc, AStatusAndMetadataComeBehindTheMessages) {
+  CallService service;
+  serve(service);
+  grpc::ClientContext context;
+  std::string answer;
+  const grpc::Status status = unary("/test.Calls/Fail", "x", answer, context);
+  EXPECT_EQ(status.error_code(), StatusCode::ABORTED);
+  EXPECT_EQ(status.error_message(), "not today: 100%");
+  const auto& metadata = context.GetServerTrailingMetadata();
+  const auto why = metadata.find("x-why");
+  ASSERT_NE(why, metadata.end());
+  EXPECT_EQ(std::string(why->second.data(), why->second.size()), "because");
+  EXPECT_EQ(unary("/test.Other/Call", "x", answer).error_code(), StatusCode::UNIMPLEMENTED);
+}
+
+TEST_F(Grpc, WhatTheCallerGivesUpTheServerHearsOf) {
+  CallService service;
+  serve(service);
+  grpc::ClientContext context;
+  auto stream = both_ways("/test.Calls/Hang", context);
+  ASSERT_TRUE(stream->Write(message_of("x")));
+  service.await_hanging(1);
+  context.TryCancel();
+  service.await_cancelled(1);
+  EXPECT_EQ(stream->Finish().error_code(), StatusCode::CANCELLED);
+}
+
+TEST_F(Grpc, ADeadlineEndsTheCallEverywhere) {
+  CallService service;
+  serve(service);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  std::string answer;
+  const grpc::Status status = unary("/test.Calls/Hang", "x", answer, context);
+  EXPECT_EQ(status.error_code(), StatusCode::DEADLINE_EXCEEDED);
+  service.await_cancelled(1);
+}
+
+TEST_F(Grpc, LargeMessages) {
+  CallService service;
+  serve(service);
+  std::string text(8 * 1024 * 1024, '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 2654435761U >> 13);
+  std::string answer;
+  const grpc::Status status = unary("/test.Calls/Echo", text, answer);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(answer == text);
+}
+
+TEST_F(Grpc, OurOwnAnswersAreStatusesOfGrpc) {
+  start(
+      "@gateway\n@backend calls protocol: H2C\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\n"
+      "metadata: {name: r, namespace: default}\nspec:\n  parentRefs: [{name: edge}]\n  rules:\n"
+      "    - matches: [{path: {type: PathPrefix, value: /test.Calls}}]\n      backendRef: {name: calls}\n",
+      {{"calls", 1}});
+  std::string answer;
+  const grpc::Status unknown = unary("/no.Such/Route", "x", answer);
+  EXPECT_EQ(unknown.error_code(), StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(unknown.error_message(), "No route matches this request.");
+  const grpc::Status dead = unary("/test.Calls/Echo", "x", answer);
+  EXPECT_EQ(dead.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(dead.error_message(), "The backend cannot be reached.");
+}
+
+// More calls at a time than the server takes on one connection.
+TEST_F(Grpc, ManyCallsAtATimeShareConnections) {
+  CallService service({.max_concurrent_streams = 10});
+  serve(service);
+  std::vector<std::thread> callers;
+  std::atomic<int> good = 0;
+  for (int caller = 0; caller < 40; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int i = 0; i < 50; ++i) {
+        std::string answer;
+        const std::string text = std::to_string(caller) + "." + std::to_string(i);
+        const grpc::Status status = unary("/test.Calls/Echo", text, answer);
+        if (status.ok() && answer == text) ++good;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(good, 40 * 50);
+  EXPECT_LT(server_->stats().upstream_connects, 40U);
+}
+
+}  // namespace
+}  // namespace edge::test
