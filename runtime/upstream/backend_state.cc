@@ -99,8 +99,8 @@ Circuit::Admission BackendState::admit(net::Time now) {
 
 void BackendState::judge(EndpointState* endpoint, Outcome outcome, bool probe, net::Time now) {
   const std::lock_guard lock(mutex_);
-  const bool was_closed = circuit_.state() == Circuit::State::kClosed;
-  if (circuit_.observe(outcome, probe, settings_.circuit, now) && was_closed) ++opened_;
+  const bool changed = circuit_.observe(outcome, probe, settings_.circuit, now);
+  if (changed && is_error(outcome)) ++opened_;
   publish_circuit();
   if (endpoint == nullptr || settings_.max_ejection_percent == 0) return;
   const bool due = endpoint->outlier_.observe(outcome, settings_.outlier, now);

@@ -41,7 +41,7 @@ struct BackendStatus {
   std::uint64_t checks = 0;
   std::uint64_t failed_checks = 0;
   std::uint64_t ejections = 0;
-  std::uint64_t circuit_opened = 0;
+  std::uint64_t circuit_opened = 0;  ///< by a run of errors, or by a probe that failed
   std::uint64_t retries = 0;
   std::uint64_t retries_refused = 0;  ///< over the budget or the limit
   std::uint64_t overflows = 0;        ///< requests refused because the queue was full

@@ -40,14 +40,26 @@ void Backends::configure(std::span<const program::BackendRecord> backends, const
     }
     entry.state->configure({std::string(section.string(record.name_space)), std::string(section.string(record.name))},
                            judge_settings(record, section), now());
+    entry.check = check_settings(record, section);
   }
   std::erase_if(entries_, [](const auto& item) { return !item.second.served && item.second.state.use_count() == 1; });
+  set_checks();
+}
+
+void Backends::set_checks() {
+  std::vector<HealthChecks::Target> targets;
+  for (const auto& [id, entry] : entries_) {
+    if (!entry.served || entry.check == nullptr) continue;
+    for (auto& endpoint : entry.state->endpoints()) targets.push_back({entry.state, std::move(endpoint), entry.check});
+  }
+  checks_.set(std::move(targets));
 }
 
 void Backends::set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints) {
   const std::lock_guard lock(mutex_);
   endpoints_ = std::move(endpoints);
   for (const auto& [id, entry] : entries_) entry.state->set_endpoints(endpoints_of(id), now());
+  set_checks();
 }
 
 std::span<const program::Endpoint> Backends::endpoints_of(std::uint64_t id) const {

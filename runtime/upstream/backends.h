@@ -12,6 +12,7 @@
 #include "program/endpoints.h"
 #include "program/read.h"
 #include "runtime/upstream/backend_state.h"
+#include "runtime/upstream/health_check.h"
 
 namespace edge::runtime {
 
@@ -30,13 +31,17 @@ class Backends {
  private:
   struct Entry {
     std::shared_ptr<BackendState> state;
+    /// Null: no active checks.
+    std::shared_ptr<const CheckSettings> check;
     bool served = false;
   };
   std::span<const program::Endpoint> endpoints_of(std::uint64_t id) const;
+  void set_checks();
 
   mutable std::mutex mutex_;
   std::shared_ptr<const program::EndpointSet> endpoints_;
   std::map<std::uint64_t, Entry> entries_;
+  HealthChecks checks_;
 };
 
 }  // namespace edge::runtime

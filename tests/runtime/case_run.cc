@@ -42,7 +42,8 @@ Upstream::Kind kind_of(const std::string& word) {
   return word == "dead" ? Upstream::Kind::kDead : Upstream::Kind::kScript;
 }
 
-std::uint64_t stat_value(const runtime::ServerStats& stats, const std::string& name) {
+std::uint64_t stat_value(const runtime::Server& server, const std::string& name) {
+  const runtime::ServerStats stats = server.stats();
   if (name == "connections_accepted") return stats.connections_accepted;
   if (name == "connections_active") return stats.connections_active;
   if (name == "connections_refused") return stats.connections_refused;
@@ -54,7 +55,33 @@ std::uint64_t stat_value(const runtime::ServerStats& stats, const std::string& n
   if (name == "tunnels_refused") return stats.tunnels_refused;
   if (name == "tunnel_bytes_up") return stats.tunnel_bytes_up;
   if (name == "tunnel_bytes_down") return stats.tunnel_bytes_down;
+  std::uint64_t ejections = 0;
+  std::uint64_t opened = 0;
+  for (const runtime::BackendStatus& backend : server.backends()) {
+    ejections += backend.ejections;
+    opened += backend.circuit_opened;
+  }
+  if (name == "ejections") return ejections;
+  if (name == "circuits_opened") return opened;
   return name.starts_with("responses_") ? stats.responses[(name.back() - '0') % 6] : ~std::uint64_t{0};
+}
+
+std::string state_text(const runtime::EndpointStatus& endpoint) {
+  if (endpoint.ejected_for != net::Duration(0)) return "ejected";
+  switch (endpoint.health) {
+    case runtime::Health::kInitial:
+      return "unchecked";
+    case runtime::Health::kHealthy:
+      return "healthy";
+    case runtime::Health::kUnhealthy:
+      break;
+  }
+  return "unhealthy";
+}
+
+std::string state_text(runtime::Circuit::State state) {
+  if (state == runtime::Circuit::State::kOpen) return "open";
+  return state == runtime::Circuit::State::kClosed ? "closed" : "half-open";
 }
 
 std::string get(const std::string& path, const std::string& field) {
@@ -74,6 +101,13 @@ std::string CaseRun::run() {
   if (Status started = start_server(); !started) return started.error().text;
   play();
   return stage_.failure();
+}
+
+Upstream* CaseRun::upstream(const std::string& name) const {
+  for (const auto& upstream : upstreams_) {
+    if (upstream->name() == name) return upstream.get();
+  }
+  return nullptr;
 }
 
 const Section* CaseRun::find(const std::string& kind, const std::string& argument) const {
@@ -183,6 +217,9 @@ Status Client::run_own(const Command& command) {
   if (command.name == "pipeline") return pipeline(command.argument);
   if (command.name == "share") return share(command.argument);
   if (command.name == "stat") return stat(command.argument);
+  if (command.name == "answers") return answers(command.argument);
+  if (command.name == "endpoint") return endpoint(command.argument);
+  if (command.name == "circuit") return circuit(command.argument);
   if (command.name == "drain") {
     run_.drain();
     return {};
@@ -250,11 +287,50 @@ Status Client::share(const std::string& argument) {
 
 /// `stat NAME VALUE`: waits until the counter has the value; counters follow the answers by a moment.
 Status Client::stat(const std::string& argument) {
-  const auto [name, value] = split_word(argument);
+  const auto words = split_word(argument);
+  return await(words.second, [&] { return std::to_string(stat_value(run_.server(), words.first)); });
+}
+
+/// `answers UPSTREAM STATUS`: what an upstream that serves answers from now on; 0: it closes the connection.
+Status Client::answers(const std::string& argument) {
+  const auto [name, status] = split_word(argument);
+  Upstream* upstream = run_.upstream(name);
+  if (upstream == nullptr) return Error{ErrorCode::kNotFound, "no such upstream: " + name};
+  upstream->answer_with(std::stoi(status));
+  return {};
+}
+
+/// `endpoint UPSTREAM STATE`: waits until the upstream is `unchecked`, `healthy`, `unhealthy` or `ejected`.
+Status Client::endpoint(const std::string& argument) {
+  const auto [name, state] = split_word(argument);
+  const Upstream* upstream = run_.upstream(name);
+  const std::uint16_t port = upstream == nullptr ? 0 : upstream->port();
+  return await(state, [&] {
+    for (const runtime::BackendStatus& backend : run_.server().backends()) {
+      for (const runtime::EndpointStatus& endpoint : backend.endpoints) {
+        if (endpoint.address.port == port) return state_text(endpoint);
+      }
+    }
+    return std::string("absent");
+  });
+}
+
+/// `circuit BACKEND STATE`: waits until it is `closed`, `open` or `half-open`.
+Status Client::circuit(const std::string& argument) {
+  const auto words = split_word(argument);
+  return await(words.second, [&] {
+    for (const runtime::BackendStatus& backend : run_.server().backends()) {
+      if (backend.name == words.first) return state_text(backend.circuit);
+    }
+    return std::string("absent");
+  });
+}
+
+Status Client::await(const std::string& wanted, const std::function<std::string()>& ask) {
   for (;;) {
-    const std::uint64_t now = stat_value(run_.server().stats(), name);
-    if (std::to_string(now) == value) return {};
-    if (stage_.deadline().over()) return mismatch(value, std::to_string(now));
+    const std::string now = ask();
+    if (now == wanted) return {};
+    if (stage_.deadline().over()) return mismatch(wanted, now);
     std::this_thread::yield();
   }
 }

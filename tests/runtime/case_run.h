@@ -1,6 +1,7 @@
 // Runs one case file: compiles its configuration, starts its upstreams and the server, plays its clients.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,10 @@ class Client : public Actor {
   Status count_answer(Connection& connection);
   Status share(const std::string& argument);
   Status stat(const std::string& argument);
+  Status answers(const std::string& argument);
+  Status endpoint(const std::string& argument);
+  Status circuit(const std::string& argument);
+  Status await(const std::string& wanted, const std::function<std::string()>& ask);
 
   CaseRun& run_;
   int connected_ = 0;
@@ -46,6 +51,7 @@ class CaseRun {
   Status install(const std::string& config_name);
   Result<std::uint16_t> port(const std::string& listener) const;
   runtime::Server& server() { return *server_; }
+  Upstream* upstream(const std::string& name) const;
   /// Drains on a thread of its own; `drained` is signalled after.
   void drain();
 

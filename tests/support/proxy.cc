@@ -25,20 +25,23 @@ std::string gateway(const std::string& extra) {
   return out;
 }
 
-std::string service(const std::string& name, std::uint16_t port) {
+/// Ports differ, so that each endpoint has a slice of its own.
+std::string service(const std::string& name, const std::vector<std::uint16_t>& ports) {
   std::string out = "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: " + name +
                     "\n  namespace: default\nspec:\n" + "  ports:\n    - name: http\n      port: 80\n";
-  out += "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: " + name +
-         "-1\n  namespace: default\n  labels:\n    kubernetes.io/service-name: " + name +
-         "\naddressType: IPv4\nports:\n  - name: http\n    port: " + std::to_string(port) +
-         "\nendpoints:\n  - addresses: [\"127.0.0.1\"]\n";
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    out += "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata:\n  name: " + name + "-" +
+           std::to_string(i + 1) + "\n  namespace: default\n  labels:\n    kubernetes.io/service-name: " + name +
+           "\naddressType: IPv4\nports:\n  - name: http\n    port: " + std::to_string(ports[i]) +
+           "\nendpoints:\n  - addresses: [\"127.0.0.1\"]\n";
+  }
   return out;
 }
 
-std::string backend(const std::string& name, const std::string& extra, std::uint16_t port) {
+std::string backend(const std::string& name, const std::string& extra, const std::vector<std::uint16_t>& ports) {
   std::string out = resource("ProxyBackend", name) + "  serviceRef:\n    name: " + name + "\n    port: 80\n";
   if (!extra.empty()) out += "  " + extra + "\n";
-  return out + service(name, port);
+  return out + service(name, ports);
 }
 
 std::string route(const std::string& name, const std::string& backend_name, const std::string& extra) {
@@ -46,6 +49,14 @@ std::string route(const std::string& name, const std::string& backend_name, cons
                     "        - path: {type: PathPrefix, value: /}\n      backendRef: {name: " + backend_name + "}\n";
   if (!extra.empty()) out += "      " + extra + "\n";
   return out;
+}
+
+/// Of `A,B,C`; 0 for what is no upstream.
+std::vector<std::uint16_t> ports_of(const std::string& names, const std::map<std::string, std::uint16_t>& ports) {
+  std::vector<std::uint16_t> result;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) result.push_back(ports.contains(name) ? ports.at(name) : 0);
+  return result;
 }
 
 std::string with_ports(std::string line, const std::map<std::string, std::uint16_t>& ports) {
@@ -72,8 +83,10 @@ std::string expand_config(const std::string& text, const std::map<std::string, s
     const auto [macro, rest] = split_word(line);
     const auto [name, extra] = split_word(rest);
     if (macro == "@gateway") out += gateway(rest);
-    if (macro == "@service") out += service(name, ports.contains(name) ? ports.at(name) : 0);
-    if (macro == "@backend") out += backend(name, extra, ports.contains(name) ? ports.at(name) : 0);
+    const std::size_t equals = name.find('=');
+    const std::string own = name.substr(0, equals);
+    if (macro == "@service") out += service(own, ports_of(name.substr(equals + 1), ports));
+    if (macro == "@backend") out += backend(own, extra, ports_of(name.substr(equals + 1), ports));
     if (macro == "@route") out += route("route-" + std::to_string(++routes), name, extra);
   }
   return out;

@@ -23,13 +23,16 @@ sockaddr_in loopback(std::uint16_t port) {
 }
 
 /// Answers until the peer leaves. `text` is the body, and names the upstream.
-void answer_requests(int fd, const std::string& text, Deadline deadline) {
+void answer_requests(int fd, const std::string& text, const std::atomic<int>& status, Deadline deadline) {
   Connection connection(fd, deadline);
   for (;;) {
     const Result<Message> head = connection.receive_head();
     if (!head) return;
     if (!connection.receive_body(*head)) return;
-    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" +
+    const int now = status;
+    if (now == 0) return;
+    const std::string answer = "HTTP/1.1 " + std::to_string(now) +
+                               " X\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" +
                                (head->start_line.starts_with("HEAD ") ? "" : text);
     if (!connection.send(answer)) return;
   }
@@ -96,7 +99,7 @@ void Upstream::serve() {
   while (wait_for(listener_, POLLIN, stage_.deadline())) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) continue;
-    served_.emplace_back([this, fd] { answer_requests(fd, name_, stage_.deadline()); });
+    served_.emplace_back([this, fd] { answer_requests(fd, name_, status_, stage_.deadline()); });
   }
 }
 

@@ -1,6 +1,7 @@
 // A backend on a port of its own on the loopback: scripted, serving by itself, dead, or never accepting.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,8 @@ class Upstream : public Actor {
   /// Runs on a thread of its own; a failure goes to the stage.
   void start(std::vector<Command> commands);
   void join();
+  /// What one that serves answers from now on; 0: it closes the connection instead.
+  void answer_with(int status) { status_ = status; }
   /// Nobody connected or sent anything but what the script took.
   Status expect_untouched_rest();
 
@@ -41,6 +44,7 @@ class Upstream : public Actor {
 
   std::string name_;
   Kind kind_;
+  std::atomic<int> status_{200};
   int listener_ = -1;
   std::uint16_t port_ = 0;
   int accepted_ = 0;
