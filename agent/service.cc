@@ -56,6 +56,9 @@ std::vector<cli::Flag> service_flags() {
            .value = "DURATION",
            .help = "How long SIGTERM waits for open connections",
            .fallback = "30s"},
+          {.name = "upgrade-socket",
+           .value = "PATH",
+           .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
           {.name = "ephemeral-ports",
            .help = "Replace the port of every listener by one that the system chooses; for tests"}};
 }
@@ -79,11 +82,15 @@ Result<ServiceOptions> service_options(std::string name, const cli::Arguments& a
   if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
+  if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
   return options;
 }
 
 Service::Service(ServiceOptions options) : options_(std::move(options)) {}
-Service::~Service() { admin_.reset(); }
+Service::~Service() {
+  upgrade_.reset();
+  admin_.reset();
+}
 
 void Service::message(const std::string& text) const { cli::print_message(options_.name, text); }
 
@@ -96,8 +103,46 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   if (!server) return server.error();
   service->server_ = std::move(*server);
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
-  if (Status status = service->start_admin(); !status) return status.error();
+  if (!service->options_.upgrade_socket.empty()) {
+    auto predecessor = Predecessor::find(service->options_.upgrade_socket);
+    if (!predecessor) return predecessor.error();
+    service->predecessor_ = std::move(*predecessor);
+  }
+  if (!service->predecessor_) {
+    if (Status status = service->start_admin(); !status) return status.error();
+    return service;
+  }
+  // Its admin ports are its own until it goes.
+  auto sockets = service->predecessor_->sockets();
+  if (!sockets) return sockets.error();
+  service->message("takes over from the running process");
+  service->server_->adopt(std::move(*sockets));
   return service;
+}
+
+void Service::become() {
+  if (options_.upgrade_socket.empty()) return;
+  if (predecessor_) {
+    if (Status status = predecessor_->ready(); !status) message(status.error().text);
+    predecessor_.reset();
+    // The listeners serve by now: whoever wants to see them must not be the reason that they stop.
+    if (Status status = start_admin(); !status) message(status.error().text);
+  }
+  UpgradeSocket::Owner owner;
+  owner.share = [this] {
+    const std::lock_guard installing(install_mutex_);
+    return draining_ ? std::vector<runtime::ListeningSockets>() : server_->share_listeners();
+  };
+  owner.give_up = [this] { give_up(); };
+  auto opened = UpgradeSocket::open(options_.upgrade_socket, std::move(owner));
+  if (!opened) return message(opened.error().text);
+  upgrade_ = std::move(*opened);
+}
+
+void Service::give_up() {
+  message("another process has taken over");
+  admin_.reset();
+  stop(cli::kExitOk);
 }
 
 Status Service::start_admin() {
@@ -167,8 +212,9 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
     program_ = hash;
     ++counts_.installed;
   }
-  tell_listeners();
   const bool first = *outcome == Installer::Outcome::kFirst;
+  if (first) become();
+  tell_listeners();
   cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
   return {};
 }

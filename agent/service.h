@@ -13,6 +13,7 @@
 #include "agent/admin.h"
 #include "agent/install.h"
 #include "agent/metrics.h"
+#include "agent/upgrade.h"
 #include "base/result.h"
 #include "cli/flags.h"
 #include "program/endpoints.h"
@@ -28,6 +29,8 @@ struct ServiceOptions {
   std::optional<ListenAddress> metrics;   ///< nullopt: not served
   std::optional<ListenAddress> health;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
+  /// Where a process of a newer version takes over; empty: nowhere.
+  std::string upgrade_socket;
 };
 
 /// The flags that fill ServiceOptions, for the table of a program.
@@ -57,6 +60,9 @@ class Service {
  private:
   explicit Service(ServiceOptions options);
   Status start_admin();
+  /// The first program serves: the process before us, if there is one, may go, and the next may come.
+  void become();
+  void give_up();
   std::optional<AdminReply> health(std::string_view path) const;
   std::optional<AdminReply> debug_program() const;
   std::optional<AdminReply> metrics(std::string_view path) const;
@@ -66,12 +72,14 @@ class Service {
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
   std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins
+  std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex state_mutex_;  ///< guards what the admin thread reads
   std::string program_;             ///< hash of the running program, hex
   InstallCounts counts_;
-  std::unique_ptr<AdminServer> admin_;  ///< last: its handlers use everything above
+  std::unique_ptr<AdminServer> admin_;      ///< its handlers use everything above
+  std::unique_ptr<UpgradeSocket> upgrade_;  ///< last: it ends the one before
 };
 
 }  // namespace edge::agent

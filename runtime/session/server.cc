@@ -41,13 +41,14 @@ std::string first_listener(const LoadedProgram& program, const program::BindReco
 }  // namespace
 
 struct Server::Impl {
-  /// Sockets of a slot that is being opened, one a thread.
+  /// Sockets of a slot that is being opened: at least one a thread, more where a process with more of them was there.
   struct Opening {
     std::uint32_t slot;
     std::vector<net::Fd> sockets;
   };
 
   Status open(Slot& slot, Opening& opening);
+  std::vector<net::Fd> adopted_sockets(const Slot& slot);
   void on_every_worker(const std::function<void(std::size_t, Worker&)>& work);
 
   SharedState shared;
@@ -55,18 +56,30 @@ struct Server::Impl {
   mutable std::mutex mutex;  // of what follows, for readers on other threads
   std::vector<Slot> slots;
   std::shared_ptr<const LoadedProgram> program;
+  /// Of the process before us, until the first program.
+  std::vector<ListeningSockets> adopted;
   bool draining = false;
 };
+
+std::vector<net::Fd> Server::Impl::adopted_sockets(const Slot& slot) {
+  const auto found = std::find_if(adopted.begin(), adopted.end(), [&](const ListeningSockets& sockets) {
+    return sockets.any_address == slot.any_address && sockets.address == slot.address && sockets.port == slot.port;
+  });
+  return found == adopted.end() ? std::vector<net::Fd>() : std::move(found->sockets);
+}
 
 Status Server::Impl::open(Slot& slot, Opening& opening) {
   const std::optional<IpAddress> address = slot.any_address ? std::nullopt : std::optional(slot.address);
   std::uint16_t port = shared.options.ephemeral_ports ? 0 : slot.port;
+  opening.sockets = adopted_sockets(slot);
+  const bool taken_over = !opening.sockets.empty();
+  if (taken_over) port = net::local_address(opening.sockets[0].get()).port;
   // SO_REUSEPORT would let us share the port with another process of this user, in silence.
-  if (port != 0 && net::port_taken(address, port)) {
+  if (!taken_over && port != 0 && net::port_taken(address, port)) {
     return Error{ErrorCode::kUnavailable, "cannot listen on " + (address ? to_string(*address) : "every address") +
                                               " port " + std::to_string(port) + ": in use by another process"};
   }
-  for (std::size_t i = 0; i < workers.size(); ++i) {
+  while (opening.sockets.size() < workers.size()) {
     Result<net::Fd> socket = net::listen_tcp(address, port);
     if (!socket.ok()) return socket.error();
     if (port == 0) port = net::local_address(socket->get()).port;
@@ -145,13 +158,18 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
     worker.take(program, policies, bind_of_slot);
-    for (Impl::Opening& opening : openings) worker.listen(opening.slot, std::move(opening.sockets[index]));
+    for (Impl::Opening& opening : openings) {
+      for (std::size_t i = index; i < opening.sockets.size(); i += impl.workers.size()) {
+        worker.listen(opening.slot, std::move(opening.sockets[i]));
+      }
+    }
   });
   impl.on_every_worker([&](std::size_t, Worker& worker) {
     for (std::uint32_t i = 0; i < slots.size(); ++i) {
       if (slots[i].open && slots[i].bind == program::kNone) worker.close_listener(i);
     }
   });
+  impl.adopted.clear();
   for (Slot& slot : slots) slot.open = slot.open && slot.bind != program::kNone;
   const std::lock_guard lock(impl.mutex);
   impl.slots = std::move(slots);
@@ -163,6 +181,24 @@ void Server::set_endpoints(const program::EndpointSet& endpoints) {
   impl_->shared.backends.set_endpoints(std::make_shared<const program::EndpointSet>(endpoints));
   impl_->on_every_worker([](std::size_t, Worker& worker) { worker.refresh_endpoints(); });
 }
+
+std::vector<ListeningSockets> Server::share_listeners() {
+  std::vector<ListeningSockets> all;
+  for (std::uint32_t i = 0; i < impl_->slots.size(); ++i) {
+    const Slot& slot = impl_->slots[i];
+    if (!slot.open) continue;
+    ListeningSockets listening{slot.any_address, slot.address, slot.port, {}};
+    std::mutex mutex;
+    impl_->on_every_worker([&](std::size_t, Worker& worker) {
+      const std::lock_guard lock(mutex);
+      worker.share_listener(i, listening.sockets);
+    });
+    all.push_back(std::move(listening));
+  }
+  return all;
+}
+
+void Server::adopt(std::vector<ListeningSockets> sockets) { impl_->adopted = std::move(sockets); }
 
 std::shared_ptr<const LoadedProgram> Server::program() const {
   const std::lock_guard lock(impl_->mutex);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/socket.h"
 #include "program/endpoints.h"
 #include "runtime/match/load.h"
 #include "runtime/upstream/backend_status.h"
@@ -52,6 +53,14 @@ struct BoundAddress {
   std::string listener;  ///< name of its first listener
 };
 
+/// The listening sockets of one place, for a process that takes over from this one.
+struct ListeningSockets {
+  bool any_address = false;
+  IpAddress address;
+  std::uint16_t port = 0;  ///< as the program says; another may be bound (ServerOptions::ephemeral_ports)
+  std::vector<net::Fd> sockets;
+};
+
 /// Starts with no program and no listeners. All functions may be called from any one thread at a time.
 class Server {
  public:
@@ -65,6 +74,11 @@ class Server {
   Status install(std::shared_ptr<const LoadedProgram> program);
   /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
   void set_endpoints(const program::EndpointSet& endpoints);
+
+  /// Duplicates of all listening sockets: connections that wait in their queues belong to whoever accepts them.
+  std::vector<ListeningSockets> share_listeners();
+  /// Before the first program: what it listens on is taken from here, where it is here. The rest is closed then.
+  void adopt(std::vector<ListeningSockets> sockets);
 
   std::shared_ptr<const LoadedProgram> program() const;
   std::vector<BoundAddress> addresses() const;

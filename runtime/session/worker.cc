@@ -6,6 +6,8 @@
 #include <ctime>
 #include <latch>
 
+#include <fcntl.h>
+
 #include "runtime/session/greeting.h"
 
 namespace edge::runtime {
@@ -95,8 +97,8 @@ void Worker::start() {
 void Worker::stop() {
   if (!thread_.joinable()) return;
   call([this] {
-    for (const auto& listener : listeners_) {
-      if (listener != nullptr) listener->close();
+    for (const auto& listeners : listeners_) {
+      for (const auto& listener : listeners) listener->release();
     }
     cancel_sessions();
     pools_.close_idle();
@@ -146,15 +148,26 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
 
 void Worker::listen(std::uint32_t slot, net::Fd socket) {
   if (listeners_.size() <= slot) listeners_.resize(slot + 1);
-  listeners_[slot] = std::make_unique<Listener>(*this, slot, std::move(socket));
+  listeners_[slot].push_back(std::make_unique<Listener>(*this, slot, std::move(socket)));
+}
+
+void Worker::share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const {
+  if (slot >= listeners_.size()) return;
+  for (const auto& listener : listeners_[slot]) {
+    net::Fd copy(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0));
+    if (copy.valid()) into.push_back(std::move(copy));
+  }
 }
 
 void Worker::close_listener(std::uint32_t slot) {
-  if (slot >= listeners_.size() || listeners_[slot] == nullptr) return;
-  // What the kernel has already accepted for us would be reset with the socket.
-  listeners_[slot]->accept_all();
-  listeners_[slot]->close();
-  loop_.retire(std::move(listeners_[slot]));
+  if (slot >= listeners_.size()) return;
+  for (std::unique_ptr<Listener>& listener : std::exchange(listeners_[slot], {})) {
+    // What the kernel has already accepted for us would be reset with the socket.
+    listener->accept_all();
+    // Not just closed: a process that took over may hold a duplicate, and events would go on to come here.
+    listener->release();
+    loop_.retire(std::move(listener));
+  }
 }
 
 void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot) {

@@ -62,7 +62,9 @@ class Worker {
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
   void take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
             std::vector<std::uint32_t> bind_of_slot);
+  /// One more socket of the slot.
   void listen(std::uint32_t slot, net::Fd listener);
+  void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
   void close_listener(std::uint32_t slot);
   void refresh_endpoints() { pools_.refresh(); }
   /// `on_empty` is called once, when the last session has gone.
@@ -118,7 +120,8 @@ class Worker {
   net::http2::ServerEngine http2_;
   Pools pools_;
   ProgramPin program_;
-  std::vector<std::unique_ptr<Listener>> listeners_;
+  /// By slot; mostly one each.
+  std::vector<std::vector<std::unique_ptr<Listener>>> listeners_;
   ClientSession* sessions_ = nullptr;
   std::function<void()> on_empty_;
   bool draining_ = false;

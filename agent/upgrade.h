@@ -1,0 +1,69 @@
+// One process takes over from another without a refused connection: the old one hands its listening sockets over, the
+// new one says when it serves, the old one then drains. docs/upgrades.md.
+//
+// The two talk over a Unix socket of packets (SOCK_SEQPACKET), one question and its answers each:
+//
+//   new: edge-upgrade 1 sockets    old: listener <any|ADDRESS> <port> + descriptors, one or more packets each; end
+//   new: edge-upgrade 1 ready      old: draining
+//
+// A new process that goes away before it is ready changes nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "net/socket.h"
+#include "runtime/session/server.h"
+
+namespace edge::agent {
+
+/// The old process' side. Answers on a thread of its own.
+class UpgradeSocket {
+ public:
+  struct Owner {
+    /// What is listened on now, as duplicates.
+    std::function<std::vector<runtime::ListeningSockets>()> share;
+    /// The successor serves. Whatever it needs that only one process can have is given up here; then drain.
+    std::function<void()> give_up;
+  };
+
+  /// Takes the place of a socket that is left over at `path`. Only this user, and root, may connect.
+  static Result<std::unique_ptr<UpgradeSocket>> open(const std::string& path, Owner owner);
+  ~UpgradeSocket();
+  UpgradeSocket(const UpgradeSocket&) = delete;
+  UpgradeSocket& operator=(const UpgradeSocket&) = delete;
+
+ private:
+  UpgradeSocket(net::Fd listener, net::Fd stop, Owner owner);
+  void run();
+  /// \returns whether the successor serves now.
+  bool attend(int peer);
+  bool send_sockets(int peer);
+
+  net::Fd listener_;
+  net::Fd stop_;  ///< eventfd: readable when the thread shall end
+  Owner owner_;
+  std::thread thread_;
+};
+
+/// The new process' side: the one that serves until we do.
+class Predecessor {
+ public:
+  /// nullopt: nobody is there. kUnavailable: somebody is, and does not answer as it should.
+  static Result<std::optional<Predecessor>> find(const std::string& path);
+
+  Result<std::vector<runtime::ListeningSockets>> sockets();
+  /// Says that this process serves. Returns when the predecessor has stopped its own ports and drains.
+  Status ready();
+
+ private:
+  explicit Predecessor(net::Fd connection) : connection_(std::move(connection)) {}
+  net::Fd connection_;
+};
+
+}  // namespace edge::agent

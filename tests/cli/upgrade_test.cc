@@ -1,0 +1,198 @@
+// A process takes over from another while clients go on asking: not one request fails.
+#include <sys/stat.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/cli/proxy_process.h"
+#include "tests/support/connection.h"
+
+namespace edge::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Asks on and on until it is told to stop. A request that gets no answer counts as failed; so does a connection that
+/// is refused or reset.
+class Load {
+ public:
+  enum class Kind { kConnectionEach, kKeepAlive };
+
+  Load(int port, Kind kind) : port_(port), kind_(kind), thread_([this] { run(); }) {}
+  ~Load() { stop(); }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+  void stop() {
+    ending_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  int answered() const { return answered_; }
+  const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  static std::string request(Kind kind) {
+    return std::string("GET /a HTTP/1.1\r\nHost: shop.example\r\n") +
+           (kind == Kind::kConnectionEach ? "Connection: close\r\n\r\n" : "\r\n");
+  }
+
+  void run() {
+    while (!ending_ && failures_.size() < 10) {
+      if (Status asked = connection(); !asked) failures_.push_back(asked.error().text);
+    }
+  }
+
+  /// One connection, until it may not be used again.
+  Status connection() {
+    const auto fd = test::Connection::dial(static_cast<std::uint16_t>(port_));
+    if (!fd) return fd.error();
+    test::Connection connection(*fd, {std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr});
+    for (int served = 0;; ++served) {
+      if (Status sent = connection.send(request(kind_)); !sent) return served == 0 ? sent : Status();
+      const auto head = connection.receive_head();
+      // An idle connection may end just as it is used again, and the request with it (RFC 9112 §9.3.1): it goes to the
+      // next connection, which may not.
+      if (!head) return served == 0 ? Status(head.error()) : Status();
+      if (!head->start_line.starts_with("HTTP/1.1 200")) return Error{ErrorCode::kAborted, head->start_line};
+      const auto body = connection.receive_body(*head);
+      if (!body) return body.error();
+      ++answered_;
+      if (ending_ || head->values("Connection") == std::vector<std::string>{"close"}) return {};
+    }
+  }
+
+  int port_;
+  Kind kind_;
+  std::atomic<bool> ending_ = false;
+  std::atomic<int> answered_ = 0;
+  std::vector<std::string> failures_;
+  std::thread thread_;
+};
+
+class Upgrade : public testing::Test {
+ protected:
+  void SetUp() override {
+    dir_.put("config.yaml", base_config(backend_.port) + "---\n" + route_config("a", "/a"));
+    const Finished finished = run_command({"edgectl", "compile", "-f", dir_ / "config.yaml", "-o", dir_ / "p.edgeprog",
+                                           "--endpoints-out", dir_ / "endpoints.json"});
+    ASSERT_EQ(finished.code, 0) << finished.err;
+  }
+
+  std::unique_ptr<ProxyProcess> agent(const std::string& socket = "upgrade.sock") {
+    return std::make_unique<ProxyProcess>(
+        std::vector<std::string>{"edge-agent", "--program", dir_ / "p.edgeprog", "--endpoints", dir_ / "endpoints.json",
+                                 "--allow-unsigned", "--upgrade-socket", dir_ / socket, "--drain-timeout", "20s"});
+  }
+  std::unique_ptr<ProxyProcess> standalone(const std::string& data) {
+    return std::make_unique<ProxyProcess>(std::vector<std::string>{"edge-standalone", "--config", dir_ / "config.yaml",
+                                                                   "--data-dir", dir_ / data, "--upgrade-socket",
+                                                                   dir_ / "upgrade.sock"});
+  }
+
+  TempDir dir_;
+  Backend backend_{"one"};
+};
+
+TEST_F(Upgrade, LosesNoRequest) {
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
+  const int port = running->port;
+  std::vector<std::unique_ptr<Load>> loads;
+  for (int i = 0; i < 2; ++i) {
+    loads.push_back(std::make_unique<Load>(port, Load::Kind::kConnectionEach));
+    loads.push_back(std::make_unique<Load>(port, Load::Kind::kKeepAlive));
+  }
+  for (int i = 0; i < 4; ++i) {
+    auto next = agent();
+    ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+    EXPECT_EQ(next->port, port);
+    EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
+    EXPECT_THAT(running->process.err_text(), HasSubstr("another process has taken over"));
+    running = std::move(next);
+    EXPECT_EQ(curl(running->port, "/a"), "200 one got GET /a");
+  }
+  for (const auto& load : loads) {
+    load->stop();
+    EXPECT_THAT(load->failures(), testing::IsEmpty());
+    EXPECT_GT(load->answered(), 10);
+  }
+}
+
+TEST_F(Upgrade, StandaloneTakesOverFromStandalone) {
+  auto running = standalone("one");
+  ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
+  Load load(running->port, Load::Kind::kConnectionEach);
+  auto next = standalone("two");
+  ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+  EXPECT_EQ(next->port, running->port);
+  EXPECT_EQ(running->process.wait_exit(), 0);
+  load.stop();
+  EXPECT_THAT(load.failures(), testing::IsEmpty());
+}
+
+TEST_F(Upgrade, WhatIsInFlightEndsWithTheOldProcess) {
+  const ListeningSocket slow;
+  dir_.put("config.yaml", base_config(slow.port) + "---\n" + route_config("a", "/a"));
+  ASSERT_EQ(run_command({"edgectl", "compile", "-f", dir_ / "config.yaml", "-o", dir_ / "p.edgeprog", "--endpoints-out",
+                         dir_ / "endpoints.json"})
+                .code,
+            0);
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "");
+  const test::Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr};
+  test::Connection client(*test::Connection::dial(static_cast<std::uint16_t>(running->port)), deadline);
+  ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n").ok());
+  test::Connection backend(slow.accept_one(), deadline);
+  ASSERT_TRUE(backend.receive_until("\r\n\r\n").ok());
+  ASSERT_TRUE(backend.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n").ok());
+  ASSERT_TRUE(client.receive_until("one\r\n").ok());
+
+  auto next = agent();
+  ASSERT_NE(next->wait_ready(), "");
+  ASSERT_TRUE(running->process.wait_err("draining"));
+  ASSERT_TRUE(backend.send("3\r\ntwo\r\n0\r\n\r\n").ok());
+  const auto rest = client.receive_until("0\r\n\r\n");
+  ASSERT_TRUE(rest.ok());
+  EXPECT_THAT(*rest, HasSubstr("two"));
+  EXPECT_EQ(running->process.wait_exit(), 0);
+}
+
+TEST_F(Upgrade, ASuccessorThatFailsChangesNothing) {
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "");
+  const std::string program = dir_.get("p.edgeprog");
+  dir_.put("p.edgeprog", "no program");
+  EXPECT_EQ(agent()->process.wait_exit(), 1);
+  EXPECT_EQ(curl(running->port, "/a"), "200 one got GET /a");
+  dir_.put("p.edgeprog", program);
+  auto next = agent();
+  ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+  EXPECT_EQ(next->port, running->port);
+  EXPECT_EQ(running->process.wait_exit(), 0);
+}
+
+TEST_F(Upgrade, TheSocketIsThisUsersAlone) {
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "");
+  struct stat there{};
+  ASSERT_EQ(::lstat((dir_ / "upgrade.sock").c_str(), &there), 0);
+  EXPECT_EQ(there.st_mode & 0777, 0600U);
+  // A socket that a process left behind when it was killed is no obstacle; a file of somebody's is left alone.
+  running->process.send_signal(SIGKILL);
+  EXPECT_EQ(running->process.wait_exit(), 128 + SIGKILL);
+  auto next = agent();
+  EXPECT_NE(next->wait_ready(), "");
+  dir_.put("file", "precious");
+  auto other = agent("file");
+  EXPECT_TRUE(other->process.wait_err("is not a socket") || other->process.wait_err("upgrade socket"));
+  EXPECT_EQ(dir_.get("file"), "precious");
+}
+
+}  // namespace
+}  // namespace edge::tests
