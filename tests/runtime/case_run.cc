@@ -1,5 +1,6 @@
 #include "tests/runtime/case_run.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/units.h"
@@ -90,6 +91,11 @@ std::string get(const std::string& path, const std::string& field) {
 
 }  // namespace
 
+bool goes_over_http2(const CaseFile& file) {
+  return std::any_of(file.sections.begin(), file.sections.end(),
+                     [](const Section& section) { return section.kind == "over" && section.argument == "http2"; });
+}
+
 CaseRun::~CaseRun() {
   stage_.abort();
   for (const auto& upstream : upstreams_) upstream->join();
@@ -163,6 +169,15 @@ Result<std::uint16_t> CaseRun::port(const std::string& listener) const {
   return failure("no such listener: " + listener);
 }
 
+Result<int> CaseRun::dial(std::uint16_t port) {
+  if (spoken_ == Spoken::kHttp1) return Connection::dial(port);
+  int fd = -1;
+  auto bridge = Http2Bridge::open(port, fd);
+  if (!bridge) return bridge.error();
+  bridges_.push_back(std::move(*bridge));
+  return fd;
+}
+
 void CaseRun::drain() {
   drainer_ = std::thread([this] {
     if (!server_->drain(std::chrono::seconds(10))) stage_.fail("the drain did not end in time");
@@ -232,7 +247,7 @@ Status Client::connect(const std::string& argument) {
   const auto [name, listener] = split_word(argument);
   const Result<std::uint16_t> port = run_.port(listener);
   if (!port) return port.error();
-  const Result<int> fd = Connection::dial(*port);
+  const Result<int> fd = run_.dial(*port);
   if (!fd) return fd.error();
   adopt(name.empty() ? std::to_string(++connected_) : name, *fd);
   return {};

@@ -10,12 +10,18 @@
 
 #include "tests/support/actor.h"
 #include "tests/support/case_file.h"
+#include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
 #include "tests/support/upstream.h"
 
 namespace edge::test {
 
 class CaseRun;
+
+/// What the clients of a run speak with the proxy; their scripts are of HTTP/1.1 either way.
+enum class Spoken { kHttp1, kHttp2 };
+/// Whether a case has the section `== over http2`.
+bool goes_over_http2(const CaseFile& file);
 
 /// The client's own commands: connections to the proxy, and what an operator does to it meanwhile.
 class Client : public Actor {
@@ -42,7 +48,8 @@ class Client : public Actor {
 
 class CaseRun {
  public:
-  explicit CaseRun(const CaseFile& file) : file_(file), stage_(std::chrono::seconds(20)) {}
+  explicit CaseRun(const CaseFile& file, Spoken spoken = Spoken::kHttp1)
+      : file_(file), spoken_(spoken), stage_(std::chrono::seconds(20)) {}
   ~CaseRun();
 
   /// Empty: the case holds.
@@ -50,6 +57,8 @@ class CaseRun {
 
   Status install(const std::string& config_name);
   Result<std::uint16_t> port(const std::string& listener) const;
+  /// A client's socket to that port, for text of HTTP/1.1.
+  Result<int> dial(std::uint16_t port);
   runtime::Server& server() { return *server_; }
   Upstream* upstream(const std::string& name) const;
   /// Drains on a thread of its own; `drained` is signalled after.
@@ -64,11 +73,13 @@ class CaseRun {
   const Section* find(const std::string& kind, const std::string& argument) const;
 
   const CaseFile& file_;
+  const Spoken spoken_;
   Stage stage_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::map<std::string, std::uint16_t> ports_;
   std::unique_ptr<runtime::Server> server_;
   std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::unique_ptr<Http2Bridge>> bridges_;
   std::thread drainer_;
 };
 

@@ -30,6 +30,25 @@ TEST_P(Runtime, Case) {
   EXPECT_EQ(failure, "") << GetParam();
 }
 
+/// Those that say so go over HTTP/2 as well.
+class RuntimeOverHttp2 : public testing::TestWithParam<std::string> {};
+
+TEST_P(RuntimeOverHttp2, Case) {
+  const Result<CaseFile> file = read_case(GetParam());
+  ASSERT_TRUE(file.ok()) << file.error().text;
+  const std::string failure = CaseRun(*file, Spoken::kHttp2).run();
+  EXPECT_EQ(failure, "") << GetParam();
+}
+
+std::vector<std::string> http2_case_paths() {
+  std::vector<std::string> paths;
+  for (const std::string& path : case_paths()) {
+    const Result<CaseFile> file = read_case(path);
+    if (file.ok() && goes_over_http2(*file)) paths.push_back(path);
+  }
+  return paths;
+}
+
 std::string name_of(const testing::TestParamInfo<std::string>& info) {
   std::string name = std::filesystem::path(info.param).stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
@@ -37,6 +56,7 @@ std::string name_of(const testing::TestParamInfo<std::string>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Runtime, testing::ValuesIn(case_paths()), name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverHttp2, testing::ValuesIn(http2_case_paths()), name_of);
 
 TEST(RuntimeCases, AreFound) { EXPECT_GE(case_paths().size(), 20u) << "run from the source directory"; }
 
