@@ -1,6 +1,7 @@
 #include "agent/install.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace edge::agent {
 
@@ -14,11 +15,20 @@ program::EndpointSet united(const program::EndpointSet& next, const program::End
   return both;
 }
 
+program::SecretSet united(const program::SecretSet& next, const program::SecretSet& previous) {
+  program::SecretSet both;
+  const auto by_name = [](const program::NamedSecret& a, const program::NamedSecret& b) {
+    return std::tie(a.name_space, a.name) < std::tie(b.name_space, b.name);
+  };
+  std::ranges::set_union(next.secrets, previous.secrets, std::back_inserter(both.secrets), by_name);
+  return both;
+}
+
 Installer::Installer(runtime::Server& server, std::optional<program::VerifyKey> key)
     : server_(server), key_(std::move(key)) {}
 
 Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
-                                            const program::EndpointSet& endpoints) {
+                                            const program::EndpointSet& endpoints, const program::SecretSet& secrets) {
   const std::shared_ptr<const runtime::LoadedProgram> running = server_.program();
   auto view =
       program::read(std::move(bytes), running ? &running->view() : nullptr, program::Databases::kHashWhenSearched);
@@ -26,17 +36,24 @@ Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<st
   if (running && view->hash() == running->hash()) {
     if (endpoints != endpoints_) server_.set_endpoints(endpoints);
     endpoints_ = endpoints;
+    if (secrets != secrets_) server_.set_secrets(secrets);
+    secrets_ = secrets;
     return Outcome::kUnchanged;
   }
   auto loaded = runtime::LoadedProgram::load(std::move(*view), key_ ? &*key_ : nullptr, running);
   if (!loaded) return loaded.error();
   server_.set_endpoints(united(endpoints, endpoints_));
+  const program::SecretSet both = united(secrets, secrets_);
+  if (both != secrets_) server_.set_secrets(both);
   if (Status status = server_.install(std::move(*loaded)); !status) {
     server_.set_endpoints(endpoints_);
+    if (both != secrets_) server_.set_secrets(secrets_);
     return status.error();
   }
   server_.set_endpoints(endpoints);
   endpoints_ = endpoints;
+  if (both != secrets) server_.set_secrets(secrets);
+  secrets_ = secrets;
   return running ? Outcome::kReplaced : Outcome::kFirst;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "program/endpoints.h"
+#include "program/secrets.h"
 #include "program/sign.h"
 #include "runtime/session/server.h"
 
@@ -21,18 +22,22 @@ class Installer {
   Installer(runtime::Server& server, std::optional<program::VerifyKey> key);
 
   enum class Outcome { kUnchanged, kFirst, kReplaced };
-  /// Makes `bytes` the running program and `endpoints` its addresses. On failure the running program stays as it is.
-  /// Backends of the old program keep their addresses until the new one has taken over, so that no request finds a
-  /// backend without endpoints in between.
-  Result<Outcome> apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints);
+  /// Makes `bytes` the running program, `endpoints` its addresses and `secrets` the values that it names. On failure
+  /// the running program stays as it is. Backends and listeners of the old program keep what they have until the new
+  /// one has taken over, so that no request finds a backend without endpoints in between, and no client a listener
+  /// without its certificate.
+  Result<Outcome> apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                        const program::SecretSet& secrets);
 
  private:
   runtime::Server& server_;
   std::optional<program::VerifyKey> key_;
   program::EndpointSet endpoints_;
+  program::SecretSet secrets_;
 };
 
-/// Backends of `next`, and those of `previous` that are not in it.
+/// What is in `next`, and what of `previous` is not in it.
 program::EndpointSet united(const program::EndpointSet& next, const program::EndpointSet& previous);
+program::SecretSet united(const program::SecretSet& next, const program::SecretSet& previous);
 
 }  // namespace edge::agent

@@ -1,5 +1,6 @@
 #include "agent/service.h"
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -195,16 +196,18 @@ std::optional<AdminReply> Service::metrics(std::string_view path) const {
   return AdminReply{200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(server_->stats(), counts_, program_)};
 }
 
-Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints) {
+Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                      const program::SecretSet& secrets) {
   const std::lock_guard installing(install_mutex_);
   if (draining_) return Error{ErrorCode::kCancelled, "draining"};
-  auto outcome = installer_->apply(std::move(bytes), endpoints);
+  auto outcome = installer_->apply(std::move(bytes), endpoints, secrets);
   if (!outcome) {
     message("the program was refused: " + outcome.error().text);
     const std::lock_guard lock(state_mutex_);
     ++counts_.refused;
     return outcome.error();
   }
+  tell_secret_faults();
   if (*outcome == Installer::Outcome::kUnchanged) return {};
   const std::string hash = program::to_hex(server_->program()->hash());
   {
@@ -217,6 +220,15 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
   tell_listeners();
   cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
   return {};
+}
+
+// Only what is new: a program a second would else say the same each time.
+void Service::tell_secret_faults() {
+  std::vector<std::string> faults = server_->secret_faults();
+  for (const std::string& fault : faults) {
+    if (std::ranges::find(secret_faults_, fault) == secret_faults_.end()) message(fault);
+  }
+  secret_faults_ = std::move(faults);
 }
 
 void Service::tell_listeners() const {

@@ -47,7 +47,8 @@ class Service {
   /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program, once its
   /// listeners are bound, `programmed program=<hash>` for later ones; failures on stderr. From one thread alone.
   /// kCancelled once it drains.
-  Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints);
+  Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+               const program::SecretSet& secrets);
 
   /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends the process at once.
   /// \returns the exit code.
@@ -67,6 +68,7 @@ class Service {
   std::optional<AdminReply> debug_program() const;
   std::optional<AdminReply> metrics(std::string_view path) const;
   void tell_listeners() const;
+  void tell_secret_faults();
 
   ServiceOptions options_;
   std::unique_ptr<runtime::Server> server_;
@@ -75,8 +77,9 @@ class Service {
   std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
-  mutable std::mutex state_mutex_;  ///< guards what the admin thread reads
-  std::string program_;             ///< hash of the running program, hex
+  mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
+  std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
+  std::string program_;                     ///< hash of the running program, hex
   InstallCounts counts_;
   std::unique_ptr<AdminServer> admin_;      ///< its handlers use everything above
   std::unique_ptr<UpgradeSocket> upgrade_;  ///< last: it ends the one before

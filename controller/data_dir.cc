@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxKeyBytes = 64 << 10;
 constexpr std::size_t kMaxEndpointBytes = 64 << 20;
+constexpr std::size_t kMaxSecretBytes = std::size_t{256} << 20;
 
 }  // namespace
 
@@ -51,6 +52,10 @@ Status DataDir::store(const StoredProgram& stored) const {
       !status) {
     return status;
   }
+  const std::string secrets = program::write_secrets(stored.secrets);
+  if (Status status = write_file(path_ + "/secrets.json", std::string_view(secrets), FileAccess::kOwnerOnly); !status) {
+    return status;
+  }
   return write_file(path_ + "/program.edgeprog", std::span(*stored.program), FileAccess::kOwnerOnly);
 }
 
@@ -61,7 +66,17 @@ Result<StoredProgram> DataDir::last() const {
   if (!text) return text.error();
   auto endpoints = program::read_endpoints(*text);
   if (!endpoints) return endpoints.error();
-  return StoredProgram{std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), std::move(*endpoints)};
+  // A run of a version that knew none left no file.
+  program::SecretSet secrets;
+  if (const auto values = read_file(path_ + "/secrets.json", kMaxSecretBytes)) {
+    auto read = program::read_secrets(*values);
+    if (!read) return read.error();
+    secrets = std::move(*read);
+  } else if (values.error().code != ErrorCode::kNotFound) {
+    return values.error();
+  }
+  return StoredProgram{std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), std::move(*endpoints),
+                       std::move(secrets)};
 }
 
 }  // namespace edge::controller

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "program/endpoints.h"
+#include "program/secrets.h"
 #include "program/sign.h"
 
 namespace edge::controller {
@@ -16,6 +17,7 @@ namespace edge::controller {
 struct StoredProgram {
   std::shared_ptr<const std::vector<std::byte>> program;
   program::EndpointSet endpoints;
+  program::SecretSet secrets{};
 };
 
 class DataDir {

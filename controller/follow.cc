@@ -42,6 +42,7 @@ struct Follower::Attempt {
   SourceMap sources;
   Diagnostics diagnostics;
   program::EndpointSet endpoints;
+  program::SecretSet secrets;
   std::optional<compiler::Artifact> artifact;
 };
 
@@ -106,6 +107,7 @@ Follower::Attempt Follower::compile(const Texts& texts) {
       [this](Span span) { return span.somewhere() ? documents_.place(workspace_.document(span.source), span) : span; });
   attempt.diagnostics.finish(attempt.sources);
   attempt.endpoints = workspace_.endpoints();
+  attempt.secrets = workspace_.secrets();
   return attempt;
 }
 
@@ -139,6 +141,7 @@ Update Follower::build(const Texts& texts) {
   if (attempt.artifact) {
     update.program = attempt.artifact->bytes;
     update.endpoints = std::move(attempt.endpoints);
+    update.secrets = std::move(attempt.secrets);
   } else {
     report += "no program could be compiled\n";
   }

@@ -20,6 +20,7 @@
 #include "compiler/workspace.h"
 #include "controller/followed_documents.h"
 #include "program/endpoints.h"
+#include "program/secrets.h"
 
 namespace edge::controller {
 
@@ -28,6 +29,7 @@ struct Update {
   /// Null when nothing could be compiled: what runs should go on.
   std::shared_ptr<const std::vector<std::byte>> program;
   program::EndpointSet endpoints;
+  program::SecretSet secrets{};
   /// Whether all of the configuration is in `program`, as it is on disk now.
   bool clean = false;
   /// What the user should know, as text for stderr. Empty when there is nothing new to tell.

@@ -69,6 +69,7 @@ Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& 
   compiled->artifact = compiler.compile(config, compiled->diagnostics);
   compiled->diagnostics.finish(compiled->sources);
   compiled->endpoints = std::move(config.endpoints);
+  compiled->secrets = std::move(config.secrets);
   if (compiled->artifact) {
     auto& statuses = compiled->artifact->statuses;
     config.statuses.insert(config.statuses.end(), statuses.begin(), statuses.end());

@@ -17,8 +17,9 @@ namespace edge::edgectl {
 struct Compiled {
   SourceMap sources;
   Diagnostics diagnostics;
-  compiler::LinkedConfig config;  ///< less its endpoints
+  compiler::LinkedConfig config;  ///< less its endpoints and secrets
   program::EndpointSet endpoints;
+  program::SecretSet secrets;
   std::optional<compiler::Artifact> artifact;
 };
 

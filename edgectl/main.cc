@@ -62,6 +62,10 @@ cli::Program table() {
                      {.name = "endpoints-out",
                       .value = "FILE",
                       .help = "Also write the endpoints of the backends, as edge-agent --endpoints takes them"},
+                     {.name = "secrets-out",
+                      .value = "FILE",
+                      .help = "Also write the values of the secrets that are named, as edge-agent --secrets takes "
+                              "them; readable by the owner alone"},
                      {.name = "target",
                       .value = "CPU",
                       .help = "CPU of the native code",

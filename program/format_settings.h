@@ -51,12 +51,19 @@ static_assert(sizeof(SchemeRedirectRecord) == 24);
 enum class TlsMode : std::uint32_t { kTerminate = 1, kPassthrough = 2 };
 enum class TlsVersion : std::uint32_t { k12 = 12, k13 = 13 };
 
+/// Of clients. Asked for without an authority nobody has one that does.
+enum ClientCertificateNeed : std::uint32_t {
+  kNoClientCertificate = 0,
+  kNeedsClientCertificate = 1,
+  kOptionalClientCertificate = 2,  ///< one that is shown must do
+};
+
 struct ListenerTlsRecord {
   TlsMode mode;
   TlsVersion min_version;
   ArrayRef<SecretRecord> certificates;        ///< none: no handshake succeeds
   ArrayRef<SecretRecord> client_authorities;  ///< of which a client's certificate must be
-  std::uint32_t needs_client_certificate;     ///< 1: without an authority too, and then nobody has one that does
+  ClientCertificateNeed client_certificate;
   std::uint32_t reserved;
 };
 static_assert(sizeof(ListenerTlsRecord) == 32);

@@ -326,7 +326,8 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const Listener
                            .word("mode", tls->mode == TlsMode::kTerminate ? "Terminate" : "Passthrough")
                            .word("minVersion", tls->min_version == TlsVersion::k12 ? "TLS1.2" : "TLS1.3")
                            .secrets("certificates", tls->certificates)
-                           .flag("needsClientCertificate", tls->needs_client_certificate != 0)
+                           .flag("needsClientCertificate", tls->client_certificate == kNeedsClientCertificate)
+                           .flag("optionalClientCertificate", tls->client_certificate == kOptionalClientCertificate)
                            .secrets("clientAuthorities", tls->client_authorities)
                            .take());
   }

@@ -15,6 +15,8 @@ constexpr Field kValidationFields[] = {
             "Secrets with the key ca.crt; a client's certificate must come from one of them.")
         .at_most(16)
         .needed(),
+    boolean("optional", "Whether clients without a certificate are served too; one that is shown must do all the same.")
+        .defaults_to("false"),
 };
 constexpr Object kValidation{kValidationFields};
 
@@ -24,7 +26,7 @@ constexpr Field kTlsFields[] = {
     objects("certificateRefs", kSecretRef, "Secrets with certificates, chosen by the name that the client asks for.")
         .at_most(64)
         .or_as("spec.listeners.tls.secretRef"),
-    object("clientValidation", kValidation, "Mutual TLS: only clients with a certificate are served."),
+    object("clientValidation", kValidation, "Mutual TLS: clients show a certificate."),
     string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
 };

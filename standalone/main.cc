@@ -36,14 +36,14 @@ class Programmer {
     if (update.program == nullptr) {
       return service_.message(compiled_ || restored_ ? "keeps what it serves now" : "serves nothing yet");
     }
-    if (Status status = service_.apply(update.program, update.endpoints); !status) {
+    if (Status status = service_.apply(update.program, update.endpoints, update.secrets); !status) {
       // A first program that cannot be put to work (a port that is taken, mostly): whoever started us has to know.
       if (!compiled_ && !restored_) service_.stop(cli::kExitFindings);
       return;
     }
     compiled_ = true;
     if (!update.clean) return service_.message("serves what works; correct the faults above");
-    if (Status status = data_.store({update.program, update.endpoints}); !status) {
+    if (Status status = data_.store({update.program, update.endpoints, update.secrets}); !status) {
       service_.message("the program could not be stored: " + status.error().text);
     }
   }
@@ -56,7 +56,7 @@ class Programmer {
       if (last.error().code != ErrorCode::kNotFound) service_.message("no stored program: " + last.error().text);
       return false;
     }
-    if (!service_.apply(last->program, last->endpoints)) return false;
+    if (!service_.apply(last->program, last->endpoints, last->secrets)) return false;
     service_.message("serves the last program without faults; correct the faults above");
     restored_ = true;
     return true;

@@ -19,6 +19,11 @@ program::CompressionRecord compression_record(SectionBuilder& builder, const Com
           0};
 }
 
+program::ClientCertificateNeed client_certificate_need(const ListenerTls& tls) {
+  if (!tls.needs_client_certificate) return program::kNoClientCertificate;
+  return tls.client_certificate_optional ? program::kOptionalClientCertificate : program::kNeedsClientCertificate;
+}
+
 program::ListenerTlsRecord tls_record(SectionBuilder& builder, const ListenerTls& tls) {
   std::vector<program::SecretRecord> certificates;
   for (const CertificateName& certificate : tls.certificates)
@@ -27,7 +32,7 @@ program::ListenerTlsRecord tls_record(SectionBuilder& builder, const ListenerTls
           tls.min_version == TlsVersion::k12 ? program::TlsVersion::k12 : program::TlsVersion::k13,
           builder.array(certificates),
           store_secrets(builder, tls.client_authorities),
-          tls.needs_client_certificate ? 1U : 0U,
+          client_certificate_need(tls),
           0};
 }
 

@@ -21,7 +21,7 @@ class Collector {
   }
 
   void add(const SecretKey& named) {
-    if (named.name.starts_with(kConfigMapPrefix)) return add_config_map(named);
+    if (named.name.starts_with(model::kConfigMapPrefix)) return add_config_map(named);
     add(named.name_space, named.name, named.key);
   }
   void add(const std::vector<SecretKey>& all) {
@@ -45,7 +45,7 @@ class Collector {
     }
   }
   void add_config_map(const SecretKey& named) {
-    const std::string_view name = std::string_view(named.name).substr(kConfigMapPrefix.size());
+    const std::string_view name = std::string_view(named.name).substr(model::kConfigMapPrefix.size());
     for (const model::ConfigMap& map : config_maps_) {
       if (map.metadata.name_space == named.name_space && map.metadata.name == name && map.authorities != nullptr) {
         keep(named.name_space, named.name, named.key, map.authorities);

@@ -161,7 +161,10 @@ Lines settings_lines(const LinkedListener& listener) {
     for (const CertificateName& name : tls->certificates) {
       lines.push_back("certificate " + name.name_space + "/" + name.name);
     }
-    if (tls->needs_client_certificate) lines.emplace_back("client certificate needed");
+    if (tls->needs_client_certificate) {
+      lines.emplace_back(tls->client_certificate_optional ? "client certificate optional"
+                                                          : "client certificate needed");
+    }
     for (const SecretKey& authority : tls->client_authorities) {
       lines.push_back("client authority " + secret_text(authority));
     }

@@ -98,15 +98,6 @@ void no_endpoints(const model::ProxyBackend& backend, const model::Service& serv
        .fix = "add an EndpointSlice with the label `kubernetes.io/service-name: " + service.metadata.name + "`"});
 }
 
-/// This version speaks plain text alone, and plain text is not what was asked for: without endpoints requests are
-/// answered 503, and nothing leaves.
-void keep_from_plain_text(const model::ProxyBackend& backend, BackendLink& link, Findings& findings) {
-  link.endpoints.endpoints.clear();
-  const std::string message = "TLS to the endpoints is not served by this version; requests are answered 503";
-  fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
-  not_served(backend.metadata, backend.tls->server_name.span, "spec.tls", message, findings.diagnostics);
-}
-
 /// What a Service says of its port (KEP-3726, GEP-1911), and the short names that others use.
 bool speaks_http2(const model::ServicePort& port) {
   return port.protocol == "kubernetes.io/h2c" || port.protocol == "h2c" || port.protocol == "http2" ||
@@ -164,7 +155,6 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
   if (!backend.protocol && speaks_http2(*port)) link.backend.protocol = program::BackendProtocol::kHttp2;
   link.backend.tls = std::move(tls);
   if (link.endpoints.endpoints.empty()) no_endpoints(backend, service, findings);
-  if (backend.tls) keep_from_plain_text(backend, link, findings);
   return link;
 }
 

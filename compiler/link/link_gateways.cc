@@ -186,12 +186,6 @@ class GatewayLinker {
     ListenerState& state = states_[gateway_index][index];
     const program::Protocol protocol = protocol_of(listener.protocol.value);
     const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
-    if (state.reason.empty() && protocol == program::Protocol::kHttps) {
-      not_served(gateway.metadata, listener.protocol.span, listener_field(index, "protocol"),
-                 "listeners of protocol HTTPS are not served by this version; its port stays closed", diagnostics_);
-      fail(status.conditions, condition::kProgrammed, reason::kNotServed,
-           "listeners of protocol HTTPS are not served by this version");
-    }
     // What is wrong with its certificates is worth knowing whether it is served or not.
     std::optional<ListenerTls> tls_settings;
     if (encrypted) tls_settings = tls(gateway, index, findings, status);
@@ -265,6 +259,7 @@ class GatewayLinker {
       linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
     }
     linked.needs_client_certificate = !written->client_authorities.empty();
+    linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
     for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
       const model::Reference& reference = written->client_authorities[i];
       const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";

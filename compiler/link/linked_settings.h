@@ -66,6 +66,8 @@ struct ListenerTls {
   std::vector<CertificateName> certificates{};
   /// Whether clients must show a certificate of one of these authorities (`ca.crt`); with none of them nobody can.
   bool needs_client_certificate = false;
+  /// With the former: who comes without one is served as well.
+  bool client_certificate_optional = false;
   std::vector<SecretKey> client_authorities{};
 };
 

@@ -40,9 +40,6 @@ SecretFault check_secret(const model::Metadata& from, const model::Reference& re
                          const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
                          Findings& findings);
 
-/// A ConfigMap stands among the secrets under a name that no Secret can have.
-inline constexpr std::string_view kConfigMapPrefix = "configmap/";
-
 /// What a configuration names, with the values: of what is not there nothing.
 program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector<model::Secret>& secrets,
                                    const std::vector<model::ConfigMap>& config_maps);

@@ -30,9 +30,10 @@ std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& r
   if (!tls) return std::nullopt;
   Tls out{.span = tls.span(), .mode = tls.text("mode"), .min_version = tls.text("minVersion")};
   tls.entries("certificateRefs", [&](const Fields& entry) { out.certificates.push_back(entry.reference()); });
-  tls.object("clientValidation").entries("caCertificateRefs", [&](const Fields& entry) {
-    out.client_authorities.push_back(entry.reference());
-  });
+  const Fields validation = tls.object("clientValidation");
+  validation.entries("caCertificateRefs",
+                     [&](const Fields& entry) { out.client_authorities.push_back(entry.reference()); });
+  if (const auto optional = validation.boolean("optional")) out.client_certificate_optional = optional->value;
   const Fields secret = tls.object("secretRef");
   if (!secret) return out;
   if (out.certificates.empty()) {

@@ -47,6 +47,7 @@ struct Tls {
   bool short_form = false;  ///< written as secretRef
   /// Of clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
+  bool client_certificate_optional = false;
   Maybe<std::string> mode{};
   Maybe<std::string> min_version{};
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/model/gateway.h"
@@ -120,6 +121,9 @@ struct Namespace {
   Metadata metadata;
   std::vector<NameValue> labels{};
 };
+
+/// Where a reference to a ConfigMap stands among those to Secrets: no Secret has such a name.
+inline constexpr std::string_view kConfigMapPrefix = "configmap/";
 
 /// Names of keys, and what stands under `ca.crt`.
 struct ConfigMap {

@@ -165,7 +165,10 @@ void ServiceBackends::apply_tls(model::ProxyBackend& backend, const model::Servi
   }
   if (chosen == nullptr) return;
   model::BackendTls tls{.server_name = chosen->hostname, .system_roots = chosen->well_known.has_value()};
-  for (const model::ObjectRef& authority : chosen->authorities) tls.authorities.push_back(authority.to);
+  for (const model::ObjectRef& authority : chosen->authorities) {
+    model::Reference& named = tls.authorities.emplace_back(authority.to);
+    if (authority.kind == "ConfigMap") named.name.value = std::string(model::kConfigMapPrefix) + named.name.value;
+  }
   tls.refused = !authorities_known(*chosen);
   if (chosen->alternative_names.somewhere()) {
     tls.refused = true;

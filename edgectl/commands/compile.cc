@@ -88,6 +88,13 @@ int compile(const cli::Arguments& arguments) {
       return failed(status.error().text);
     }
   }
+  if (arguments.has("secrets-out")) {
+    const std::string text = program::write_secrets(result.secrets);
+    if (Status status = write_file(arguments.one("secrets-out"), std::string_view(text), FileAccess::kOwnerOnly);
+        !status) {
+      return failed(status.error().text);
+    }
+  }
   const std::string& cache_fault = result.artifact->stats.cache_fault;
   const bool asked = arguments.has("cache-dir") || arguments.has("timings");
   if (asked && !cache_fault.empty()) cli::write_text(stderr, cache_fault + "\n");

@@ -166,11 +166,11 @@ RecordLayer::Handshake RecordLayer::handshake(Channel& channel) {
   // What the peer is told of a failure goes out all the same.
   const bool connected = flush(channel);
   if (failed_ || !connected) return Handshake::kFailed;
-  if (error == SSL_ERROR_WANT_READ) {
-    channel.exhausted();
-    return unsent_.empty() ? Handshake::kRead : Handshake::kWrite;
-  }
+  if (error == SSL_ERROR_WANT_READ) channel.exhausted();
+  // Asks the channel to wait for room.
+  if (!unsent_.empty()) channel.send({});
   if (!unsent_.empty()) return Handshake::kWrite;
+  if (error == SSL_ERROR_WANT_READ) return Handshake::kRead;
   if (client_ != nullptr && !accepts_peer()) return Handshake::kFailed;
   sites_.reset();
   site_ = nullptr;

@@ -15,6 +15,10 @@ struct Counters {
   /// By class: 1xx..5xx at 1..5.
   std::array<net::Counter, 6> responses;
   net::Counter upstream_retries;
+  net::Counter tls_handshakes;   ///< that came to an end
+  net::Counter tls_resumed;      ///< of these
+  net::Counter tls_failures;     ///< broken off, by either side or by time
+  net::Counter tls_handshaking;  ///< under way
   /// Connections whose bytes were forwarded unread: TCP, TLS, and what follows an Upgrade.
   net::Counter tunnels;
   net::Counter tunnel_bytes_up;    ///< from clients

@@ -22,6 +22,11 @@ struct Entrance {
 
   /// HTTP from the first byte on.
   bool plain() const { return protocol == program::Protocol::kHttp && !proxy_header; }
+  /// TLS from the first byte on, for us.
+  bool decrypts() const {
+    const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
+    return encrypted && !proxy_header && !looks_for_name;
+  }
   bool raw() const { return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls; }
   /// Whether a peer may send a PROXY header here.
   bool trusts(const LoadedProgram& program, const IpAddress& peer) const;

@@ -15,6 +15,7 @@
 #include "runtime/session/reply.h"
 #include "runtime/session/request_id.h"
 #include "runtime/session/shaping.h"
+#include "runtime/tls/store.h"
 #include "runtime/upstream/backend_pool.h"
 
 namespace edge::runtime {
@@ -24,6 +25,7 @@ namespace edge::runtime {
 struct ThreadProgram {
   std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<const Policies> policies;
+  std::shared_ptr<const TlsStore> tls;
   std::vector<std::shared_ptr<BackendPool>> pools;
   /// By listening slot: index of the BindRecord, kNone where this program listens no more.
   std::vector<std::uint32_t> bind_of_slot;

@@ -14,6 +14,8 @@ FailureAnswer answer_for(FailureKind kind) {
       return {503, "overloaded", "The backend has as many connections as it may have, and its queue is full."};
     case FailureKind::kConnectFailed:
       return {502, "connect-failed", "The backend cannot be reached."};
+    case FailureKind::kTlsFailed:
+      return {502, "tls-failed", "No trusted connection to the backend can be made."};
     case FailureKind::kTryTimeout:
       return {504, "try-timeout", "The backend did not answer in the time of one try."};
     case FailureKind::kUpstreamRefused:

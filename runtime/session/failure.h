@@ -15,6 +15,7 @@ enum class FailureKind : std::uint8_t {
   kCircuitOpen,
   kOverloaded,
   kConnectFailed,
+  kTlsFailed,        ///< no handshake, or none that shows the endpoint to be the one that is meant
   kUpstreamReset,    ///< gone before the response head was complete
   kBadResponse,      ///< a response that RFC 9112 forbids
   kRetriedAnswer,    ///< answered so that it is tried once more; nothing was sent on

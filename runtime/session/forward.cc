@@ -28,6 +28,8 @@ Failure failure_of(AcquireFault fault, bool in_time) {
       return {Origin::kProxy, FailureKind::kOverloaded, true};
     case AcquireFault::kConnect:
       return {Origin::kUpstream, FailureKind::kConnectFailed, true};
+    case AcquireFault::kTls:
+      return {Origin::kUpstream, FailureKind::kTlsFailed, true};
     case AcquireFault::kTimeout:
       return {Origin::kProxy, in_time ? FailureKind::kTryTimeout : FailureKind::kRequestTimeout, true};
     case AcquireFault::kCancelled:
@@ -76,7 +78,8 @@ class Tries {
 
   /// No connection: nothing was sent.
   bool again(const Acquired& acquired) {
-    const bool failed = acquired.fault == AcquireFault::kConnect || acquired.fault == AcquireFault::kTimeout;
+    const bool failed = acquired.fault == AcquireFault::kConnect || acquired.fault == AcquireFault::kTls ||
+                        acquired.fault == AcquireFault::kTimeout;
     if (!failed || !retries_ || !retries_->again(RetryCause::kConnectFailure)) return false;
     wanted_.avoid = acquired.tried;
     return pauses_ = true;

@@ -5,6 +5,7 @@
 #include "net/proxy_protocol.h"
 #include "runtime/match/decide.h"
 #include "runtime/session/session.h"
+#include "runtime/session/tls_handshake.h"
 #include "runtime/session/tunnel.h"
 #include "runtime/session/worker.h"
 
@@ -106,8 +107,11 @@ void Greeting::hand_on() {
     worker_.hand_over(*this, *tunnel);
     return tunnel->start();
   }
-  if (entrance_.looks_for_name && listener == nullptr) return refuse_name();
-  client_.close();
+  const auto& sites = program_->tls->sites(entrance_.bind);
+  if (sites == nullptr || (entrance_.looks_for_name && listener == nullptr)) return refuse_name();
+  auto* handshake = new TlsHandshake(worker_, std::move(connection_), client_.release().fd, sites);
+  worker_.hand_over(*this, *handshake);
+  handshake->start();
 }
 
 void Greeting::refuse_name() {

@@ -27,6 +27,12 @@ using net::http1::RequestHead;
 
 Reply bad_request(std::string_view reason, std::string_view text) { return {400, reason, text, {}, true}; }
 
+// What the handshake asked of the client was one listener's (RFC 9110 §15.5.20); another may ask for more. Without SNI
+// it was that of the listener for every other name.
+bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_view host, std::string_view server_name) {
+  return host != server_name && find_listener(program, bind, host) != find_listener(program, bind, server_name);
+}
+
 Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
 
 std::uint64_t client_key(const IpAddress& client) {
@@ -123,6 +129,9 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
   if (arrival.bind == program::kNone) return no_route();
 
   const LoadedProgram& program = *exchange.program->program;
+  if (connection_.secure() && misdirected(program, arrival.bind, arrival.host, connection_.tls->server_name)) {
+    return Reply{421, "misdirected", "The host is another listener's than the connection is of.", {}, false};
+  }
   arrival.source = connection_.peer;
   arrival.secure = connection_.secure();
   if (exchange.program->listener_asks[arrival.bind]) {

@@ -56,6 +56,10 @@ struct Server::Impl {
   mutable std::mutex mutex;  // of what follows, for readers on other threads
   std::vector<Slot> slots;
   std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<const program::SecretSet> secrets = std::make_shared<const program::SecretSet>();
+  std::shared_ptr<net::tls::TicketKeys> tickets = std::make_shared<net::tls::TicketKeys>();
+  std::shared_ptr<const Policies> policies;
+  std::shared_ptr<const TlsStore> tls;
   /// Of the process before us, until the first program.
   std::vector<ListeningSockets> adopted;
   bool draining = false;
@@ -126,8 +130,6 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   for (Slot& slot : slots) slot.bind = program::kNone;
   for (std::uint32_t i = 0; i < program->binds().size(); ++i) {
     const program::BindRecord& bind = program->binds()[i];
-    // Not served yet; plain HTTP on its port would be wrong.
-    if (bind.protocol == program::Protocol::kHttps) continue;
     const IpAddress address = address_of(bind);
     auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) {
       return s.open && s.bind == program::kNone && s.any_address == (bind.any_address != 0) && s.address == address &&
@@ -154,10 +156,11 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
 
   impl.shared.backends.configure(program->backends(), program->backends_section());
   const auto policies = std::make_shared<const Policies>(*program);
+  const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
-    worker.take(program, policies, bind_of_slot);
+    worker.take(program, policies, tls, bind_of_slot);
     for (Impl::Opening& opening : openings) {
       for (std::size_t i = index; i < opening.sockets.size(); i += impl.workers.size()) {
         worker.listen(opening.slot, std::move(opening.sockets[i]));
@@ -174,7 +177,27 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   const std::lock_guard lock(impl.mutex);
   impl.slots = std::move(slots);
   impl.program = std::move(program);
+  impl.policies = policies;
+  impl.tls = tls;
   return {};
+}
+
+void Server::set_secrets(const program::SecretSet& secrets) {
+  Impl& impl = *impl_;
+  impl.secrets = std::make_shared<const program::SecretSet>(secrets);
+  if (impl.program == nullptr) return;
+  const auto tls = TlsStore::make(*impl.program, secrets, impl.tickets, impl.tls.get());
+  std::vector<std::uint32_t> bind_of_slot;
+  for (const Slot& slot : impl.slots) bind_of_slot.push_back(slot.bind);
+  impl.on_every_worker(
+      [&](std::size_t, Worker& worker) { worker.take(impl.program, impl.policies, tls, bind_of_slot); });
+  const std::lock_guard lock(impl.mutex);
+  impl.tls = tls;
+}
+
+std::vector<std::string> Server::secret_faults() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->tls == nullptr ? std::vector<std::string>() : impl_->tls->faults();
 }
 
 void Server::set_endpoints(const program::EndpointSet& endpoints) {

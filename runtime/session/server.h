@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "net/socket.h"
 #include "program/endpoints.h"
+#include "program/secrets.h"
 #include "runtime/match/load.h"
 #include "runtime/upstream/backend_status.h"
 
@@ -74,6 +75,11 @@ class Server {
   Status install(std::shared_ptr<const LoadedProgram> program);
   /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
   void set_endpoints(const program::EndpointSet& endpoints);
+  /// Replaces the values of secrets: what handshakes show and check from the next one on. Give them before the program
+  /// that names them.
+  void set_secrets(const program::SecretSet& secrets);
+  /// One line a secret of the running program that is missing or cannot be used. No values.
+  std::vector<std::string> secret_faults() const;
 
   /// Duplicates of all listening sockets: connections that wait in their queues belong to whoever accepts them.
   std::vector<ListeningSockets> share_listeners();

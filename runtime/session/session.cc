@@ -202,7 +202,11 @@ net::Task<void> Session::finish(Next how) {
   }
   const bool unread = how == Next::kLinger || !inlet_.empty() || client_.readable();
   inlet_.drop();
-  if (!unread) co_return;
+  if (!unread) {
+    // A layer has an end of its own to tell; the socket's close tells the kernel's.
+    if (client_.layer() != nullptr) client_.finish();
+    co_return;
+  }
   const net::Time until = worker_.loop().now() + kLingerTime;
   bool open = client_.finish();
   for (std::size_t dropped = 0; open && dropped < kLingerBytes;) {

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 
 #include "runtime/session/greeting.h"
+#include "runtime/session/tls_handshake.h"
 
 namespace edge::runtime {
 namespace {
@@ -82,7 +83,7 @@ Worker::Worker(SharedState& shared)
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
       http2_({head_limits(shared.options)}, random_.next()),
-      pools_(loop_, shared.backends, random_.next()) {
+      pools_(loop_, shared.backends, record_room_, random_.next()) {
   // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
   program_ = ProgramPin(new ThreadProgram);
   read_wall_clock();
@@ -117,10 +118,11 @@ void Worker::call(const std::function<void()>& work) {
 }
 
 void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-                  std::vector<std::uint32_t> bind_of_slot) {
+                  std::shared_ptr<const TlsStore> tls, std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
-  next->pools = pools_.apply(program->backends(), shared_.options.upstream_idle_timeout);
+  next->pools = pools_.apply(program->backends(), tls->backends(), shared_.options.upstream_idle_timeout);
   next->policies = std::move(policies);
+  next->tls = std::move(tls);
   next->entrances = entrances_of(*program, bind_of_slot);
   next->bind_of_slot = std::move(bind_of_slot);
   // A session of HTTP that outlives a swap to another protocol finds nothing there.
@@ -184,8 +186,11 @@ void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_
     session->start();
   };
   ClientConnection connection(peer, slot);
-  if (program_->entrances[slot].plain()) [[likely]] {
+  const Entrance& entrance = program_->entrances[slot];
+  if (entrance.plain()) [[likely]] {
     begin(new Session(*this, std::move(connection), {std::move(client), nullptr}, Session::Kind::kConnection));
+  } else if (entrance.decrypts() && program_->tls->sites(entrance.bind) != nullptr) {
+    begin(new TlsHandshake(*this, std::move(connection), std::move(client), program_->tls->sites(entrance.bind)));
   } else {
     begin(new Greeting(*this, std::move(connection), std::move(client)));
   }

@@ -12,6 +12,7 @@
 
 #include "net/http2/server_connection.h"
 #include "net/loop.h"
+#include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
 #include "runtime/policy/rate_limit_table.h"
 #include "runtime/session/counters.h"
@@ -61,7 +62,7 @@ class Worker {
   // On the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
   void take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-            std::vector<std::uint32_t> bind_of_slot);
+            std::shared_ptr<const TlsStore> tls, std::vector<std::uint32_t> bind_of_slot);
   /// One more socket of the slot.
   void listen(std::uint32_t slot, net::Fd listener);
   void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
@@ -82,6 +83,7 @@ class Worker {
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
   ProgramPin pin() const { return program_; }
   EncoderPool& encoders() { return encoders_; }
+  net::tls::RecordRoom& record_room() { return record_room_; }
   SpoolSpace& spool_space() { return shared_.spools; }
   const ServerOptions& options() const { return shared_.options; }
   const bool& draining() const { return draining_; }
@@ -118,6 +120,7 @@ class Worker {
   Scratch scratch_;
   MatchScratch match_scratch_;
   net::http2::ServerEngine http2_;
+  net::tls::RecordRoom record_room_;
   Pools pools_;
   ProgramPin program_;
   /// By slot; mostly one each.

@@ -12,7 +12,8 @@ constexpr net::Duration kFailedLatency = std::chrono::seconds(5);
 
 void UpstreamConnection::unattended(std::uint8_t events) {
   // That it can be written to is still reported once when its first answer came as quickly as the connection.
-  if (idle_ && ((events & net::kRead) != 0 || hung_up())) discard_idle();
+  // And a server may give tickets for the next session at any time (RFC 8446 §4.6.1).
+  if (idle_ && (hung_up() || ((events & net::kRead) != 0 && !silent()))) discard_idle();
 }
 
 void UpstreamConnection::begin(bool weighs_load, bool probe, net::Time now) {
@@ -216,7 +217,8 @@ void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterU
   if (connection->shared_ != nullptr) return end_stream(std::move(connection));
   // Requests that wait on other threads would never get room from us otherwise.
   if (yields()) after = AfterUse::kClose;
-  if (after != AfterUse::kKeep || connection->readable() || connection->hung_up() || endpoint.gone ||
+  const bool speaks = after == AfterUse::kKeep && connection->readable() && !connection->silent();
+  if (after != AfterUse::kKeep || speaks || connection->hung_up() || endpoint.gone ||
       (most != 0 && connection->requests_ >= most) || endpoint.idle_count >= settings_.max_idle_connections) {
     discard(std::move(connection));
     return;
@@ -336,17 +338,21 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   connection->open(loop_, std::move(*fd), net::kRead | net::kWrite);
   const net::Time until = std::min(deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));
   const net::Wake wake = co_await seeking.waiter.wait(until, *connection, net::kWrite);
+  AcquireFault fault = AcquireFault::kConnect;
+  if (wake == net::Wake::kCancelled) fault = AcquireFault::kCancelled;
   if (wake == net::Wake::kReady && net::connect_error(connection->fd()) == 0) {
-    co_return Acquired{std::move(connection), AcquireFault::kNone};
+    fault = AcquireFault::kNone;
+    if (settings_.tls.count != 0) fault = co_await secure(seeking.waiter, *connection, until);
   }
+  if (fault == AcquireFault::kNone) co_return Acquired{std::move(connection), AcquireFault::kNone};
   const net::SocketAddress tried = connection->endpoint().address;
-  if (wake == net::Wake::kCancelled) {
+  if (fault == AcquireFault::kCancelled) {
     release(std::move(connection), AfterUse::kClose);
     co_return Acquired{nullptr, AcquireFault::kCancelled};
   }
   release(std::move(connection), AfterUse::kFailed);
-  const bool late = wake == net::Wake::kTimeout && until == deadline;
-  co_return Acquired{nullptr, late ? AcquireFault::kTimeout : AcquireFault::kConnect, tried};
+  const bool late = fault == AcquireFault::kConnect && until == deadline && loop_.now() >= deadline;
+  co_return Acquired{nullptr, late ? AcquireFault::kTimeout : fault, tried};
 }
 
 }  // namespace edge::runtime

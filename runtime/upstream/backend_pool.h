@@ -15,6 +15,8 @@
 #include "net/http2/client_connection.h"
 #include "net/loop.h"
 #include "net/task.h"
+#include "net/tls/client.h"
+#include "net/tls/record_layer.h"
 #include "program/endpoints.h"
 #include "program/format.h"
 #include "runtime/upstream/backend_state.h"
@@ -31,6 +33,7 @@ enum class AcquireFault : std::uint8_t {
   kCircuitOpen,        ///< 503 `circuit-open`
   kOverloaded,         ///< 503 `overloaded`: connection limit reached and the queue full, or waited too long in it
   kConnect,            ///< 502 `connect-failed`
+  kTls,                ///< 502 `tls-failed`
   kTimeout,            ///< 504: the request's own deadline came first
   kCancelled,
 };
@@ -64,6 +67,7 @@ enum class AfterUse : std::uint8_t {
 struct UpstreamCounts {
   net::Counter connects;
   net::Counter reused;
+  net::Counter tls_failures;
 };
 
 /// What the pools of a thread share.
@@ -71,6 +75,7 @@ struct PoolPlace {
   net::Loop& loop;
   UpstreamCounts& counts;
   net::http2::ClientEngine& http2;
+  net::tls::RecordRoom& records;
 };
 
 class BackendPool final : public std::enable_shared_from_this<BackendPool>, private ConnectionRoom::Member {
@@ -79,12 +84,19 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   static std::shared_ptr<BackendPool> make(const PoolPlace& place, std::shared_ptr<BackendState> state,
                                            std::uint64_t start);
   BackendPool(const PoolPlace& place, std::shared_ptr<BackendState> state, std::uint64_t start)
-      : loop_(place.loop), counts_(place.counts), http2_(place.http2), state_(std::move(state)), balancer_(start) {}
+      : loop_(place.loop),
+        counts_(place.counts),
+        http2_(place.http2),
+        records_(place.records),
+        state_(std::move(state)),
+        balancer_(start) {}
   ~BackendPool();
   BackendPool(const BackendPool&) = delete;
   BackendPool& operator=(const BackendPool&) = delete;
 
   void configure(const program::BackendRecord& record, net::Duration default_idle_timeout);
+  /// How endpoints are called where the settings ask for TLS; null: not at all.
+  void encrypt(std::shared_ptr<const net::tls::ClientContext> context);
   const program::BackendRecord& settings() const { return settings_; }
   BackendState& state() { return *state_; }
   /// Takes over what is known of the endpoints now. Idle connections to those that went away are closed.
@@ -138,6 +150,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
     if (shares()) return connect_shared(std::move(seeking), std::move(endpoint));
     return connect(std::move(seeking), std::move(endpoint));
   }
+  net::Task<AcquireFault> secure(net::Waiter& waiter, UpstreamConnection& connection, net::Time until);
   net::Task<Acquired> connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint);
   net::Task<Acquired> wait_for_room(Seeking seeking);
 
@@ -157,6 +170,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   net::Loop& loop_;
   UpstreamCounts& counts_;
   net::http2::ClientEngine& http2_;
+  net::tls::RecordRoom& records_;
+  std::shared_ptr<const net::tls::ClientContext> tls_;
   const std::shared_ptr<BackendState> state_;
   program::BackendRecord settings_{};
   net::Duration idle_timeout_{};

@@ -43,6 +43,8 @@ class UpstreamConnection final : public net::Channel {
   /// Closed by the peer while idle, or bytes that nobody asked for: either way it is of no use.
   void unattended(std::uint8_t events) override;
   void discard_idle();
+  /// What came was the layer's own affair: nothing is there for a request. False without one.
+  bool silent();
   void begin(bool weighs_load, bool probe, net::Time now);
   void end();
 

@@ -8,6 +8,7 @@
 
 #include "net/clock.h"
 #include "net/socket.h"
+#include "net/tls/client.h"
 #include "runtime/upstream/backend_state.h"
 
 namespace edge::net {
@@ -51,6 +52,8 @@ struct UpstreamEndpoint {
   PeakLatency latency;
   /// Most recently used first. Linked through the connections, so that one can leave from the middle.
   UpstreamConnection* idle = nullptr;
+  /// The last TLS session with it; null before the first.
+  std::shared_ptr<net::tls::Resumption> resumption;
   std::uint32_t idle_count = 0;
   /// HTTP/2: connections that take streams, or did.
   std::vector<SharedConnection*> shared{};

@@ -2,8 +2,9 @@
 
 namespace edge::runtime {
 
-std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::BackendRecord> backends,
-                                                       net::Duration default_idle_timeout) {
+std::vector<std::shared_ptr<BackendPool>> Pools::apply(
+    std::span<const program::BackendRecord> backends,
+    std::span<const std::shared_ptr<const net::tls::ClientContext>> tls, net::Duration default_idle_timeout) {
   std::vector<std::shared_ptr<BackendPool>> result;
   std::unordered_map<std::uint64_t, std::shared_ptr<BackendPool>> next;
   result.reserve(backends.size());
@@ -14,9 +15,10 @@ std::vector<std::shared_ptr<BackendPool>> Pools::apply(std::span<const program::
       pool = known->second;
     } else {
       // Threads begin at different endpoints, so that they do not march in step.
-      pool = BackendPool::make({loop_, counts_, http2_}, backends_.of(record.id), start_);
+      pool = BackendPool::make({loop_, counts_, http2_, records_}, backends_.of(record.id), start_);
     }
     pool->configure(record, default_idle_timeout);
+    pool->encrypt(tls[result.size()]);
     next.emplace(record.id, pool);
     result.push_back(std::move(pool));
   }

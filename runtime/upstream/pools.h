@@ -14,13 +14,14 @@ namespace edge::runtime {
 
 class Pools {
  public:
-  /// `backends` must outlive the pools.
-  Pools(net::Loop& loop, Backends& backends, std::uint64_t start)
-      : loop_(loop), backends_(backends), start_(start), http2_({}) {}
+  /// `backends` and `records` must outlive the pools.
+  Pools(net::Loop& loop, Backends& backends, net::tls::RecordRoom& records, std::uint64_t start)
+      : loop_(loop), backends_(backends), records_(records), start_(start), http2_({}) {}
 
-  /// Makes the pools of a program's backends, in the order of its records. Pools that the program does not name are
-  /// forgotten: they live on in the programs that requests still pin.
+  /// Makes the pools of a program's backends, in the order of its records, each with how it is called over TLS. Pools
+  /// that the program does not name are forgotten: they live on in the programs that requests still pin.
   std::vector<std::shared_ptr<BackendPool>> apply(std::span<const program::BackendRecord> backends,
+                                                  std::span<const std::shared_ptr<const net::tls::ClientContext>> tls,
                                                   net::Duration default_idle_timeout);
   /// After endpoints came or went: connections to those that are gone are closed now, not with the next request.
   void refresh();
@@ -30,6 +31,7 @@ class Pools {
  private:
   net::Loop& loop_;
   Backends& backends_;
+  net::tls::RecordRoom& records_;
   std::uint64_t start_;
   UpstreamCounts counts_;
   /// Of all connections that requests share; these are gone before it.

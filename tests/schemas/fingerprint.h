@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -37,6 +38,8 @@ template <typename... T>
 void put(const std::variant<T...>& value, std::string& out);
 template <typename R, typename P>
 void put(const std::chrono::duration<R, P>& value, std::string& out);
+template <typename T>
+void put(const std::shared_ptr<const T>& value, std::string& out);
 
 template <typename T>
 void put(const Located<T>& value, std::string& out) {
@@ -67,6 +70,15 @@ void put(const std::variant<T...>& value, std::string& out) {
 template <typename R, typename P>
 void put(const std::chrono::duration<R, P>& value, std::string& out) {
   out += std::to_string(value.count());
+}
+
+template <typename T>
+void put(const std::shared_ptr<const T>& value, std::string& out) {
+  if (value == nullptr) {
+    out += '-';
+  } else {
+    put(*value, out);
+  }
 }
 
 /// Numbers, enumerations, and structs field by field.

@@ -1,0 +1,109 @@
+#include "runtime/session/tls_handshake.h"
+
+#include <algorithm>
+
+#include "runtime/session/http2_session.h"
+#include "runtime/session/session.h"
+#include "runtime/session/tunnel.h"
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::Wake;
+using Step = net::tls::RecordLayer::Handshake;
+
+/// Longer than any client needs; a handshake costs more than what comes after it.
+constexpr net::Duration kHandshakeTime = std::chrono::seconds(10);
+/// For a connection that was accepted just before a drain.
+constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
+/// Of one thread: each may hold some tens of KiB until it is done.
+constexpr std::uint64_t kMaxHandshakes = 4096;
+constexpr std::string_view kHttp2 = "h2";
+
+net::tls::RecordLayer& put_layer(net::Channel& channel, std::unique_ptr<net::tls::RecordLayer> layer) {
+  net::tls::RecordLayer& placed = *layer;
+  channel.put(std::move(layer));
+  return placed;
+}
+
+net::Channel& opened(net::Channel& channel, net::Loop& loop, net::Fd client) {
+  channel.open(loop, std::move(client));
+  return channel;
+}
+
+}  // namespace
+
+TlsHandshake::TlsHandshake(Worker& worker, ClientConnection connection, net::Fd client,
+                           std::shared_ptr<const net::tls::Sites> sites)
+    : worker_(worker),
+      waiter_(worker.loop()),
+      connection_(std::move(connection)),
+      layer_(put_layer(opened(client_, worker.loop(), std::move(client)),
+                       net::tls::RecordLayer::accept(sites, worker.record_room()))),
+      sites_(std::move(sites)),
+      until_(worker.loop().now() + std::min<net::Duration>(kHandshakeTime, worker.options().head_timeout)) {}
+
+void TlsHandshake::drain() {
+  until_ = std::min(until_, worker_.loop().now() + kDrainGrace);
+  waiter_.wake(Wake::kReady);
+}
+
+net::Detached TlsHandshake::run() {
+  Counters& counters = worker_.counters();
+  if (counters.tls_handshaking.value() >= kMaxHandshakes) {
+    counters.refused.add();
+    client_.close();
+    worker_.forget(*this);
+    co_return;
+  }
+  counters.tls_handshaking.add();
+  const bool done = co_await shake_hands();
+  counters.tls_handshaking.subtract();
+  if (done) {
+    hand_on();
+  } else {
+    counters.tls_failures.add();
+    client_.close();
+  }
+  worker_.forget(*this);
+}
+
+net::Task<bool> TlsHandshake::shake_hands() {
+  // Nothing is there as a rule when a connection has just been accepted.
+  client_.exhausted();
+  Step step = Step::kRead;
+  while (step == Step::kRead || step == Step::kWrite) {
+    const std::uint8_t interest = step == Step::kRead ? net::kRead : net::kRead | net::kWrite;
+    const Wake wake = co_await waiter_.wait(until_, client_, interest);
+    if (wake != Wake::kReady) co_return false;
+    step = layer_.handshake(client_);
+    if (client_.hung_up() && step != Step::kDone) co_return false;
+  }
+  co_return step == Step::kDone;
+}
+
+// The name is looked up once more: the site that the handshake was made with says what it is about.
+void TlsHandshake::hand_on() {
+  worker_.counters().tls_handshakes.add();
+  if (layer_.resumed()) worker_.counters().tls_resumed.add();
+  auto facts = std::make_shared<TlsFacts>();
+  facts->server_name = layer_.server_name();
+  const net::tls::Site* const site = sites_->find(facts->server_name);
+  const bool raw = site == nullptr || !site->context().settings().offers_http1;
+  const bool http2 = layer_.protocol() == kHttp2;
+  connection_.tls = facts;
+  const auto go_on = [this](auto* next) {
+    worker_.hand_over(*this, *next);
+    next->start();
+  };
+  if (raw) {
+    go_on(new Tunnel(worker_, std::move(connection_), client_.release(), facts->server_name));
+  } else if (http2) {
+    go_on(new Http2Session(worker_, std::move(connection_), client_.release(), {}));
+  } else {
+    go_on(new Session(worker_, std::move(connection_), client_.release(), Session::Kind::kConnection));
+  }
+}
+
+}  // namespace edge::runtime

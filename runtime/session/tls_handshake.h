@@ -1,0 +1,43 @@
+// The beginning of a connection that is decrypted here: the handshake, with a deadline; then whoever speaks what was
+// agreed on goes on with it.
+#pragma once
+
+#include <memory>
+
+#include "net/loop.h"
+#include "net/task.h"
+#include "net/tls/record_layer.h"
+#include "runtime/session/client_connection.h"
+#include "runtime/session/client_session.h"
+
+namespace edge::runtime {
+
+class Worker;
+
+class TlsHandshake final : public ClientSession {
+ public:
+  /// `sites`: the listeners of the connection's bind.
+  TlsHandshake(Worker& worker, ClientConnection connection, net::Fd client,
+               std::shared_ptr<const net::tls::Sites> sites);
+
+  /// Runs until the connection is handed on, or closed, then has the worker forget it.
+  void start() { run(); }
+  void drain() override;
+  void cancel() override { waiter_.cancel(); }
+
+ private:
+  net::Detached run();
+  net::Task<bool> shake_hands();
+  void hand_on();
+
+  Worker& worker_;
+  net::Channel client_;
+  net::Waiter waiter_;
+  ClientConnection connection_;
+  /// Of the channel, which owns it.
+  net::tls::RecordLayer& layer_;
+  std::shared_ptr<const net::tls::Sites> sites_;
+  net::Time until_;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,259 @@
+#include "runtime/tls/store.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "program/records.h"
+#include "program/sha256.h"
+
+namespace edge::runtime {
+
+using net::tls::Authorities;
+using net::tls::Certificate;
+using net::tls::ClientCertificate;
+using net::tls::ClientContext;
+using net::tls::ClientSettings;
+using net::tls::PeerName;
+using net::tls::ServerCertificate;
+using net::tls::ServerContext;
+using net::tls::ServerSettings;
+using net::tls::Site;
+using net::tls::Sites;
+using net::tls::Staple;
+using program::SecretRecord;
+using program::SectionView;
+
+/// Makes one store. Maps of the store before lend what is still the same.
+class TlsStoreBuilder {
+ public:
+  TlsStoreBuilder(const LoadedProgram& program, const program::SecretSet& secrets, const TlsStore* previous)
+      : program_(program), secrets_(secrets), previous_(previous), store_(new TlsStore) {}
+
+  std::shared_ptr<const TlsStore> build(const std::shared_ptr<net::tls::TicketKeys>& tickets) {
+    for (std::uint32_t i = 0; i < program_.listener_count(); ++i) sites_.push_back(site(program_.listener(i)));
+    for (const program::BindRecord& bind : program_.binds()) store_->sites_.push_back(sites_of(bind, tickets));
+    for (const program::BackendRecord& record : program_.backends()) store_->backends_.push_back(backend(record));
+    return store_;
+  }
+
+ private:
+  template <typename Made>
+  using Known = std::map<std::string, std::shared_ptr<const Made>>;
+
+  /// What was made of the same before, in this store or the last one; null: nothing.
+  template <typename Made>
+  std::shared_ptr<const Made> known(Known<Made> TlsStore::* map, const std::string& key) {
+    Known<Made>& here = (*store_).*map;
+    if (const auto found = here.find(key); found != here.end()) return found->second;
+    if (previous_ == nullptr) return nullptr;
+    const auto before = (previous_->*map).find(key);
+    return before == (previous_->*map).end() ? nullptr : here.emplace(key, before->second).first->second;
+  }
+
+  std::string text(const SectionView& section, const SecretRecord& record) const {
+    return std::string(section.string(record.name_space)) + "/" + std::string(section.string(record.name));
+  }
+  void fault(const std::string& user, const std::string& what) { store_->faults_.push_back(user + ": " + what); }
+
+  // ---- Secrets ----
+
+  /// Null, and told of, when the secret is missing or at fault.
+  const ServerCertificate* certificate(const SectionView& section, const SecretRecord& record,
+                                       const std::string& user) {
+    const std::string* chain = secrets_.find(section, record, program::kCertificateKey);
+    const std::string* key = secrets_.find(section, record, program::kPrivateKeyKey);
+    const std::string* staple = secrets_.find(section, record, program::kStapleKey);
+    const std::string name = text(section, record);
+    if (chain == nullptr || key == nullptr) {
+      fault(user, "the secret " + name + " with its certificate is not there");
+      return nullptr;
+    }
+    const TlsStore::Name place(section.string(record.name_space), section.string(record.name));
+    const auto same = [&](const TlsStore::KnownCertificate& one) {
+      return one.chain == *chain && one.key == *key && one.staple == (staple != nullptr ? *staple : std::string());
+    };
+    if (const auto here = store_->certificates_.find(place); here != store_->certificates_.end()) {
+      return &here->second.made;
+    }
+    if (previous_ != nullptr) {
+      const auto before = previous_->certificates_.find(place);
+      if (before != previous_->certificates_.end() && same(before->second)) {
+        return &store_->certificates_.emplace(place, before->second).first->second.made;
+      }
+    }
+    auto read = Certificate::read(*chain, *key);
+    if (!read) {
+      fault(user, "the certificate of the secret " + name + " cannot be used: " + read.error().text);
+      return nullptr;
+    }
+    if ((*read)->not_after() < std::time(nullptr)) fault(user, "the certificate of the secret " + name + " is over");
+    TlsStore::KnownCertificate made{*chain, *key, staple != nullptr ? *staple : std::string(), {*read, nullptr}};
+    if (staple != nullptr) {
+      auto answer = Staple::read(*staple, **read);
+      if (answer) {
+        made.made.staple = *answer;
+      } else {
+        fault(user, "the OCSP response of the secret " + name + " is not sent: " + answer.error().text);
+      }
+    }
+    return &store_->certificates_.emplace(place, std::move(made)).first->second.made;
+  }
+
+  /// Those of all the secrets that can be used. `key` becomes what they were read from; empty: none can.
+  std::shared_ptr<const Authorities> authorities(const SectionView& section, std::span<const SecretRecord> records,
+                                                 bool system, const std::string& user, std::string& key) {
+    key = system ? "system\n" : "";
+    std::vector<const std::string*> texts;
+    for (const SecretRecord& record : records) {
+      const std::string* pem = secrets_.find(section, record);
+      if (pem == nullptr) {
+        fault(user, "the authority " + text(section, record) + " is not there");
+        continue;
+      }
+      texts.push_back(pem);
+      key += *pem + "\n";
+    }
+    if (key.empty()) return nullptr;
+    if (auto made = known(&TlsStore::authorities_, key)) return made;
+    auto all = std::make_shared<Authorities>();
+    bool any = false;
+    if (system) {
+      const Status added = all->add_system();
+      any |= added.ok();
+      if (!added) fault(user, added.error().text);
+    }
+    for (const std::string* pem : texts) {
+      const Status added = all->add(*pem);
+      any |= added.ok();
+      if (!added) fault(user, "an authority cannot be used: " + added.error().text);
+    }
+    if (!any) return nullptr;
+    return store_->authorities_.emplace(key, std::move(all)).first->second;
+  }
+
+  // ---- Listeners ----
+
+  /// Null where TLS is not decrypted.
+  std::shared_ptr<const Site> site(const LoadedListener& listener) {
+    const SectionView& section = program_.listeners_section();
+    const program::ListenerTlsRecord* tls = program::optional_of(section, listener.record->tls);
+    if (tls == nullptr || tls->mode != program::TlsMode::kTerminate) return nullptr;
+    const std::string user = "listener " + std::string(section.string(listener.gateway->name_space)) + "/" +
+                             std::string(section.string(listener.gateway->name)) + " " +
+                             std::string(section.string(listener.record->name));
+    ServerSettings settings;
+    settings.min_version =
+        tls->min_version == program::TlsVersion::k13 ? net::tls::Version::k13 : net::tls::Version::k12;
+    // Raw bytes have no protocol to agree on.
+    settings.offers_http1 = settings.offers_http2 = listener.record->protocol == program::Protocol::kHttps;
+    std::string authority;
+    if (tls->client_certificate != program::kNoClientCertificate) {
+      settings.client_certificate = tls->client_certificate == program::kOptionalClientCertificate
+                                        ? ClientCertificate::kOptional
+                                        : ClientCertificate::kRequired;
+      settings.client_authorities =
+          authorities(section, section.array(tls->client_authorities), false, user, authority);
+    }
+    const std::string key = std::to_string(static_cast<int>(settings.min_version)) + " " +
+                            std::to_string(static_cast<int>(settings.client_certificate)) + " " +
+                            std::to_string(settings.offers_http1) + "\n" + authority;
+    std::shared_ptr<const ServerContext> context = known(&TlsStore::server_contexts_, key);
+    if (context == nullptr) {
+      auto made = ServerContext::make(std::move(settings));
+      if (!made) {
+        fault(user, made.error().text);
+        return nullptr;
+      }
+      context = store_->server_contexts_.emplace(key, *made).first->second;
+    }
+    std::vector<ServerCertificate> certificates;
+    for (const SecretRecord& record : section.array(tls->certificates)) {
+      if (const ServerCertificate* one = certificate(section, record, user)) certificates.push_back(*one);
+    }
+    if (certificates.empty()) fault(user, "no certificate can be shown; every handshake is refused");
+    return std::make_shared<const Site>(std::move(context), std::move(certificates), identity(user + "\n" + key));
+  }
+
+  static std::array<std::uint8_t, 16> identity(const std::string& text) {
+    const program::Hash hash = program::sha256(std::as_bytes(std::span(text)));
+    std::array<std::uint8_t, 16> first{};
+    std::transform(hash.begin(), hash.begin() + first.size(), first.begin(),
+                   [](auto byte) { return static_cast<std::uint8_t>(byte); });
+    return first;
+  }
+
+  std::shared_ptr<const Sites> sites_of(const program::BindRecord& bind,
+                                        const std::shared_ptr<net::tls::TicketKeys>& tickets) {
+    const SectionView& section = program_.listeners_section();
+    auto made = std::make_shared<Sites>(tickets);
+    const auto add = [&](const std::string& pattern, std::uint32_t listener) {
+      if (listener != program::kNone && sites_[listener] != nullptr) made->add(pattern, sites_[listener]);
+    };
+    for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
+      const std::string name(section.string(entry.name));
+      add(name, entry.exact);
+      add("*." + name, entry.wildcard);
+    }
+    add("", bind.listeners.fallback);
+    if (made->any() == nullptr) return nullptr;
+    return made;
+  }
+
+  // ---- Backends ----
+
+  std::shared_ptr<const ClientContext> backend(const program::BackendRecord& record) {
+    const SectionView& section = program_.backends_section();
+    const program::BackendTlsRecord* tls = program::optional_of(section, record.tls);
+    if (tls == nullptr || (tls->flags & program::kRefuseConnections) != 0) return nullptr;
+    const std::string user =
+        "backend " + std::string(section.string(record.name_space)) + "/" + std::string(section.string(record.name));
+    ClientSettings settings;
+    settings.server_name = section.string(tls->server_name);
+    std::string key;
+    settings.authorities = authorities(section, section.array(tls->authorities),
+                                       (tls->flags & program::kSystemAuthorities) != 0, user, key);
+    if (settings.authorities == nullptr) {
+      fault(user, "whom to trust is not known; no connection is made");
+      return nullptr;
+    }
+    for (const program::SubjectNameRecord& name : section.array(tls->alternative_names)) {
+      settings.names.push_back(
+          {name.uri == 1 ? PeerName::Kind::kUri : PeerName::Kind::kHost, std::string(section.string(name.name))});
+      key += (name.uri == 1 ? "uri " : "host ") + settings.names.back().text + "\n";
+    }
+    if (const SecretRecord* own = program::optional_of(section, tls->client_certificate)) {
+      const ServerCertificate* shown = certificate(section, *own, user);
+      if (shown == nullptr) {
+        fault(user, "the certificate to come with is missing; no connection is made");
+        return nullptr;
+      }
+      settings.certificate = shown->certificate;
+      key += "certificate " + *secrets_.find(section, *own, program::kCertificateKey) +
+             *secrets_.find(section, *own, program::kPrivateKeyKey);
+    }
+    settings.protocols = {record.protocol == program::BackendProtocol::kHttp2 ? "h2" : "http/1.1"};
+    key += "name " + settings.server_name + "\nprotocol " + settings.protocols.front();
+    if (auto made = known(&TlsStore::client_contexts_, key)) return made;
+    auto made = ClientContext::make(std::move(settings));
+    if (!made) {
+      fault(user, made.error().text);
+      return nullptr;
+    }
+    return store_->client_contexts_.emplace(key, *made).first->second;
+  }
+
+  const LoadedProgram& program_;
+  const program::SecretSet& secrets_;
+  const TlsStore* previous_;
+  std::shared_ptr<TlsStore> store_;
+  std::vector<std::shared_ptr<const Site>> sites_;
+};
+
+std::shared_ptr<const TlsStore> TlsStore::make(const LoadedProgram& program, const program::SecretSet& secrets,
+                                               std::shared_ptr<net::tls::TicketKeys> tickets,
+                                               const TlsStore* previous) {
+  return TlsStoreBuilder(program, secrets, previous).build(tickets);
+}
+
+}  // namespace edge::runtime
