@@ -6,6 +6,7 @@
 // the other direction goes on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "net/byte_stream.h"
@@ -15,6 +16,9 @@
 #include "runtime/upstream/connection.h"
 
 namespace edge::runtime {
+
+/// How long nothing may move where the route sets no idleTimeout; no wait on a peer is without a deadline.
+inline constexpr net::Duration kTunnelIdle = std::chrono::hours(1);
 
 /// One end of a connection that is pumped.
 struct PumpEnd {

@@ -76,6 +76,8 @@ struct Exchange {
   bool keep_alive = false;
   bool expect_continue = false;
   ReplyForm reply_form = ReplyForm::kText;
+  /// The client asked to go on with WebSocket, and the upstream was told so.
+  bool websocket = false;
   /// Of the head composed for the upstream, in the thread's scratch until the first wait.
   std::uint32_t head_size = 0;
   RequestId id;

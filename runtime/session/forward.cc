@@ -114,6 +114,16 @@ class Tries {
 
 }  // namespace
 
+// What follows a switch of protocols. \returns whether it was broken off.
+net::Task<bool> Session::speak(const Exchange& exchange, Relay& relay) {
+  const std::uint64_t idle = exchange.traffic->idle_timeout_ns;
+  worker_.counters().tunnels.add();
+  BytePump pump({worker_.loop(), worker_.scratch(), worker_.counters()}, {client_, inlet_, outlet_},
+                relay.upstream_end(), idle != 0 ? net::Duration(idle) : kTunnelIdle);
+  co_await run_pump(pump, waiter_);
+  co_return pump.broken();
+}
+
 net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   Outcome outcome;
   std::string_view head(worker_.scratch().head().data(), exchange.head_size);
@@ -157,6 +167,19 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
         const Wake wake = co_await next_event(waiter_, relay, upstream, client_);
         if (wake == Wake::kCancelled) relay.cancel();
         if (wake == Wake::kTimeout) relay.timed_out();
+      }
+      if (relay.switched()) {
+        const bool broken = co_await speak(exchange, relay);
+        if (broken) {
+          worker_.counters().responses[1].add();
+          outcome.failure = {Origin::kClient, FailureKind::kClientGone, false};
+          upstream.reset_on_close();
+        }
+        exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
+        outcome.status = relay.status();
+        outcome.answered = outcome.reset = true;
+        outcome.body = BodyState::kRead;
+        co_return outcome;
       }
       again = tries.again(relay.failure(), upstream);
       if (relay.failure().kind == FailureKind::kTruncated) upstream.spoilt();

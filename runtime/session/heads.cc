@@ -17,6 +17,8 @@ using net::http1::HeadWriter;
 using net::http1::KnownField;
 using program::FieldEdits;
 
+constexpr std::string_view kSwitch = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+
 constexpr std::uint64_t bit(KnownField field) { return std::uint64_t{1} << static_cast<unsigned>(field); }
 
 // Copies all fields but hop-by-hop ones, those in `skipped`, and those that `drops` names, which is asked only where
@@ -103,12 +105,42 @@ void write_forwarded_for(const ForwardedHead& from, HeadWriter& out) {
   out.lines("\r\n");
 }
 
+bool names_websocket(const HeadFields& fields) {
+  return !fields.repeated(KnownField::kUpgrade) &&
+         equals_ignoring_case(fields.value(KnownField::kUpgrade), "websocket");
+}
+
+// Without it the Upgrade field says what could be spoken, not what is (RFC 9110 §7.8).
+bool lists_upgrade(const HeadFields& fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.known(i) != KnownField::kConnection) continue;
+    for (std::string_view rest = fields[i].value; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      std::string_view option = rest.substr(0, comma);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      while (!option.empty() && (option.front() == ' ' || option.front() == '\t')) option.remove_prefix(1);
+      while (!option.empty() && (option.back() == ' ' || option.back() == '\t')) option.remove_suffix(1);
+      if (equals_ignoring_case(option, "upgrade")) return true;
+    }
+  }
+  return false;
+}
+
 // A length has no place where no body can be (RFC 9110 §8.6): some client may wait for one.
 std::uint64_t never_announced(std::uint16_t status) {
   return status < 200 || status == 204 ? bit(KnownField::kContentLength) : 0;
 }
 
 }  // namespace
+
+bool asks_for_websocket(const net::http1::RequestHead& head) {
+  return head.upgrade && head.minor != 0 && head.method == net::http1::Method::kGet &&
+         head.body.kind == BodyKind::kNone && names_websocket(head.fields);
+}
+
+bool switches_to_websocket(const net::http1::ResponseHead& head) {
+  return head.status == 101 && names_websocket(head.fields) && lists_upgrade(head.fields);
+}
 
 void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   const HeadFields& fields = from.head.fields;
@@ -144,6 +176,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   out.field("Via", kViaName);
   const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
   if (chunked) out.lines("Transfer-Encoding: chunked\r\n");
+  if (from.websocket) out.lines(kSwitch);
   from.edits.write(out);
   if (!from.unframed) out.finish();
 }
@@ -169,6 +202,7 @@ void write_response_head(const ReturnedHead& from, HeadWriter& out) {
   out.field("Via", kViaName);
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (!from.connection.empty()) out.field("Connection", from.connection);
+  if (from.head.status == 101) out.lines(kSwitch);
   from.edits.write(out);
   if (!from.added.none()) from.added.write(out, &from.edits);
   out.finish();

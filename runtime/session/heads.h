@@ -29,10 +29,18 @@ struct ForwardedHead {
   /// The body is read before it is sent: what tells of its framing is written when it is known, see
   /// finish_request_head.
   bool unframed = false;
+  /// The client asks to speak WebSocket, and may.
+  bool websocket = false;
 };
 void write_request_head(const ForwardedHead& from, net::http1::HeadWriter& out);
 /// Ends a head that was written unframed. No length: the body goes in chunks.
 void finish_request_head(std::optional<std::uint64_t> length, net::http1::HeadWriter& out);
+
+/// Whether a request asks to go on with WebSocket (RFC 6455 §4.1): the one protocol that is let through. One with a
+/// body, or that offers others too, is served as a request like any other (RFC 9110 §7.8).
+bool asks_for_websocket(const net::http1::RequestHead& head);
+/// Whether a response of status 101 does what was asked for (RFC 6455 §4.2.2).
+bool switches_to_websocket(const net::http1::ResponseHead& head);
 
 /// How a response's body goes to the client; may differ from how it came.
 enum class BodyOut : std::uint8_t { kAsIs, kChunked, kUntilClose };
@@ -67,6 +75,7 @@ struct ReturnedHead {
   /// Null: the body goes as it came.
   const BodyChange* change = nullptr;
 };
+/// Of a status 101 it says that WebSocket is what is spoken from there on.
 void write_response_head(const ReturnedHead& from, net::http1::HeadWriter& out);
 /// A 1xx response on its way to the client.
 void write_interim_head(const net::http1::ResponseHead& head, net::http1::HeadWriter& out);

@@ -219,12 +219,15 @@ void Relay::take_response_head() {
     head_incomplete_ = true;
     return;
   }
-  // 101 answers an Upgrade that we did not ask for.
-  if (parsed.state == ParseState::kFault || head.status == 101) {
+  // 101 has to answer what was asked for, else one side would read as HTTP what the other does not mean so.
+  const bool switches = head.status == 101 && parsed.state == ParseState::kComplete;
+  if (parsed.state == ParseState::kFault || (switches && !(exchange_.websocket && switches_to_websocket(head)))) {
     return fail(Origin::kUpstream, FailureKind::kBadResponse);
   }
   hint_ = {};
-  if (head.status < 200) {
+  if (switches) {
+    switch_protocols(parsed.consumed);
+  } else if (head.status < 200) {
     if (++interims_ > kMaxInterims) return fail(Origin::kUpstream, FailureKind::kBadResponse);
     forward_interim();
     from_upstream_.consume(parsed.consumed);
@@ -243,6 +246,23 @@ void Relay::forward_interim() {
   write_interim_head(head, out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
   place_.counters.responses[1].add();
+  Pieces pieces;
+  pieces.add(out.text());
+  send_to_client(pieces);
+}
+
+void Relay::switch_protocols(std::size_t head_size) {
+  const net::http1::ResponseHead& head = place_.scratch.response;
+  const program::FieldEdits edits(exchange_.host->view, exchange_.filters(), program::Side::kResponse,
+                                  exchange_.id.text());
+  HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
+  write_response_head({head, BodyOut::kAsIs, {}, place_.date, edits, exchange_.added}, out);
+  if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
+  status_ = head.status;
+  upstream_.answered(place_.loop.now(), status_);
+  close_client_ = true;
+  from_upstream_.consume(head_size);
+  response_ = Response::kDone;
   Pieces pieces;
   pieces.add(out.text());
   send_to_client(pieces);

@@ -17,6 +17,7 @@
 #include "net/http1/chunked.h"
 #include "net/http1/parse.h"
 #include "runtime/session/body_writer.h"
+#include "runtime/session/byte_pump.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/failure.h"
@@ -89,6 +90,9 @@ class Relay {
   /// It was kept from the client: held, or read for somebody else to answer.
   bool withheld() const { return way_ == Way::kHeld || way_ == Way::kSwallowed; }
   int status() const { return status_; }
+  /// The response was the last message of HTTP on both connections: WebSocket follows.
+  bool switched() const { return status_ == 101 && !failed(); }
+  PumpEnd upstream_end() { return {upstream_, from_upstream_, to_upstream_}; }
   /// Each side was read to the exact end of its message and may carry another.
   bool request_read() const { return request_done_ || exchange_.shaping.request != nullptr; }
   bool client_reusable() const { return request_read() && !close_client_; }
@@ -132,6 +136,7 @@ class Relay {
   void took_response_body(const Pieces& pieces);
   void take_response_head();
   void forward_interim();
+  void switch_protocols(std::size_t head_size);
   bool gives_way(std::size_t head_size);
   void answer(std::size_t head_size);
   void take_response_body(Pieces& pieces);

@@ -224,6 +224,9 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   }
   exchange.pool = exchange.program->pools[backend].get();
   if (exchange.pool->keyed()) exchange.balance_key = client_key(arrival.source);
+  // Of what a backend of HTTP/2 switches to nothing could be said in HTTP/1.1.
+  exchange.websocket = head.upgrade && asks_for_websocket(head) &&
+                       exchange.pool->settings().protocol == program::BackendProtocol::kHttp1;
   exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
   if (exchange.reply_form == ReplyForm::kGrpc) {
     if (const auto timeout = grpc_timeout(head.fields)) {
@@ -239,7 +242,7 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   write_request_head({head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
-                      exchange.id.text(), edits, exchange.shaping.request != nullptr},
+                      exchange.id.text(), edits, exchange.shaping.request != nullptr, exchange.websocket},
                      out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());

@@ -21,6 +21,7 @@ namespace edge::runtime {
 
 struct RelayPlace;
 struct StoredResponse;
+class Relay;
 class Worker;
 
 class Session final : public ClientSession {
@@ -101,6 +102,7 @@ class Session final : public ClientSession {
 
   // forward.cc: the way to the backend and back
   net::Task<Outcome> forward(const Exchange& exchange);
+  net::Task<bool> speak(const Exchange& exchange, Relay& relay);
 
   Worker& worker_;
   ClientConnection connection_;

@@ -8,8 +8,6 @@
 namespace edge::runtime {
 namespace {
 
-/// Where the route sets none; no wait on a peer is without a deadline.
-constexpr net::Duration kDefaultIdle = std::chrono::hours(1);
 /// Endpoints that are tried before a client is given up.
 constexpr int kMaxTries = 3;
 
@@ -46,7 +44,7 @@ net::Task<void> Tunnel::serve() {
   Acquired acquired = co_await connect(*pool, {});
   if (acquired.connection == nullptr) co_return client_.reset_on_close();
   worker_.counters().tunnels.add();
-  co_await pump(*pool, std::move(acquired), idle != 0 ? net::Duration(idle) : kDefaultIdle);
+  co_await pump(*pool, std::move(acquired), idle != 0 ? net::Duration(idle) : kTunnelIdle);
 }
 
 void Tunnel::refuse() {
