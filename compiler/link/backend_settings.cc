@@ -51,12 +51,16 @@ HealthCheckSettings health_check_of(const model::HealthCheck& check) {
   return settings;
 }
 
-PassiveCheckSettings passive_check_of(const model::PassiveHealthCheck& check) {
+/// The circuit breaker of one form bounds ejection; what passiveHealthCheck says itself is nearer.
+PassiveCheckSettings passive_check_of(const model::PassiveHealthCheck& check,
+                                      const std::optional<model::CircuitBreaker>& breaker) {
+  const std::uint8_t percent = breaker ? percent_or(breaker->max_ejection_percent, kDefaults.max_ejection_percent)
+                                       : kDefaults.max_ejection_percent;
   return {.consecutive_errors = number_or(check.consecutive_errors, kDefaults.consecutive_errors),
           .consecutive_gateway_errors = number_or(check.consecutive_gateway_errors, 0),
           .interval = value_or(check.interval, kDefaults.ejection_interval),
           .base_ejection_time = value_or(check.base_ejection_time, kDefaults.base_ejection_time),
-          .max_ejection_percent = percent_or(check.max_ejection_percent, kDefaults.max_ejection_percent)};
+          .max_ejection_percent = percent_or(check.max_ejection_percent, percent)};
 }
 
 CircuitBreakerSettings circuit_breaker_of(const model::CircuitBreaker& breaker) {
@@ -113,7 +117,7 @@ LinkedBackend backend_settings(const model::ProxyBackend& backend) {
   }
   if (backend.health_check) linked.health_check = health_check_of(*backend.health_check);
   if (const auto& passive = backend.passive_health_check) {
-    if (value_or(passive->enabled, true)) linked.passive_check = passive_check_of(*passive);
+    if (value_or(passive->enabled, true)) linked.passive_check = passive_check_of(*passive, backend.circuit_breaker);
   }
   if (backend.circuit_breaker) linked.circuit_breaker = circuit_breaker_of(*backend.circuit_breaker);
   return linked;

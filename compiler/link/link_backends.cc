@@ -9,23 +9,6 @@
 namespace edge::compiler::link {
 namespace {
 
-void warn_unserved(const model::ProxyBackend& backend, Diagnostics& diagnostics) {
-  const auto warn = [&](Span span, std::string field, std::string_view what) {
-    not_served(backend.metadata, span, std::move(field), std::string(what) + " by this version", diagnostics);
-  };
-  if (backend.health_check) warn(backend.health_check->span, "spec.healthCheck", "active health checks are not made");
-  if (backend.passive_health_check) {
-    const auto& enabled = backend.passive_health_check->enabled;
-    if (!enabled || enabled->value) {
-      warn(backend.passive_health_check->span, "spec.passiveHealthCheck", "endpoints are not ejected");
-    }
-  }
-  if (backend.circuit_breaker) {
-    warn(backend.circuit_breaker->span, "spec.circuitBreaker", "circuits are not opened");
-  }
-  if (backend.retry_policy) warn(backend.retry_policy->span, "spec.retryPolicy", "requests are not tried again");
-}
-
 const model::ServicePort* find_port(const model::Service& service, const model::PortRef& wanted) {
   for (const model::ServicePort& port : service.ports) {
     if (wanted.number != 0 ? port.port == wanted.number : port.name == wanted.name) return &port;
@@ -121,7 +104,6 @@ const std::vector<const model::EndpointSlice*>& ServiceTable::slices(const model
 
 std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
                                         Findings& findings) {
-  warn_unserved(backend, findings.diagnostics);
   const Resolved position = targets.services.resolve(
       backend.metadata, "Service", backend.service, [] { return std::string("spec.serviceRef.name"); }, findings);
   if (!position) {

@@ -99,7 +99,7 @@ class RouteLinker {
                                    [](const Filter& f) { return f.op == FilterOp::kRedirect; });
     if (last != linked.filters.end()) std::rotate(last, last + 1, linked.filters.end());
     backends(rule, index, linked);
-    limits(rule, index, linked);
+    limits(rule, linked);
     return linked;
   }
 
@@ -274,7 +274,7 @@ class RouteLinker {
     }
   }
 
-  void limits(const model::Rule& rule, std::size_t index, LinkedRule& linked) {
+  void limits(const model::Rule& rule, LinkedRule& linked) {
     if (rule.request_timeout) linked.request_timeout = rule.request_timeout->value;
     if (rule.idle_timeout) linked.idle_timeout = rule.idle_timeout->value;
     if (rule.max_request_body) linked.max_request_body = rule.max_request_body->value;
@@ -282,11 +282,6 @@ class RouteLinker {
       linked.retry = RouteRetry{
           .max_retries = static_cast<std::uint16_t>(retry->max_retries ? retry->max_retries->value : kDefaults.retries),
           .retry_on = retry_on_bits(retry->retry_on)};
-      const Span span = retry->max_retries        ? retry->max_retries->span
-                        : retry->retry_on.empty() ? rule.span
-                                                  : retry->retry_on[0].span;
-      not_served(route_.metadata, span, rule_field(index, "retry"), "requests are not tried again by this version",
-                 findings_.diagnostics);
     }
     if (const auto& buffering = rule.buffering) {
       linked.buffer_request = buffering->request && buffering->request->value;

@@ -86,14 +86,15 @@ class Tries {
   }
   bool again(const Failure& failure, const UpstreamConnection& upstream) {
     if (!failure.replayable) return false;
-    // A pooled connection had died: that says nothing of the endpoint, and is no retry that anybody set.
-    if (failure.kind == FailureKind::kUpstreamReset && upstream.requests() > 1 && !wanted_.fresh) {
+    const bool refused = failure.kind == FailureKind::kUpstreamRefused;
+    const bool had_died = failure.kind == FailureKind::kUpstreamReset && upstream.requests() > 1;
+    // It met a connection that was about to go: that says nothing of the endpoint, and is no retry that anybody set.
+    if ((had_died || refused) && !wanted_.fresh) {
       pauses_ = false;
       return wanted_.fresh = true;
     }
     // One that gives way to another try was asked already.
     if (failure.kind != FailureKind::kRetriedAnswer) {
-      const bool refused = failure.kind == FailureKind::kUpstreamRefused;
       if (!retries_ || !retries_->again(refused ? RetryCause::kRefused : RetryCause::kReset)) return false;
     }
     wanted_.avoid = upstream.endpoint().address;

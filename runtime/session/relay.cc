@@ -33,7 +33,10 @@ Relay::Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place
 
 void Relay::fail(Origin origin, FailureKind kind) {
   if (failed()) return;
-  const bool nothing_done = !to_upstream_.sent_any() || (exchange_.idempotent() && !body_taken_);
+  const bool refused = origin == Origin::kUpstream && !response_bytes_ && upstream_.refused();
+  if (refused) kind = FailureKind::kUpstreamRefused;
+  const bool twice = exchange_.idempotent() || refused;
+  const bool nothing_done = !to_upstream_.sent_any() || (twice && !body_taken_);
   failure_ = {origin, kind, origin == Origin::kUpstream && !response_bytes_ && nothing_done};
 }
 
@@ -402,9 +405,10 @@ AfterUse Relay::after_use() const {
   const bool silent = failure_.kind == FailureKind::kRequestTimeout || failure_.kind == FailureKind::kUpstreamStalled ||
                       failure_.kind == FailureKind::kTryTimeout;
   const bool gave_way = failure_.kind == FailureKind::kRetriedAnswer;
-  // That a pooled connection had died says nothing of its endpoint.
-  const bool fault =
-      failure_.origin == Origin::kUpstream && !gave_way && !(failure_.replayable && upstream_.requests() > 1);
+  const bool refused = failure_.kind == FailureKind::kUpstreamRefused;
+  // That a pooled connection had died says nothing of its endpoint, nor that one takes no more requests.
+  const bool fault = failure_.origin == Origin::kUpstream && !gave_way && !refused &&
+                     !(failure_.replayable && upstream_.requests() > 1);
   if (!answered() && (silent || fault)) return AfterUse::kFailed;
   const bool reusable = (!failed() || gave_way) && request_done_ && !request_abandoned_ && !to_upstream_.blocked() &&
                         upstream_keeps_alive_ && upstream_at_end_;
