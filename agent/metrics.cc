@@ -41,6 +41,15 @@ std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts&
   text.sample(stats.upstream_reused);
   text.family("edge_upstream_retries_total", "counter", "Requests sent to a backend once more.");
   text.sample(stats.upstream_retries);
+  text.family("edge_mirrored_requests_total", "counter", "Copies of requests sent to another backend.");
+  text.sample(stats.mirrors);
+  text.family("edge_mirrored_requests_dropped_total", "counter",
+              "Copies given up: too many, or their backend too slow.");
+  text.sample(stats.mirrors_dropped);
+  text.family("edge_buffer_memory_bytes", "gauge", "Memory that bodies take which are held.");
+  text.sample(stats.buffer_memory_used);
+  text.family("edge_buffer_file_bytes", "gauge", "Room in files that bodies take which are held.");
+  text.sample(stats.buffer_files_used);
   text.family("edge_tunnels_total", "counter", "Connections whose bytes are forwarded unread: TCP, TLS, WebSocket.");
   text.sample(stats.tunnels);
   text.family("edge_tunnels_refused_total", "counter", "Those that no rule takes, or that do not begin as they must.");

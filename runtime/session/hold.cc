@@ -80,7 +80,8 @@ void Session::shape(Exchange& exchange) {
     const auto algorithms = exchange.program->program->listeners_section().array(compression->algorithms);
     shaping.coding = choose_coding(algorithms, AcceptedCodings::of(head.fields));
   }
-  if ((traffic.flags & program::kBufferResponse) != 0) {
+  // What follows an Upgrade is no body.
+  if ((traffic.flags & program::kBufferResponse) != 0 && !head.upgrade) {
     shaping.held = std::make_unique<HeldResponse>(worker_.spool_space(), traffic.max_buffer);
   }
   const bool has_body = head.body.kind == BodyKind::kChunked || head.body.length != 0;

@@ -114,6 +114,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   net::ignore_sigpipe();
   auto impl = std::make_unique<Impl>();
   impl->shared.options = options;
+  impl->shared.spools.emplace(options.buffer_directory,
+                              SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
   impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {
     impl->workers.push_back(std::make_unique<Worker>(impl->shared));
@@ -249,11 +251,15 @@ ServerStats Server::stats() const {
     sum.upstream_connects += worker->upstream_counts().connects.value();
     sum.upstream_reused += worker->upstream_counts().reused.value();
     sum.upstream_retries += counters.upstream_retries.value();
+    sum.mirrors += counters.mirrors.value();
+    sum.mirrors_dropped += counters.mirrors_dropped.value();
     sum.tunnels += counters.tunnels.value();
     sum.tunnels_refused += counters.tunnels_refused.value();
     sum.tunnel_bytes_up += counters.tunnel_bytes_up.value();
     sum.tunnel_bytes_down += counters.tunnel_bytes_down.value();
   }
+  sum.buffer_memory_used = impl_->shared.spools->memory_used();
+  sum.buffer_files_used = impl_->shared.spools->files_used();
   return sum;
 }
 

@@ -24,6 +24,11 @@ struct ServerOptions {
   std::size_t max_uri_bytes = 16 * 1024;
   /// Client connections of the process; further ones are closed at once and counted.
   std::size_t max_connections = 100'000;
+  /// Bodies that are held lie in memory up to these sums, then in files without names in this directory (empty: the
+  /// environment's TMPDIR, else /tmp).
+  std::size_t buffer_memory = std::size_t{256} << 20;
+  std::size_t buffer_files = std::size_t{4} << 30;
+  std::string buffer_directory;
   std::chrono::nanoseconds head_timeout = std::chrono::seconds(10);
   std::chrono::nanoseconds keep_alive_timeout = std::chrono::seconds(75);
   std::chrono::nanoseconds upstream_idle_timeout = std::chrono::seconds(60);
@@ -41,6 +46,10 @@ struct ServerStats {
   std::uint64_t upstream_connects = 0;
   std::uint64_t upstream_reused = 0;
   std::uint64_t upstream_retries = 0;
+  std::uint64_t mirrors = 0;
+  std::uint64_t mirrors_dropped = 0;
+  std::uint64_t buffer_memory_used = 0;
+  std::uint64_t buffer_files_used = 0;
   std::uint64_t tunnels = 0;
   std::uint64_t tunnels_refused = 0;
   std::uint64_t tunnel_bytes_up = 0;

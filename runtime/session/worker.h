@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -38,7 +39,7 @@ struct SharedState {
   /// Touched by requests to routes with a rate limit.
   RateLimitTable rate_limits;
   /// Touched by requests whose bodies are held.
-  SpoolSpace spools;
+  std::optional<SpoolSpace> spools;
 };
 
 class Worker {
@@ -84,7 +85,7 @@ class Worker {
   ProgramPin pin() const { return program_; }
   EncoderPool& encoders() { return encoders_; }
   net::tls::RecordRoom& record_room() { return record_room_; }
-  SpoolSpace& spool_space() { return shared_.spools; }
+  SpoolSpace& spool_space() { return *shared_.spools; }
   const ServerOptions& options() const { return shared_.options; }
   const bool& draining() const { return draining_; }
   /// IMF-fixdate of this second (RFC 9110 §5.6.7), and the time in milliseconds.

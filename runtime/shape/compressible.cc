@@ -37,6 +37,12 @@ bool any_member(std::string_view list, Each each) {
   return false;
 }
 
+// Messages of gRPC have a compression of their own, and a client that knows nothing of Content-Encoding.
+bool is_grpc(std::string_view type) {
+  constexpr std::string_view kGrpc = "application/grpc";
+  return type.size() >= kGrpc.size() && equals_ignoring_case(type.substr(0, kGrpc.size()), kGrpc);
+}
+
 bool excluded(const HeadFields& fields, const program::CompressionRecord& settings,
               const program::SectionView& section) {
   const std::string_view type = media_type(fields);
@@ -46,7 +52,7 @@ bool excluded(const HeadFields& fields, const program::CompressionRecord& settin
     }
     return false;
   };
-  return among(settings.exclude_types) && !among(settings.include_types);
+  return is_grpc(type) || (among(settings.exclude_types) && !among(settings.include_types));
 }
 
 }  // namespace

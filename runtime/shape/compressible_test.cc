@@ -62,6 +62,8 @@ TEST_F(CompressibleTest, ByType) {
   EXPECT_FALSE(asked("Content-Type: application/zip\r\n"));
   EXPECT_TRUE(asked("Content-Type: application/zipx\r\n"));
   EXPECT_FALSE(asked("Content-Type: text/event-stream\r\n"));
+  EXPECT_FALSE(asked("Content-Type: application/grpc\r\n"));
+  EXPECT_FALSE(asked("Content-Type: application/grpc-web+proto\r\n"));
 }
 
 TEST_F(CompressibleTest, BySize) {

@@ -26,6 +26,12 @@ Status set_option(const Command& line, runtime::ServerOptions& options) {
     options.max_uri_bytes = number;
   else if (line.name == "max_connections")
     options.max_connections = number;
+  else if (line.name == "buffer_memory")
+    options.buffer_memory = number;
+  else if (line.name == "buffer_files")
+    options.buffer_files = number;
+  else if (line.name == "buffer_directory")
+    options.buffer_directory = line.argument;
   else if (line.name == "head_timeout")
     options.head_timeout = duration;
   else if (line.name == "keep_alive_timeout")
@@ -52,6 +58,10 @@ std::uint64_t stat_value(const runtime::Server& server, const std::string& name)
   if (name == "upstream_connects") return stats.upstream_connects;
   if (name == "upstream_reused") return stats.upstream_reused;
   if (name == "upstream_retries") return stats.upstream_retries;
+  if (name == "mirrors") return stats.mirrors;
+  if (name == "mirrors_dropped") return stats.mirrors_dropped;
+  if (name == "buffer_memory_used") return stats.buffer_memory_used;
+  if (name == "buffer_files_used") return stats.buffer_files_used;
   if (name == "tunnels") return stats.tunnels;
   if (name == "tunnels_refused") return stats.tunnels_refused;
   if (name == "tunnel_bytes_up") return stats.tunnel_bytes_up;
