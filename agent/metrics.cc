@@ -57,6 +57,17 @@ std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts&
   text.family("edge_tunnel_bytes_total", "counter", "Bytes forwarded unread, from clients (up) and to them (down).");
   text.sample(stats.tunnel_bytes_up, "direction=\"up\"");
   text.sample(stats.tunnel_bytes_down, "direction=\"down\"");
+#define EDGE_CACHE_COUNT(name, help)                          \
+  text.family("edge_cache_" #name "_total", "counter", help); \
+  text.sample(stats.cache.name);
+#include "runtime/shape/cache/counts.def"
+#undef EDGE_CACHE_COUNT
+  text.family("edge_cache_evictions_total", "counter", "Stored responses driven out by others.");
+  text.sample(stats.cache.evictions);
+  text.family("edge_cache_entries", "gauge", "Responses that are stored.");
+  text.sample(stats.cache.entries);
+  text.family("edge_cache_bytes", "gauge", "Memory that they take.");
+  text.sample(stats.cache.bytes);
   text.family("edge_program_installs_total", "counter", "Programs that were put to work.");
   text.sample(counts.installed);
   text.family("edge_program_refused_total", "counter", "Programs that were refused; the running one stayed.");

@@ -51,7 +51,6 @@ void warn_unserved(const model::ProxyGateway& gateway, Diagnostics& diagnostics)
     not_served(gateway.metadata, block->span, std::move(field), std::string(what) + " is not served by this version",
                diagnostics);
   };
-  warn(gateway.cache, "spec.cache", "the response cache");
   warn(gateway.tracing, "spec.tracing", "tracing");
   warn(gateway.access_log, "spec.accessLog", "the access log");
 }

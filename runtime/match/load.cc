@@ -248,6 +248,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
     listener.gateway = &section.array(header.gateways)[record.gateway];
     const auto compression = section.array(listener.gateway->compression);
     if (!compression.empty()) listener.compression = &compression.front();
+    const auto cache = section.array(listener.gateway->cache);
+    if (!cache.empty()) listener.cache = &cache.front();
     listener.entries = section.array(record.host_entries);
     listener.host_names = lookup_of(section, record.hosts);
     const std::size_t first = impl.listener_hosts.size();

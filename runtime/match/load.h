@@ -58,8 +58,9 @@ struct NameLookup {
 struct LoadedListener {
   const program::ListenerRecord* record = nullptr;
   const program::GatewayRecord* gateway = nullptr;
-  /// The gateway's; null: none.
+  /// The gateway's; null: off.
   const program::CompressionRecord* compression = nullptr;
+  const program::CacheRecord* cache = nullptr;
   /// One a HostEntry.
   std::span<const LoadedHost> hosts;
   std::span<const program::HostEntry> entries;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "net/counter.h"
+#include "runtime/shape/cache/counts.h"
 
 namespace edge::runtime {
 
@@ -29,6 +30,7 @@ struct Counters {
   net::Counter mirrors;
   net::Counter mirrors_active;
   net::Counter mirrors_dropped;
+  cache::Counts cache;
 };
 
 }  // namespace edge::runtime

@@ -15,6 +15,7 @@
 #include "runtime/session/reply.h"
 #include "runtime/session/request_id.h"
 #include "runtime/session/shaping.h"
+#include "runtime/shape/cache/transaction.h"
 #include "runtime/tls/store.h"
 #include "runtime/upstream/backend_pool.h"
 
@@ -34,6 +35,8 @@ struct ThreadProgram {
   /// By bind: some listener on it asks something of a request before a rule is looked for, trusted proxies or another
   /// scheme.
   std::vector<bool> listener_asks;
+  /// By gateway; null where it has no cache.
+  std::vector<std::shared_ptr<cache::Cache>> caches;
   std::uint32_t pins = 0;
 };
 
@@ -84,6 +87,8 @@ struct Exchange {
   /// What policies give to the response.
   AddedFields added;
   Shaping shaping;
+  /// Null where the gateway has no cache.
+  std::unique_ptr<cache::Transaction> cache;
 
   std::span<const program::FilterRecord> filters() const {
     return traffic == nullptr ? std::span<const program::FilterRecord>{} : host->view.array(traffic->filters);

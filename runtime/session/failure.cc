@@ -34,6 +34,8 @@ FailureAnswer answer_for(FailureKind kind) {
       return {400, "bad-chunk", "The chunked body is malformed."};
     case FailureKind::kTooLarge:
       return {413, "body-too-large", "The request's body is larger than allowed."};
+    case FailureKind::kNotCached:
+      return {504, "not-cached", "Only a cached answer was asked for, and there is none."};
     case FailureKind::kNoSpool:
       return {503, "buffer-unavailable", "There is no room to hold the body."};
     case FailureKind::kNone:

@@ -26,9 +26,10 @@ enum class FailureKind : std::uint8_t {
   kUpstreamStalled,  ///< nothing came, or nothing was taken, for too long
   kClientStalled,
   kClientGone,
-  kBadBody,   ///< chunked coding at fault
-  kTooLarge,  ///< a chunked body grew over the limit
-  kNoSpool,   ///< a body that was to be held could not be
+  kBadBody,    ///< chunked coding at fault
+  kTooLarge,   ///< a chunked body grew over the limit
+  kNotCached,  ///< the client wants nothing that is not in the cache
+  kNoSpool,    ///< a body that was to be held could not be
   kCancelled,
 };
 

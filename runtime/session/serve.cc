@@ -1,8 +1,8 @@
 // The main path, top to bottom:
 //
 //   head read -> scheme redirect -> decide (none: 404) -> policies (denied: 503) -> size limit: 413 -> redirect
-//   -> backend (none: 500) -> request held -> forward (pool, retry, deadline) -> response held, compressed -> send ->
-//   count
+//   -> backend (none: 500) -> request held -> cache -> forward (pool, retry, deadline) -> response held, compressed ->
+//   send -> count
 #include <optional>
 #include <string>
 
@@ -61,7 +61,12 @@ net::Task<Session::Next> Session::serve() {
     if (held.failure) co_return conclude(held, exchange);
   }
   if (exchange.shaping.mirrored) mirror(exchange);
-  Outcome outcome = co_await forward(exchange);
+  Outcome outcome;
+  if (exchange.cache != nullptr) {
+    outcome = co_await reuse_or_forward(exchange);
+  } else {
+    outcome = co_await forward(exchange);
+  }
   if (outcome.withheld && !outcome.failure) {
     outcome = co_await deliver_held(exchange, outcome);
   }
@@ -246,6 +251,12 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
                      out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());
+  if (exchange.listener->cache != nullptr) {
+    const program::RouteRecord& route = exchange.host->routes[exchange.action->route];
+    begin_reuse(exchange, arrival,
+                {program::name_space_of(section, route), section.string(route.name), exchange.action->rule,
+                 split.backends[chosen].backend_id(), rewritten.host.empty() ? head.host : rewritten.host, path});
+  }
   return std::nullopt;
 }
 

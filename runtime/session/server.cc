@@ -257,13 +257,20 @@ ServerStats Server::stats() const {
     sum.tunnels_refused += counters.tunnels_refused.value();
     sum.tunnel_bytes_up += counters.tunnel_bytes_up.value();
     sum.tunnel_bytes_down += counters.tunnel_bytes_down.value();
+    sum.cache.add(counters.cache);
   }
   sum.buffer_memory_used = impl_->shared.spools->memory_used();
   sum.buffer_files_used = impl_->shared.spools->files_used();
+  const cache::StoreStats stored = impl_->shared.caches.stats();
+  sum.cache.evictions = stored.evictions;
+  sum.cache.entries = stored.entries;
+  sum.cache.bytes = stored.bytes;
   return sum;
 }
 
 std::vector<BackendStatus> Server::backends() const { return impl_->shared.backends.status(); }
+
+std::size_t Server::purge_cache(const cache::Purge& what) { return impl_->shared.caches.purge(what); }
 
 bool Server::drain(std::chrono::nanoseconds deadline) {
   struct Progress {

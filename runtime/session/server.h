@@ -12,6 +12,8 @@
 #include "program/endpoints.h"
 #include "program/secrets.h"
 #include "runtime/match/load.h"
+#include "runtime/shape/cache/cache.h"
+#include "runtime/shape/cache/counts.h"
 #include "runtime/upstream/backend_status.h"
 
 namespace edge::runtime {
@@ -54,6 +56,7 @@ struct ServerStats {
   std::uint64_t tunnels_refused = 0;
   std::uint64_t tunnel_bytes_up = 0;
   std::uint64_t tunnel_bytes_down = 0;
+  cache::Totals cache;
 };
 
 struct BoundAddress {
@@ -98,6 +101,8 @@ class Server {
   std::shared_ptr<const LoadedProgram> program() const;
   std::vector<BoundAddress> addresses() const;
   ServerStats stats() const;
+  /// Removes stored responses. \returns how many.
+  std::size_t purge_cache(const cache::Purge& what);
   /// What is known of each backend of the program and its endpoints.
   std::vector<BackendStatus> backends() const;
 

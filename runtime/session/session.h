@@ -100,6 +100,15 @@ class Session final : public ClientSession {
   net::Task<Outcome> deliver(const Exchange& exchange, const StoredResponse& stored, Outcome before);
   RelayPlace relay_place();
 
+  // reuse.cc: the cache's step between request filters and forward
+  void begin_reuse(Exchange& exchange, const Arrival& arrival, const cache::Way& way);
+  net::Task<Outcome> reuse_or_forward(Exchange& exchange);
+  net::Task<Failure> join_fetch(const Exchange& exchange, cache::Transaction::Plan& plan);
+  net::Task<Outcome> fetch(Exchange& exchange);
+  net::Task<Outcome> deliver_stored(const Exchange& exchange, Outcome before);
+  void refresh_behind(const Exchange& exchange, std::unique_ptr<cache::Transaction> refresh);
+  net::Detached fetch_behind(std::unique_ptr<Exchange> exchange);
+
   // forward.cc: the way to the backend and back
   net::Task<Outcome> forward(const Exchange& exchange);
   net::Task<bool> speak(const Exchange& exchange, Relay& relay);

@@ -144,6 +144,12 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
     }
     next->listener_asks.push_back(asks);
   }
+  for (const program::GatewayRecord& gateway : section.array(section.header<program::ListenersHeader>().gateways)) {
+    const auto* settings = program::optional_of(section, gateway.cache);
+    next->caches.push_back(settings == nullptr
+                               ? nullptr
+                               : shared_.caches.of_gateway(gateway.id, {settings->max_size, settings->max_entry_size}));
+  }
   next->program = std::move(program);
   program_ = ProgramPin(next.release());
 }

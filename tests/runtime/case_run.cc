@@ -74,6 +74,11 @@ std::uint64_t stat_value(const runtime::Server& server, const std::string& name)
   }
   if (name == "ejections") return ejections;
   if (name == "circuits_opened") return opened;
+#define EDGE_CACHE_COUNT(count, help) \
+  if (name == "cache_" #count) return stats.cache.count;
+#include "runtime/shape/cache/counts.def"
+#undef EDGE_CACHE_COUNT
+  if (name == "cache_entries") return stats.cache.entries;
   return name.starts_with("responses_") ? stats.responses[(name.back() - '0') % 6] : ~std::uint64_t{0};
 }
 

@@ -1,21 +1,33 @@
-// What one thread counts of the cache. A request counts as one of the first five.
+// What is counted of the cache.
 #pragma once
+
+#include <cstdint>
 
 #include "net/counter.h"
 
 namespace edge::runtime::cache {
 
+/// Of one thread.
 struct Counts {
-  net::Counter hits;         ///< answered from the cache, fresh
-  net::Counter stale_hits;   ///< answered from the cache, stale and allowed to
-  net::Counter revalidated;  ///< answered from the cache after the origin said 304
-  net::Counter misses;
-  net::Counter bypassed;   ///< not asked: method, conditions or body are not for a cache
-  net::Counter refreshed;  ///< fetched behind a client's back (RFC 5861 §3)
-  net::Counter stored;     ///< responses that were put in
-  net::Counter collapsed;  ///< requests that waited for another's answer
-  net::Counter abandoned;  ///< fills given up: too large, broken off, or the target was changed
-  net::Counter invalidated;
+#define EDGE_CACHE_COUNT(name, help) net::Counter name;
+#include "runtime/shape/cache/counts.def"
+#undef EDGE_CACHE_COUNT
+};
+
+/// Of all threads, and what is stored.
+struct Totals {
+#define EDGE_CACHE_COUNT(name, help) std::uint64_t name = 0;
+#include "runtime/shape/cache/counts.def"
+#undef EDGE_CACHE_COUNT
+  std::uint64_t evictions = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t bytes = 0;
+
+  void add(const Counts& counts) {
+#define EDGE_CACHE_COUNT(name, help) name += counts.name.value();
+#include "runtime/shape/cache/counts.def"
+#undef EDGE_CACHE_COUNT
+  }
 };
 
 }  // namespace edge::runtime::cache

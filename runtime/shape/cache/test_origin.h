@@ -124,7 +124,7 @@ class Place {
     got.head = out.text();
     got.text.clear();
     while (got.text.size() < part.size) {
-      got.text += transaction.entry().body->at(part.first + got.text.size()).substr(0, part.size - got.text.size());
+      got.text += transaction.entry()->body->at(part.first + got.text.size()).substr(0, part.size - got.text.size());
     }
     got.cache_status = transaction.status();
     got.from_cache = true;

@@ -150,6 +150,11 @@ void Transaction::make_conditional() {
   conditional_ += "\r\n";
 }
 
+void Transaction::forget_conditions() {
+  conditional_.clear();
+  validating_ = false;
+}
+
 std::unique_ptr<Transaction> Transaction::refresh() {
   if (!refreshable_) return nullptr;
   const Request request = this->request();
@@ -325,9 +330,9 @@ void Transaction::invalidate(const ResponseHead& response) {
 Transaction::Next Transaction::forwarded(bool failed) {
   abandon();
   if (mismatched_) {
-    mismatched_ = validating_ = false;
+    mismatched_ = false;
     found_ = nullptr;
-    conditional_.clear();
+    forget_conditions();
     return Next::kForward;
   }
   if (failed && found_ != nullptr && usable_on_error(found_->freshness, request(), clock_().seconds)) {

@@ -64,6 +64,9 @@ class Transaction final : public ResponseTee {
   /// Good until the next look-up.
   std::string_view upstream_head() const { return conditional_.empty() ? std::string_view(head_) : conditional_; }
 
+  /// There is no room for conditions: the whole answer is asked for.
+  void forget_conditions();
+
   // The response, as its tee.
   Take head(const net::http1::ResponseHead& response, std::string_view text) override;
   void body(std::string_view data) override;
@@ -76,8 +79,7 @@ class Transaction final : public ResponseTee {
   Next forwarded(bool failed);
 
   /// The stored response to answer with, and its head for this request.
-  const Entry& entry() const { return *found_; }
-  std::shared_ptr<const Body> stored_body() const { return found_->body; }
+  std::shared_ptr<const Entry> entry() const { return found_; }
   AnswerPart write_head(net::http1::HeadWriter& out);
   /// The value of Cache-Status, known once the answer begins.
   std::string status() const;
