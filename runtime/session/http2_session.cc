@@ -51,7 +51,8 @@ net::Detached Http2Session::run() {
     busy_ = busy;
     // What a client does not take holds up what it sends: its answers are bounded by the output that waits for it.
     const std::uint8_t interest = outlet_.blocked() ? net::kWrite : net::kRead;
-    const Wake wake = co_await waiter_.wait(wait_until(), client_, interest);
+    until_ = wait_until();
+    const Wake wake = co_await waiter_.wait(until_, client_, interest);
     if (wake == Wake::kCancelled) break;
     if (wake == Wake::kTimeout) open = timed_out();
     if (wake == Wake::kReady && outlet_.blocked()) flush();
@@ -97,7 +98,7 @@ void Http2Session::run_deferred() {
   if (!blocked) flush();
   // Whoever waits is to see what has changed: what it waits for, or that all is over.
   const bool idle = busy_ && http2_.streams() == 0;
-  if (outlet_.blocked() != blocked || broken_ || idle || http2_.over()) waiter_.wake_later();
+  if (outlet_.blocked() != blocked || broken_ || idle || http2_.over() || wait_until() < until_) waiter_.wake_later();
 }
 
 void Http2Session::flush() {

@@ -62,6 +62,8 @@ class Http2Session final : public ClientSession, net::Deferred, net::http2::Serv
   net::Time idle_since_;
   /// Since when the socket takes nothing.
   net::Time blocked_since_ = net::kNever;
+  /// What is waited until.
+  net::Time until_ = net::kNever;
   net::Time announced_at_ = net::kNever;
   bool busy_ = false;
   bool gone_away_ = false;

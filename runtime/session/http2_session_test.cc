@@ -1,0 +1,279 @@
+// Connections of HTTP/2 on real sockets, with frames made by hand: time, shutdown, streams beside each other. What is
+// done to requests is tested by the cases of tests/runtime, which go over HTTP/2 too.
+#include "runtime/session/http2_session.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "net/http2/test_frames.h"
+#include "runtime/session/server.h"
+#include "runtime/session/test_program.h"
+
+namespace edge::runtime {
+namespace {
+
+using namespace net::http2::testing;  // NOLINT(google-build-using-namespace)
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::backend_id;
+using testing::TestProgram;
+
+constexpr std::uint32_t kCalm = 0xb;
+
+int tcp_socket() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval limit{10, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  return fd;
+}
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// A connection whose bytes a test reads and writes by itself. Every wait ends after 10 s.
+class Peer {
+ public:
+  explicit Peer(int fd) : fd_(fd) {}
+  ~Peer() { ::close(fd_); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  void send(const std::string& bytes) {
+    EXPECT_EQ(::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  }
+  std::string read_until(std::string_view end) {
+    while (unread_.find(end) == std::string::npos) {
+      if (!fill()) return unread_ + "|end";
+    }
+    return unread_.substr(0, unread_.find(end) + end.size());
+  }
+  /// The next frame; of type 255 at the end.
+  Frame next() {
+    for (;;) {
+      const std::vector<Frame> frames = frames_of(unread_);
+      if (!frames.empty()) {
+        unread_.erase(0, 9 + frames[0].payload.size());
+        return frames[0];
+      }
+      if (!fill()) return {255, 0, 0, {}};
+    }
+  }
+  /// The next frame of that type; or the end.
+  Frame next(std::uint8_t type) {
+    Frame frame = next();
+    while (frame.type != type && frame.type != 255) frame = next();
+    return frame;
+  }
+  bool ended() { return next(254).type == 255; }
+
+ private:
+  bool fill() {
+    char bytes[4096];
+    const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
+    if (got > 0) unread_.append(bytes, static_cast<std::size_t>(got));
+    return got > 0;
+  }
+
+  int fd_;
+  std::string unread_;
+};
+
+class Http2SessionTest : public ::testing::Test {
+ protected:
+  Http2SessionTest() : upstream_(tcp_socket()) {
+    sockaddr_in address = loopback(0);
+    ::bind(upstream_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    ::listen(upstream_, 100);
+  }
+  ~Http2SessionTest() override { ::close(upstream_); }
+
+  void serve(milliseconds head_timeout = seconds(10), milliseconds keep_alive_timeout = seconds(10)) {
+    ServerOptions options;
+    options.threads = 1;
+    options.ephemeral_ports = true;
+    options.head_timeout = head_timeout;
+    options.keep_alive_timeout = keep_alive_timeout;
+    server_ = std::move(Server::start(options).value());
+    ASSERT_TRUE(server_->install(TestProgram{}.load()).ok());
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    ::getsockname(upstream_, reinterpret_cast<sockaddr*>(&address), &size);
+    program::EndpointSet endpoints;
+    endpoints.backends.push_back(
+        {backend_id("backend"), "test", "backend", {{*parse_ip("127.0.0.1"), ntohs(address.sin_port), true}}});
+    server_->set_endpoints(endpoints);
+  }
+  std::unique_ptr<Peer> dial() {
+    const int fd = tcp_socket();
+    const sockaddr_in address = loopback(server_->addresses()[0].port);
+    EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return std::make_unique<Peer>(fd);
+  }
+  std::unique_ptr<Peer> accept() { return std::make_unique<Peer>(::accept(upstream_, nullptr, nullptr)); }
+
+  int upstream_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(Http2SessionTest, ServesStreamsBesideEachOther) {
+  serve();
+  const auto client = dial();
+  client->send(preface() + headers(1, get("/slow")));
+  const auto slow = accept();
+  EXPECT_TRUE(slow->read_until("\r\n\r\n").starts_with("GET /slow HTTP/1.1\r\n"));
+  client->send(headers(3, post("/quick"), kEndHeaders) + frame(kData, kEndStream, 3, "body"));
+  const auto quick = accept();
+  EXPECT_NE(quick->read_until("0\r\n\r\n").find("4\r\nbody\r\n"), std::string::npos);
+  quick->send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nquick");
+  Frame data = client->next(kData);
+  EXPECT_EQ(data.stream, 3U);
+  EXPECT_EQ(data.payload, "quick");
+  slow->send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow");
+  data = client->next(kData);
+  EXPECT_EQ(data.stream, 1U);
+  EXPECT_EQ(data.payload, "slow");
+  EXPECT_EQ(server_->stats().connections_active, 1U) << "streams are no connections";
+  EXPECT_EQ(server_->stats().requests, 2U);
+}
+
+TEST_F(Http2SessionTest, TakesAPrefaceThatComesByteByByte) {
+  serve();
+  const auto client = dial();
+  for (const char byte : preface() + headers(1, get("/"))) client->send(std::string(1, byte));
+  accept()->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_EQ(client->next(kData).payload, "ok");
+}
+
+TEST_F(Http2SessionTest, AClientThatGoesTakesItsUpstreamsAlong) {
+  serve();
+  auto client = dial();
+  client->send(preface() + headers(1, get("/")) + headers(3, get("/")));
+  const auto one = accept();
+  const auto two = accept();
+  one->read_until("\r\n\r\n");
+  two->read_until("\r\n\r\n");
+  client->send(frame(kRstStream, kNone, 1, number(8)));
+  EXPECT_TRUE(one->read_until("\r\n\r\n|").ends_with("|end"));
+  client.reset();
+  EXPECT_TRUE(two->read_until("\r\n\r\n|").ends_with("|end"));
+}
+
+TEST_F(Http2SessionTest, ATruncatedAnswerResetsItsStreamAlone) {
+  serve();
+  const auto client = dial();
+  client->send(preface() + headers(1, get("/")));
+  {
+    const auto upstream = accept();
+    upstream->read_until("\r\n\r\n");
+    upstream->send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+  }
+  const Frame reset = client->next(kRstStream);
+  EXPECT_EQ(reset.stream, 1U);
+  EXPECT_EQ(reset.number_at(0), 2U) << "INTERNAL_ERROR";
+  client->send(headers(3, get("/")));
+  accept()->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_EQ(client->next(kData).payload, "ok");
+}
+
+// ---- Time ---------------------------------------------------------------------------------------------------------
+
+TEST_F(Http2SessionTest, AnIdleConnectionIsToldToGo) {
+  serve(seconds(10), milliseconds(100));
+  const auto client = dial();
+  client->send(preface() + headers(1, get("/")));
+  accept()->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  client->next(kData);
+  const Frame goaway = client->next(kGoAway);
+  EXPECT_EQ(goaway.number_at(0), 1U);
+  EXPECT_EQ(goaway.number_at(4), 0U) << "NO_ERROR";
+  EXPECT_TRUE(client->ended());
+}
+
+TEST_F(Http2SessionTest, AConnectionThatAsksForNothingGoesSooner) {
+  serve(milliseconds(100));
+  const auto client = dial();
+  client->send(preface());
+  EXPECT_EQ(client->next(kGoAway).number_at(4), 0U);
+  EXPECT_TRUE(client->ended());
+}
+
+TEST_F(Http2SessionTest, AHeadThatIsNeverCompleteIsAFlood) {
+  serve(milliseconds(100));
+  const auto client = dial();
+  client->send(preface() + headers(1, get("/"), kNone));
+  EXPECT_EQ(client->next(kGoAway).number_at(4), kCalm);
+  EXPECT_TRUE(client->ended());
+}
+
+TEST_F(Http2SessionTest, AWindowThatStaysShutIsAFlood) {
+  serve(seconds(10), milliseconds(100));
+  const auto client = dial();
+  client->send(preface(setting(4, 0)) + headers(1, get("/")));
+  accept()->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_EQ(client->next(kGoAway).number_at(4), kCalm);
+  EXPECT_TRUE(client->ended());
+}
+
+// ---- Shutdown -----------------------------------------------------------------------------------------------------
+
+TEST_F(Http2SessionTest, DrainsInTwoSteps) {
+  serve();
+  auto client = dial();
+  client->send(preface() + headers(1, get("/")));
+  const auto upstream = accept();
+  upstream->read_until("\r\n\r\n");
+  bool drained = false;
+  std::thread drain([&] { drained = server_->drain(seconds(10)); });
+  EXPECT_EQ(client->next(kGoAway).number_at(0), 0x7fffffffU);
+  client->send(headers(3, get("/on-its-way")) + frame(kPing, kAck, 0, "shutdown"));
+  const auto late = accept();
+  late->read_until("\r\n\r\n");
+  EXPECT_EQ(client->next(kGoAway).number_at(0), 3U);
+  upstream->send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
+  EXPECT_EQ(client->next(kData).payload, "one");
+  late->send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo");
+  EXPECT_EQ(client->next(kData).payload, "two");
+  EXPECT_TRUE(client->ended());
+  client.reset();
+  drain.join();
+  EXPECT_TRUE(drained);
+}
+
+TEST_F(Http2SessionTest, AnIdleConnectionDrainsAtOnce) {
+  serve();
+  auto client = dial();
+  client->send(preface());
+  EXPECT_EQ(client->next().type, kSettings);
+  std::thread drain([&] { EXPECT_TRUE(server_->drain(seconds(10))); });
+  client->send(frame(kPing, kAck, 0, "shutdown"));
+  EXPECT_EQ(client->next(kGoAway).number_at(0), 0x7fffffffU);
+  EXPECT_EQ(client->next(kGoAway).number_at(0), 0U);
+  EXPECT_TRUE(client->ended());
+  client.reset();
+  drain.join();
+}
+
+TEST_F(Http2SessionTest, AServerThatStopsLeavesNobodyWaiting) {
+  serve();
+  const auto client = dial();
+  client->send(preface() + headers(1, get("/")) + headers(3, post("/"), kEndHeaders));
+  const auto one = accept();
+  one->read_until("\r\n\r\n");
+  server_.reset();
+  EXPECT_TRUE(client->ended());
+}
+
+}  // namespace
+}  // namespace edge::runtime
