@@ -37,6 +37,7 @@ class Inlet {
 class Outlet {
  public:
   bool blocked() const { return !pending_.empty(); }
+  std::string_view pending() const { return pending_.view(); }
   /// Takes all the bytes. \returns false when the connection is broken; `sent_any` tells whether some left.
   bool send(Channel& channel, std::span<iovec> pieces);
   bool flush(Channel& channel);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "net/socket.h"
 
@@ -28,6 +29,8 @@ class Layer {
   virtual void reset(Channel& channel) = 0;
   /// Of a broken connection: the peer said, or it is known, that it has acted on nothing of what was sent.
   virtual bool untouched() const { return false; }
+  /// Of an untouched one: all that was sent, when it is not too much to be kept; else empty. Good until the next call.
+  virtual std::string_view sent_in_vain() const { return {}; }
 };
 
 /// What a channel is opened over. Without a descriptor there must be a layer.

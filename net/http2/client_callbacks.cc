@@ -111,7 +111,7 @@ struct ClientCallbacks {
       // Many interim heads are counted by who relays them; here they may not grow without bound.
       if (!stream->has_head_) connection.spend(Patience::kReset);
       stream->in_.set_chunked(connection.text_.chunked());
-      if (stream->channel_ != nullptr) stream->channel_->signal(kRead);
+      stream->head_came();
     }
     if (last) stream->response_ended();
     return 0;

@@ -8,6 +8,8 @@ namespace {
 /// Over this, a session's request waits. What it is about to send is taken whole below it, so that nothing is copied
 /// into a second queue.
 constexpr std::size_t kEnough = std::size_t{16} * 1024;
+/// Of a request: calls of gRPC with all they send in one message mostly come to less.
+constexpr std::size_t kMostKept = std::size_t{64} * 1024;
 
 }  // namespace
 
@@ -24,6 +26,7 @@ Transfer ClientStream::send(Channel& channel, std::span<const iovec> pieces) {
     full_ = true;
     return {Transfer::Kind::kWouldBlock};
   }
+  if (keeps_) keep(pieces);
   std::size_t size = 0;
   for (const iovec& one : pieces) {
     if (!take_request({static_cast<const char*>(one.iov_base), one.iov_len})) {
@@ -34,6 +37,14 @@ Transfer ClientStream::send(Channel& channel, std::span<const iovec> pieces) {
   }
   if (deferred_ && (!out_.empty() || reader_.ended())) connection_->resume(*this);
   return {Transfer::Kind::kDone, size};
+}
+
+void ClientStream::keep(std::span<const iovec> pieces) {
+  std::size_t size = kept_.size();
+  for (const iovec& one : pieces) size += one.iov_len;
+  keeps_ = size <= kMostKept;
+  if (!keeps_) return kept_.release();
+  for (const iovec& one : pieces) kept_.append({static_cast<const char*>(one.iov_base), one.iov_len});
 }
 
 bool ClientStream::take_request(std::string_view text) {
@@ -67,6 +78,13 @@ void ClientStream::data_came(std::string_view data) {
 
 void ClientStream::response_ended() {
   in_.end();
+  if (channel_ != nullptr) channel_->signal(kRead);
+}
+
+// Final or not: the backend has looked at the request.
+void ClientStream::head_came() {
+  keeps_ = false;
+  kept_.release();
   if (channel_ != nullptr) channel_->signal(kRead);
 }
 

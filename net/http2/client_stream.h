@@ -31,6 +31,7 @@ class ClientStream final : public Layer {
   bool finish(Channel& channel) override;
   void reset(Channel& channel) override;
   bool untouched() const override { return untouched_; }
+  std::string_view sent_in_vain() const override { return untouched_ ? kept_.view() : std::string_view{}; }
 
  private:
   friend class ClientConnection;
@@ -43,7 +44,9 @@ class ClientStream final : public Layer {
   void sent(std::size_t size);
   /// `refused`: the backend says, or it is known, that it did nothing with the request.
   void closed(bool refused);
+  void head_came();
 
+  void keep(std::span<const iovec> pieces);
   bool take_request(std::string_view text);
 
   /// Null once the stream is closed.
@@ -53,6 +56,9 @@ class ClientStream final : public Layer {
   /// DATA that no window was opened for yet.
   std::size_t owed_ = 0;
   RequestReader reader_;
+  /// The request as it was written, for a backend that does not look at it; until it answers, or this grows too large.
+  Buffer kept_;
+  bool keeps_ = true;
   /// Body of the request that waits for a window.
   Buffer out_;
   ClientStream* previous_ = nullptr;

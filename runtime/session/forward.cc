@@ -133,6 +133,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     outcome.body = BodyState::kRead;
   }
   net::Buffer kept;
+  std::optional<Relay::Progress> progress;
   Tries tries(exchange);
   for (bool again = true; again;) {
     net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, tries.begin(worker_.loop().now()));
@@ -155,7 +156,11 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       }
       Relay relay(exchange, {client_, inlet_, outlet_}, relay_place(), upstream);
       tries.watch(relay);
-      relay.begin(head);
+      if (progress) {
+        relay.resume(std::move(*progress));
+      } else {
+        relay.begin(head);
+      }
       // Kept for a second try.
       if ((pooled || tries.may_repeat()) && kept.empty()) {
         kept.append(head);
@@ -183,6 +188,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
         co_return outcome;
       }
       again = tries.again(relay.failure(), upstream);
+      progress = again ? relay.progress() : std::nullopt;
       if (relay.failure().kind == FailureKind::kTruncated) upstream.spoilt();
       exchange.pool->release(std::move(acquired.connection), relay.after_use());
       outcome.failure = relay.failure();

@@ -35,8 +35,8 @@ void Relay::fail(Origin origin, FailureKind kind) {
   if (failed()) return;
   const bool refused = origin == Origin::kUpstream && !response_bytes_ && upstream_.refused();
   if (refused) kind = FailureKind::kUpstreamRefused;
-  const bool twice = exchange_.idempotent() || refused;
-  const bool nothing_done = !to_upstream_.sent_any() || (twice && !body_taken_);
+  const bool at_hand = !body_taken_ || (refused && !upstream_.sent_in_vain().empty());
+  const bool nothing_done = !to_upstream_.sent_any() || ((refused || exchange_.idempotent()) && at_hand);
   failure_ = {origin, kind, origin == Origin::kUpstream && !response_bytes_ && nothing_done};
 }
 
@@ -52,6 +52,24 @@ void Relay::begin(std::string_view head) {
   }
   took_request_body(pieces);
   if (exchange_.expect_continue && !body_taken_) continue_at_ = place_.loop.now() + kContinueAfter;
+}
+
+std::optional<Relay::Progress> Relay::progress() {
+  if (!body_taken_) return std::nullopt;
+  Progress progress{{}, std::move(request_decoder_), request_left_, request_done_};
+  progress.text.append(upstream_.sent_in_vain());
+  progress.text.append(to_upstream_.pending());
+  return progress;
+}
+
+void Relay::resume(Progress from) {
+  request_decoder_ = std::move(from.decoder);
+  request_left_ = from.left;
+  request_done_ = from.done;
+  body_taken_ = true;
+  Pieces pieces;
+  pieces.add(from.text.view());
+  if (!to_upstream_.send(upstream_, pieces.all())) request_abandoned_ = true;
 }
 
 void Relay::advance() {

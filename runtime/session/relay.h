@@ -69,6 +69,17 @@ class Relay {
   }
   /// Sends the head, with what is already there of the body.
   void begin(std::string_view head);
+  /// How far a request went that nobody has looked at.
+  struct Progress {
+    net::Buffer text;  ///< all that was written, the head included
+    net::http1::ChunkedDecoder decoder;
+    std::uint64_t left = 0;
+    bool done = false;
+  };
+  /// After a failure that lets it be sent again. nullopt: none of the body was taken, the head is all that it needs.
+  std::optional<Progress> progress();
+  /// In the place of `begin`: goes on where another try ended.
+  void resume(Progress from);
   void advance();
   /// The response is with the client, whole; or the exchange failed.
   bool ended() const { return failed() || (response_ == Response::kDone && !client_.outlet.blocked()); }

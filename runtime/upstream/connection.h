@@ -22,6 +22,8 @@ class UpstreamConnection final : public net::Channel {
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
   /// It failed, and the endpoint is known to have done nothing with the request.
   bool refused() const { return layer() != nullptr && layer()->untouched(); }
+  /// Of a refused one: the request as far as it was written, or nothing where that was too much to be kept.
+  std::string_view sent_in_vain() const { return layer()->sent_in_vain(); }
   /// The head of the response to its request has come.
   void answered(net::Time now, int status);
   /// What came after the head was at fault.

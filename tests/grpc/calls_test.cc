@@ -213,5 +213,20 @@ TEST_F(Grpc, ManyCallsAtATimeShareConnections) {
   EXPECT_LT(server_->stats().upstream_connects, 40U);
 }
 
+// A server that sends GOAWAY again and again loses no call.
+TEST_F(Grpc, ConnectionsThatGoAwayLoseNothing) {
+  CallService service({.max_connection_age = 20});
+  serve(service);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  int calls = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    std::string answer;
+    const grpc::Status status = unary("/test.Calls/Echo", "x", answer);
+    ASSERT_TRUE(status.ok()) << status.error_message() << " after " << calls;
+    ++calls;
+  }
+  EXPECT_GT(server_->stats().upstream_connects, 5U);
+}
+
 }  // namespace
 }  // namespace edge::test
