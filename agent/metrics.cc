@@ -1,28 +1,10 @@
 #include "agent/metrics.h"
 
+#include "agent/metric_text.h"
+
 namespace edge::agent {
-namespace {
-
-class Text {
- public:
-  void family(const char* name, const char* type, const char* help) {
-    name_ = name;
-    out_ += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
-  }
-  void sample(std::uint64_t value, const std::string& labels = {}) {
-    out_ += name_ + (labels.empty() ? "" : "{" + labels + "}") + " " + std::to_string(value) + "\n";
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string name_;
-  std::string out_;
-};
-
-}  // namespace
-
 std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts& counts, const std::string& program) {
-  Text text;
+  MetricText text;
   text.family("edge_requests_total", "counter", "Requests whose head was read.");
   text.sample(stats.requests);
   text.family("edge_responses_total", "counter", "Answers sent, by class of their status.");

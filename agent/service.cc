@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "agent/backend_report.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "program/read.h"
@@ -170,6 +171,7 @@ Status Service::start_admin() {
 std::optional<AdminReply> Service::health(std::string_view path) const {
   if (path == "/healthz") return AdminReply{200, "text/plain; charset=utf-8", "ok\n"};
   if (path == "/debug/program") return debug_program();
+  if (path == "/debug/endpoints") return debug_endpoints();
   if (path != "/readyz") return std::nullopt;
   if (draining_) return AdminReply{503, "text/plain; charset=utf-8", "draining\n"};
   const std::lock_guard lock(state_mutex_);
@@ -177,11 +179,20 @@ std::optional<AdminReply> Service::health(std::string_view path) const {
   return AdminReply{200, "text/plain; charset=utf-8", "ready program=" + program_ + "\n"};
 }
 
-/// To whom is on this machine alone: header values and the names of everything stand in a program.
-std::optional<AdminReply> Service::debug_program() const {
+/// What tells of the inside is told to whom is on this machine alone.
+bool Service::health_is_local() const {
   const IpAddress& address = options_.health->address;
-  const bool loopback = address.is_v4() ? address.bytes[12] == 127 : address == *parse_ip("::1");
-  if (!loopback) return AdminReply{403, "text/plain; charset=utf-8", "only on a loopback address\n"};
+  return address.is_v4() ? address.bytes[12] == 127 : address == *parse_ip("::1");
+}
+
+std::optional<AdminReply> Service::debug_endpoints() const {
+  if (!health_is_local()) return AdminReply{403, "text/plain; charset=utf-8", "only on a loopback address\n"};
+  return AdminReply{200, "application/json", endpoints_document(server_->backends(), std::chrono::system_clock::now())};
+}
+
+/// Header values and the names of everything stand in a program.
+std::optional<AdminReply> Service::debug_program() const {
+  if (!health_is_local()) return AdminReply{403, "text/plain; charset=utf-8", "only on a loopback address\n"};
   const auto program = server_->program();
   if (!program) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
   const std::span<const std::byte> bytes = program->view().bytes();
@@ -193,7 +204,8 @@ std::optional<AdminReply> Service::debug_program() const {
 std::optional<AdminReply> Service::metrics(std::string_view path) const {
   if (path != "/metrics") return std::nullopt;
   const std::lock_guard lock(state_mutex_);
-  return AdminReply{200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(server_->stats(), counts_, program_)};
+  return AdminReply{200, "text/plain; version=0.0.4; charset=utf-8",
+                    metrics_text(server_->stats(), counts_, program_) + backend_metrics(server_->backends())};
 }
 
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,

@@ -65,7 +65,9 @@ class Service {
   void become();
   void give_up();
   std::optional<AdminReply> health(std::string_view path) const;
+  bool health_is_local() const;
   std::optional<AdminReply> debug_program() const;
+  std::optional<AdminReply> debug_endpoints() const;
   std::optional<AdminReply> metrics(std::string_view path) const;
   void tell_listeners() const;
   void tell_secret_faults();
