@@ -188,6 +188,31 @@ TEST(Balance, WhatWasSlowOnceIsTriedAgain) {
   EXPECT_GT(latency.at(then + seconds(1)), 5e8) << "good news is believed slowly";
 }
 
+TEST(Balance, AnEndpointInItsSlowStartTakesAGrowingPartOfItsShare) {
+  for (const Balance policy : {Balance::kRoundRobin, Balance::kLeastConn, Balance::kP2c, Balance::kEwma,
+                               Balance::kRandom, Balance::kRingHash, Balance::kMaglev}) {
+    EndpointTable table;
+    const Endpoints endpoints = endpoints_of(4, table);
+    const net::Time begin{std::chrono::hours(1)};
+    endpoints[1]->since = begin;
+    Balancer balancer(7);
+    balancer.prepare(policy, endpoints, seconds(100));
+    const auto part = [&](seconds after) {
+      int taken = 0;
+      for (std::uint64_t n = 0; n < 20'000; ++n) {
+        taken += balancer.pick(endpoints, key_of(n), begin + after) == 1 ? 1 : 0;
+      }
+      return taken / 5'000.0;
+    };
+    const double whole = part(seconds(100));
+    EXPECT_NEAR(whole, 1, 0.3) << static_cast<int>(policy);
+    EXPECT_GT(part(seconds(0)), 0) << "some, to warm up by";
+    EXPECT_LT(part(seconds(0)), 0.2 * whole) << static_cast<int>(policy);
+    EXPECT_LT(part(seconds(20)), part(seconds(60))) << static_cast<int>(policy);
+    EXPECT_LT(part(seconds(60)), 0.9 * whole) << static_cast<int>(policy);
+  }
+}
+
 class KeyedBalance : public testing::TestWithParam<Balance> {};
 
 TEST_P(KeyedBalance, KeysKeepTheirEndpointAndFewMoveWhenOneGoes) {
@@ -217,6 +242,23 @@ TEST_P(KeyedBalance, KeysKeepTheirEndpointAndFewMoveWhenOneGoes) {
     if (before[key] != gone && now != before[key]) ++moved;
   }
   EXPECT_LT(moved, static_cast<int>(kKeys / 20)) << "keys of endpoints that stayed";
+}
+
+TEST_P(KeyedBalance, AKeyMovesToAColdEndpointOnceAndStays) {
+  EndpointTable table;
+  const Endpoints endpoints = endpoints_of(5, table);
+  const net::Time begin{std::chrono::hours(1)};
+  endpoints[3]->since = begin;
+  Balancer balancer(7);
+  balancer.prepare(GetParam(), endpoints, seconds(100));
+  for (std::uint64_t n = 0; n < 2'000; ++n) {
+    bool there = false;
+    for (int after = 0; after <= 110; after += 10) {
+      const bool now = balancer.pick(endpoints, key_of(n), begin + seconds(after)) == 3;
+      EXPECT_TRUE(now || !there) << "key " << n;
+      there = now;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, KeyedBalance, testing::Values(Balance::kRingHash, Balance::kMaglev),
