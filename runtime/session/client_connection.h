@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "net/socket.h"
+#include "program/format.h"
 
 namespace edge::runtime {
 
@@ -30,7 +31,7 @@ struct ClientConnection {
   std::uint32_t slot;
   IpAddress peer;
   std::uint16_t peer_port = 0;
-  /// What the client connected to, as a proxy before us told; port 0: the socket knows.
+  /// What the client connected to, where a backend is told of it; else port 0.
   net::SocketAddress local{};
   /// Null: plain text.
   std::shared_ptr<const TlsFacts> tls;
@@ -41,5 +42,8 @@ struct ClientConnection {
   std::uint8_t peer_text_size_ = 0;
   std::array<char, 45> peer_text_;
 };
+
+/// The PROXY header for a connection to `backend` on behalf of this client; empty: it wants none.
+std::string header_for(const program::BackendRecord& backend, const ClientConnection& connection);
 
 }  // namespace edge::runtime

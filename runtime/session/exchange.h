@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct ThreadProgram {
   std::vector<bool> listener_asks;
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;
+  /// Some backend is told where connections come from and went to.
+  bool announces = false;
   std::uint32_t pins = 0;
 };
 
@@ -79,6 +82,9 @@ struct Exchange {
   bool keep_alive = false;
   bool expect_continue = false;
   ReplyForm reply_form = ReplyForm::kText;
+  /// The PROXY header that the backend wants of the client's connection; empty: none. A connection that began with it
+  /// carries no other client's requests.
+  std::string header;
   /// The client asked to go on with WebSocket, and the upstream was told so.
   bool websocket = false;
   /// Of the head composed for the upstream, in the thread's scratch until the first wait.

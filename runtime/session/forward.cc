@@ -58,7 +58,11 @@ net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, Upstrea
 class Tries {
  public:
   explicit Tries(const Exchange& exchange)
-      : exchange_(exchange), wanted_{.deadline = exchange.deadline, .key = exchange.balance_key} {
+      : exchange_(exchange),
+        wanted_{.deadline = exchange.deadline,
+                .key = exchange.balance_key,
+                .fresh = !exchange.header.empty(),
+                .header = exchange.header} {
     const RetryPolicy policy = retry_policy(*exchange.traffic, exchange.pool->settings());
     if (policy) retries_.emplace(policy, exchange.pool->state());
   }
@@ -190,7 +194,9 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       again = tries.again(relay.failure(), upstream);
       progress = again ? relay.progress() : std::nullopt;
       if (relay.failure().kind == FailureKind::kTruncated) upstream.spoilt();
-      exchange.pool->release(std::move(acquired.connection), relay.after_use());
+      const AfterUse after = relay.after_use();
+      const bool keep = after != AfterUse::kKeep || exchange.header.empty();
+      exchange.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);
       outcome.failure = relay.failure();
       outcome.status = relay.status();
       outcome.answered = relay.answered();

@@ -29,7 +29,8 @@ Reply bad_request(std::string_view reason, std::string_view text) { return {400,
 
 // What the handshake asked of the client was one listener's (RFC 9110 §15.5.20); another may ask for more. Without SNI
 // it was that of the listener for every other name.
-bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_view host, std::string_view server_name) {
+bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_view host,
+                 std::string_view server_name) {
   return host != server_name && find_listener(program, bind, host) != find_listener(program, bind, server_name);
 }
 
@@ -229,6 +230,9 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   }
   exchange.pool = exchange.program->pools[backend].get();
   if (exchange.pool->keyed()) exchange.balance_key = client_key(arrival.source);
+  if (exchange.program->announces) [[unlikely]] {
+    exchange.header = header_for(exchange.pool->settings(), connection_);
+  }
   // Of what a backend of HTTP/2 switches to nothing could be said in HTTP/1.1.
   exchange.websocket = head.upgrade && asks_for_websocket(head) &&
                        exchange.pool->settings().protocol == program::BackendProtocol::kHttp1;

@@ -41,7 +41,8 @@ net::Task<void> Tunnel::serve() {
   BackendPool* pool = choose_pool(*decision);
   if (pool == nullptr) co_return refuse();
   const std::uint64_t idle = decision->traffic().idle_timeout_ns;
-  Acquired acquired = co_await connect(*pool, {});
+  const std::string header = header_for(pool->settings(), connection_);
+  Acquired acquired = co_await connect(*pool, header);
   if (acquired.connection == nullptr) co_return client_.reset_on_close();
   worker_.counters().tunnels.add();
   co_await pump(*pool, std::move(acquired), idle != 0 ? net::Duration(idle) : kTunnelIdle);
@@ -61,8 +62,8 @@ BackendPool* Tunnel::choose_pool(const Decision& decision) {
 }
 
 // Nothing was sent yet, so an endpoint that does not answer is no loss: the next one is tried.
-net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view /*header*/) {
-  Wanted wanted{.key = pool.keyed() ? client_key(connection_.peer) : 0, .fresh = true};
+net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view header) {
+  Wanted wanted{.key = pool.keyed() ? client_key(connection_.peer) : 0, .fresh = true, .header = header};
   for (int tries = 1;; ++tries) {
     Acquired acquired = co_await pool.acquire(waiter_, wanted);
     if (acquired.connection != nullptr || acquired.fault != AcquireFault::kConnect || tries == kMaxTries) {

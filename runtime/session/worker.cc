@@ -1,5 +1,6 @@
 #include "runtime/session/worker.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -121,6 +122,9 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
                   std::shared_ptr<const TlsStore> tls, std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), tls->backends(), shared_.options.upstream_idle_timeout);
+  next->announces = std::ranges::any_of(program->backends(), [](const program::BackendRecord& backend) {
+    return backend.proxy_protocol != program::ProxyProtocol::kNone;
+  });
   next->policies = std::move(policies);
   next->tls = std::move(tls);
   next->entrances = entrances_of(*program, bind_of_slot);
@@ -192,6 +196,9 @@ void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_
     session->start();
   };
   ClientConnection connection(peer, slot);
+  if (program_->announces) [[unlikely]] {
+    connection.local = net::local_address(client.get());
+  }
   const Entrance& entrance = program_->entrances[slot];
   if (entrance.plain()) [[likely]] {
     begin(new Session(*this, std::move(connection), {std::move(client), nullptr}, Session::Kind::kConnection));

@@ -2,11 +2,21 @@
 
 #include <algorithm>
 
+#include "net/byte_stream.h"
+
 namespace edge::runtime {
 namespace {
 
 /// A failure is quick, and must not look attractive for it.
 constexpr net::Duration kFailedLatency = std::chrono::seconds(5);
+
+/// A new connection has room for a header; one that has not is of no use.
+bool announce(UpstreamConnection& connection, std::string_view header) {
+  if (header.empty()) return true;
+  const iovec whole = net::piece(header);
+  const net::Transfer sent = connection.send({&whole, 1});
+  return sent.kind == net::Transfer::Kind::kDone && sent.bytes == header.size();
+}
 
 }  // namespace
 
@@ -341,8 +351,9 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   AcquireFault fault = AcquireFault::kConnect;
   if (wake == net::Wake::kCancelled) fault = AcquireFault::kCancelled;
   if (wake == net::Wake::kReady && net::connect_error(connection->fd()) == 0) {
-    fault = AcquireFault::kNone;
-    if (settings_.tls.count != 0) fault = co_await secure(seeking.waiter, *connection, until);
+    fault = announce(*connection, seeking.wanted.header) ? AcquireFault::kNone : AcquireFault::kConnect;
+    if (fault == AcquireFault::kNone && settings_.tls.count != 0)
+      fault = co_await secure(seeking.waiter, *connection, until);
   }
   if (fault == AcquireFault::kNone) co_return Acquired{std::move(connection), AcquireFault::kNone};
   const net::SocketAddress tried = connection->endpoint().address;

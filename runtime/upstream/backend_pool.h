@@ -47,6 +47,8 @@ struct Wanted {
   bool fresh = false;
   /// Another endpoint than this, where there is one.
   std::optional<net::SocketAddress> avoid{};
+  /// A PROXY header, which a new connection begins with; whose it is, is said by it. Must outlive the acquiring.
+  std::string_view header{};
 };
 
 struct Acquired {
