@@ -173,7 +173,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     out.field("X-Forwarded-Host", from.head.host);
   }
   if (!edited || !from.edits.names("x-request-id")) out.field("X-Request-ID", from.request_id);
-  out.field("Via", kViaName);
+  out.field("Via", via_name(from.http));
   const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
   if (chunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (from.websocket) out.lines(kSwitch);
@@ -199,7 +199,7 @@ void write_response_head(const ReturnedHead& from, HeadWriter& out) {
     copy_changed_fields(from, never_announced(from.head.status), out);
   }
   if (!fields.has(KnownField::kDate)) out.field("Date", from.date);
-  out.field("Via", kViaName);
+  out.field("Via", via_name(1));
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (!from.connection.empty()) out.field("Connection", from.connection);
   if (from.head.status == 101) out.lines(kSwitch);

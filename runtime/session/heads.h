@@ -12,8 +12,8 @@
 
 namespace edge::runtime {
 
-/// Our name in Via (RFC 9110 §7.6.3).
-inline constexpr std::string_view kViaName = "1.1 edge";
+/// Our name in Via, behind the version of HTTP in which a message came (RFC 9110 §7.6.3).
+constexpr std::string_view via_name(std::uint8_t http) { return http == 2 ? "2 edge" : "1.1 edge"; }
 
 struct ForwardedHead {
   const net::http1::RequestHead& head;
@@ -24,6 +24,8 @@ struct ForwardedHead {
   /// The peer is a trusted proxy: what it says about the client stands.
   bool peer_trusted;
   std::string_view scheme;
+  /// Major version of HTTP that the client speaks.
+  std::uint8_t http;
   std::string_view request_id;
   const program::FieldEdits& edits;
   /// The body is read before it is sent: what tells of its framing is written when it is known, see

@@ -132,7 +132,9 @@ TEST_F(Http2SessionTest, ServesStreamsBesideEachOther) {
   const auto client = dial();
   client->send(preface() + headers(1, get("/slow")));
   const auto slow = accept();
-  EXPECT_TRUE(slow->read_until("\r\n\r\n").starts_with("GET /slow HTTP/1.1\r\n"));
+  const std::string request = slow->read_until("\r\n\r\n");
+  EXPECT_TRUE(request.starts_with("GET /slow HTTP/1.1\r\n")) << request;
+  EXPECT_NE(request.find("\r\nVia: 2 edge\r\n"), std::string::npos) << request;
   client->send(headers(3, post("/quick"), kEndHeaders) + frame(kData, kEndStream, 3, "body"));
   const auto quick = accept();
   EXPECT_NE(quick->read_until("0\r\n\r\n").find("4\r\nbody\r\n"), std::string::npos);

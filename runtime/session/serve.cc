@@ -250,9 +250,10 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
-  write_request_head({head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
-                      exchange.id.text(), edits, exchange.shaping.request != nullptr, exchange.websocket},
-                     out);
+  write_request_head(
+      {head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
+       connection_.http, exchange.id.text(), edits, exchange.shaping.request != nullptr, exchange.websocket},
+      out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());
   if (exchange.listener->cache != nullptr) {

@@ -58,6 +58,9 @@ std::uint64_t stat_value(const runtime::Server& server, const std::string& name)
   if (name == "upstream_connects") return stats.upstream_connects;
   if (name == "upstream_reused") return stats.upstream_reused;
   if (name == "upstream_retries") return stats.upstream_retries;
+  if (name == "tls_handshakes") return stats.tls_handshakes;
+  if (name == "tls_failures") return stats.tls_failures;
+  if (name == "upstream_tls_failures") return stats.upstream_tls_failures;
   if (name == "mirrors") return stats.mirrors;
   if (name == "mirrors_dropped") return stats.mirrors_dropped;
   if (name == "buffer_memory_used") return stats.buffer_memory_used;
@@ -142,7 +145,9 @@ void CaseRun::start_upstreams() {
   for (const Section& section : file_.sections) {
     if (section.kind != "upstream") continue;
     const auto [name, kind] = split_word(section.argument);
-    upstreams_.push_back(std::make_unique<Upstream>(stage_, name, kind_of(kind)));
+    const auto [how, layer] = split_word(kind);
+    const bool tls = over_ == Over::kTlsBothWays || how == "tls" || layer == "tls";
+    upstreams_.push_back(std::make_unique<Upstream>(stage_, name, kind_of(how), tls ? test_upstream() : nullptr));
     ports_[name] = upstreams_.back()->port();
     upstreams_.back()->start(section.commands);
   }
@@ -171,9 +176,10 @@ Status CaseRun::install(const std::string& config_name) {
     for (const auto& upstream : upstreams_) text += "@backend " + upstream->name() + "\n";
     if (!upstreams_.empty()) text += "@route " + upstreams_.front()->name() + "\n";
   }
-  const Result<Compiled> compiled = compile_text(file_.name, expand_config(text, ports_));
+  const Result<Compiled> compiled = compile_text(file_.name, expand_config(text, ports_, over_));
   if (!compiled) return compiled.error();
   server_->set_endpoints(compiled->endpoints);
+  server_->set_secrets(compiled->secrets);
   return server_->install(compiled->program);
 }
 
@@ -218,13 +224,20 @@ void CaseRun::play() {
 
 void CaseRun::play_client(const Section& section) {
   clients_.push_back(std::make_unique<Client>(stage_, *this));
-  Status done = clients_.back()->run(section.commands);
+  std::vector<Command> commands = section.commands;
+  // HTTP/2 has no such field.
+  if (spoken_ == Spoken::kHttp2) {
+    std::erase_if(commands, [](const Command& command) {
+      return command.name == "field" && command.argument.starts_with("Connection:");
+    });
+  }
+  Status done = clients_.back()->run(commands);
   if (done) done = clients_.back()->expect_quiet();
   if (!done) stage_.fail("client " + section.argument + ", " + done.error().text);
   clients_.back()->close_all();
 }
 
-/// `refuse STATUS REASON`: what stands there is answered so, and the connection closed.
+/// `refuse STATUS REASON`: what stands there is answered so, and the connection of HTTP/1.1 closed.
 void CaseRun::play_refusal(const Section& section) {
   Section client = section;
   const auto [status, reason] = split_word(section.argument);
@@ -236,12 +249,14 @@ void CaseRun::play_refusal(const Section& section) {
   if (!reason.empty()) client.commands.push_back({section.line, "field", "X-Edge-Reason: " + reason, "", false});
   client.commands.push_back({section.line, "field", "Connection: close", "", false});
   client.commands.push_back({section.line, "body-like", "", "", false});
-  client.commands.push_back({section.line, "closed", "", "", false});
+  // A stream that is refused leaves its connection alone.
+  if (spoken_ == Spoken::kHttp1) client.commands.push_back({section.line, "closed", "", "", false});
   play_client(client);
 }
 
 Status Client::run_own(const Command& command) {
-  if (command.name == "connect") return connect(command.argument);
+  if (command.name == "connect") return connect(command.argument, run_.over() != Over::kPlain);
+  if (command.name == "connect-tls") return connect(command.argument, true);
   if (command.name == "install") return run_.install(command.argument);
   if (command.name == "tally") return tally(command.argument);
   if (command.name == "pipeline") return pipeline(command.argument);
@@ -257,15 +272,16 @@ Status Client::run_own(const Command& command) {
   return unknown();
 }
 
-/// `connect [NAME [LISTENER]]`.
-Status Client::connect(const std::string& argument) {
-  const auto [name, listener] = split_word(argument);
+/// `connect [NAME [LISTENER]]`, `connect-tls [NAME [LISTENER [HOST]]]`.
+Status Client::connect(const std::string& argument, bool tls) {
+  const auto [name, rest] = split_word(argument);
+  const auto [listener, host] = split_word(rest);
   const Result<std::uint16_t> port = run_.port(listener);
   if (!port) return port.error();
   const Result<int> fd = run_.dial(*port);
   if (!fd) return fd.error();
-  adopt(name.empty() ? std::to_string(++connected_) : name, *fd);
-  return {};
+  const auto side = tls ? test_client(host.empty() ? std::string(kTestHost) : host) : nullptr;
+  return adopt(name.empty() ? std::to_string(++connected_) : name, *fd, side.get());
 }
 
 /// `tally N PATH [FIELD LINE]`: sends N requests and counts the bodies of the answers.

@@ -171,7 +171,7 @@ struct Http2Bridge::Impl {
     const std::string field(reinterpret_cast<const char*>(name), name_size);
     const std::string content(reinterpret_cast<const char*>(value), value_size);
     if (field == ":status") {
-      bridge.answer = "HTTP/1.1 " + content + " \r\n";
+      bridge.answer = "HTTP/1.1 " + content + (content == "200" ? " OK" : " ") + "\r\n";
       bridge.interim = content[0] == '1';
       bridge.bodiless = bridge.head_only || content == "204" || content == "304";
       bridge.sized = false;
