@@ -1,0 +1,244 @@
+// Backends that speak HTTP/2. The same talks with either protocol on both sides of the proxy; behind the one under test
+// stands a second proxy that turns HTTP/2 into the text that scripts speak. And nghttpd, which shares no code with us.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <sstream>
+#include <tuple>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/cli/process.h"
+#include "tests/support/case_file.h"
+#include "tests/support/connection.h"
+#include "tests/support/http2_bridge.h"
+#include "tests/support/proxy.h"
+#include "tests/support/stage.h"
+#include "tests/support/upstream.h"
+
+namespace edge::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::unique_ptr<runtime::Server> serve(const std::string& config, const std::map<std::string, std::uint16_t>& ports) {
+  runtime::ServerOptions options;
+  options.threads = 1;
+  options.ephemeral_ports = true;
+  auto server = runtime::Server::start(options);
+  const Result<Compiled> compiled = compile_text("http2_backend_test", expand_config(config, ports));
+  if (!server || !compiled) {
+    ADD_FAILURE() << (server ? compiled.error().text : server.error().text);
+    return nullptr;
+  }
+  (*server)->set_endpoints(compiled->endpoints);
+  EXPECT_TRUE((*server)->install(compiled->program));
+  return std::move(*server);
+}
+
+std::uint16_t port_of(const runtime::Server& server) { return server.addresses()[0].port; }
+
+/// Which side speaks HTTP/2.
+using Sides = std::tuple<bool, bool>;
+
+class Http2Backend : public ::testing::TestWithParam<Sides> {
+ protected:
+  static bool client_is_h2() { return std::get<0>(GetParam()); }
+  static bool backend_is_h2() { return std::get<1>(GetParam()); }
+
+  /// A backend that runs `script`, and the client's connection.
+  void begin(const std::string& script, const std::string& backend_line = "") {
+    upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kScript);
+    std::istringstream text("== upstream a\n" + script);
+    upstream_->start(parse_case("script", text, 1).sections.at(0).commands);
+    const std::string line = backend_line.empty() ? "" : "  " + backend_line + "\n";
+    std::uint16_t port = upstream_->port();
+    if (backend_is_h2()) {
+      inner_ = serve("@gateway\n@backend a\n@route a\n", {{"a", port}});
+      port = port_of(*inner_);
+    }
+    const std::string protocol = backend_is_h2() ? " protocol: H2C" : "";
+    server_ = serve("@gateway\n@backend a" + protocol + "\n" + line + "@route a\n", {{"a", port}});
+    connect();
+  }
+
+  void connect() {
+    int fd = -1;
+    if (client_is_h2()) {
+      auto bridge = Http2Bridge::open(port_of(*server_), fd);
+      ASSERT_TRUE(bridge.ok()) << bridge.error().text;
+      bridge_ = std::move(*bridge);
+    } else {
+      const Result<int> dialed = Connection::dial(port_of(*server_));
+      ASSERT_TRUE(dialed.ok()) << dialed.error().text;
+      fd = *dialed;
+    }
+    client_ = std::make_unique<Connection>(fd, stage_.deadline());
+  }
+
+  /// The script came to its end, and held.
+  void end() {
+    upstream_->join();
+    EXPECT_EQ(stage_.failure(), "");
+  }
+
+  /// Sends, and gives the status line and body of the answer.
+  std::string ask(const std::string& request) {
+    EXPECT_TRUE(client_->send(request));
+    const Result<Message> head = client_->receive_head();
+    if (!head) return head.error().text;
+    const std::string status = head->start_line.substr(9, 3);
+    if (status == "204") return status;
+    const Result<std::string> body = client_->receive_body(*head);
+    return status + " " + (body ? *body : body.error().text);
+  }
+
+  Stage stage_{20s};
+  std::unique_ptr<Upstream> upstream_;
+  std::unique_ptr<runtime::Server> inner_;
+  std::unique_ptr<runtime::Server> server_;
+  std::unique_ptr<Http2Bridge> bridge_;
+  std::unique_ptr<Connection> client_;
+};
+
+TEST_P(Http2Backend, RequestsAndAnswersOneAfterTheOther) {
+  begin(
+      "accept\n"
+      "head GET /one?x=y HTTP/1.1\n"
+      "field X-Test: 1\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none")"
+      "\n"
+      "head POST /two HTTP/1.1\n"
+      "body hello\n"
+      R"(send "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n")"
+      "\n"
+      "head DELETE /three HTTP/1.1\n"
+      R"(send "HTTP/1.1 204 No Content\r\n\r\n")"
+      "\n");
+  EXPECT_EQ(ask("GET /one?x=y HTTP/1.1\r\nHost: a\r\nX-Test: 1\r\n\r\n"), "200 one");
+  EXPECT_EQ(ask("POST /two HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"), "201 two");
+  EXPECT_EQ(ask("DELETE /three HTTP/1.1\r\nHost: a\r\n\r\n"), "204");
+  end();
+  if (backend_is_h2()) EXPECT_EQ(server_->stats().upstream_connects, 1U);
+}
+
+TEST_P(Http2Backend, LargeBodiesBothWays) {
+  begin(
+      "accept\n"
+      "head PUT /big HTTP/1.1\n"
+      "body-fill 2000000\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n")"
+      "\n"
+      "fill 3000000\n");
+  EXPECT_TRUE(client_->send("PUT /big HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n"));
+  const std::string answer = ask(pattern(2000000));
+  EXPECT_TRUE(answer == "200 " + pattern(3000000)) << answer.substr(0, 200);
+  end();
+}
+
+// Each event is with the client before the next one is written.
+TEST_P(Http2Backend, EventsAreNotHeldBack) {
+  begin(
+      "accept\n"
+      "head GET /events HTTP/1.1\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")"
+      "\n"
+      R"(send "9\r\ndata: 1\n\n\r\n")"
+      "\nwait first\n"
+      R"(send "9\r\ndata: 2\n\n\r\n")"
+      "\nwait second\n"
+      R"(send "0\r\n\r\n")"
+      "\n");
+  ASSERT_TRUE(client_->send("GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n"));
+  const Result<Message> head = client_->receive_head();
+  ASSERT_TRUE(head.ok()) << head.error().text;
+  Result<std::string> event = client_->receive_chunk();
+  ASSERT_TRUE(event.ok()) << event.error().text;
+  EXPECT_EQ(*event, "data: 1\n\n");
+  stage_.signal("first");
+  event = client_->receive_chunk();
+  ASSERT_TRUE(event.ok()) << event.error().text;
+  EXPECT_EQ(*event, "data: 2\n\n");
+  stage_.signal("second");
+  event = client_->receive_chunk();
+  ASSERT_TRUE(event.ok()) << event.error().text;
+  EXPECT_EQ(*event, "");
+  end();
+}
+
+TEST_P(Http2Backend, WhatTheBackendBreaksOffIsNotTakenForWhole) {
+  begin(
+      "accept\n"
+      "head GET / HTTP/1.1\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")"
+      "\nclose\n");
+  EXPECT_TRUE(client_->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  // A reset may overtake what was sent before it: then the answer is ours, or none at all.
+  const Result<Message> head = client_->receive_head();
+  if (head.ok() && head->start_line.substr(9, 3) == "200") {
+    EXPECT_FALSE(client_->receive_body(*head).ok());
+  } else if (head.ok()) {
+    EXPECT_EQ(head->start_line.substr(9, 3), "502");
+  }
+  end();
+}
+
+std::string name_of(const ::testing::TestParamInfo<Sides>& info) {
+  return std::string(std::get<0>(info.param) ? "ClientH2" : "ClientH1") +
+         (std::get<1>(info.param) ? "BackendH2" : "BackendH1");
+}
+INSTANTIATE_TEST_SUITE_P(Sides, Http2Backend, ::testing::Combine(::testing::Bool(), ::testing::Bool()), name_of);
+
+// ---- nghttpd --------------------------------------------------------------------------------------------------------
+
+constexpr const char* kNghttpd = "/usr/sbin/nghttpd";
+
+/// A port that was free a moment ago: nghttpd takes none of the system's choice.
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ::bind(fd, reinterpret_cast<const sockaddr*>(&address), size);
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+TEST(Nghttpd, ServesThroughTheProxy) {
+  if (::access(kNghttpd, X_OK) != 0) GTEST_SKIP() << kNghttpd << " is not installed (script/packages.txt)";
+  const tests::TempDir root;
+  std::string large(700'000, '\0');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 2654435761U >> 11);
+  root.put("small.txt", "a small file\n");
+  root.put("large", large);
+  const std::uint16_t port = free_port();
+  const tests::Process server(
+      {kNghttpd, "--no-tls", "--echo-upload", "-d", root.path().string(), "--address=127.0.0.1", std::to_string(port)});
+  Stage stage(20s);
+  while (!Connection::dial(port).ok()) ASSERT_FALSE(stage.deadline().over()) << "nghttpd does not come up";
+
+  const auto proxy = serve("@gateway\n@backend files protocol: H2C\n@route files\n", {{"files", port}});
+  const auto fetch = [&](Connection& client, const std::string& request) {
+    EXPECT_TRUE(client.send(request));
+    const Result<Message> head = client.receive_head();
+    if (!head) return head.error().text;
+    const Result<std::string> body = client.receive_body(*head);
+    return head->start_line.substr(9, 3) + " " + (body ? *body : body.error().text);
+  };
+  Connection client(Connection::dial(port_of(*proxy)).value(), stage.deadline());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(fetch(client, "GET /small.txt HTTP/1.1\r\nHost: a\r\n\r\n"), "200 a small file\n");
+  }
+  EXPECT_TRUE(fetch(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n") == "200 " + large);
+  EXPECT_TRUE(fetch(client, "GET /none HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("404 "));
+  const std::string length = std::to_string(large.size());
+  EXPECT_TRUE(fetch(client, "PUT /up HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + "\r\n\r\n" + large) ==
+              "200 " + large);
+  EXPECT_EQ(proxy->stats().upstream_connects, 1U);
+}
+
+}  // namespace
+}  // namespace edge::test
