@@ -1,6 +1,7 @@
 // The only file with Beast: it serves the cold paths.
 #include "agent/admin.h"
 
+#include <algorithm>
 #include <charconv>
 #include <thread>
 
@@ -27,6 +28,7 @@ using Tcp = asio::ip::tcp;
 constexpr std::size_t kMaxConnections = 64;
 constexpr std::size_t kMaxHeadBytes = 8 * 1024;
 constexpr auto kDeadline = std::chrono::seconds(10);
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 Tcp::endpoint endpoint_of(const ListenAddress& listen) {
@@ -37,20 +39,30 @@ Tcp::endpoint endpoint_of(const ListenAddress& listen) {
   return {asio::ip::address_v6(listen.address.bytes), listen.port};
 }
 
-http::response<http::string_body> answer(const http::request<http::empty_body>& request, const AdminHandler& handler) {
+AdminReply post(const http::request<http::empty_body>& request, const AdminAction& action) {
+  if (request.find(http::field::origin) != request.end()) return {403, kPlainText, "not from a browser\n"};
+  const std::string_view target(request.target().data(), request.target().size());
+  const std::size_t question = std::min(target.find('?'), target.size());
+  auto done = action(target.substr(0, question), target.substr(std::min(question + 1, target.size())));
+  return done ? std::move(*done) : AdminReply{404, kPlainText, "not found\n"};
+}
+
+http::response<http::string_body> answer(const http::request<http::empty_body>& request, const AdminPort& port) {
   http::response<http::string_body> response;
   response.version(request.version());
   response.keep_alive(request.keep_alive());
   response.set(http::field::cache_control, "no-store");
   const bool head = request.method() == http::verb::head;
   AdminReply reply;
-  if (!head && request.method() != http::verb::get) {
-    reply = {405, "text/plain; charset=utf-8", "only GET and HEAD\n"};
-    response.set(http::field::allow, "GET, HEAD");
+  if (port.action && request.method() == http::verb::post) {
+    reply = post(request, port.action);
+  } else if (!head && request.method() != http::verb::get) {
+    reply = {405, kPlainText, "only GET and HEAD\n"};
+    response.set(http::field::allow, port.action ? "GET, HEAD, POST" : "GET, HEAD");
   } else {
     const std::string_view target(request.target().data(), request.target().size());
-    auto handled = handler(target.substr(0, target.find('?')));
-    reply = handled ? std::move(*handled) : AdminReply{404, "text/plain; charset=utf-8", "not found\n"};
+    auto handled = port.handler(target.substr(0, target.find('?')));
+    reply = handled ? std::move(*handled) : AdminReply{404, kPlainText, "not found\n"};
   }
   response.result(reply.status);
   response.set(http::field::content_type, reply.content_type);
@@ -84,7 +96,7 @@ struct AdminServer::Impl {
     return {};
   }
 
-  asio::awaitable<void> accept(Tcp::acceptor& acceptor, const AdminHandler& handler) {
+  asio::awaitable<void> accept(Tcp::acceptor& acceptor, const AdminPort& port) {
     for (;;) {
       beast::error_code error;
       Tcp::socket socket = co_await acceptor.async_accept(asio::redirect_error(asio::use_awaitable, error));
@@ -96,11 +108,11 @@ struct AdminServer::Impl {
       }
       if (connections >= kMaxConnections) continue;  // closed by its destructor
       ++connections;
-      asio::co_spawn(context, serve(beast::tcp_stream(std::move(socket)), handler), asio::detached);
+      asio::co_spawn(context, serve(beast::tcp_stream(std::move(socket)), port), asio::detached);
     }
   }
 
-  asio::awaitable<void> serve(beast::tcp_stream stream, const AdminHandler& handler) {
+  asio::awaitable<void> serve(beast::tcp_stream stream, const AdminPort& port) {
     beast::flat_buffer buffer(kMaxHeadBytes + 1024);
     beast::error_code error;
     for (bool keep_alive = true; keep_alive && !error;) {
@@ -109,7 +121,7 @@ struct AdminServer::Impl {
       stream.expires_after(kDeadline);
       co_await http::async_read(stream, buffer, parser, asio::redirect_error(asio::use_awaitable, error));
       if (error) break;
-      const auto response = answer(parser.get(), handler);
+      const auto response = answer(parser.get(), port);
       keep_alive = response.keep_alive();
       co_await http::async_write(stream, response, asio::redirect_error(asio::use_awaitable, error));
     }
@@ -134,7 +146,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(std::vector<AdminPort> p
     if (Status status = impl->bind(port.listen); !status) return status.error();
   }
   for (std::size_t i = 0; i < impl->ports.size(); ++i) {
-    asio::co_spawn(impl->context, impl->accept(impl->acceptors[i], impl->ports[i].handler), asio::detached);
+    asio::co_spawn(impl->context, impl->accept(impl->acceptors[i], impl->ports[i]), asio::detached);
   }
   impl->thread = std::thread([raw = impl.get()] { raw->context.run(); });
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));

@@ -23,6 +23,8 @@ struct AdminReply {
 
 /// Answers GET and HEAD of a path; nullopt: 404. Runs on the admin thread.
 using AdminHandler = std::function<std::optional<AdminReply>(std::string_view path)>;
+/// Answers POST. A page in a browser on this machine cannot reach it: what names an Origin is refused.
+using AdminAction = std::function<std::optional<AdminReply>(std::string_view path, std::string_view query)>;
 
 struct ListenAddress {
   IpAddress address;
@@ -35,6 +37,7 @@ std::string to_string(const ListenAddress& address);
 struct AdminPort {
   ListenAddress listen;
   AdminHandler handler;
+  AdminAction action = {};  ///< null: GET and HEAD alone
 };
 
 class AdminServer {

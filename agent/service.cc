@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/backend_report.h"
+#include "agent/cache_admin.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "program/read.h"
@@ -41,6 +42,8 @@ Error bad_flag(std::string_view flag, const std::string& value, std::string_view
 constexpr std::string_view kNotServed = "off";
 /// Of a program that is given out: it is copied for the answer.
 constexpr std::size_t kMaxDebugBytes = std::size_t{256} << 20;
+
+AdminReply only_local() { return {403, "text/plain; charset=utf-8", "only on a loopback address\n"}; }
 
 }  // namespace
 
@@ -155,7 +158,8 @@ Status Service::start_admin() {
     names.push_back("metrics");
   }
   if (options_.health) {
-    ports.push_back({*options_.health, [this](std::string_view path) { return health(path); }});
+    ports.push_back({*options_.health, [this](std::string_view path) { return health(path); },
+                     [this](std::string_view path, std::string_view query) { return act(path, query); }});
     names.push_back("health");
   }
   if (ports.empty()) return {};
@@ -172,6 +176,7 @@ std::optional<AdminReply> Service::health(std::string_view path) const {
   if (path == "/healthz") return AdminReply{200, "text/plain; charset=utf-8", "ok\n"};
   if (path == "/debug/program") return debug_program();
   if (path == "/debug/endpoints") return debug_endpoints();
+  if (path == "/debug/cache") return cache_stats(*server_);
   if (path != "/readyz") return std::nullopt;
   if (draining_) return AdminReply{503, "text/plain; charset=utf-8", "draining\n"};
   const std::lock_guard lock(state_mutex_);
@@ -186,13 +191,19 @@ bool Service::health_is_local() const {
 }
 
 std::optional<AdminReply> Service::debug_endpoints() const {
-  if (!health_is_local()) return AdminReply{403, "text/plain; charset=utf-8", "only on a loopback address\n"};
+  if (!health_is_local()) return only_local();
   return AdminReply{200, "application/json", endpoints_document(server_->backends(), std::chrono::system_clock::now())};
+}
+
+std::optional<AdminReply> Service::act(std::string_view path, std::string_view query) {
+  if (path != "/debug/cache/purge") return std::nullopt;
+  if (!health_is_local()) return only_local();
+  return purge_cache(*server_, query);
 }
 
 /// Header values and the names of everything stand in a program.
 std::optional<AdminReply> Service::debug_program() const {
-  if (!health_is_local()) return AdminReply{403, "text/plain; charset=utf-8", "only on a loopback address\n"};
+  if (!health_is_local()) return only_local();
   const auto program = server_->program();
   if (!program) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
   const std::span<const std::byte> bytes = program->view().bytes();

@@ -68,6 +68,7 @@ class Service {
   bool health_is_local() const;
   std::optional<AdminReply> debug_program() const;
   std::optional<AdminReply> debug_endpoints() const;
+  std::optional<AdminReply> act(std::string_view path, std::string_view query);
   std::optional<AdminReply> metrics(std::string_view path) const;
   void tell_listeners() const;
   void tell_secret_faults();

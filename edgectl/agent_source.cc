@@ -70,8 +70,9 @@ Status send_all(const std::string& url, const Socket& socket, std::string_view t
   return {};
 }
 
-/// Reads until `text` is complete: the head first, then as many bytes as it announces.
-Result<std::string> receive(const std::string& url, const Socket& socket) {
+/// Reads until `text` is complete: the head first, then as many bytes as it announces. An answer that is none is
+/// told with `refusal`.
+Result<std::string> receive(const std::string& url, const Socket& socket, const std::string& refusal) {
   std::string text;
   std::size_t head_size = 0;
   std::uint64_t length = 0;
@@ -83,12 +84,12 @@ Result<std::string> receive(const std::string& url, const Socket& socket) {
       if (parsed.state == net::http1::ParseState::kFault) return unavailable(url, "the answer is no HTTP");
       if (parsed.state == net::http1::ParseState::kComplete) {
         if (head->status != 200) {
-          return unavailable(url, "answered " + std::to_string(head->status) +
-                                      "; an agent gives its program on a loopback address alone, once it has one");
+          return unavailable(url, "answered " + std::to_string(head->status) + "; " + refusal);
         }
         head_size = parsed.consumed;
         length = head->body.kind == net::http1::BodyKind::kLength ? head->body.length : 0;
-        if (length == 0 || length > program::kMaxProgramBytes) return unavailable(url, "the answer is no program");
+        if (length == 0 || length > program::kMaxProgramBytes)
+          return unavailable(url, "the answer is none of an agent");
       }
     }
     if (head_size != 0 && text.size() - head_size >= length) return text.substr(head_size, length);
@@ -104,7 +105,8 @@ Result<std::string> receive(const std::string& url, const Socket& socket) {
 
 bool is_agent(const std::string& argument) { return argument.starts_with(kScheme); }
 
-Result<std::shared_ptr<const std::vector<std::byte>>> fetch_program(const std::string& url) {
+Result<std::string> ask_agent(const std::string& url, std::string_view method, std::string_view target,
+                              const std::string& refusal) {
   std::string authority = url.substr(kScheme.size());
   authority = authority.substr(0, authority.find('/'));
   std::string host = authority;
@@ -118,9 +120,16 @@ Result<std::shared_ptr<const std::vector<std::byte>>> fetch_program(const std::s
   if (host.empty()) return Error{ErrorCode::kInvalidArgument, url + ": write http://ADDRESS:PORT"};
   const auto socket = connect_to(url, host, port);
   if (!socket) return socket.error();
-  const std::string request = "GET /debug/program HTTP/1.1\r\nHost: " + authority + "\r\nConnection: close\r\n\r\n";
+  std::string request(method);
+  request.append(" ").append(target).append(" HTTP/1.1\r\nHost: ").append(authority);
+  request.append(method == "POST" ? "\r\nContent-Length: 0" : "").append("\r\nConnection: close\r\n\r\n");
   if (Status status = send_all(url, *socket, request); !status) return status.error();
-  const auto body = receive(url, *socket);
+  return receive(url, *socket, refusal);
+}
+
+Result<std::shared_ptr<const std::vector<std::byte>>> fetch_program(const std::string& url) {
+  const auto body = ask_agent(url, "GET", "/debug/program",
+                              "an agent gives its program on a loopback address alone, once it has one");
   if (!body) return body.error();
   const auto* const bytes = reinterpret_cast<const std::byte*>(body->data());
   return std::make_shared<const std::vector<std::byte>>(bytes, bytes + body->size());

@@ -1,9 +1,10 @@
-// The program that a live agent runs, fetched from its health port (`GET /debug/program`).
+// What a live agent says on its health port, above all the program that it runs (`GET /debug/program`).
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,6 +13,11 @@ namespace edge::edgectl {
 
 /// Whether an argument names an agent rather than a file: `http://127.0.0.1:9091`.
 bool is_agent(const std::string& argument);
+
+/// The body of a 200. Blocks, each wait for at most some seconds. kUnavailable: cannot be reached, or answers something
+/// else, which `refusal` explains.
+Result<std::string> ask_agent(const std::string& url, std::string_view method, std::string_view target,
+                              const std::string& refusal);
 
 /// Blocks, each wait for at most some seconds. kUnavailable: cannot be reached, refuses, or answers something else.
 Result<std::shared_ptr<const std::vector<std::byte>>> fetch_program(const std::string& url);

@@ -16,6 +16,8 @@ int cost(const cli::Arguments& arguments);
 int diff(const cli::Arguments& arguments);
 int test(const cli::Arguments& arguments);
 int assert_claims(const cli::Arguments& arguments);
+int cache_stats(const cli::Arguments& arguments);
+int cache_purge(const cli::Arguments& arguments);
 int key_generate(const cli::Arguments& arguments);
 int crds(const cli::Arguments& arguments);
 int schema(const cli::Arguments& arguments);
