@@ -23,6 +23,13 @@ std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts&
   text.sample(stats.upstream_reused);
   text.family("edge_upstream_retries_total", "counter", "Requests sent to a backend once more.");
   text.sample(stats.upstream_retries);
+  text.family("edge_tls_handshakes_total", "counter", "TLS handshakes of clients that came to an end.");
+  text.sample(stats.tls_handshakes - stats.tls_resumed, "resumed=\"no\"");
+  text.sample(stats.tls_resumed, "resumed=\"yes\"");
+  text.family("edge_tls_failures_total", "counter", "TLS handshakes of clients that were broken off.");
+  text.sample(stats.tls_failures);
+  text.family("edge_upstream_tls_failures_total", "counter", "TLS handshakes with backends that failed.");
+  text.sample(stats.upstream_tls_failures);
   text.family("edge_mirrored_requests_total", "counter", "Copies of requests sent to another backend.");
   text.sample(stats.mirrors);
   text.family("edge_mirrored_requests_dropped_total", "counter",

@@ -5,6 +5,7 @@ Proxy, load and backend share one core. Rounds of two seconds in alternating ord
 the floor in each; rounds whose floor is off are thrown away; the result is the median of the rounds' ratios.
 """
 import argparse
+import base64
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROUTES = 10_000
@@ -23,14 +25,28 @@ FLOOR_TOLERANCE = 0.03
 PEERS = ("nginx", "haproxy")
 PROXIES = ("relay", "nginx", "haproxy", "edge")
 
-# name, bytes of an answer, connections, new connection each, routes loaded, goals to (nginx, haproxy)
+
+
+class Workload(NamedTuple):
+    name: str
+    size: int  # bytes of an answer
+    connections: int
+    close: bool  # a new connection for each request
+    routes: int
+    goals: tuple  # to (nginx, haproxy)
+    tls: bool = False  # towards the client; the relay stays plain
+
+
 WORKLOADS = [
-    ("h1-64", 100, 64, False, 1, (0.75, 0.78)),
-    ("h1-512", 100, 512, False, 1, (0.60, 0.64)),
-    ("h1-64-10000-routes", 100, 64, False, ROUTES, (0.78, 0.80)),
-    ("new-connection", 100, 64, True, 1, (0.90, 0.90)),
-    ("body-100KB", 100 * 1024, 64, False, 1, (0.60, 0.75)),
-    ("body-1MB", 1024 * 1024, 64, False, 1, (0.60, 0.75)),
+    Workload("h1-64", 100, 64, False, 1, (0.75, 0.78)),
+    Workload("h1-512", 100, 512, False, 1, (0.60, 0.64)),
+    Workload("h1-64-10000-routes", 100, 64, False, ROUTES, (0.78, 0.80)),
+    Workload("new-connection", 100, 64, True, 1, (0.90, 0.90)),
+    Workload("body-100KB", 100 * 1024, 64, False, 1, (0.60, 0.75)),
+    Workload("body-1MB", 1024 * 1024, 64, False, 1, (0.60, 0.75)),
+    Workload("tls-64", 100, 64, False, 1, (0.78, 0.78), tls=True),
+    Workload("tls-handshake", 100, 64, True, 1, (0.95, 0.90), tls=True),
+    Workload("tls-body-100KB", 100 * 1024, 64, False, 1, (0.90, 0.90), tls=True),
 ]
 
 NGINX = """
@@ -50,7 +66,8 @@ http {{
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   upstream backend {{ server 127.0.0.1:{backend}; keepalive 1024; keepalive_requests 100000000; }}
   server {{
-    listen 127.0.0.1:{port} backlog=4096;
+    listen 127.0.0.1:{port} backlog=4096{ssl};
+{certificate}
     proxy_http_version 1.1;
     proxy_set_header Connection "";
     proxy_set_header Host $host;
@@ -78,7 +95,7 @@ defaults
   option http-keep-alive
   http-reuse always
 frontend in
-  bind 127.0.0.1:{port} backlog 4096
+  bind 127.0.0.1:{port} backlog 4096{ssl}
   option forwardfor
   http-request set-header X-Forwarded-Proto http
   unique-id-format %{{+X}}o%ci%cp%fi%fp%Ts%rt%pid
@@ -93,7 +110,7 @@ apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyGateway
 metadata: {{name: bench}}
 spec:
-  listeners: [{{name: http, port: {port}, protocol: HTTP}}]
+  listeners: [{{name: http, port: {port}, {protocol}}}]
 ---
 apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyBackend
@@ -114,6 +131,13 @@ addressType: IPv4
 ports: [{{name: http, port: {backend}}}]
 endpoints: [{{addresses: ["127.0.0.1"], conditions: {{ready: true}}}}]
 """
+EDGE_SECRET = """---
+apiVersion: v1
+kind: Secret
+metadata: {{name: site}}
+type: kubernetes.io/tls
+data: {{tls.crt: {certificate}, tls.key: {key}}}
+"""
 EDGE_ROUTE = """---
 apiVersion: edgeproxy.io/v1alpha1
 kind: ProxyRoute
@@ -128,6 +152,14 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def make_certificate(folder):
+    """An ECDSA certificate for example.com and its key, as site.crt, site.key and, for HAProxy, both in site.pem."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-days", "2", "-subj", "/CN=example.com", "-addext", "subjectAltName=DNS:example.com",
+                    "-keyout", folder / "site.key", "-out", folder / "site.crt"], check=True, capture_output=True)
+    (folder / "site.pem").write_text((folder / "site.crt").read_text() + (folder / "site.key").read_text())
 
 
 def wait_for(port, process):
@@ -185,7 +217,7 @@ class Bench:
                 process.wait()
         self.processes.clear()
 
-    def start_proxy(self, name, port, backend, routes):
+    def start_proxy(self, name, port, backend, routes, tls):
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         paths = [f"/service-{n}/items" for n in range(routes)] if routes > 1 else []
@@ -194,28 +226,36 @@ class Bench:
         if name == "nginx":
             locations = "".join(f"    location = {path} {{ proxy_pass http://backend; }}\n" for path in paths)
             locations = locations or "    location / { proxy_pass http://backend; }\n"
-            (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port, backend=backend,
-                                                            locations=locations))
+            certificate = f"    ssl_certificate {self.folder}/site.crt; ssl_certificate_key {self.folder}/site.key;"
+            (folder / "nginx.conf").write_text(NGINX.format(
+                folder=folder, port=port, backend=backend, locations=locations, ssl=" ssl" if tls else "",
+                certificate=certificate + " ssl_protocols TLSv1.2 TLSv1.3;" if tls else ""))
             return self.start("nginx", "-p", folder, "-c", folder / "nginx.conf")
         if name == "haproxy":
             (folder / "routes.map").write_text("".join(f"{path} origin\n" for path in paths))
             rules = f"  use_backend %[path,map_str({folder}/routes.map)]" if paths else "  default_backend origin"
-            (folder / "haproxy.cfg").write_text(HAPROXY.format(port=port, backend=backend, rules=rules))
+            (folder / "haproxy.cfg").write_text(HAPROXY.format(
+                port=port, backend=backend, rules=rules, ssl=f" ssl crt {self.folder}/site.pem" if tls else ""))
             return self.start("haproxy", "-db", "-f", folder / "haproxy.cfg")
-        config = EDGE.format(port=port, backend=backend)
+        protocol = "protocol: HTTPS, tls: {secretRef: {name: site}}" if tls else "protocol: HTTP"
+        config = EDGE.format(port=port, backend=backend, protocol=protocol)
+        if tls:
+            texts = [base64.b64encode((self.folder / one).read_bytes()).decode() for one in ("site.crt", "site.key")]
+            config += EDGE_SECRET.format(certificate=texts[0], key=texts[1])
         for number, path in enumerate(paths or ["/"]):
             config += EDGE_ROUTE.format(number=number, path=path, type="Exact" if paths else "PathPrefix")
         (folder / "config.yaml").write_text(config)
         subprocess.run([self.binaries / "edgectl", "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
-                        "--endpoints-out", folder / "endpoints.json"], check=True, stdout=subprocess.DEVNULL)
+                        "--endpoints-out", folder / "endpoints.json", "--secrets-out", folder / "secrets.json"],
+                       check=True, stdout=subprocess.DEVNULL)
         return self.start(self.binaries / "edge-agent", "--program", folder / "p.edgeprog", "--endpoints",
-                          folder / "endpoints.json", "--allow-unsigned", "--threads", 1,
+                          folder / "endpoints.json", "--secrets", folder / "secrets.json", "--allow-unsigned", "--threads", 1,
                           "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
 
-    def load(self, port, path, connections, close, seconds):
+    def load(self, scheme, port, path, connections, close, seconds):
         """Requests answered in one burst of load. Any failed one ends the benchmark."""
         command = ["taskset", "-c", str(self.core), "wrk", "-t1", f"-c{connections}", f"-d{seconds}",
-                   f"http://127.0.0.1:{port}{path}"]
+                   f"{scheme}://127.0.0.1:{port}{path}"]
         if close:
             command[-1:-1] = ["-H", "Connection: close"]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -224,24 +264,25 @@ class Bench:
         return int(next(line.split()[0] for line in output.splitlines() if " requests in " in line))
 
     def workload(self, spec, rounds, seconds):
-        name, size, connections, close, routes, _ = spec
+        name, size, connections, close, routes, _, tls = spec
         backend = free_port()
         wait_for(backend, self.start(self.binaries / "http_backend", backend, size))
         ports, running = {}, {}
         for proxy in PROXIES:
             ports[proxy] = free_port()
-            running[proxy] = self.start_proxy(proxy, ports[proxy], backend, routes)
+            running[proxy] = self.start_proxy(proxy, ports[proxy], backend, routes, tls)
             wait_for(ports[proxy], running[proxy])
         path = f"/service-{routes // 2}/items" if routes > 1 else "/"
+        scheme = {proxy: "https" if tls and proxy != "relay" else "http" for proxy in PROXIES}
         for proxy in PROXIES:
-            self.load(ports[proxy], path, connections, close, "1s")
+            self.load(scheme[proxy], ports[proxy], path, connections, close, "1s")
         results = []
         for number in range(rounds):
             order = PROXIES if number % 2 == 0 else PROXIES[::-1]
             figures = {}
             for proxy in order:
                 before = cpu_nanoseconds(running[proxy].pid)
-                requests = self.load(ports[proxy], path, connections, close, f"{seconds}s")
+                requests = self.load(scheme[proxy], ports[proxy], path, connections, close, f"{seconds}s")
                 figures[proxy] = (cpu_nanoseconds(running[proxy].pid) - before) / requests / 1000
             results.append(figures)
             print(f"  {name} round {number + 1}: " +
@@ -258,11 +299,11 @@ def summarise(spec, results):
     quiet = 2 * len(kept) >= len(results)
     if not quiet:
         kept = by_distance[:(len(results) + 1) // 2]
-    summary = {"workload": spec[0], "rounds": len(results), "kept": len(kept), "quiet": quiet,
+    summary = {"workload": spec.name, "rounds": len(results), "kept": len(kept), "quiet": quiet,
                "microseconds": {}, "ratios": {}}
     for proxy in PROXIES:
         summary["microseconds"][proxy] = round(statistics.median(figures[proxy] for figures in kept), 2)
-    for peer, goal in zip(PEERS, spec[5]):
+    for peer, goal in zip(PEERS, spec.goals):
         ratios = [figures["edge"] / figures[peer] for figures in kept]
         summary["ratios"][peer] = {"median": round(statistics.median(ratios), 3), "min": round(min(ratios), 3),
                                    "max": round(max(ratios), 3), "goal": goal,
@@ -294,15 +335,16 @@ def main():
     parser.add_argument("--only", action="append", help="a workload's name; repeatable")
     parser.add_argument("--json", type=Path, help="write the results there as well")
     arguments = parser.parse_args()
-    for tool in ("wrk", "nginx", "haproxy", "taskset"):
+    for tool in ("wrk", "nginx", "haproxy", "taskset", "openssl"):
         if shutil.which(tool) is None:
             sys.exit(f"http bench: {tool} is missing; run script/bootstrap")
-    chosen = [spec for spec in WORKLOADS if not arguments.only or spec[0] in arguments.only]
+    chosen = [spec for spec in WORKLOADS if not arguments.only or spec.name in arguments.only]
     if not chosen:
-        sys.exit("http bench: workloads are " + ", ".join(spec[0] for spec in WORKLOADS))
+        sys.exit("http bench: workloads are " + ", ".join(spec.name for spec in WORKLOADS))
     summaries = []
     with tempfile.TemporaryDirectory(prefix="edge-bench-") as folder:
         os.chmod(folder, 0o755)
+        make_certificate(Path(folder))
         bench = Bench(arguments.build.resolve() / "bin", Path(folder), arguments.core)
         try:
             for spec in chosen:

@@ -156,9 +156,9 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   });
   if (!prepared.ok()) return prepared;
 
-  impl.shared.backends.configure(program->backends(), program->backends_section());
   const auto policies = std::make_shared<const Policies>(*program);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
+  impl.shared.backends.configure(program->backends(), program->backends_section());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
@@ -251,6 +251,10 @@ ServerStats Server::stats() const {
     sum.upstream_connects += worker->upstream_counts().connects.value();
     sum.upstream_reused += worker->upstream_counts().reused.value();
     sum.upstream_retries += counters.upstream_retries.value();
+    sum.tls_handshakes += counters.tls_handshakes.value();
+    sum.tls_resumed += counters.tls_resumed.value();
+    sum.tls_failures += counters.tls_failures.value();
+    sum.upstream_tls_failures += worker->upstream_counts().tls_failures.value();
     sum.mirrors += counters.mirrors.value();
     sum.mirrors_dropped += counters.mirrors_dropped.value();
     sum.tunnels += counters.tunnels.value();

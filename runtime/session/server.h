@@ -48,6 +48,10 @@ struct ServerStats {
   std::uint64_t upstream_connects = 0;
   std::uint64_t upstream_reused = 0;
   std::uint64_t upstream_retries = 0;
+  std::uint64_t tls_handshakes = 0;         ///< of clients, that came to an end
+  std::uint64_t tls_resumed = 0;            ///< of these
+  std::uint64_t tls_failures = 0;           ///< broken off by either side, or by time
+  std::uint64_t upstream_tls_failures = 0;  ///< of connections to backends
   std::uint64_t mirrors = 0;
   std::uint64_t mirrors_dropped = 0;
   std::uint64_t buffer_memory_used = 0;

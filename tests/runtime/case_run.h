@@ -30,7 +30,7 @@ class Client : public Actor {
 
  private:
   Status run_own(const Command& command) override;
-  Status connect(const std::string& argument);
+  Status connect(const std::string& argument, bool tls);
   Status tally(const std::string& argument);
   Status pipeline(const std::string& argument);
   Status count_answer(Connection& connection);
@@ -48,8 +48,8 @@ class Client : public Actor {
 
 class CaseRun {
  public:
-  explicit CaseRun(const CaseFile& file, Spoken spoken = Spoken::kHttp1)
-      : file_(file), spoken_(spoken), stage_(std::chrono::seconds(20)) {}
+  explicit CaseRun(const CaseFile& file, Spoken spoken = Spoken::kHttp1, Over over = Over::kPlain)
+      : file_(file), spoken_(spoken), over_(over), stage_(std::chrono::seconds(20)) {}
   ~CaseRun();
 
   /// Empty: the case holds.
@@ -60,6 +60,7 @@ class CaseRun {
   /// A client's socket to that port, for text of HTTP/1.1.
   Result<int> dial(std::uint16_t port);
   runtime::Server& server() { return *server_; }
+  Over over() const { return over_; }
   Upstream* upstream(const std::string& name) const;
   /// Drains on a thread of its own; `drained` is signalled after.
   void drain();
@@ -74,6 +75,7 @@ class CaseRun {
 
   const CaseFile& file_;
   const Spoken spoken_;
+  const Over over_;
   Stage stage_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::map<std::string, std::uint16_t> ports_;

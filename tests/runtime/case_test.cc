@@ -49,6 +49,41 @@ std::vector<std::string> http2_case_paths() {
   return paths;
 }
 
+/// Whether a case says nothing that only plain text could: it has no listener, backend or scheme of its own.
+bool goes_over(const CaseFile& file, Over over) {
+  for (const Section& section : file.sections) {
+    if (section.kind == "over" && section.argument == "plain") return false;
+    if (section.text.find("kind: ProxyGateway") != std::string::npos) return false;
+    if (over == Over::kTlsBothWays && section.text.find("kind: ProxyBackend") != std::string::npos) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> case_paths_over(Over over) {
+  std::vector<std::string> paths;
+  for (const std::string& path : case_paths()) {
+    const Result<CaseFile> file = read_case(path);
+    if (file.ok() && goes_over(*file, over)) paths.push_back(path);
+  }
+  return paths;
+}
+
+class RuntimeOverTls : public testing::TestWithParam<std::string> {};
+
+TEST_P(RuntimeOverTls, Case) {
+  const Result<CaseFile> file = read_case(GetParam());
+  ASSERT_TRUE(file.ok()) << file.error().text;
+  EXPECT_EQ(CaseRun(*file, Spoken::kHttp1, Over::kTls).run(), "") << GetParam();
+}
+
+class RuntimeOverTlsBothWays : public testing::TestWithParam<std::string> {};
+
+TEST_P(RuntimeOverTlsBothWays, Case) {
+  const Result<CaseFile> file = read_case(GetParam());
+  ASSERT_TRUE(file.ok()) << file.error().text;
+  EXPECT_EQ(CaseRun(*file, Spoken::kHttp1, Over::kTlsBothWays).run(), "") << GetParam();
+}
+
 std::string name_of(const testing::TestParamInfo<std::string>& info) {
   std::string name = std::filesystem::path(info.param).stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
@@ -57,6 +92,9 @@ std::string name_of(const testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Runtime, testing::ValuesIn(case_paths()), name_of);
 INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverHttp2, testing::ValuesIn(http2_case_paths()), name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverTls, testing::ValuesIn(case_paths_over(Over::kTls)), name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverTlsBothWays, testing::ValuesIn(case_paths_over(Over::kTlsBothWays)),
+                         name_of);
 
 TEST(RuntimeCases, AreFound) { EXPECT_GE(case_paths().size(), 20u) << "run from the source directory"; }
 

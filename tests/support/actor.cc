@@ -77,9 +77,11 @@ Result<Connection*> Actor::current() {
   return found->second.get();
 }
 
-void Actor::adopt(const std::string& name, int fd) {
-  connections_[name] = std::make_unique<Connection>(fd, stage_.deadline());
+Status Actor::adopt(const std::string& name, int fd, const TlsSide* tls) {
+  std::unique_ptr<Connection>& connection = connections_[name];
+  connection = std::make_unique<Connection>(fd, stage_.deadline());
   current_ = name;
+  return tls == nullptr ? Status() : connection->encrypt(tls->over(fd));
 }
 
 Status Actor::mismatch(std::string_view expected, std::string_view got) {

@@ -30,7 +30,8 @@ class Actor {
   virtual Status run_own(const Command& command) = 0;
 
   Result<Connection*> current();
-  void adopt(const std::string& name, int fd);
+  /// Over TLS where `tls` is given.
+  Status adopt(const std::string& name, int fd, const TlsSide* tls);
   static Status unknown() { return Error{ErrorCode::kNotFound, "unknown command"}; }
   static Status mismatch(std::string_view expected, std::string_view got);
 

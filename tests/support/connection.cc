@@ -70,7 +70,7 @@ Result<int> Connection::dial(std::uint16_t port) {
 Status Connection::send(std::string_view bytes) {
   while (!bytes.empty()) {
     if (Status ready = wait_for(fd_, POLLOUT, deadline_); !ready) return ready;
-    const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = send_some(bytes);
     if (sent < 0) {
       if (errno == EAGAIN) continue;
       return failure(std::string("cannot send: ") + std::strerror(errno));
@@ -80,11 +80,33 @@ Status Connection::send(std::string_view bytes) {
   return {};
 }
 
+ssize_t Connection::send_some(std::string_view bytes) {
+  if (tls_ != nullptr) return tls_->send(bytes.data(), bytes.size());
+  return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+ssize_t Connection::receive_some(char* into, std::size_t size) {
+  return tls_ != nullptr ? tls_->receive(into, size) : ::recv(fd_, into, size, MSG_DONTWAIT);
+}
+
+Status Connection::encrypt(std::unique_ptr<TlsEnd> tls) {
+  tls_ = std::move(tls);
+  int done;
+  while ((done = tls_->handshake()) < 0) {
+    if (Status ready = wait_for(fd_, POLLIN, deadline_); !ready) return ready;
+  }
+  refused_ = done == 0;
+  return {};
+}
+
 Result<bool> Connection::fill() {
   if (fd_ < 0) return failure("not connected");
-  if (Status ready = wait_for(fd_, POLLIN, deadline_); !ready) return ready.error();
+  if (refused_) return false;
+  if (tls_ == nullptr || !tls_->holds_bytes()) {
+    if (Status ready = wait_for(fd_, POLLIN, deadline_); !ready) return ready.error();
+  }
   char bytes[65536];
-  const ssize_t size = ::recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT);
+  const ssize_t size = receive_some(bytes, sizeof(bytes));
   if (size < 0 && errno == EAGAIN) return true;
   if (size < 0 && errno != ECONNRESET) return failure(std::string("cannot receive: ") + std::strerror(errno));
   if (size <= 0) return false;
@@ -180,23 +202,29 @@ Status Connection::expect_closed() {
 Status Connection::expect_quiet() {
   if (fd_ >= 0) {
     char bytes[4096];
-    const ssize_t size = ::recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT);
+    const ssize_t size = receive_some(bytes, sizeof(bytes));
     if (size > 0) buffer_.append(bytes, static_cast<std::size_t>(size));
   }
   if (!buffer_.empty()) return failure("unexpected bytes: `" + buffer_.substr(0, 2000) + "`");
   return {};
 }
 
-void Connection::shutdown() { ::shutdown(fd_, SHUT_WR); }
+void Connection::shutdown() {
+  if (tls_ != nullptr) tls_->finish();
+  ::shutdown(fd_, SHUT_WR);
+}
 
 void Connection::reset() {
   const linger at_once{1, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  tls_.reset();
   close();
 }
 
 void Connection::close() {
   buffer_.clear();
+  if (tls_ != nullptr && !refused_) tls_->finish();
+  tls_.reset();
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 

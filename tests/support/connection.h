@@ -5,12 +5,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "tests/support/tls_end.h"
 
 namespace edge::test {
 
@@ -57,6 +59,9 @@ class Connection {
   /// Nothing came that nobody read. Does not wait.
   Status expect_quiet();
 
+  /// From here on over TLS. A handshake that fails is the peer's end.
+  Status encrypt(std::unique_ptr<TlsEnd> tls);
+
   void shutdown();
   /// RST instead of FIN.
   void reset();
@@ -67,7 +72,12 @@ class Connection {
   /// Reads what there is into `buffer_`. False: the peer has closed.
   Result<bool> fill();
 
+  ssize_t receive_some(char* into, std::size_t size);
+  ssize_t send_some(std::string_view bytes);
+
   int fd_;
+  std::unique_ptr<TlsEnd> tls_;
+  bool refused_ = false;
   Deadline deadline_;
   std::string buffer_;
 };

@@ -18,9 +18,41 @@ std::string resource(const std::string& kind, const std::string& name) {
          "\n  namespace: default\nspec:\n";
 }
 
-std::string gateway(const std::string& extra) {
+const TestAuthority& authority() {
+  static const TestAuthority made;
+  return made;
+}
+
+const IssuedCertificate& certificate() {
+  static const IssuedCertificate made =
+      authority().issue({.names = {std::string(kTestHost), "*." + std::string(kTestHost)}});
+  return made;
+}
+
+/// A value of a Secret, as a block of YAML.
+std::string value(const std::string& key, const std::string& text) {
+  std::string out = "  " + key + ": |\n";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += "    " + line + "\n";
+  return out;
+}
+
+std::string secret(const std::string& name, const std::string& type, const std::string& values) {
+  return "---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: " + name + "\n  namespace: default\ntype: " + type +
+         "\nstringData:\n" + values;
+}
+
+std::string certificate_secret(const std::string& name) {
+  return secret(name, "kubernetes.io/tls", value("tls.crt", certificate().chain) + value("tls.key", certificate().key));
+}
+
+std::string authority_secret(const std::string& name) {
+  return secret(name, "Opaque", value("ca.crt", authority().pem()));
+}
+
+std::string gateway(const std::string& extra, bool tls) {
   std::string out = resource("ProxyGateway", "edge") + "  listeners:\n    - name: http\n      port: 8080\n" +
-                    "      protocol: HTTP\n";
+                    (tls ? "      protocol: HTTPS\n      tls: {secretRef: {name: site}}\n" : "      protocol: HTTP\n");
   if (!extra.empty()) out += "      " + extra + "\n";
   return out;
 }
@@ -38,9 +70,11 @@ std::string service(const std::string& name, const std::vector<std::uint16_t>& p
   return out;
 }
 
-std::string backend(const std::string& name, const std::string& extra, const std::vector<std::uint16_t>& ports) {
+std::string backend(const std::string& name, const std::string& extra, const std::vector<std::uint16_t>& ports,
+                    bool tls) {
   std::string out = resource("ProxyBackend", name) + "  serviceRef:\n    name: " + name + "\n    port: 80\n";
   if (!extra.empty()) out += "  " + extra + "\n";
+  if (tls) out += "  tls: {hostname: " + std::string(kTestHost) + ", caCertificateRefs: [{name: authority}]}\n";
   return out + service(name, ports);
 }
 
@@ -70,7 +104,14 @@ std::string with_ports(std::string line, const std::map<std::string, std::uint16
 
 }  // namespace
 
-std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports) {
+std::shared_ptr<const TlsSide> test_client(const std::string& host) { return TlsSide::client(authority().pem(), host); }
+
+std::shared_ptr<const TlsSide> test_upstream() {
+  static const std::shared_ptr<const TlsSide> side = TlsSide::server(certificate());
+  return side;
+}
+
+std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports, Over over) {
   std::istringstream lines(text);
   std::string out;
   std::string line;
@@ -82,14 +123,18 @@ std::string expand_config(const std::string& text, const std::map<std::string, s
     }
     const auto [macro, rest] = split_word(line);
     const auto [name, extra] = split_word(rest);
-    if (macro == "@gateway") out += gateway(rest);
+    if (macro == "@gateway") out += gateway(rest, over != Over::kPlain);
     const std::size_t equals = name.find('=');
     const std::string own = name.substr(0, equals);
+    if (macro == "@certificate") out += certificate_secret(own);
+    if (macro == "@authority") out += authority_secret(own);
     if (macro == "@service") out += service(own, ports_of(name.substr(equals + 1), ports));
-    if (macro == "@backend") out += backend(own, extra, ports_of(name.substr(equals + 1), ports));
+    if (macro == "@backend") {
+      out += backend(own, extra, ports_of(name.substr(equals + 1), ports), over == Over::kTlsBothWays);
+    }
     if (macro == "@route") out += route("route-" + std::to_string(++routes), name, extra);
   }
-  return out;
+  return over == Over::kPlain ? out : out + certificate_secret("site") + authority_secret("authority");
 }
 
 Result<Compiled> compile_text(const std::string& name, const std::string& yaml) {
@@ -109,7 +154,7 @@ Result<Compiled> compile_text(const std::string& name, const std::string& yaml) 
   if (!view) return view.error();
   auto loaded = runtime::LoadedProgram::load(*view, nullptr);
   if (!loaded) return loaded.error();
-  return Compiled{*loaded, config.endpoints};
+  return Compiled{*loaded, config.endpoints, config.secrets};
 }
 
 }  // namespace edge::test

@@ -1,6 +1,7 @@
 #include "tests/support/upstream.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -23,8 +24,10 @@ sockaddr_in loopback(std::uint16_t port) {
 }
 
 /// Answers until the peer leaves. `text` is the body, and names the upstream.
-void answer_requests(int fd, const std::string& text, const std::atomic<int>& status, Deadline deadline) {
+void answer_requests(int fd, const TlsSide* tls, const std::string& text, const std::atomic<int>& status,
+                     Deadline deadline) {
   Connection connection(fd, deadline);
+  if (tls != nullptr && !connection.encrypt(tls->over(fd))) return;
   for (;;) {
     const Result<Message> head = connection.receive_head();
     if (!head) return;
@@ -40,7 +43,8 @@ void answer_requests(int fd, const std::string& text, const std::atomic<int>& st
 
 }  // namespace
 
-Upstream::Upstream(Stage& stage, std::string name, Kind kind) : Actor(stage), name_(std::move(name)), kind_(kind) {
+Upstream::Upstream(Stage& stage, std::string name, Kind kind, std::shared_ptr<const TlsSide> tls)
+    : Actor(stage), name_(std::move(name)), kind_(kind), tls_(std::move(tls)) {
   if (Status listening = listen(); !listening) stage_.fail(name_ + ": " + listening.error().text);
   if (kind_ == Kind::kFull) fill_backlog();
   if (kind_ == Kind::kDead) ::close(std::exchange(listener_, -1));
@@ -99,7 +103,7 @@ void Upstream::serve() {
   while (wait_for(listener_, POLLIN, stage_.deadline())) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) continue;
-    served_.emplace_back([this, fd] { answer_requests(fd, name_, status_, stage_.deadline()); });
+    served_.emplace_back([this, fd] { answer_requests(fd, tls_.get(), name_, status_, stage_.deadline()); });
   }
 }
 
@@ -107,8 +111,10 @@ Status Upstream::accept(const std::string& name) {
   if (Status ready = wait_for(listener_, POLLIN, stage_.deadline()); !ready) return ready;
   const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd < 0) return Error{ErrorCode::kUnavailable, std::string("cannot accept: ") + std::strerror(errno)};
-  adopt(name.empty() ? std::to_string(++accepted_) : name, fd);
-  return {};
+  // What a script sends leaves before what it says to others.
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return adopt(name.empty() ? std::to_string(++accepted_) : name, fd, tls_.get());
 }
 
 Status Upstream::run_own(const Command& command) {

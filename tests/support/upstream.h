@@ -21,7 +21,8 @@ class Upstream : public Actor {
     kDead,    ///< refuses connections
   };
 
-  Upstream(Stage& stage, std::string name, Kind kind);
+  /// Speaks TLS where `tls` is given.
+  Upstream(Stage& stage, std::string name, Kind kind, std::shared_ptr<const TlsSide> tls = nullptr);
   ~Upstream() override;
 
   const std::string& name() const { return name_; }
@@ -44,6 +45,7 @@ class Upstream : public Actor {
 
   std::string name_;
   Kind kind_;
+  std::shared_ptr<const TlsSide> tls_;
   std::atomic<int> status_{200};
   int listener_ = -1;
   std::uint16_t port_ = 0;

@@ -1,0 +1,104 @@
+#include "tests/support/tls_end.h"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+namespace edge::test {
+
+namespace {
+
+/// The outcome of a call as those of sockets have it.
+ssize_t outcome(SSL* ssl, int result) {
+  const int error = SSL_get_error(ssl, result);
+  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return 0;
+}
+
+X509* next_certificate(BIO* in) { return PEM_read_bio_X509(in, nullptr, nullptr, nullptr); }
+
+}  // namespace
+
+TlsEnd::~TlsEnd() { SSL_free(ssl_); }
+
+int TlsEnd::handshake() {
+  ERR_clear_error();
+  const int done = SSL_do_handshake(ssl_);
+  return done == 1 ? 1 : static_cast<int>(outcome(ssl_, done));
+}
+
+ssize_t TlsEnd::receive(char* into, std::size_t size) {
+  ERR_clear_error();
+  const int got = SSL_read(ssl_, into, static_cast<int>(size));
+  return got > 0 ? got : outcome(ssl_, got);
+}
+
+ssize_t TlsEnd::send(const char* bytes, std::size_t size) {
+  ERR_clear_error();
+  const int sent = SSL_write(ssl_, bytes, static_cast<int>(size));
+  if (sent > 0) return sent;
+  if (outcome(ssl_, sent) < 0) return -1;
+  errno = EPIPE;
+  return -1;
+}
+
+bool TlsEnd::holds_bytes() const { return SSL_has_pending(ssl_) == 1; }
+void TlsEnd::finish() { SSL_shutdown(ssl_); }
+bool TlsEnd::resumed() const { return SSL_session_reused(ssl_) == 1; }
+
+std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::string name) {
+  std::shared_ptr<TlsSide> side(new TlsSide);
+  side->context_ = SSL_CTX_new(TLS_client_method());
+  side->name_ = std::move(name);
+  BIO* const in = BIO_new_mem_buf(authority.data(), static_cast<int>(authority.size()));
+  X509* const trusted = next_certificate(in);
+  X509_STORE_add_cert(SSL_CTX_get_cert_store(side->context_), trusted);
+  X509_free(trusted);
+  BIO_free(in);
+  SSL_CTX_set_verify(side->context_, SSL_VERIFY_PEER, nullptr);
+  return side;
+}
+
+std::shared_ptr<TlsSide> TlsSide::server(const IssuedCertificate& certificate) {
+  std::shared_ptr<TlsSide> side(new TlsSide);
+  side->context_ = SSL_CTX_new(TLS_server_method());
+  BIO* chain = BIO_new_mem_buf(certificate.chain.data(), static_cast<int>(certificate.chain.size()));
+  X509* const leaf = next_certificate(chain);
+  SSL_CTX_use_certificate(side->context_, leaf);
+  X509_free(leaf);
+  BIO_free(chain);
+  BIO* const secret = BIO_new_mem_buf(certificate.key.data(), static_cast<int>(certificate.key.size()));
+  EVP_PKEY* const key = PEM_read_bio_PrivateKey(secret, nullptr, nullptr, nullptr);
+  SSL_CTX_use_PrivateKey(side->context_, key);
+  EVP_PKEY_free(key);
+  BIO_free(secret);
+  return side;
+}
+
+TlsSide::~TlsSide() { SSL_CTX_free(context_); }
+
+std::unique_ptr<TlsEnd> TlsSide::over(int fd) const {
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+  std::unique_ptr<TlsEnd> end(new TlsEnd);
+  end->ssl_ = SSL_new(context_);
+  SSL_set_fd(end->ssl_, fd);
+  SSL_set_mode(end->ssl_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // Peers close without a word when they reset; what that means is the script's to say.
+  SSL_set_options(end->ssl_, SSL_OP_IGNORE_UNEXPECTED_EOF);
+  if (name_.empty()) {
+    SSL_set_accept_state(end->ssl_);
+  } else {
+    SSL_set_connect_state(end->ssl_);
+    SSL_set_tlsext_host_name(end->ssl_, name_.c_str());
+    SSL_set1_host(end->ssl_, name_.c_str());
+  }
+  return end;
+}
+
+}  // namespace edge::test

@@ -1,0 +1,56 @@
+// TLS of a test's own, by OpenSSL alone: nothing here shares code with what it tests.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/support/certificates.h"
+
+struct ssl_st;
+struct ssl_ctx_st;
+
+namespace edge::test {
+
+/// One end of a connection. Never blocks: -1 with errno EAGAIN when the socket has to be waited for.
+class TlsEnd {
+ public:
+  ~TlsEnd();
+  /// 1: done; 0: refused; -1.
+  int handshake();
+  /// Bytes; 0: the peer has ended, or broken off; -1.
+  ssize_t receive(char* into, std::size_t size);
+  /// As ::send.
+  ssize_t send(const char* bytes, std::size_t size);
+  /// What was received of the socket and not given out.
+  bool holds_bytes() const;
+  /// Says that no more is sent.
+  void finish();
+  bool resumed() const;
+
+ private:
+  friend class TlsSide;
+  TlsEnd() = default;
+  ssl_st* ssl_ = nullptr;
+};
+
+/// What connections of one kind have in common.
+class TlsSide {
+ public:
+  /// Trusts `authority`; asks for `name`.
+  static std::shared_ptr<TlsSide> client(const std::string& authority, std::string name);
+  static std::shared_ptr<TlsSide> server(const IssuedCertificate& certificate);
+  ~TlsSide();
+  TlsSide(const TlsSide&) = delete;
+  TlsSide& operator=(const TlsSide&) = delete;
+
+  std::unique_ptr<TlsEnd> over(int fd) const;
+
+ private:
+  TlsSide() = default;
+  ssl_ctx_st* context_ = nullptr;
+  std::string name_;
+};
+
+}  // namespace edge::test
