@@ -36,7 +36,7 @@ ResponseText::Fault ResponseText::add_status(std::string_view value) {
   if (!good) return Fault::kMalformed;
   status_ = (value[0] - '0') * 100 + (value[1] - '0') * 10 + (value[2] - '0');
   // There is no upgrade in HTTP/2 (RFC 9113 §8.6).
-  if (status_ < 100 || status_ == 101) return Fault::kMalformed;
+  if (status_ < 100 || status_ > 599 || status_ == 101) return Fault::kMalformed;
   char line[64];
   http1::HeadWriter writer(line, sizeof(line));
   writer.status_line(status_, http1::status_phrase(status_));
