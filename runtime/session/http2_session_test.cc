@@ -8,6 +8,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -57,7 +58,9 @@ class Peer {
     while (unread_.find(end) == std::string::npos) {
       if (!fill()) return unread_ + "|end";
     }
-    return unread_.substr(0, unread_.find(end) + end.size());
+    const std::string text = unread_.substr(0, unread_.find(end) + end.size());
+    unread_.erase(0, text.size());
+    return text;
   }
   /// The next frame; of type 255 at the end.
   Frame next() {
@@ -137,7 +140,7 @@ TEST_F(Http2SessionTest, ServesStreamsBesideEachOther) {
   EXPECT_NE(request.find("\r\nVia: 2 edge\r\n"), std::string::npos) << request;
   client->send(headers(3, post("/quick"), kEndHeaders) + frame(kData, kEndStream, 3, "body"));
   const auto quick = accept();
-  EXPECT_NE(quick->read_until("0\r\n\r\n").find("4\r\nbody\r\n"), std::string::npos);
+  EXPECT_NE(quick->read_until("\r\n0\r\n\r\n").find("4\r\nbody\r\n"), std::string::npos);
   quick->send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nquick");
   Frame data = client->next(kData);
   EXPECT_EQ(data.stream, 3U);
@@ -187,6 +190,40 @@ TEST_F(Http2SessionTest, ATruncatedAnswerResetsItsStreamAlone) {
   client->send(headers(3, get("/")));
   accept()->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   EXPECT_EQ(client->next(kData).payload, "ok");
+}
+
+// RFC 8441: to the backend it is an upgrade of HTTP/1.1.
+TEST_F(Http2SessionTest, CarriesAWebSocketOnAStream) {
+  serve();
+  const auto client = dial();
+  const Fields chat = {{":method", "CONNECT"},         {":protocol", "websocket"}, {":scheme", "http"},
+                       {":authority", "example.com"},  {":path", "/chat"},         {"sec-websocket-version", "13"},
+                       {"sec-websocket-protocol", "a"}};
+  client->send(preface() + headers(1, chat, kEndHeaders) + headers(3, get("/beside")));
+  auto one = accept();
+  auto two = accept();
+  std::string request = one->read_until("\r\n\r\n");
+  std::string beside = two->read_until("\r\n\r\n");
+  if (!request.starts_with("GET /chat ")) {
+    std::swap(one, two);
+    std::swap(request, beside);
+  }
+  EXPECT_TRUE(request.starts_with("GET /chat HTTP/1.1\r\n")) << request;
+  EXPECT_NE(request.find("Upgrade: websocket\r\n"), std::string::npos) << request;
+  EXPECT_NE(request.find("sec-websocket-protocol: a\r\n"), std::string::npos) << request;
+  one->send(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+      "Sec-WebSocket-Accept: x\r\nSec-WebSocket-Protocol: a\r\n\r\nhello");
+  Frame frame_got = client->next(kData);
+  EXPECT_EQ(frame_got.stream, 1U);
+  EXPECT_EQ(frame_got.payload, "hello");
+  client->send(frame(kData, kNone, 1, "from the client"));
+  EXPECT_EQ(one->read_until("client"), "from the client") << "after the head nothing but its bytes";
+  one->send("from the backend");
+  EXPECT_EQ(client->next(kData).payload, "from the backend");
+  client->send(frame(kData, kEndStream, 1));
+  one.reset();
+  EXPECT_EQ(client->next(kData).flags, kEndStream);
 }
 
 // ---- Time ---------------------------------------------------------------------------------------------------------
