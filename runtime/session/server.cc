@@ -158,7 +158,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
 
   const auto policies = std::make_shared<const Policies>(*program);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
-  impl.shared.backends.configure(program->backends(), program->backends_section());
+  impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
@@ -189,6 +189,7 @@ void Server::set_secrets(const program::SecretSet& secrets) {
   impl.secrets = std::make_shared<const program::SecretSet>(secrets);
   if (impl.program == nullptr) return;
   const auto tls = TlsStore::make(*impl.program, secrets, impl.tickets, impl.tls.get());
+  impl.shared.backends.configure(impl.program->backends(), impl.program->backends_section(), tls->backends());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : impl.slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker(

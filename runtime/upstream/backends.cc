@@ -28,10 +28,12 @@ net::Time now() { return net::Clock().now(); }
 
 }  // namespace
 
-void Backends::configure(std::span<const program::BackendRecord> backends, const program::SectionView& section) {
+void Backends::configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
+                         std::span<const std::shared_ptr<const net::tls::ClientContext>> tls) {
   const std::lock_guard lock(mutex_);
   for (auto& [id, entry] : entries_) entry.served = false;
-  for (const program::BackendRecord& record : backends) {
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    const program::BackendRecord& record = backends[i];
     Entry& entry = entries_[record.id];
     entry.served = true;
     if (entry.state == nullptr) {
@@ -40,7 +42,7 @@ void Backends::configure(std::span<const program::BackendRecord> backends, const
     }
     entry.state->configure({std::string(section.string(record.name_space)), std::string(section.string(record.name))},
                            judge_settings(record, section), now());
-    entry.check = check_settings(record, section);
+    entry.check = check_settings(record, section, tls[i]);
   }
   std::erase_if(entries_, [](const auto& item) { return !item.second.served && item.second.state.use_count() == 1; });
   set_checks();

@@ -19,8 +19,10 @@ namespace edge::runtime {
 /// Any thread may call.
 class Backends {
  public:
-  /// The backends of the program that is served from now on, and the section that they stand in.
-  void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section);
+  /// The backends of the program that is served from now on, and the section that they stand in; `tls`, one a backend:
+  /// how its endpoints are called.
+  void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
+                 std::span<const std::shared_ptr<const net::tls::ClientContext>> tls);
   void set_endpoints(std::shared_ptr<const program::EndpointSet> endpoints);
 
   /// Made when it is not there.

@@ -5,38 +5,21 @@
 //   GRPC  grpc.health.v1.Health/Check; well when it says SERVING
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "net/clock.h"
 #include "program/format.h"
 #include "program/read.h"
 #include "runtime/upstream/backend_state.h"
+#include "runtime/upstream/health_probe.h"
 
 namespace edge::runtime {
 
-/// How endpoints of a backend are asked. Owns its texts: it outlives the program that it stood in.
-struct CheckSettings {
-  program::ProbeProtocol protocol = program::ProbeProtocol::kHttp;
-  bool http2 = false;  ///< what is spoken with the endpoints
-  net::Duration interval{};
-  net::Duration timeout{};
-  net::Duration initial_delay{};
-  std::string path;
-  std::string host;  ///< empty: the endpoint's address
-  std::string grpc_service;
-  std::vector<std::uint32_t> expected;  ///< ascending
-  std::vector<std::pair<std::string, std::string>> headers;
-  friend bool operator==(const CheckSettings&, const CheckSettings&) = default;
-};
-
 /// Null: the backend's endpoints are not checked.
+/// `tls`: how the endpoints are called where the record asks for TLS.
 std::shared_ptr<const CheckSettings> check_settings(const program::BackendRecord& record,
-                                                    const program::SectionView& section);
+                                                    const program::SectionView& section,
+                                                    std::shared_ptr<const net::tls::ClientContext> tls);
 
 class HealthChecks {
  public:
