@@ -340,5 +340,52 @@ TEST_F(ServerTest, FullBackendQueuesThenRefuses) {
   EXPECT_EQ(upstream.connections(), 1);
 }
 
+TEST_F(ServerTest, ThreadsGiveEachOtherRoom) {
+  Upstream upstream("x");
+  TestProgram program;
+  program.backends[0].max_connections = 2;
+  program.backends[0].max_pending = 100;
+  start(program, 4);
+  endpoints({{"backend", upstream.port()}});
+  std::atomic<int> good{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.emplace_back([&] {
+      Client client(port);
+      for (int n = 0; n < 25; ++n) good += ok(client.get(), "x") ? 1 : 0;
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(good, 400);
+  const BackendStatus status = server->backends()[0];
+  EXPECT_LE(status.connections, 2u);
+  EXPECT_EQ(status.queued, 0u);
+}
+
+TEST_F(ServerTest, EndpointsThatComeAndGoUnderLoadLoseNoRequest) {
+  Upstream one("one");
+  Upstream two("two");
+  start({}, 2);
+  endpoints({{"backend", one.port()}});
+  std::atomic<bool> stop{false};
+  std::atomic<int> served{0};
+  std::atomic<int> lost{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&] {
+      Client client(port);
+      while (!stop) {
+        const std::string response = client.get();
+        ok(response, "one") || ok(response, "two") ? ++served : ++lost;
+      }
+    });
+  }
+  for (int i = 0; i < 500; ++i) endpoints({{"backend", i % 2 == 0 ? two.port() : one.port()}});
+  stop = true;
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(lost, 0);
+  EXPECT_GT(served, 0);
+}
+
 }  // namespace
 }  // namespace edge::runtime

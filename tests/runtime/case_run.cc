@@ -346,18 +346,22 @@ Status Client::answers(const std::string& argument) {
   return {};
 }
 
-/// `endpoint UPSTREAM STATE`: waits until the upstream is `unchecked`, `healthy`, `unhealthy` or `ejected`.
+/// `endpoint UPSTREAM STATE`: waits until the upstream is `unchecked`, `healthy`, `unhealthy` or `ejected`, for every
+/// backend that it is an endpoint of.
 Status Client::endpoint(const std::string& argument) {
   const auto [name, state] = split_word(argument);
   const Upstream* upstream = run_.upstream(name);
   const std::uint16_t port = upstream == nullptr ? 0 : upstream->port();
-  return await(state, [&] {
+  return await(state, [&, wanted = state] {
+    std::string seen = "absent";
     for (const runtime::BackendStatus& backend : run_.server().backends()) {
       for (const runtime::EndpointStatus& endpoint : backend.endpoints) {
-        if (endpoint.address.port == port) return state_text(endpoint);
+        if (endpoint.address.port != port) continue;
+        seen = state_text(endpoint);
+        if (seen != wanted) return seen;
       }
     }
-    return std::string("absent");
+    return seen;
   });
 }
 
