@@ -23,11 +23,9 @@ constexpr int kLargest = 32 * 1024 * 1024;
 
 class Grpc : public ::testing::Test {
  protected:
-  /// Everything goes to `service`; what the test adds stands in the backend.
-  void serve(CallService& service, const std::string& backend_line = "") {
-    start("@gateway\n@backend calls protocol: GRPC\n" + (backend_line.empty() ? "" : "  " + backend_line + "\n") +
-              "@route calls\n",
-          {{"calls", service.port()}});
+  /// Everything goes to `service`.
+  void serve(CallService& service) {
+    start("@gateway\n@backend calls protocol: GRPC\n@route calls\n", {{"calls", service.port()}});
   }
 
   void start(const std::string& config, const std::map<std::string, std::uint16_t>& ports) {

@@ -11,6 +11,7 @@
 
 #include "tests/cli/process.h"
 #include "tests/support/case_file.h"
+#include "tests/support/certificates.h"
 #include "tests/support/connection.h"
 #include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
@@ -33,6 +34,7 @@ std::unique_ptr<runtime::Server> serve(const std::string& config, const std::map
     return nullptr;
   }
   (*server)->set_endpoints(compiled->endpoints);
+  (*server)->set_secrets(compiled->secrets);
   EXPECT_TRUE((*server)->install(compiled->program));
   return std::move(*server);
 }
@@ -48,18 +50,17 @@ class Http2Backend : public ::testing::TestWithParam<Sides> {
   static bool backend_is_h2() { return std::get<1>(GetParam()); }
 
   /// A backend that runs `script`, and the client's connection.
-  void begin(const std::string& script, const std::string& backend_line = "") {
+  void begin(const std::string& script) {
     upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kScript);
     std::istringstream text("== upstream a\n" + script);
     upstream_->start(parse_case("script", text, 1).sections.at(0).commands);
-    const std::string line = backend_line.empty() ? "" : "  " + backend_line + "\n";
     std::uint16_t port = upstream_->port();
     if (backend_is_h2()) {
       inner_ = serve("@gateway\n@backend a\n@route a\n", {{"a", port}});
       port = port_of(*inner_);
     }
     const std::string protocol = backend_is_h2() ? " protocol: H2C" : "";
-    server_ = serve("@gateway\n@backend a" + protocol + "\n" + line + "@route a\n", {{"a", port}});
+    server_ = serve("@gateway\n@backend a" + protocol + "\n@route a\n", {{"a", port}});
     connect();
   }
 
@@ -192,6 +193,13 @@ INSTANTIATE_TEST_SUITE_P(Sides, Http2Backend, ::testing::Combine(::testing::Bool
 
 // ---- nghttpd --------------------------------------------------------------------------------------------------------
 
+/// Lines of a configuration: a backend of protocol H2.
+std::string backend_over_tls(const std::string& name, const std::string& host, const std::string& authority) {
+  return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\nmetadata: {name: " + name +
+         ", namespace: default}\nspec:\n  serviceRef: {name: " + name + ", port: 80}\n  protocol: H2\n" +
+         "  tls: {hostname: " + host + ", caCertificateRefs: [{name: " + authority + "}]}\n@service " + name + "\n";
+}
+
 constexpr const char* kNghttpd = "/usr/sbin/nghttpd";
 
 /// A port that was free a moment ago: nghttpd takes none of the system's choice.
@@ -207,37 +215,90 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-TEST(Nghttpd, ServesThroughTheProxy) {
-  if (::access(kNghttpd, X_OK) != 0) GTEST_SKIP() << kNghttpd << " is not installed (script/packages.txt)";
-  const tests::TempDir root;
-  std::string large(700'000, '\0');
-  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 2654435761U >> 11);
-  root.put("small.txt", "a small file\n");
-  root.put("large", large);
-  const std::uint16_t port = free_port();
-  const tests::Process server(
-      {kNghttpd, "--no-tls", "--echo-upload", "-d", root.path().string(), "--address=127.0.0.1", std::to_string(port)});
-  Stage stage(20s);
-  while (!Connection::dial(port).ok()) ASSERT_FALSE(stage.deadline().over()) << "nghttpd does not come up";
-
-  const auto proxy = serve("@gateway\n@backend files protocol: H2C\n@route files\n", {{"files", port}});
-  const auto fetch = [&](Connection& client, const std::string& request) {
-    EXPECT_TRUE(client.send(request));
-    const Result<Message> head = client.receive_head();
-    if (!head) return head.error().text;
-    const Result<std::string> body = client.receive_body(*head);
-    return head->start_line.substr(9, 3) + " " + (body ? *body : body.error().text);
-  };
-  Connection client(Connection::dial(port_of(*proxy)).value(), stage.deadline());
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(fetch(client, "GET /small.txt HTTP/1.1\r\nHost: a\r\n\r\n"), "200 a small file\n");
+/// nghttpd with two files, in the clear or with a certificate for files.example.
+class Nghttpd : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (::access(kNghttpd, X_OK) != 0) GTEST_SKIP() << kNghttpd << " is not installed (script/packages.txt)";
+    for (std::size_t i = 0; i < large_.size(); ++i) large_[i] = static_cast<char>(i * 2654435761U >> 11);
+    root_.put("small.txt", "a small file\n");
+    root_.put("large", large_);
+    port_ = free_port();
+    std::vector<std::string> command = {
+        kNghttpd, "--echo-upload", "-d", root_.path().string(), "--address=127.0.0.1", std::to_string(port_)};
+    if (GetParam()) {
+      const IssuedCertificate certificate = authority_.issue("files.example");
+      root_.put("key.pem", certificate.key);
+      root_.put("chain.pem", certificate.chain);
+      command.push_back(root_ / "key.pem");
+      command.push_back(root_ / "chain.pem");
+    } else {
+      command.emplace_back("--no-tls");
+    }
+    server_ = std::make_unique<tests::Process>(command);
+    while (!Connection::dial(port_).ok()) ASSERT_FALSE(stage_.deadline().over()) << "nghttpd does not come up";
+    proxy_ = serve(GetParam() ? secure_config() : "@gateway\n@backend files protocol: H2C\n@route files\n",
+                   {{"files", port_}});
+    ASSERT_NE(proxy_, nullptr);
+    client_ = std::make_unique<Connection>(Connection::dial(port_of(*proxy_)).value(), stage_.deadline());
   }
-  EXPECT_TRUE(fetch(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n") == "200 " + large);
-  EXPECT_TRUE(fetch(client, "GET /none HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("404 "));
-  const std::string length = std::to_string(large.size());
-  EXPECT_TRUE(fetch(client, "PUT /up HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + "\r\n\r\n" + large) ==
-              "200 " + large);
-  EXPECT_EQ(proxy->stats().upstream_connects, 1U);
+
+  std::string secure_config() const {
+    std::string config = "@gateway\n" + backend_over_tls("files", "files.example", "issuer") + "@route files\n";
+    config += "---\napiVersion: v1\nkind: Secret\nmetadata: {name: issuer, namespace: default}\n";
+    config += "stringData:\n  ca.crt: |\n";
+    std::istringstream lines(authority_.pem());
+    for (std::string line; std::getline(lines, line);) config += "    " + line + "\n";
+    return config;
+  }
+
+  std::string fetch(const std::string& request) {
+    EXPECT_TRUE(client_->send(request));
+    const Result<Message> head = client_->receive_head();
+    if (!head) return head.error().text;
+    const Result<std::string> body = client_->receive_body(*head);
+    return head->start_line.substr(9, 3) + " " + (body ? *body : body.error().text);
+  }
+
+  Stage stage_{20s};
+  const tests::TempDir root_;
+  const TestAuthority authority_;
+  std::string large_ = std::string(700'000, '\0');
+  std::uint16_t port_ = 0;
+  std::unique_ptr<tests::Process> server_;
+  std::unique_ptr<runtime::Server> proxy_;
+  std::unique_ptr<Connection> client_;
+};
+
+TEST_P(Nghttpd, ServesThroughTheProxy) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(fetch("GET /small.txt HTTP/1.1\r\nHost: a\r\n\r\n"), "200 a small file\n");
+  }
+  EXPECT_TRUE(fetch("GET /large HTTP/1.1\r\nHost: a\r\n\r\n") == "200 " + large_);
+  EXPECT_TRUE(fetch("GET /none HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("404 "));
+  const std::string length = std::to_string(large_.size());
+  EXPECT_TRUE(fetch("PUT /up HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + "\r\n\r\n" + large_) ==
+              "200 " + large_);
+  EXPECT_EQ(proxy_->stats().upstream_connects, 1U);
+}
+INSTANTIATE_TEST_SUITE_P(Over, Nghttpd, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Tls" : "Plain"; });
+
+// Over TLS the endpoint has to agree: what was configured is not spoken to one that chooses HTTP/1.1.
+TEST(Alpn, AnEndpointThatDoesNotAgreeIsNotSpokenTo) {
+  Stage stage(20s);
+  Upstream upstream(stage, "a", Upstream::Kind::kServe, test_upstream());
+  upstream.start({});
+  const auto proxy = serve(
+      "@authority authority\n@gateway\n" + backend_over_tls("a", std::string(kTestHost), "authority") + "@route a\n",
+      {{"a", upstream.port()}});
+  ASSERT_NE(proxy, nullptr);
+  Connection client(Connection::dial(port_of(*proxy)).value(), stage.deadline());
+  ASSERT_TRUE(client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  const Result<Message> head = client.receive_head();
+  ASSERT_TRUE(head.ok()) << head.error().text;
+  EXPECT_TRUE(head->start_line.starts_with("HTTP/1.1 502")) << head->start_line;
+  stage.abort();
 }
 
 }  // namespace
