@@ -10,19 +10,19 @@ namespace edge::net::http2 {
 class StreamIds {
  public:
   /// HEADERS came on `id`. \returns false when it was passed over, and can never be opened.
-  bool take(std::int32_t id) {
+  bool take(std::int64_t id) {
     if (id > last_) {
-      const std::int32_t ahead = (id - last_) / 2;
+      const std::int64_t ahead = (id - last_) / 2;
       seen_ = ahead < 64 ? seen_ << ahead | 1 : 1;
       last_ = id;
       return true;
     }
-    const std::int32_t behind = (last_ - id) / 2;
+    const std::int64_t behind = (last_ - id) / 2;
     return behind >= 64 || (seen_ >> behind & 1) != 0;
   }
 
  private:
-  std::int32_t last_ = -1;
+  std::int64_t last_ = -1;
   std::uint64_t seen_ = 0;
 };
 

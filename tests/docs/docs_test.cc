@@ -21,6 +21,8 @@ TEST_P(Docs, Example) {
     EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.error().text);
   } else {
     EXPECT_EQ(CaseRun(example.script).run(), "") << "docs/" << example.name;
+    if (!goes_over_http2(example.script)) return;
+    EXPECT_EQ(CaseRun(example.script, Spoken::kHttp2).run(), "") << "docs/" << example.name << " over HTTP/2";
   }
 }
 
