@@ -27,7 +27,11 @@ bool leaves_unanswered(ClientFault fault) {
 }  // namespace
 
 std::string FaultyClient::run() {
-  for (std::size_t next = 0; next < plan_.size() && failure_.empty();) next = play(next);
+  for (std::size_t next = 0; next < plan_.size() && failure_.empty();) {
+    const std::uint64_t before = answers_;
+    next = play(next);
+    if (answers_ > before) ++connections_;
+  }
   return failure_;
 }
 
@@ -41,7 +45,6 @@ std::size_t FaultyClient::play(std::size_t first) {
     fail(plan_[first], fd.error().text);
     return plan_.size();
   }
-  ++connections_;
   auto owned = std::make_unique<Connection>(*fd, deadline_);
   Connection& connection = *owned;
   std::size_t last = first;

@@ -18,10 +18,10 @@ class FaultyClient {
 
   /// Plays the plan to its end. Empty: each request was answered with what is its own, or its connection ended.
   std::string run();
+  /// Those on which an answer came whole.
   std::uint64_t connections() const { return connections_; }
   /// Answers that came whole.
   std::uint64_t answers() const { return answers_; }
-  // Connections that it stopped to read from stay open until it goes: the proxy has to give them up by itself.
 
  private:
   enum class After { kNext, kClosed };
@@ -38,6 +38,7 @@ class FaultyClient {
   const ClientPlan& plan_;
   Deadline deadline_;
   std::string failure_;
+  /// Open until the client goes: the proxy has to give them up by itself.
   std::vector<std::unique_ptr<Connection>> unread_;
   std::uint64_t connections_ = 0;
   std::uint64_t answers_ = 0;
