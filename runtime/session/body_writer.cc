@@ -1,21 +1,44 @@
 #include "runtime/session/body_writer.h"
 
 #include <array>
+#include <cstring>
 
 #include "net/http1/chunked.h"
 
 namespace edge::runtime {
 
+namespace {
+
+/// To copy less than this is cheaper than a system call for it.
+constexpr std::size_t kSmall = 4096;
+
+}  // namespace
+
 using Until = Encoder::Until;
 
 BodyWriter::Result BodyWriter::write(Turn& turn, std::string_view data) {
   if (data.empty()) return Result::kTaken;
-  if (!codes()) return send(turn, data, nullptr);
-  return encode(turn, data, prompt_ ? Until::kFlush : Until::kMore, {});
+  if (codes()) return encode(turn, data, prompt_ ? Until::kFlush : Until::kMore, {});
+  if (data.size() < kSmall && data.size() <= turn.area.size() - turn.gathered) {
+    std::memcpy(turn.area.data() + turn.gathered, data.data(), data.size());
+    turn.gathered += data.size();
+    return Result::kTaken;
+  }
+  if (turn.gathered != 0) {
+    const Result sent = send_gathered(turn, nullptr);
+    if (sent != Result::kTaken) return sent;
+  }
+  return send(turn, data, nullptr);
 }
 
 BodyWriter::Result BodyWriter::settle(Turn& turn) {
-  return turn.head.empty() ? Result::kTaken : send(turn, {}, nullptr);
+  return turn.gathered == 0 && turn.head.empty() ? Result::kTaken : send_gathered(turn, nullptr);
+}
+
+BodyWriter::Result BodyWriter::send_gathered(Turn& turn, const std::string_view* trailers) {
+  const std::string_view data(turn.area.data(), turn.gathered);
+  turn.gathered = 0;
+  return send(turn, data, trailers);
 }
 
 BodyWriter::Result BodyWriter::flush(Turn& turn) {
@@ -23,7 +46,7 @@ BodyWriter::Result BodyWriter::flush(Turn& turn) {
 }
 
 BodyWriter::Result BodyWriter::end(Turn& turn, std::string_view trailers) {
-  return codes() ? encode(turn, {}, Until::kEnd, trailers) : send(turn, {}, &trailers);
+  return codes() ? encode(turn, {}, Until::kEnd, trailers) : send_gathered(turn, &trailers);
 }
 
 BodyWriter::Result BodyWriter::encode(Turn& turn, std::string_view data, Until until, std::string_view trailers) {

@@ -23,6 +23,8 @@ class BodyWriter {
     std::span<char> area;
     /// A head that was composed and not sent yet: it goes out with the first bytes.
     std::string_view head;
+    /// Of the area: small pieces that wait to go out as one.
+    std::size_t gathered = 0;
   };
 
   /// Without an encoder bytes go as they are, in chunks where `out` says so. `prompt`: nothing is kept back.
@@ -30,7 +32,7 @@ class BodyWriter {
       : encoder_(std::move(encoder)), out_(out), prompt_(prompt) {}
 
   Result write(Turn& turn, std::string_view data);
-  /// Ends a turn: the head is sent even when nothing followed it.
+  /// Ends a turn: what waits is sent, the head even when nothing followed it.
   Result settle(Turn& turn);
   /// Brings out what the encoder keeps back.
   Result flush(Turn& turn);
@@ -42,6 +44,7 @@ class BodyWriter {
   bool keeps_back() const { return keeps_back_; }
 
  private:
+  Result send_gathered(Turn& turn, const std::string_view* trailers);
   Result encode(Turn& turn, std::string_view data, Encoder::Until until, std::string_view trailers);
   Result send(Turn& turn, std::string_view data, const std::string_view* trailers);
 

@@ -76,13 +76,12 @@ void Delivery::pump(BodyWriter::Turn& turn) {
   std::size_t coded = 0;
   while (!failed() && !done_ && !client_.outlet.blocked()) {
     if (bodiless_ || at_ == stored_.body.size()) {
-      // A body without one: not even the end of it is told.
-      check(bodiless_ ? writer_->settle(turn) : writer_->end(turn, stored_.trailers));
-      if (!failed()) check(writer_->settle(turn));
+      // Where there is no body not even its end is told.
+      if (!bodiless_) check(writer_->end(turn, stored_.trailers));
       done_ = true;
-      return;
+      break;
     }
-    if (writer_->codes() && coded >= kCodedATurn) return;
+    if (writer_->codes() && coded >= kCodedATurn) break;
     const std::string_view piece = stored_.body.read(at_, place_.scratch.upstream()).substr(0, kPiece);
     if (piece.empty()) return fail(Origin::kProxy, FailureKind::kTruncated);
     at_ += piece.size();
