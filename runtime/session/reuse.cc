@@ -63,10 +63,18 @@ struct Waiting {
 
 }  // namespace
 
-void Session::begin_reuse(Exchange& exchange, const Arrival& arrival, const cache::Way& way) {
+void Session::begin_reuse(Exchange& exchange, const Arrival& arrival, cache::Way way) {
   const net::http1::RequestHead& head = worker_.scratch().request;
   const program::CacheRecord& settings = *exchange.listener->cache;
-  const cache::Target target{connection_.scheme(), arrival.host, arrival.path, head.query, head.has_query};
+  // What a trusted proxy tells of scheme and host the backend is told, too, and may answer by (*safe*).
+  const bool told = arrival.peer_trusted && head.fields.has(KnownField::kXForwardedProto);
+  const std::string_view scheme = told ? head.fields.value(KnownField::kXForwardedProto) : connection_.scheme();
+  const cache::Target target{scheme, arrival.host, arrival.path, head.query, head.has_query};
+  std::string host(way.host);
+  if (arrival.peer_trusted && head.fields.has(KnownField::kXForwardedHost)) {
+    host.append(" ").append(head.fields.value(KnownField::kXForwardedHost));
+  }
+  way.host = host;
   const bool identified = head.fields.has(KnownField::kAuthorization) || head.fields.has(KnownField::kXAuthUser);
   exchange.cache = std::make_unique<Transaction>(
       exchange.program->caches[exchange.listener->record->gateway],

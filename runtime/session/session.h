@@ -101,7 +101,7 @@ class Session final : public ClientSession {
   RelayPlace relay_place();
 
   // reuse.cc: the cache's step between request filters and forward
-  void begin_reuse(Exchange& exchange, const Arrival& arrival, const cache::Way& way);
+  void begin_reuse(Exchange& exchange, const Arrival& arrival, cache::Way way);
   net::Task<Outcome> reuse_or_forward(Exchange& exchange);
   net::Task<Failure> join_fetch(const Exchange& exchange, cache::Transaction::Plan& plan);
   net::Task<Outcome> fetch(Exchange& exchange);

@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)usable_on_error(entry->freshness, request, kNow + 30);
   check_answer(*entry, request_head, request, kNow + 30);
   if (speaks_of(response, response_head, *entry)) {
-    const auto renewed = renew_entry(*entry, asked, response_head, "Sun, 06 Nov 1994 08:49:37 GMT");
+    const auto renewed = renew_entry(*entry, asked, response_head, "Sun, 06 Nov 1994 08:49:37 GMT").entry;
     if (renewed != nullptr) check_answer(*renewed, request_head, request, kNow + 30);
   }
   return 0;

@@ -122,8 +122,7 @@ bool speaks_of(const Response& update, const ResponseHead& head, const Entry& en
   return head.fields.value(KnownField::kContentLength) == std::to_string(entry.body->size());
 }
 
-std::shared_ptr<Entry> renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& head,
-                                   std::string_view date) {
+Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& head, std::string_view date) {
   // The fields of both as one head, which is then judged as if it had come so.
   const ResponseDirectives directives = read_response_directives(head.fields);
   std::string text;
@@ -154,13 +153,15 @@ std::shared_ptr<Entry> renew_entry(const Entry& entry, const Asked& asked, const
   limits.max_fields = HeadFields::kMax;
   limits.max_bytes = text.size();
   const auto parsed = net::http1::parse_response(text, net::http1::Method::kHead, limits, hint, *merged);
-  if (parsed.state != net::http1::ParseState::kComplete) return nullptr;
+  if (parsed.state != net::http1::ParseState::kComplete) return {};
   const Response facts = read_response(merged->status, merged->fields, asked.times.response);
-  Request as_get = asked.request;
-  as_get.method = net::http1::Method::kGet;
-  if (!storable(as_get, facts, asked.limits, asked.times)) return nullptr;
+  Request own = asked.request;
+  own.method = net::http1::Method::kGet;
+  Request anybody = own;
+  anybody.authorized = anybody.directives.no_store = false;
+  if (!storable(anybody, facts, asked.limits, asked.times)) return {};
   auto selection = selection_of(merged->fields, *asked.request.fields);
-  if (!selection) return nullptr;
+  if (!selection) return {};
 
   auto renewed = std::make_shared<Entry>();
   renewed->key = entry.key;
@@ -170,7 +171,7 @@ std::shared_ptr<Entry> renew_entry(const Entry& entry, const Asked& asked, const
   renewed->body = entry.body;
   text.resize(stored_size);
   renewed->head = std::move(text);
-  return renewed;
+  return {std::move(renewed), storable(own, facts, asked.limits, asked.times)};
 }
 
 AnswerPart write_answer(const Entry& entry, const Request& request, Seconds now, HeadWriter& out) {

@@ -44,10 +44,15 @@ std::shared_ptr<Entry> make_entry(const Asked& asked, const net::http1::Response
 
 /// Whether a 304, or the answer to a HEAD, speaks of this entry (RFC 9111 §4.3.4, §4.3.5).
 bool speaks_of(const Response& update, const net::http1::ResponseHead& head, const Entry& entry);
-/// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2); shares its body. Null when it may not be kept
-/// any longer.
-std::shared_ptr<Entry> renew_entry(const Entry& entry, const Asked& asked, const net::http1::ResponseHead& head,
-                                   std::string_view date);
+struct Renewal {
+  /// Shares the body. Null when what came ends what is stored: it forbids to keep it.
+  std::shared_ptr<Entry> entry;
+  /// False: good for this one request, whose answers are its own (no-store, Authorization).
+  bool keeps = false;
+};
+/// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2).
+Renewal renew_entry(const Entry& entry, const Asked& asked, const net::http1::ResponseHead& head,
+                    std::string_view date);
 
 /// Which bytes of a stored body an answer carries.
 struct AnswerPart {

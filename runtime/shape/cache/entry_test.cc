@@ -158,7 +158,7 @@ TEST(Renewal, A304ReplacesFieldsAndStartsANewLife_3_2) {
       304, kNow + 100);
   ASSERT_TRUE(speaks_of(update, update.head(), *entry));
   const Ask ask;
-  const auto renewed = renew_entry(*entry, {kKey, ask, {}, {kNow + 100, kNow + 100}}, update.head(), "NOW");
+  const auto renewed = renew_entry(*entry, {kKey, ask, {}, {kNow + 100, kNow + 100}}, update.head(), "NOW").entry;
   ASSERT_NE(renewed, nullptr);
   EXPECT_EQ(renewed->body, entry->body);
   const Written written = answer(*renewed, "", 110);
@@ -178,7 +178,21 @@ TEST(Renewal, A304ThatForbidsItEndsIt_3_2) {
   const auto entry = entry_of(Answer(kFull));
   const Answer update("Cache-Control: no-store\n", 304);
   const Ask ask;
-  EXPECT_EQ(renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText), nullptr);
+  EXPECT_EQ(renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText).entry, nullptr);
+}
+
+TEST(Renewal, ByWhatIsOneClientsOwnIsForThatClientAlone_3_5) {
+  const auto entry = entry_of(Answer(kFull));
+  const Answer update("Cache-Control: max-age=90\n", 304);
+  const auto keeps = [&](const std::string& request) {
+    const Ask ask(request);
+    const Renewal renewal = renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText);
+    EXPECT_NE(renewal.entry, nullptr);
+    return renewal.keeps;
+  };
+  EXPECT_TRUE(keeps(""));
+  EXPECT_FALSE(keeps("Authorization: Basic QTpC\n"));
+  EXPECT_FALSE(keeps("Cache-Control: no-store\n"));
 }
 
 TEST(Renewal, OnlyOfWhatItSpeaksOf_4_3_4) {

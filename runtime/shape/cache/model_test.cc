@@ -90,6 +90,7 @@ class Model {
     }
     if (found_ != kept_.end() && reusable(*found_, wanted, now)) return Says::kReuse;
     if (wanted.only_if_cached) return Says::kRefuse;
+    if (wanted.no_store) found_ = kept_.end();  // and nothing that comes is kept, or ends what is
     const bool validates = wanted.method == "GET" && found_ != kept_.end() && found_->sent.etag != 0;
     return validates ? Says::kValidate : Says::kForward;
   }
@@ -112,7 +113,7 @@ class Model {
     }
     if (wanted.method == "HEAD") return learn_head(wanted, sent, now);
     if (sent.status == 304) return renew(wanted, sent, now);
-    if (has_found() && sent.status < 500) kept_.erase(found_);
+    if (has_found() && sent.status < 500 && !wanted.authorized) kept_.erase(found_);
     if (!storable(wanted, sent)) return;
     const Kept fresh{sent, wanted.path, wanted.a, now};
     kept_.remove_if([&](const Kept& kept) {
@@ -158,11 +159,13 @@ class Model {
     }
     merged.cookie = sent.cookie || found_->sent.cookie;
     merged.varies = sent.varies || found_->sent.varies;
-    if (!storable(wanted, merged)) {
+    Wanted anybody = wanted;
+    anybody.authorized = anybody.no_store = false;
+    if (!storable(anybody, merged)) {
       kept_.erase(found_);
       return;
     }
-    *found_ = Kept{merged, wanted.path, wanted.a, now};
+    if (storable(wanted, merged)) *found_ = Kept{merged, wanted.path, wanted.a, now};
   }
   // §4.3.5, only where something is stored and was not used.
   void learn_head(const Wanted& wanted, const Sent& sent, Seconds now) {
@@ -170,7 +173,7 @@ class Model {
     const bool fits = sent.status == found_->sent.status && sent.text.size() == found_->sent.text.size() &&
                       (sent.etag == 0 || sent.etag == found_->sent.etag);
     if (!fits) {
-      kept_.erase(found_);
+      if (!wanted.authorized) kept_.erase(found_);
       return;
     }
     renew(wanted, sent, now);

@@ -99,12 +99,14 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
     place_.counts.misses.add();
     return Plan::kRefuse;
   }
-  // Only a whole answer to a GET fills. A part is fetched as it was asked for, unless the whole can be validated.
-  if (request.method == Method::kHead) return Plan::kForward;
-  if (request.range.here() && (found_ == nullptr || !found_->representation().validators.any())) {
-    forwarded_ = Forwarded::kPartial;
+  // Nothing of what comes may be kept: it is nobody's but this client's.
+  if (request.directives.no_store) {
+    found_ = nullptr;
     return Plan::kForward;
   }
+  // Only a whole answer to a GET fills. A part is fetched as it was asked for, unless the whole can be validated.
+  if (request.method == Method::kHead) return Plan::kForward;
+  if (request.range.here() && (found_ == nullptr || !found_->representation().validators.any())) return Plan::kForward;
   return Plan::kFetch;
 }
 
@@ -118,16 +120,22 @@ std::string Transaction::fill_id(const Request& request, const Entry* sibling) c
 Transaction::Plan Transaction::fetch(std::function<void()> wake) {
   const Request request = this->request();
   const Entry* sibling = found_ != nullptr ? found_.get() : sibling_.get();
-  // What the client asks for itself, nobody else can have asked for.
-  const bool own = request.directives.no_cache || request.directives.no_store;
-  const bool may_wait = !own && waits_ < kMaxWaits && (waits_ == 0 || sibling != nullptr);
+  // Who wants what comes from the origin does not wait for what others asked before.
+  const bool may_wait = !request.directives.no_cache && waits_ < kMaxWaits && (waits_ == 0 || sibling != nullptr);
   if (!may_wait) wake = nullptr;
   Fills::Joined joined = cache_->fills().join(fill_id(request, sibling), key_.target, times_.request, std::move(wake));
   if (joined.role == Fills::Role::kWaits) {
     if (waits_++ == 0) place_.counts.collapsed.add();
     return Plan::kWait;
   }
-  if (joined.role == Fills::Role::kLeader) fill_ = std::move(joined.fill);
+  if (joined.role == Fills::Role::kLeader) {
+    fill_ = std::move(joined.fill);
+    // The one before may have stored the answer after we had looked.
+    if (const Plan again = look_up(); again != Plan::kFetch) {
+      release_fill();
+      return again;
+    }
+  }
   if (found_ != nullptr && found_->representation().validators.any()) make_conditional();
   return Plan::kForward;
 }
@@ -158,7 +166,7 @@ void Transaction::forget_conditions() {
 std::unique_ptr<Transaction> Transaction::refresh() {
   if (!refreshable_) return nullptr;
   const Request request = this->request();
-  if (request.method != Method::kGet) return nullptr;
+  if (request.method != Method::kGet || request.directives.no_store) return nullptr;
   Fills::Joined joined = cache_->fills().join(fill_id(request, found_.get()), key_.target, times_.request, nullptr);
   if (joined.role != Fills::Role::kLeader) return nullptr;
   return std::unique_ptr<Transaction>(new Transaction(*this, std::move(joined.fill)));
@@ -185,9 +193,10 @@ Transaction::Transaction(const Transaction& stale, std::shared_ptr<Fill> fill)
 // ---- The response -------------------------------------------------------------------------------------------------
 
 ResponseTee::Take Transaction::head(const ResponseHead& response, std::string_view) {
-  const Now now = clock_();
+  // Of a try before, of which nothing was sent on.
+  abandon();
   upstream_status_ = response.status;
-  times_.response = now.seconds;
+  times_.response = clock_().seconds;
   const Request request = this->request();
   if (forwarded_ == Forwarded::kBypass || forwarded_ == Forwarded::kMethod) {
     if (invalidates(request.method, response.status)) invalidate(response);
@@ -205,26 +214,22 @@ ResponseTee::Take Transaction::validated(const ResponseHead& response, const Req
   const Response facts = read_response(response.status, response.fields, times_.response);
   const bool of_it = speaks_of(facts, response, *found_);
   if (request.method == Method::kHead) {
-    if (response.status >= 500) return Take::kPass;
     // §4.3.5: what a GET would have got is what is stored, or that is of the past.
-    const auto renewal = of_it ? renewed(response, request) : nullptr;
-    if (renewal != nullptr) {
-      cache_->store().replace(*found_, renewal);
+    if (response.status >= 500) return Take::kPass;
+    if (of_it) {
+      renew(response, request);
     } else if (response.status != 304) {
-      cache_->store().erase(*found_);
+      outdated(request);
     }
     return Take::kPass;
   }
   if (response.status == 304 && validating_) {
     mismatched_ = !of_it;
     reuse_ = of_it;
-    const auto renewal = of_it ? renewed(response, request) : nullptr;
-    if (renewal == nullptr) {
-      cache_->store().erase(*found_);
+    if (of_it) {
+      renew(response, request);
     } else {
-      // Takes the place of what is there: what was removed meanwhile does not come back.
-      cache_->store().replace(*found_, renewal);
-      found_ = renewal;
+      cache_->store().erase(*found_);
     }
     release_fill();
     return Take::kSwallow;
@@ -234,8 +239,24 @@ ResponseTee::Take Transaction::validated(const ResponseHead& response, const Req
     return Take::kSwallow;
   }
   // Another answer takes its place, or makes clear that it is of the past; an error of the origin does neither.
-  if (response.status < 500 && response.status != 304) cache_->store().erase(*found_);
+  if (response.status < 500 && response.status != 304) outdated(request);
   return Take::kPass;
+}
+
+void Transaction::renew(const ResponseHead& response, const Request& request) {
+  const Renewal renewal = renew_entry(*found_, asked(request), response, clock_().date);
+  if (renewal.entry == nullptr || !deliverable(*renewal.entry)) {
+    cache_->store().erase(*found_);
+    return;
+  }
+  // In the place of what is there: what was removed meanwhile does not come back.
+  if (renewal.keeps) cache_->store().replace(*found_, renewal.entry);
+  found_ = renewal.entry;
+}
+
+// An answer that is one client's own says nothing of what others would get.
+void Transaction::outdated(const Request& request) {
+  if (!request.authorized && !request.directives.no_store) cache_->store().erase(*found_);
 }
 
 // Heads are delivered as if they came from an upstream, which is held to the same limits.
@@ -245,11 +266,6 @@ bool Transaction::deliverable(const Entry& entry) const {
   std::size_t lines = 0;
   for (const char c : entry.head) lines += c == '\n' ? 1 : 0;
   return lines + kAddedFields <= place_.limits.max_fields && entry.head.size() + kAddedBytes <= place_.limits.max_bytes;
-}
-
-std::shared_ptr<Entry> Transaction::renewed(const ResponseHead& response, const Request& request) {
-  auto entry = renew_entry(*found_, asked(request), response, clock_().date);
-  return entry != nullptr && deliverable(*entry) ? entry : nullptr;
 }
 
 ResponseTee::Take Transaction::fill(const ResponseHead& response, const Request& request) {
@@ -381,9 +397,6 @@ std::string Transaction::status() const {
       break;
     case Forwarded::kStale:
       text += "; fwd=stale";
-      break;
-    case Forwarded::kPartial:
-      text += "; fwd=partial";
       break;
   }
   if (upstream_status_ != 0 && reuse_) text += "; fwd-status=" + std::to_string(upstream_status_);

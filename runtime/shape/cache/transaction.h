@@ -3,7 +3,7 @@
 //
 //   look_up -> kReuse:   deliver `entry`, and start `refresh` when there is one
 //           -> kFetch:   `fetch` -> kWait: another request fetches the same; wait a bounded time, look up again
-//                                -> kForward
+//                                -> kForward, or kReuse after all
 //           -> kForward: send `upstream_head`, with this as the response's tee; then `forwarded` says what is next
 //           -> kRefuse:  `only-if-cached`, and nothing is there: 504
 //
@@ -86,7 +86,7 @@ class Transaction final : public ResponseTee {
 
  private:
   /// How the request came to be forwarded (RFC 9211 §2.2).
-  enum class Forwarded : std::uint8_t { kNot, kBypass, kMethod, kUriMiss, kVaryMiss, kRequest, kStale, kPartial };
+  enum class Forwarded : std::uint8_t { kNot, kBypass, kMethod, kUriMiss, kVaryMiss, kRequest, kStale };
 
   Transaction(const Transaction& stale, std::shared_ptr<Fill> fill);
 
@@ -94,7 +94,8 @@ class Transaction final : public ResponseTee {
   Asked asked(const Request& request) const { return {key_, request, limits_, times_}; }
   std::string fill_id(const Request& request, const Entry* sibling) const;
   void make_conditional();
-  std::shared_ptr<Entry> renewed(const net::http1::ResponseHead& response, const Request& request);
+  void renew(const net::http1::ResponseHead& response, const Request& request);
+  void outdated(const Request& request);
   bool deliverable(const Entry& entry) const;
   Take validated(const net::http1::ResponseHead& response, const Request& request);
   Take fill(const net::http1::ResponseHead& response, const Request& request);
