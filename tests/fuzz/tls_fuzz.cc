@@ -1,0 +1,31 @@
+// What peers and secrets bring to TLS: any bytes as the body of a server_name extension, and as PEM and DER.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "net/tls/certificate.h"
+#include "net/tls/server.h"
+#include "program/secrets.h"
+
+namespace {
+
+using namespace edge;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto name = net::tls::server_name_in(bytes);
+  require(!name || name->empty() || name->size() + 5 == size);
+  net::tls::Authorities authorities;
+  if (authorities.add(bytes).ok()) require(!authorities.certificates().empty());
+  const auto certificate = net::tls::Certificate::read(bytes, bytes);
+  if (certificate.ok()) require((*certificate)->leaf() != nullptr);
+  const auto secrets = program::read_secrets(bytes);
+  if (secrets.ok()) require(*program::read_secrets(program::write_secrets(*secrets)) == *secrets);
+  return 0;
+}
