@@ -64,9 +64,11 @@ TEST(AcceptEncoding, AWeightThatIsNoneSelectsNothing) {
   for (const char* weight : {"2", "-1", "0.1234", "1.001", ".5", "1.1", "0,5", "abc", "", "0x1", "1e0"}) {
     EXPECT_EQ(chosen({kGzip}, {"gzip;q=" + std::string(weight)}), "-") << weight;
   }
-  for (const char* weight : {"1", "1.", "1.0", "1.000", "0.5", "0.", "0"}) {
-    EXPECT_EQ(chosen({kGzip}, {"gzip;q=" + std::string(weight)}), weight[0] == '1' || weight[2] == '5' ? "gzip" : "-")
-        << weight;
+  for (const char* weight : {"1", "1.", "1.0", "1.000", "0.5"}) {
+    EXPECT_EQ(chosen({kGzip}, {"gzip;q=" + std::string(weight)}), "gzip") << weight;
+  }
+  for (const char* weight : {"0", "0.", "0.0"}) {
+    EXPECT_EQ(chosen({kGzip}, {"gzip;q=" + std::string(weight)}), "-") << weight;
   }
   EXPECT_EQ(chosen({kGzip}, {";;,,;q=1,gzip;level=9;Q=1"}), "gzip");
 }
