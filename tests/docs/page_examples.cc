@@ -54,7 +54,8 @@ std::string secrets(const std::string& configuration) {
   static const std::regex kCertificate(R"(tls: \{secretRef: \{name: ([a-z0-9-]+))");
   static const std::regex kAuthority(R"(caCertificateRefs: \[\{name: ([a-z0-9-]+))");
   std::set<std::string> lines;
-  for (const auto& [regex, macro] : {std::pair{&kCertificate, "@certificate "}, std::pair{&kAuthority, "@authority "}}) {
+  for (const auto& [regex, macro] :
+       {std::pair{&kCertificate, "@certificate "}, std::pair{&kAuthority, "@authority "}}) {
     for (std::sregex_iterator at(configuration.begin(), configuration.end(), *regex); at != std::sregex_iterator();
          ++at) {
       lines.insert(macro + (*at)[1].str() + "\n");
@@ -80,7 +81,8 @@ std::vector<PageExample> page_examples(const std::string& directory) {
     for (const Block& block : blocks_of(page)) {
       if (block.language == "yaml" && block.text.starts_with(kExample)) {
         const std::string name = block.text.substr(kExample.size(), block.text.find('\n') - kExample.size());
-        examples.push_back({page.stem().string() + "/" + name, block.text + services(block.text) + secrets(block.text), {}});
+        examples.push_back(
+            {page.stem().string() + "/" + name, block.text + services(block.text) + secrets(block.text), {}});
         open = true;
       } else if (block.language == "case" && open) {
         std::istringstream text(block.text);

@@ -1,4 +1,4 @@
-// Both sides of TLS over a socket pair, step by step.
+// net/tls: both sides over a socket pair, step by step. Here since it makes its certificates with tests/support.
 #include "net/tls/record_layer.h"
 
 #include <sys/socket.h>
