@@ -8,6 +8,7 @@ import argparse
 import base64
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -35,6 +36,7 @@ class Workload(NamedTuple):
     routes: int
     goals: tuple  # to (nginx, haproxy)
     tls: bool = False  # towards the client; the relay stays plain
+    streams: int = 0  # of HTTP/2 on each connection at once; 0: HTTP/1.1
 
 
 WORKLOADS = [
@@ -47,6 +49,7 @@ WORKLOADS = [
     Workload("tls-64", 100, 64, False, 1, (0.78, 0.78), tls=True),
     Workload("tls-handshake", 100, 64, True, 1, (0.95, 0.90), tls=True),
     Workload("tls-body-100KB", 100 * 1024, 64, False, 1, (0.90, 0.90), tls=True),
+    Workload("h2-tls", 100, 8, False, 1, (0.70, 1.00), tls=True, streams=32),
 ]
 
 NGINX = """
@@ -228,14 +231,14 @@ class Bench:
             locations = locations or "    location / { proxy_pass http://backend; }\n"
             certificate = f"    ssl_certificate {self.folder}/site.crt; ssl_certificate_key {self.folder}/site.key;"
             (folder / "nginx.conf").write_text(NGINX.format(
-                folder=folder, port=port, backend=backend, locations=locations, ssl=" ssl" if tls else "",
+                folder=folder, port=port, backend=backend, locations=locations, ssl=" ssl http2" if tls else "",
                 certificate=certificate + " ssl_protocols TLSv1.2 TLSv1.3;" if tls else ""))
             return self.start("nginx", "-p", folder, "-c", folder / "nginx.conf")
         if name == "haproxy":
             (folder / "routes.map").write_text("".join(f"{path} origin\n" for path in paths))
             rules = f"  use_backend %[path,map_str({folder}/routes.map)]" if paths else "  default_backend origin"
             (folder / "haproxy.cfg").write_text(HAPROXY.format(
-                port=port, backend=backend, rules=rules, ssl=f" ssl crt {self.folder}/site.pem" if tls else ""))
+                port=port, backend=backend, rules=rules, ssl=f" ssl crt {self.folder}/site.pem alpn h2,http/1.1" if tls else ""))
             return self.start("haproxy", "-db", "-f", folder / "haproxy.cfg")
         protocol = "protocol: HTTPS, tls: {secretRef: {name: site}}" if tls else "protocol: HTTP"
         config = EDGE.format(port=port, backend=backend, protocol=protocol)
@@ -252,8 +255,10 @@ class Bench:
                           folder / "endpoints.json", "--secrets", folder / "secrets.json", "--allow-unsigned", "--threads", 1,
                           "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
 
-    def load(self, scheme, port, path, connections, close, seconds):
+    def load(self, scheme, port, path, connections, close, seconds, streams=0):
         """Requests answered in one burst of load. Any failed one ends the benchmark."""
+        if streams:
+            return self.load_http2(scheme, port, path, connections, seconds, streams)
         command = ["taskset", "-c", str(self.core), "wrk", "-t1", f"-c{connections}", f"-d{seconds}",
                    f"{scheme}://127.0.0.1:{port}{path}"]
         if close:
@@ -263,8 +268,17 @@ class Bench:
             sys.exit(f"http bench: failed requests on port {port}\n{output}")
         return int(next(line.split()[0] for line in output.splitlines() if " requests in " in line))
 
+    def load_http2(self, scheme, port, path, connections, seconds, streams):
+        command = ["taskset", "-c", str(self.core), "h2load", "-t1", f"-c{connections}", f"-m{streams}",
+                   f"-D{seconds.rstrip('s')}", f"{scheme}://127.0.0.1:{port}{path}"]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        counts = re.search(r"(\d+) succeeded, (\d+) failed, (\d+) errored", output)
+        if not counts or counts[2] != "0" or counts[3] != "0" or counts[1] == "0":
+            sys.exit(f"http bench: failed requests on port {port}\n{output}")
+        return int(counts[1])
+
     def workload(self, spec, rounds, seconds):
-        name, size, connections, close, routes, _, tls = spec
+        name, size, connections, close, routes, _, tls, streams = spec
         backend = free_port()
         wait_for(backend, self.start(self.binaries / "http_backend", backend, size))
         ports, running = {}, {}
@@ -274,15 +288,17 @@ class Bench:
             wait_for(ports[proxy], running[proxy])
         path = f"/service-{routes // 2}/items" if routes > 1 else "/"
         scheme = {proxy: "https" if tls and proxy != "relay" else "http" for proxy in PROXIES}
+        streams = {proxy: streams if proxy != "relay" else 0 for proxy in PROXIES}
         for proxy in PROXIES:
-            self.load(scheme[proxy], ports[proxy], path, connections, close, "1s")
+            self.load(scheme[proxy], ports[proxy], path, connections, close, "1s", streams[proxy])
         results = []
         for number in range(rounds):
             order = PROXIES if number % 2 == 0 else PROXIES[::-1]
             figures = {}
             for proxy in order:
                 before = cpu_nanoseconds(running[proxy].pid)
-                requests = self.load(scheme[proxy], ports[proxy], path, connections, close, f"{seconds}s")
+                requests = self.load(scheme[proxy], ports[proxy], path, connections, close, f"{seconds}s",
+                                     streams[proxy])
                 figures[proxy] = (cpu_nanoseconds(running[proxy].pid) - before) / requests / 1000
             results.append(figures)
             print(f"  {name} round {number + 1}: " +
