@@ -119,7 +119,8 @@ TEST(Vary, CommasInQuotesAreNotTakenApart_4_1) {
   EXPECT_FALSE(selects(selection, Ask("X-A: \"a,b\"\n").head().fields));
 }
 
-TEST(Vary, TooMuchIsNotKept) {
+TEST(Vary, TooMuchIsNotKeptNorWhatIsNoName) {
+  EXPECT_EQ(selection_of(Answer("Vary: x-a:b\n").head().fields, Ask().head().fields), std::nullopt);
   std::string names = "Vary: ";
   for (int i = 0; i < 20; ++i) names += "x-" + std::to_string(i) + ", ";
   EXPECT_EQ(selection_of(Answer(names + "\n").head().fields, Ask().head().fields), std::nullopt);

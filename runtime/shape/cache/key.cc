@@ -10,8 +10,10 @@
 namespace edge::runtime::cache {
 namespace {
 
+using net::http1::all_of_class;
 using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
+using net::http1::kTokenChar;
 using net::http1::lower;
 using net::http1::trim_blanks;
 
@@ -140,7 +142,8 @@ std::optional<std::string> selection_of(const HeadFields& response, const HeadFi
     while (!rest.empty()) {
       const std::string_view member = next_member(rest);
       if (member.empty()) continue;
-      if (++names > kMaxVaryNames) return std::nullopt;
+      // What is no field's name cannot be compared: it would be read as another's with a value.
+      if (++names > kMaxVaryNames || !all_of_class(member, kTokenChar)) return std::nullopt;
       const std::size_t begin = selection.size();
       for (const char c : member) selection += lower(c);
       const std::string name = selection.substr(begin);

@@ -48,7 +48,7 @@ std::string_view route_of(const Key& key);  ///< `namespace/name`
 std::optional<std::string> same_origin_target(const Target& base, std::string_view reference);
 
 /// The values by which a response was chosen (RFC 9111 §4.1), as text; nullopt when they are too many or too long to
-/// keep. Empty when the response does not vary.
+/// keep, or no fields. Empty when the response does not vary.
 std::optional<std::string> selection_of(const net::http1::HeadFields& response, const net::http1::HeadFields& request);
 /// The same fields' values in another request.
 std::string reselect(std::string_view selection, const net::http1::HeadFields& request);
