@@ -270,7 +270,6 @@ void ServerConnection::respond(ServerStream& stream, const http1::ResponseHead& 
   nghttp2_data_provider body{};
   body.source.ptr = &stream;
   body.read_callback = ServerCallbacks::read_body;
-  stream.responded_ = true;
   nghttp2_submit_response(session_, stream.id_, pairs.data(), pairs.size(), stream.reader_.ended() ? nullptr : &body);
   owner_.output_waits();
 }

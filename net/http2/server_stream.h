@@ -83,7 +83,6 @@ class ServerStream {
   bool opened_ = false;
   bool request_ended_ = false;
   bool chunks_ended_ = false;
-  bool responded_ = false;
   /// The response's end was sent.
   bool response_sent_ = false;
   /// nghttp2 was told that there is nothing to send for now.

@@ -126,13 +126,15 @@ net::Time Http2Session::wait_until() const {
   net::Time until = std::min(after(blocked_since_, kBlockedTime), after(http2_.head_since(), options.head_timeout));
   until = std::min(until, after(http2_.stalled_since(), options.keep_alive_timeout));
   if (!gone_away_) until = std::min(until, after(announced_at_, kDrainGrace));
-  if (http2_.streams() == 0) {
-    const bool first = http2_.requests() == 0;
-    until = std::min(until, idle_since_ + (first ? options.head_timeout : options.keep_alive_timeout));
-  }
+  if (http2_.streams() == 0) until = std::min(until, idle_since_ + idle_time());
   return until;
 }
 
+net::Duration Http2Session::idle_time() const {
+  return http2_.requests() == 0 ? worker_.options().head_timeout : worker_.options().keep_alive_timeout;
+}
+
+// What was waited for may have moved on meanwhile: then there is nothing to do but to wait anew.
 bool Http2Session::timed_out() {
   const net::Time now = worker_.loop().now();
   const ServerOptions& options = worker_.options();
@@ -143,13 +145,13 @@ bool Http2Session::timed_out() {
   }
   if (over(http2_.head_since(), options.head_timeout) || over(http2_.stalled_since(), options.keep_alive_timeout)) {
     http2_.give_up();
-  } else {
-    http2_.go_away();
-    gone_away_ = true;
-    // Idle, or announced long enough.
-    if (http2_.streams() == 0) return false;
+    return true;
   }
-  return true;
+  const bool idle = http2_.streams() == 0 && over(idle_since_, idle_time());
+  if (!idle && (gone_away_ || !over(announced_at_, kDrainGrace))) return true;
+  http2_.go_away();
+  gone_away_ = true;
+  return http2_.streams() != 0;
 }
 
 // Once the client knows that it is to end, no request can be on its way that it does not know to be refused.

@@ -44,6 +44,8 @@ class Http2Session final : public ClientSession, net::Deferred, net::http2::Serv
   /// \returns false when the shutdown is complete.
   bool follow_shutdown();
   net::Time wait_until() const;
+  /// How long the connection may be without a stream.
+  net::Duration idle_time() const;
   /// The deadline has come. \returns false when the connection has to go at once.
   bool timed_out();
 
