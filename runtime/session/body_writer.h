@@ -16,6 +16,9 @@ class BodyWriter {
  public:
   enum class Result : std::uint8_t { kTaken, kClientGone, kEncoderFailed };
 
+  /// Left free behind a head that stands in the area.
+  static constexpr std::size_t kRoomBehindHead = 8192;
+
   /// What one turn of a session lends: where bytes go, and working memory for as long as it lasts.
   struct Turn {
     net::Channel& channel;

@@ -54,7 +54,7 @@ void Delivery::begin(bool keep_client) {
   const program::FieldEdits edits(exchange_.host->view, exchange_.filters(), program::Side::kResponse,
                                   exchange_.id.text());
   const std::span<char> area = place_.scratch.head();
-  HeadWriter writer(area.data(), area.size());
+  HeadWriter writer(area.data(), area.size() - BodyWriter::kRoomBehindHead);
   write_response_head(
       {head, out, connection_field(exchange_, close_client_), place_.date, edits, exchange_.added, &plan.change},
       writer);

@@ -319,7 +319,7 @@ void Relay::answer(std::size_t head_size) {
 
   const program::SectionView& section = exchange_.host->view;
   const program::FieldEdits edits(section, exchange_.filters(), program::Side::kResponse, exchange_.id.text());
-  HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
+  HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size() - BodyWriter::kRoomBehindHead);
   write_response_head({head, body_out_, connection_field(exchange_, close_client_), place_.date, edits, exchange_.added,
                        exchange_.shaping.response() ? &change_ : nullptr},
                       out);

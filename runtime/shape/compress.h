@@ -31,8 +31,11 @@ class Encoder {
     bool failed = false;
   };
 
+  /// With less room each call of zlib's flush would have one more marker to bring out, without end.
+  static constexpr std::size_t kLeastRoom = 16;
+
   virtual ~Encoder() = default;
-  /// `out` must not be empty. After kEnd was done the encoder has ended.
+  /// `out` has at least kLeastRoom bytes. After kEnd was done the encoder has ended.
   virtual Step step(std::string_view in, Until until, std::span<char> out) = 0;
 
  protected:

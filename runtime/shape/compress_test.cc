@@ -96,7 +96,7 @@ TEST(Compress, DecodesToWhatWentInHoweverTorn) {
       const std::string text = sample(size);
       for (const std::size_t piece : {1, 1500, 200'000}) {
         if (size / piece > 2000) continue;
-        for (const std::size_t room : {7, 65536}) {
+        for (const std::size_t room : {16, 65536}) {
           const EncoderPool::Lease encoder = pool.take(coding, 6);
           ASSERT_NE(encoder, nullptr);
           EXPECT_EQ(decoded(coding, coded(*encoder, text, piece, room, Until::kMore)), text)
@@ -126,7 +126,7 @@ TEST(Compress, AFlushBringsOutAllThatWentIn) {
     const EncoderPool::Lease encoder = pool.take(coding, 6);
     std::string out;
     std::string so_far;
-    std::vector<char> area(300);
+    std::vector<char> area(Encoder::kLeastRoom);
     for (const std::string_view part : {"one line\n", "another\n", "and one more\n"}) {
       so_far += part;
       std::string_view in = part;

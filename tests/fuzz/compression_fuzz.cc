@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t level = data[0] % 10;
   const std::size_t piece = 1 + data[1] % 64;
   const bool flushes = (data[2] & 1) != 0;
-  std::vector<char> room(1 + data[3] * std::size_t{4});
+  std::vector<char> room(Encoder::kLeastRoom + data[3] * std::size_t{4});
   const std::string_view text(reinterpret_cast<const char*>(data + 4), size - 4);
   const std::size_t line = std::min(text.find('\n'), text.size());
   const std::string_view field = text.substr(0, line);
