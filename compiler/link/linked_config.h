@@ -18,8 +18,8 @@
 #include "compiler/link/linked_policy.h"
 #include "compiler/link/linked_settings.h"
 #include "program/endpoints.h"
-#include "program/secrets.h"
 #include "program/format.h"
+#include "program/secrets.h"
 
 namespace edge::compiler {
 

@@ -163,7 +163,8 @@ bool Http2Session::follow_shutdown() {
 }
 
 void Http2Session::drain() {
-  if (announced_at_ != net::kNever) return;
+  // Closed: only what the client still sends is listened to.
+  if (announced_at_ != net::kNever || http2_.over()) return;
   announced_at_ = worker_.loop().now();
   http2_.announce_shutdown();
 }

@@ -404,7 +404,8 @@ void Relay::upstream_ended(Transfer::Kind how) {
     const bool torn = response_bytes_ && !from_upstream_.empty();
     return fail(Origin::kUpstream, torn ? FailureKind::kBadResponse : FailureKind::kUpstreamReset);
   }
-  if (body_in_ != BodyKind::kUntilClose || how != Transfer::Kind::kEnd) {
+  // A reset that a send has met is over when the receive comes to it, and looks like an end there.
+  if (body_in_ != BodyKind::kUntilClose || how != Transfer::Kind::kEnd || request_abandoned_) {
     return fail(Origin::kUpstream, FailureKind::kTruncated);
   }
   if (way_ != Way::kStraight) {

@@ -130,7 +130,7 @@ class Faults : public testing::TestWithParam<Between> {
     for (std::size_t i = 0; i < plan.size(); ++i) {
       requests_ += plan[i].size();
       clients.push_back(std::make_unique<FaultyClient>(outer_->port(), plan[i], deadline));
-      threads.emplace_back([&, i] { failures[i] = clients[i]->run(); });
+      threads.emplace_back([client = clients.back().get(), &failure = failures[i]] { failure = client->run(); });
     }
     for (std::thread& thread : threads) thread.join();
     for (const std::string& failure : failures) {
