@@ -234,7 +234,7 @@ int load_and_tell(const char* path, const char* pem) {
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const auto key = need(program::VerifyKey::from_pem(text), "key");
   // The code of the hash library is the process's, whatever it loads: 3 MB, in the file's own pages.
-  program::ManyHashes(std::uint64_t{1} << 30);
+  const program::ManyHashes warm(std::uint64_t{1} << 30);
   const Resident before = resident_mb();
   auto view = need(program::read_file(path), "read");
   const auto loaded = need(runtime::LoadedProgram::load(std::move(view), &key), "load");

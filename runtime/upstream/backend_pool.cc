@@ -277,12 +277,12 @@ Acquired BackendPool::failed(const Seeking& seeking, AcquireFault fault) {
 
 net::Task<Acquired> BackendPool::seek(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   if (endpoint == nullptr) return failed(seeking, no_endpoint());
-  if (endpoint->connecting) return join(std::move(seeking), std::move(endpoint));
-  if (take_room()) return make_connection(std::move(seeking), std::move(endpoint));
+  if (endpoint->connecting) return join(seeking, std::move(endpoint));
+  if (take_room()) return make_connection(seeking, std::move(endpoint));
   if (auto instead = take_instead(*endpoint, seeking)) return Acquired{std::move(instead), AcquireFault::kNone};
-  if (take_room()) return make_connection(std::move(seeking), std::move(endpoint));
+  if (take_room()) return make_connection(seeking, std::move(endpoint));
   if (!state_->room().enqueue(*this, settings_.max_pending_requests)) return failed(seeking, AcquireFault::kOverloaded);
-  return wait_for_room(std::move(seeking));
+  return wait_for_room(seeking);
 }
 
 net::Task<Acquired> BackendPool::wait_for_room(Seeking seeking) {
@@ -325,7 +325,7 @@ net::Task<Acquired> BackendPool::wait_for_room(Seeking seeking) {
     room_freed();
     co_return failed(seeking, no_endpoint());
   }
-  Acquired result = co_await make_connection(std::move(seeking), std::move(endpoint));
+  Acquired result = co_await make_connection(seeking, std::move(endpoint));
   co_return result;
 }
 

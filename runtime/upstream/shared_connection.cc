@@ -86,7 +86,7 @@ void BackendPool::share(UpstreamConnection& connection) {
 
 net::Task<Acquired> BackendPool::connect_shared(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   endpoint->connecting = true;
-  Acquired acquired = co_await connect(std::move(seeking), endpoint);
+  Acquired acquired = co_await connect(seeking, endpoint);
   if (acquired.connection != nullptr) share(*acquired.connection);
   connected(*endpoint, acquired.fault == AcquireFault::kConnect);
   co_return acquired;
@@ -118,7 +118,7 @@ net::Task<Acquired> BackendPool::join(Seeking seeking, std::shared_ptr<UpstreamE
   if (UpstreamConnection* stream = take_stream(*endpoint, seeking.probe)) {
     co_return Acquired{std::unique_ptr<UpstreamConnection>(stream), AcquireFault::kNone};
   }
-  Acquired result = co_await seek(std::move(seeking), std::move(endpoint));
+  Acquired result = co_await seek(seeking, std::move(endpoint));
   co_return result;
 }
 
