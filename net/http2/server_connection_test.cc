@@ -13,6 +13,7 @@
 namespace edge::net::http2 {
 namespace {
 
+// The frames that every line of these tests is made of.
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
 constexpr std::uint32_t kEnhanceYourCalm = 0xb;

@@ -29,6 +29,7 @@ class Ask {
     facts = read_request(head_->method, head_->fields);
   }
   const net::http1::RequestHead& head() const { return *head_; }
+  // So that a test reads as the call that it is about.
   operator const Request&() const { return facts; }  // NOLINT(google-explicit-constructor)
 
   Request facts;
@@ -51,6 +52,7 @@ class Answer {
     facts = read_response(head_->status, head_->fields, now);
   }
   const net::http1::ResponseHead& head() const { return *head_; }
+  // As above.
   operator const Response&() const { return facts; }  // NOLINT(google-explicit-constructor)
 
   Response facts;
