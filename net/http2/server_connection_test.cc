@@ -171,7 +171,7 @@ TEST_F(ServerConnectionTest, SendsTrailers) {
   EXPECT_EQ(out[1].flags, kNone);
   EXPECT_EQ(out[2].type, kHeaders);
   EXPECT_EQ(out[2].flags, kEndHeaders | kEndStream);
-  EXPECT_NE(out[2].payload.find("\x40"), std::string::npos);
+  EXPECT_NE(out[2].payload.find('\x40'), std::string::npos);
 }
 
 TEST_F(ServerConnectionTest, AnswersBeforeTheRequestEnds) {
