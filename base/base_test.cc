@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "base/diagnostics.h"
 #include "base/hash.h"
 #include "base/hostname.h"
@@ -417,6 +418,23 @@ TEST(Hash, IsFixed) {
   EXPECT_EQ(stable_id("ProxyGateway", "shop", "web"), stable_id("ProxyGateway", "shop", "web"));
   EXPECT_NE(stable_id("ProxyGateway", "shopw", "eb"), stable_id("ProxyGateway", "shop", "web"));
   EXPECT_NE(hash_bytes(0, "a"), hash_bytes(0, std::string_view("a\0", 2)));
+}
+
+TEST(Base64Url, RoundsAndIsStrict) {
+  std::string bytes;
+  for (int i = 0; i < 260; ++i) {
+    const std::string text = to_base64url(bytes);
+    EXPECT_EQ(text.find_first_of("+/="), std::string::npos);
+    EXPECT_EQ(from_base64url(text), bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+  EXPECT_EQ(to_base64url("\xfb\xff"), "-_8");
+  EXPECT_EQ(from_base64url("-_8"), "\xfb\xff");
+  EXPECT_EQ(from_base64url(""), "");
+  // Padding, the other alphabet, blanks, line ends, one digit alone, bits that the last digit has over.
+  for (const char* text : {"-_8=", "+/8", "QQ==", " QQ", "QQ\n", "QUJD\r\n", "Q", "QUJDR", "QR", "QUF", "Q\x80", "QUJ?"}) {
+    EXPECT_EQ(from_base64url(text), std::nullopt) << text;
+  }
 }
 
 }  // namespace

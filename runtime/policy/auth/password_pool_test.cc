@@ -1,0 +1,135 @@
+#include "runtime/policy/auth/password_pool.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/policy/auth/verified_cache.h"
+
+namespace edge::runtime::auth {
+namespace {
+
+using Answer = PasswordPool::Answer;
+
+/// alice:secret; a check takes some 70 ms, so that what is asked at once waits.
+constexpr const char* kFile = "alice:$2y$10$f5jS/njWkGW84alRQqg3oeoIzCcjYLndIhV4QhCqIhCeLXk1mEZ3C\n";
+
+Digest digest_of(int number) {
+  Digest digest{};
+  digest[0] = static_cast<std::uint8_t>(number);
+  digest[1] = static_cast<std::uint8_t>(number >> 8);
+  return digest;
+}
+
+class PasswordPoolTest : public testing::Test {
+ protected:
+  PasswordPool::Question question(int number, std::uint64_t source = 1) const {
+    return {digest_of(number), source, users, users->find("alice"), "guess " + std::to_string(number)};
+  }
+
+  net::Detached ask(PasswordPool& pool, PasswordPool::Question asked) {
+    net::Waiter waiter(loop);
+    const Answer answer = co_await pool.check(loop, waiter, std::move(asked));
+    answers.push_back(answer);
+    if (--left == 0) loop.stop();
+  }
+  /// Asks all of them in one batch, and comes back when each has its answer.
+  void ask_all(PasswordPool& pool, const std::vector<PasswordPool::Question>& questions) {
+    left = questions.size();
+    loop.post([&] {
+      for (const PasswordPool::Question& each : questions) ask(pool, each);
+    });
+    loop.run();
+  }
+  std::size_t count(Answer answer) const {
+    std::size_t sum = 0;
+    for (const Answer each : answers) sum += each == answer ? 1 : 0;
+    return sum;
+  }
+
+  const std::shared_ptr<const Htpasswd> users = std::make_shared<const Htpasswd>(Htpasswd::read(kFile));
+  net::Loop loop;
+  std::vector<Answer> answers;
+  std::size_t left = 0;
+};
+
+TEST_F(PasswordPoolTest, EqualQuestionsAreOneCheck) {
+  PasswordPool pool({.threads = 1});
+  ask_all(pool, std::vector(100, question(1)));
+  EXPECT_EQ(count(Answer::kWrong), 100u);
+  EXPECT_EQ(pool.checks(), 1u);
+  EXPECT_EQ(pool.refusals(), 0u);
+}
+
+TEST_F(PasswordPoolTest, WhatFindsNoRoomIsRefusedAtOnce) {
+  PasswordPool pool({.threads = 1, .max_waiting = 4, .max_of_source = 4});
+  std::vector<PasswordPool::Question> flood;
+  for (int i = 0; i < 100; ++i) flood.push_back(question(i));
+  ask_all(pool, flood);
+  EXPECT_EQ(count(Answer::kWrong), pool.checks());
+  EXPECT_EQ(count(Answer::kBusy), pool.refusals());
+  EXPECT_EQ(pool.checks() + pool.refusals(), 100u);
+  EXPECT_GE(pool.refusals(), 50u);
+  EXPECT_GE(pool.checks(), 4u);
+}
+
+TEST_F(PasswordPoolTest, WhoFloodsLeavesRoomForOthers) {
+  PasswordPool pool({.threads = 1, .max_waiting = 64, .max_of_source = 4});
+  std::vector<PasswordPool::Question> questions;
+  for (int i = 0; i < 100; ++i) questions.push_back(question(i, 1));
+  questions.push_back(question(1000, 2));
+  ask_all(pool, questions);
+  // The other client was refused nothing: all refusals are of the first one, which has a hundred questions.
+  EXPECT_EQ(pool.checks() + pool.refusals(), 101u);
+  EXPECT_GE(pool.refusals(), 50u);
+  EXPECT_GE(pool.checks(), 5u);
+}
+
+TEST_F(PasswordPoolTest, AUserThatIsNotThereIsCheckedToo) {
+  PasswordPool pool({.threads = 1});
+  PasswordPool::Question unknown = question(1);
+  unknown.hash = nullptr;
+  unknown.password = "secret";
+  ask_all(pool, {unknown});
+  EXPECT_EQ(count(Answer::kWrong), 1u);
+  EXPECT_EQ(pool.checks(), 1u);
+}
+
+TEST_F(PasswordPoolTest, WhatNobodyWaitsForAnyMoreIsNotChecked) {
+  PasswordPool pool({.threads = 1, .patience = std::chrono::nanoseconds(0)});
+  std::vector<PasswordPool::Question> questions;
+  for (int i = 0; i < 10; ++i) questions.push_back(question(i));
+  ask_all(pool, questions);
+  EXPECT_EQ(count(Answer::kBusy), 10u);
+  EXPECT_LE(pool.checks(), 1u);
+}
+
+TEST(VerifiedCache, TheLongestUnusedMakesRoom) {
+  VerifiedCache<int> cache(16);
+  // Of one shard, which has one place.
+  Digest one = digest_of(1);
+  Digest two = digest_of(2);
+  cache.put(one, 1);
+  EXPECT_EQ(cache.find(one), 1);
+  cache.put(one, 11);
+  EXPECT_EQ(cache.find(one), 11);
+  cache.put(two, 2);
+  EXPECT_EQ(cache.find(one), std::nullopt);
+  EXPECT_EQ(cache.find(two), 2);
+  EXPECT_EQ(cache.size(), 1u);
+  cache.remove(two);
+  EXPECT_EQ(cache.size(), 0u);
+}
+
+TEST(DigestKey, EveryPartCountsAndKeysDiffer) {
+  const DigestKey key;
+  EXPECT_EQ(key.of({"a", "b"}), key.of({"a", "b"}));
+  EXPECT_NE(key.of({"a", "b"}), key.of({"ab", ""}));
+  EXPECT_NE(key.of({"a", "b"}), key.of({"a", "b", ""}));
+  EXPECT_NE(key.of({"a"}), DigestKey().of({"a"}));
+}
+
+}  // namespace
+}  // namespace edge::runtime::auth

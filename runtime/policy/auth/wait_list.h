@@ -1,0 +1,42 @@
+// Tasks of several threads that wait for one event, each on its own loop.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "net/loop.h"
+
+namespace edge::runtime::auth {
+
+/// From any thread. Who waits does so:
+///
+///     const auto place = list.enter(loop, waiter);   // then look whether the event has come meanwhile
+///     if (place) {
+///       const Wake why = co_await waiter.wait(until);
+///       list.leave(place);
+///     }
+class WaitList {
+ public:
+  struct Entry;
+
+  explicit WaitList(std::size_t most) : most_(most) {}
+  WaitList(const WaitList&) = delete;
+  WaitList& operator=(const WaitList&) = delete;
+
+  /// Null: too many wait.
+  std::shared_ptr<Entry> enter(net::Loop& loop, net::Waiter& waiter);
+  /// On the thread that entered; also after being woken. No wake-up comes later.
+  void leave(const std::shared_ptr<Entry>& entry);
+  bool empty();
+  /// Wakes all who have entered, each on its own thread. They have left by that.
+  void wake_all();
+
+ private:
+  const std::size_t most_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace edge::runtime::auth
