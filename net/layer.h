@@ -2,6 +2,8 @@
 // one. Without a layer a channel is its socket.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -23,6 +25,9 @@ class Layer {
   virtual Transfer receive(Channel& channel, std::span<char> into) = 0;
   /// As net::send: what it reports as sent it keeps or has handed on.
   virtual Transfer send(Channel& channel, std::span<const iovec> pieces) = 0;
+  /// How much is worth being offered to `send` now; 0: nothing, until a `Channel::signal` of kWrite, which then comes.
+  /// What is offered beyond it fills memory and goes no sooner.
+  virtual std::size_t appetite() { return std::numeric_limits<std::size_t>::max(); }
   /// Tells the peer that no more will be sent. \returns false when the connection is broken.
   virtual bool finish(Channel& channel) = 0;
   /// Makes the end of the channel one that the peer sees as a failure.

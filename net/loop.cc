@@ -125,6 +125,12 @@ Transfer Channel::send_layered(std::span<const iovec> pieces) {
   return result;
 }
 
+std::size_t Channel::appetite_of_layer() {
+  const std::size_t most = layer_->appetite();
+  if (most == 0) ready_ &= static_cast<std::uint8_t>(~kWrite);
+  return most;
+}
+
 bool Channel::finish() { return layer_ != nullptr ? layer_->finish(*this) : ::shutdown(fd_.get(), SHUT_WR) == 0; }
 
 void Channel::reset_on_close() {

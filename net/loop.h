@@ -10,6 +10,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -91,6 +92,8 @@ class Channel : public Retirable {
   void defer();
   /// Tried at once, without asking whether the descriptor can be written.
   Transfer send(std::span<const iovec> pieces);
+  /// For who reads from one channel to send to another: as Layer::appetite. A socket takes what it takes.
+  std::size_t appetite() { return layer_ == nullptr ? std::numeric_limits<std::size_t>::max() : appetite_of_layer(); }
   /// Tells the peer that no more will be sent. \returns false when the connection is broken.
   bool finish();
   /// Makes a later close look like a failure to the peer.
@@ -122,6 +125,7 @@ class Channel : public Retirable {
   void prefetch_frame() const;
   Transfer receive_layered(std::span<char> into);
   Transfer send_layered(std::span<const iovec> pieces);
+  std::size_t appetite_of_layer();
 
   Loop* loop_ = nullptr;
   Waiter* waiter_ = nullptr;
