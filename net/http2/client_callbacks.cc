@@ -3,29 +3,17 @@
 #include "net/http2/client_callbacks.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-
-#include <nghttp2/nghttp2.h>
 
 #include "net/http2/client_connection.h"
 #include "net/http2/client_stream.h"
-#include "net/http2/errors.h"
-#include "net/http2/field_rules.h"
+#include "net/http2/nghttp2.h"
 #include "net/http2/response_reader.h"
 
 namespace edge::net::http2 {
 namespace {
 
-constexpr std::size_t kFrameHead = 9;
-
-std::string_view view(const std::uint8_t* bytes, std::size_t size) {
-  return {reinterpret_cast<const char*>(bytes), size};
-}
-
 ClientConnection& connection_of(void* user_data) { return *static_cast<ClientConnection*>(user_data); }
-
-bool ends_stream(const nghttp2_frame_hd& head) { return (head.flags & NGHTTP2_FLAG_END_STREAM) != 0; }
 
 }  // namespace
 
@@ -36,15 +24,15 @@ struct ClientCallbacks {
     return static_cast<ClientStream*>(nghttp2_session_get_stream_user_data(session, id));
   }
 
-  // A malformed message is a stream error (RFC 9113 §8.1.1).
-  static int malformed(nghttp2_session* session, std::int32_t id) {
-    nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
-    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  static int begin_frame(nghttp2_session*, const nghttp2_frame_hd* head, void* user_data) {
+    if (head->type >= kFirstExtension) connection_of(user_data).spend(1);
+    return 0;
   }
 
   static int begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
     ClientStream* stream = find(session, frame->hd.stream_id);
-    if (stream != nullptr && !stream->has_head_) connection_of(user_data).text_.begin(stream->in_.heads());
+    if (stream == nullptr || stream->has_head_) return 0;
+    connection_of(user_data).text_.begin(stream->in_.heads(), stream->accept_.get());
     return 0;
   }
 
@@ -60,17 +48,7 @@ struct ClientCallbacks {
       const bool good = connection_of(user_data).text_.add(field_name, field_value) == Fault::kNone;
       return good ? 0 : malformed(session, id);
     }
-    const bool valid =
-        valid_name(field_name) && valid_value(field_value) && !connection_specific(field_name, field_value);
-    if (!valid) return malformed(session, id);
-    if (!passes_as_trailer(field_name)) return 0;
     return stream->in_.add_trailer(field_name, field_value) ? 0 : malformed(session, id);
-  }
-
-  // nghttp2 would leave such a field out and go on; what was refused once is not to be understood in another way later.
-  static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
-                            const std::uint8_t*, std::size_t, std::uint8_t, void*) {
-    return malformed(session, frame->hd.stream_id);
   }
 
   static int frame_received(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
@@ -86,6 +64,11 @@ struct ClientCallbacks {
           break;
         }
         connection.patience_.earn(2);
+        break;
+      case NGHTTP2_SETTINGS:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) break;
+        connection.spend(1);
+        connection.settings_came();
         break;
       case NGHTTP2_GOAWAY:
         connection.owner_.stream_ended();
@@ -177,42 +160,19 @@ struct ClientCallbacks {
     char* to = connection_of(user_data).room_for(kFrameHead + size);
     if (to == nullptr) return NGHTTP2_ERR_WOULDBLOCK;
     std::memcpy(to, head, kFrameHead);
-    if (size != 0) std::memcpy(to + kFrameHead, stream->out_.view().data(), size);
+    if (size != 0) std::memcpy(to + kFrameHead, stream->out_.front(size).data(), size);
     stream->sent(size);
     return 0;
   }
 };
 
-namespace {
-
-nghttp2_nv pair_of(const Field& field) {
-  // nghttp2 copies both and lowers the name; it takes no const.
-  const auto bytes = [](std::string_view text) {
-    return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
-  };
-  return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
-/// The fields for one submission. A head has no more than HeadFields::kMax, the pseudo-fields and `te`.
-class Pairs {
- public:
-  explicit Pairs(const std::vector<Field>& fields) {
-    for (const Field& field : fields) {
-      if (count_ < pairs_.size()) pairs_[count_++] = pair_of(field);
-    }
-  }
-  const nghttp2_nv* data() const { return pairs_.data(); }
-  std::size_t size() const { return count_; }
-
- private:
-  std::size_t count_ = 0;
-  std::array<nghttp2_nv, http1::HeadFields::kMax + 5> pairs_;
-};
-
-}  // namespace
-
 bool ClientConnection::submit(ClientStream& stream, const http1::RequestHead& head) {
-  request_fields(head, secure_ ? "https" : "http", engine_.fields_);
+  const std::string_view scheme = secure_ ? "https" : "http";
+  if (stream.accept_ != nullptr) {
+    tunnel_fields(head, scheme, engine_.fields_);
+  } else {
+    request_fields(head, scheme, engine_.fields_);
+  }
   const Pairs pairs(engine_.fields_);
   nghttp2_data_provider body{};
   body.read_callback = ClientCallbacks::read_body;
@@ -233,9 +193,10 @@ void ClientConnection::submit_trailers(ClientStream& stream) {
 
 void set_client_callbacks(nghttp2_session_callbacks* callbacks) {
   using Self = ClientCallbacks;
+  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, Self::begin_frame);
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Self::begin_headers);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Self::header);
-  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Self::invalid_header);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, refuse_invalid_field);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Self::frame_received);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Self::data_chunk);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Self::stream_closed);

@@ -2,50 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
-
-#include <nghttp2/nghttp2.h>
+#include <utility>
 
 #include "net/http2/client_callbacks.h"
 #include "net/http2/client_stream.h"
+#include "net/http2/nghttp2.h"
 
 namespace edge::net::http2 {
-namespace {
 
-/// Any piece that nghttp2 gives but DATA, which is written in place.
-constexpr std::size_t kLargestPiece = std::size_t{17} * 1024;
-/// The head that is sent may be larger than the client's: filters add to it.
-constexpr std::size_t kWrittenRoom = std::size_t{128} * 1024;
-
-template <typename T, typename Make>
-T* made(Make make) {
-  T* object = nullptr;
-  // It fails for want of memory alone.
-  if (make(&object) != 0) std::abort();
-  return object;
-}
-
-}  // namespace
-
-struct ClientEngine::Nghttp2 {
-  Nghttp2()
-      : callbacks(made<nghttp2_session_callbacks>(nghttp2_session_callbacks_new)),
-        option(made<nghttp2_option>(nghttp2_option_new)) {
-    set_client_callbacks(callbacks);
-    nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_option_set_no_closed_streams(option, 1);
-    nghttp2_option_set_max_send_header_block_length(option, 2 * kWrittenRoom);
-  }
-  ~Nghttp2() {
-    nghttp2_session_callbacks_del(callbacks);
-    nghttp2_option_del(option);
-  }
-  Nghttp2(const Nghttp2&) = delete;
-  Nghttp2& operator=(const Nghttp2&) = delete;
-
-  nghttp2_session_callbacks* callbacks;
-  nghttp2_option* option;
+struct ClientEngine::Nghttp2 : SessionMaker {
+  Nghttp2() : SessionMaker(set_client_callbacks) { nghttp2_option_set_no_closed_streams(option(), 1); }
 };
 
 ClientEngine::ClientEngine(const ClientSettings& settings)
@@ -65,9 +32,7 @@ ClientConnection::ClientConnection(ClientEngine& engine, Owner& owner, bool secu
       now_(now),
       heard_at_(now),
       secure_(secure) {
-  session_ = made<nghttp2_session>([&](nghttp2_session** session) {
-    return nghttp2_session_client_new2(session, engine.nghttp2_->callbacks, this, engine.nghttp2_->option);
-  });
+  session_ = engine.nghttp2_->client(this);
   const ClientSettings& settings = engine.settings_;
   const std::array<nghttp2_settings_entry, 3> entries = {{
       {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
@@ -154,7 +119,7 @@ std::size_t ClientConnection::room() const {
 }
 
 std::unique_ptr<Layer> ClientConnection::open_stream() {
-  auto stream = std::make_unique<ClientStream>(*this);
+  auto stream = std::make_unique<ClientStream>(*this, outgoing_);
   stream->next_ = all_;
   if (all_ != nullptr) all_->previous_ = stream.get();
   all_ = stream.get();
@@ -189,6 +154,19 @@ void ClientConnection::released(ClientStream& stream) {
     owner_.output_waits();
   }
   owner_.stream_ended();
+}
+
+bool ClientConnection::takes_tunnels() const {
+  return nghttp2_session_get_remote_settings(session_, NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1;
+}
+
+void ClientConnection::settings_came() {
+  if (std::exchange(settings_known_, true)) return;
+  for (ClientStream* stream = all_; stream != nullptr;) {
+    ClientStream* const next = stream->next_;
+    stream->settings_came();
+    stream = next;
+  }
 }
 
 // ---- Signs of life and ends ---------------------------------------------------------------------------------------

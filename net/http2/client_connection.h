@@ -3,7 +3,8 @@
 //
 // Nothing here waits or resumes anybody: streams signal their channels, whose sessions wake at the end of the batch.
 // Memory is bounded: what a backend sends ahead of a session by the stream's window, what it is sent by one transfer a
-// stream. A session that is slow holds up its own stream alone: the connection's window opens as bytes come.
+// stream, and over all streams (outgoing_body.h). A session that is slow holds up its own stream alone: the
+// connection's window opens as bytes come.
 #pragma once
 
 #include <cstddef>
@@ -110,11 +111,16 @@ class ClientConnection {
 
   // From streams.
   bool submit(ClientStream& stream, const http1::RequestHead& head);
+  /// The backend's settings have come, and so it is known what it takes.
+  bool settings_known() const { return settings_known_; }
+  /// RFC 8441 §3.
+  bool takes_tunnels() const;
   void submit_trailers(ClientStream& stream);
   void resume(ClientStream& stream);
   void consumed(ClientStream& stream, std::size_t bytes);
   void released(ClientStream& stream);
 
+  void settings_came();
   void spend(unsigned cost);
   void unlink(ClientStream& stream);
   /// Room in `out_` for a frame of so many bytes; null when it has to wait.
@@ -129,9 +135,12 @@ class ClientConnection {
   std::size_t produced_ = 0;
   ClientStream* all_ = nullptr;
   std::size_t live_ = 0;
+  /// Of requests, over all streams.
+  std::size_t outgoing_ = 0;
   Time now_;
   Time heard_at_;
   bool secure_;
+  bool settings_known_ = false;
   bool went_away_ = false;
   bool failed_ = false;
 };

@@ -1,5 +1,6 @@
 #include "net/http2/client_connection.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -7,6 +8,7 @@
 
 #include "net/http1/chunked.h"
 #include "net/http2/server_connection.h"
+#include "net/http2/test_frames.h"
 #include "net/loop.h"
 
 namespace edge::net::http2 {
@@ -147,7 +149,7 @@ TEST_F(Http2Pair, ARequestAndItsAnswerAreTextAtBothEnds) {
   EXPECT_EQ(theirs->read(), "GET /cart?x=1 HTTP/1.1\r\nhost: shop.example\r\nx-a: b\r\nte: trailers\r\n\r\n.");
   ASSERT_TRUE(theirs->write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-B: c\r\n\r\nhello"));
   exchange();
-  EXPECT_EQ(ours->read(), "HTTP/1.1 200 OK\r\ncontent-length: 5\r\nx-b: c\r\n\r\nhello.");
+  EXPECT_EQ(ours->read(), "HTTP/1.1 200 OK\r\nx-b: c\r\ncontent-length: 5\r\n\r\nhello.");
   EXPECT_EQ(client.streams(), 0U);
 }
 
@@ -206,6 +208,54 @@ TEST_F(Http2Pair, ASessionThatLeavesCancelsItsStream) {
   EXPECT_EQ(quiet.ended, 1);
 }
 
+TEST_F(Http2Pair, AWebSocketIsATunnel) {
+  auto ours = open();
+  const std::string request =
+      "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+  // It waits for the backend's settings, which come with its first words.
+  ASSERT_TRUE(ours->write(request));
+  auto theirs = accept();
+  ASSERT_NE(theirs, nullptr);
+  const std::string asked = theirs->read();
+  EXPECT_TRUE(asked.starts_with("GET /chat HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n")) << asked;
+  EXPECT_EQ(asked.find("dGhlIHNhbXBsZSBub25jZQ=="), std::string::npos) << asked;
+  EXPECT_NE(asked.find("\r\nsec-websocket-version: 13\r\n"), std::string::npos) << asked;
+  ASSERT_TRUE(
+      theirs->write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                    "Sec-WebSocket-Accept: theirs\r\nSec-WebSocket-Protocol: chat\r\n\r\nhi"));
+  exchange();
+  EXPECT_EQ(ours->read(),
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+            "sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nsec-websocket-protocol: chat\r\n\r\nhi");
+  ASSERT_TRUE(ours->write("hello"));
+  exchange();
+  EXPECT_EQ(theirs->read(), "hello");
+  // Each side's end is its own.
+  EXPECT_TRUE(ours->finish());
+  exchange();
+  EXPECT_EQ(theirs->read(), ".");
+  ASSERT_TRUE(theirs->write("bye"));
+  EXPECT_TRUE(theirs->finish());
+  exchange();
+  EXPECT_EQ(ours->read(), "bye.");
+  EXPECT_EQ(client.streams(), 0U);
+}
+
+TEST_F(Http2Pair, AWebSocketThatIsRefusedIsAnAnswerLikeAnyOther) {
+  exchange();
+  auto ours = open();
+  ASSERT_TRUE(
+      ours->write("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"));
+  auto theirs = accept();
+  ASSERT_NE(theirs, nullptr);
+  theirs->read();
+  ASSERT_TRUE(theirs->write("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"));
+  exchange();
+  EXPECT_EQ(ours->read(), "HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno.");
+}
+
 TEST_F(Http2Pair, AnswersAreReadIntoAnyRoom) {
   for (const std::size_t room : {1U, 2U, 5U, 20U, 21U, 22U, 40U}) {
     auto ours = open();
@@ -258,6 +308,15 @@ TEST_F(Http2Client, HeadsAreFramedByWhatTheStreamSays) {
        frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}})) +
            frame(kHeaders, both, 1, block({{"grpc-status", "0"}, {"set-cookie", "a=b"}})),
        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\ngrpc-status: 0\r\n\r\n."},
+      // A length leaves no place for trailers, so it gives way to those that are announced; others are dropped.
+      {get,
+       frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}, {"content-length", "2"}, {"trailer", "x-sum"}})) +
+           frame(kData, 0, 1, "hi") + frame(kHeaders, both, 1, block({{"x-sum", "7"}})),
+       "HTTP/1.1 200 OK\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nx-sum: 7\r\n\r\n."},
+      {get,
+       frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}, {"content-length", "2"}})) +
+           frame(kData, 0, 1, "hi") + frame(kHeaders, both, 1, block({{"x-sum", "7"}})),
+       "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi."},
   };
   for (const Case& c : cases) {
     Quiet owner;
@@ -376,6 +435,32 @@ TEST_F(Http2Client, AStreamNobodyReadsHoldsUpNoOther) {
     output();
   }
   EXPECT_FALSE(client.over());
+}
+
+// RFC 8441 §3: no extended CONNECT to a backend that has not said that it takes it.
+TEST_F(Http2Client, AWebSocketGoesAsAPlainRequestWhereTheBackendTakesNone) {
+  auto stream = open();
+  ASSERT_TRUE(stream->write("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
+  const auto heads = [&](std::size_t greeting) {
+    const std::string sent = output().substr(greeting);
+    return std::ranges::count(testing::frames_of(sent), kHeaders, &testing::Frame::type);
+  };
+  constexpr std::size_t kPreface = 24;
+  EXPECT_EQ(heads(kPreface), 0) << "its settings are not known yet";
+  ASSERT_TRUE(say(frame(kSettings, 0, 0, "")));
+  EXPECT_EQ(heads(0), 1);
+  ASSERT_TRUE(say(frame(kHeaders, kEndHeaders | kEndStream, 1, block({{":status", "426"}}))));
+  EXPECT_EQ(stream->read(), "HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n.");
+}
+
+TEST_F(Http2Client, AFloodOfUnknownFramesEndsTheConnection) {
+  auto stream = ask();
+  int frames = 0;
+  while (frames < 100'000 && !client.over() && say(frame(0xc, 0, 0, "an origin"))) {
+    output();
+    ++frames;
+  }
+  EXPECT_LT(frames, 2000);
 }
 
 TEST_F(Http2Client, AFloodOfFramesThatCarryNothingEndsTheConnection) {

@@ -1,15 +1,21 @@
 #include "net/http2/client_stream.h"
 
+#include <utility>
+
+#include "net/http1/char_tables.h"
 #include "net/http2/client_connection.h"
+#include "net/http2/web_socket.h"
 
 namespace edge::net::http2 {
 namespace {
 
-/// Over this, a session's request waits. What it is about to send is taken whole below it, so that nothing is copied
-/// into a second queue.
-constexpr std::size_t kEnough = std::size_t{16} * 1024;
 /// Of a request: calls of gRPC with all they send in one message mostly come to less.
 constexpr std::size_t kMostKept = std::size_t{64} * 1024;
+
+bool asks_for_web_socket(const http1::RequestHead& head) {
+  return head.upgrade && head.method == http1::Method::kGet && head.body.kind == http1::BodyKind::kNone &&
+         http1::equals_ignoring_case(head.fields.value(http1::KnownField::kUpgrade), "websocket");
+}
 
 }  // namespace
 
@@ -22,10 +28,7 @@ ClientStream::~ClientStream() {
 Transfer ClientStream::send(Channel& channel, std::span<const iovec> pieces) {
   channel_ = &channel;
   if (connection_ == nullptr) return {Transfer::Kind::kFailed};
-  if (out_.size() > kEnough) {
-    full_ = true;
-    return {Transfer::Kind::kWouldBlock};
-  }
+  if (out_.appetite() == 0) return {Transfer::Kind::kWouldBlock};
   if (keeps_) keep(pieces);
   std::size_t size = 0;
   for (const iovec& one : pieces) {
@@ -53,19 +56,40 @@ bool ClientStream::take_request(std::string_view text) {
   while (!text.empty()) {
     const RequestReader::Step step = reader_.next(text, engine.written_, engine.head_);
     if (step.event == Event::kFault) return false;
-    if (step.event == Event::kHead && !connection_->submit(*this, engine.head_)) return false;
+    if (step.event == Event::kHead && !begin(engine.head_)) return false;
     if (step.event == Event::kData) out_.append(step.data);
     text.remove_prefix(step.consumed);
   }
   return true;
 }
 
+bool ClientStream::begin(const http1::RequestHead& head) {
+  // One that is too large to be kept cannot wait.
+  if (!asks_for_web_socket(head) || !keeps_) return connection_->submit(*this, head);
+  waits_for_settings_ = !connection_->settings_known();
+  if (waits_for_settings_) return true;
+  if (connection_->takes_tunnels()) {
+    reader_.begin_tunnel();
+    accept_ = std::make_unique<const std::string>(web_socket_accept(web_socket_key(head)));
+  }
+  return connection_->submit(*this, head);
+}
+
+void ClientStream::settings_came() {
+  if (!std::exchange(waits_for_settings_, false)) return;
+  ClientEngine& engine = connection_->engine_;
+  http1::ParseHint hint;
+  const auto parsed = http1::parse_request(kept_.view(), engine.written_, hint, engine.head_);
+  if (parsed.state == http1::ParseState::kComplete && begin(engine.head_)) return;
+  connection_->released(*this);
+  closed(false);
+}
+
+// A broken one is for `send` to tell of.
+std::size_t ClientStream::appetite() { return connection_ == nullptr ? OutgoingBody::kLeast : out_.appetite(); }
+
 void ClientStream::sent(std::size_t size) {
-  out_.consume(size);
-  if (out_.empty()) out_.release();
-  if (!full_ || out_.size() > kEnough) return;
-  full_ = false;
-  if (channel_ != nullptr) channel_->signal(kWrite);
+  if (out_.took(size) && channel_ != nullptr) channel_->signal(kWrite);
 }
 
 // ---- The response -------------------------------------------------------------------------------------------------
@@ -90,7 +114,7 @@ void ClientStream::head_came() {
 
 void ClientStream::closed(bool refused) {
   connection_ = nullptr;
-  out_.release();
+  out_.drop();
   untouched_ = refused && !has_head_;
   if (channel_ == nullptr) return;
   if (in_.ended()) {
@@ -116,13 +140,19 @@ Transfer ClientStream::receive(Channel& channel, std::span<char> into) {
 
 // ---- Ends ---------------------------------------------------------------------------------------------------------
 
-// A request says itself where it ends.
-bool ClientStream::finish(Channel& /*channel*/) { return connection_ != nullptr; }
+// A request says itself where it ends; a tunnel does not.
+bool ClientStream::finish(Channel& /*channel*/) {
+  if (connection_ == nullptr) return false;
+  reader_.end_tunnel();
+  if (deferred_ && reader_.ended()) connection_->resume(*this);
+  return true;
+}
 
 void ClientStream::reset(Channel& /*channel*/) {
   if (connection_ == nullptr) return;
   connection_->released(*this);
   connection_ = nullptr;
+  out_.drop();
 }
 
 }  // namespace edge::net::http2

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "net/http1/char_tables.h"
+#include "net/http1/head.h"
 
 namespace edge::net::http2 {
 namespace {
@@ -61,6 +62,18 @@ bool valid_target(std::string_view path) {
 
 bool valid_authority(std::string_view authority) {
   return !authority.empty() && http1::all_of_class(authority, http1::kHostChar);
+}
+
+bool is_length(std::string_view value) {
+  bool good = !value.empty() && value.size() < 20;
+  for (const char c : value) good &= c >= '0' && c <= '9';
+  return good;
+}
+
+bool passes_as_trailer(std::string_view name) { return http1::recognise_field(name) == http1::KnownField::kOther; }
+
+bool announces_trailers(std::string_view name, std::string_view value) {
+  return name == "trailer" || (name == "content-type" && value.starts_with("application/grpc"));
 }
 
 }  // namespace edge::net::http2

@@ -17,4 +17,13 @@ bool valid_target(std::string_view path);
 /// What a uri-host with its port may hold. Not empty.
 bool valid_authority(std::string_view authority);
 
+/// A number as `content-length` has it, of a size that is one.
+bool is_length(std::string_view value);
+/// A field of a trailer section that may be passed on. What means something before the body has no place behind it
+/// (RFC 9110 §6.5.1), and is dropped.
+bool passes_as_trailer(std::string_view name);
+/// Whether fields are to be expected behind the body: they are named (RFC 9110 §6.6.2), or it is a call of gRPC. Text
+/// of HTTP/1.1 then has to have chunks, whatever length was announced.
+bool announces_trailers(std::string_view name, std::string_view value);
+
 }  // namespace edge::net::http2

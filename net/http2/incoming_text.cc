@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "net/http1/chunked.h"
+#include "net/http2/field_rules.h"
 
 namespace edge::net::http2 {
 namespace {
@@ -15,7 +16,9 @@ constexpr std::size_t kLeastChunk = http1::kMaxChunkHead + 3;
 }  // namespace
 
 bool IncomingText::add_trailer(std::string_view name, std::string_view value) {
-  if (!chunked_) return true;
+  if (!valid_name(name) || !valid_value(value) || connection_specific(name, value)) return false;
+  // A body of announced length has no place for them in HTTP/1.1 (announces_trailers).
+  if (!chunked_ || !passes_as_trailer(name)) return true;
   if (trailers_ == nullptr) trailers_ = std::make_unique<std::string>();
   if (trailers_->size() + name.size() + value.size() + 4 > kMaxTrailers) return false;
   trailers_->append(name).append(": ").append(value).append("\r\n");
@@ -43,10 +46,12 @@ IncomingText::Taken IncomingText::take(std::span<char> into) {
   return taken;
 }
 
-void IncomingText::drop() {
+std::size_t IncomingText::drop() {
+  const std::size_t data = data_.size();
   text_.release();
   data_.release();
   trailers_.reset();
+  return data;
 }
 
 std::size_t IncomingText::take_text(std::span<char> into) {

@@ -24,7 +24,7 @@ class IncomingText {
   /// Whether the body is put into chunks; without them there is no place for trailers.
   void set_chunked(bool chunked) { chunked_ = chunked; }
   void add_data(std::string_view data) { data_.append(data); }
-  /// \returns false when the section grows over its bound.
+  /// \returns false when the field is malformed, or the section grows over its bound.
   bool add_trailer(std::string_view name, std::string_view value);
   /// The message is complete.
   void end() { ended_ = true; }
@@ -32,7 +32,8 @@ class IncomingText {
 
   /// Nothing is taken only when nothing is there.
   Taken take(std::span<char> into);
-  void drop();
+  /// Forgets what nobody has taken. \returns the bytes of DATA among it.
+  std::size_t drop();
 
  private:
   std::size_t take_text(std::span<char> into);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "net/http1/char_tables.h"
+#include "net/http2/web_socket.h"
+
 namespace edge::net::http2 {
 
 using http1::BodyKind;
@@ -19,6 +22,8 @@ RequestReader::Step RequestReader::next(std::string_view text, const http1::Head
       return read_length(text);
     case State::kChunked:
       return read_chunks(text);
+    case State::kTunnel:
+      return {Event::kData, text.size(), text};
     case State::kEnded:
       break;
   }
@@ -73,17 +78,40 @@ RequestReader::Step RequestReader::read_chunks(std::string_view text) {
   return {step.data.empty() ? Event::kMore : Event::kData, step.consumed, step.data};
 }
 
-void request_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out) {
-  out.clear();
-  out.push_back({":method", head.method_text});
+namespace {
+
+void add_target(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out) {
   out.push_back({":scheme", scheme});
   if (!head.host.empty()) out.push_back({":authority", head.host});
   out.push_back({":path", head.target});
-  const http1::HeadFields& fields = head.fields;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (!fields.hop_by_hop(i) && fields.known(i) != KnownField::kHost) out.push_back(fields[i]);
+}
+
+bool passes(const http1::HeadFields& fields, std::size_t i) {
+  return !fields.hop_by_hop(i) && fields.known(i) != KnownField::kHost;
+}
+
+}  // namespace
+
+void request_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out) {
+  out.clear();
+  out.push_back({":method", head.method_text});
+  add_target(head, scheme, out);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (passes(head.fields, i)) out.push_back(head.fields[i]);
   }
   out.push_back({"te", "trailers"});
+}
+
+void tunnel_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out) {
+  out.clear();
+  out.push_back({":method", "CONNECT"});
+  out.push_back({":protocol", "websocket"});
+  add_target(head, scheme, out);
+  for (std::size_t i = 0; i < head.fields.size(); ++i) {
+    if (passes(head.fields, i) && !http1::equals_ignoring_case(head.fields[i].name, kWebSocketKey)) {
+      out.push_back(head.fields[i]);
+    }
+  }
 }
 
 }  // namespace edge::net::http2

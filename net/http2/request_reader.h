@@ -33,11 +33,16 @@ class RequestReader {
   /// Reads up to one event; call it again with the rest while the event is not kMore. `head` is a scratch of the
   /// caller, good until the next call.
   Step next(std::string_view text, const http1::HeadLimits& limits, http1::RequestHead& head);
+  /// All that follows the head are bytes of a tunnel, until `end_tunnel`.
+  void begin_tunnel() { state_ = State::kTunnel; }
+  void end_tunnel() {
+    if (state_ == State::kTunnel) state_ = State::kEnded;
+  }
   bool ended() const { return state_ == State::kEnded; }
   std::string_view trailer_lines() const { return chunks_.trailer_lines(); }
 
  private:
-  enum class State : std::uint8_t { kHead, kLength, kChunked, kEnded };
+  enum class State : std::uint8_t { kHead, kLength, kChunked, kTunnel, kEnded };
 
   Step read_head(std::string_view text, const http1::HeadLimits& limits, http1::RequestHead& head);
   Step read_length(std::string_view text);
@@ -54,5 +59,7 @@ class RequestReader {
 /// The fields of `head` as HTTP/2 has them: pseudo-fields first, those of a connection left out, `te: trailers` added,
 /// for trailers are passed on whoever asked. Names keep their case; whoever encodes them lowers it.
 void request_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out);
+/// The same for a request that asks for a WebSocket: an extended CONNECT (RFC 8441 §4), which needs no key (§5).
+void tunnel_fields(const http1::RequestHead& head, std::string_view scheme, std::vector<Field>& out);
 
 }  // namespace edge::net::http2

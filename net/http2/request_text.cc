@@ -30,9 +30,10 @@ void RequestText::begin(Buffer& out) {
   out_ = &out;
   pseudo_.release();
   cookie_.release();
+  length_.release();
   method_ = scheme_ = authority_ = path_ = protocol_ = {};
   decoded_ = 0;
-  in_fields_ = has_host_ = has_length_ = cut_off_ = false;
+  in_fields_ = has_host_ = has_trailers_ = cut_off_ = false;
   head_only_ = false;
   body_ = BodyForm::kNone;
 }
@@ -84,8 +85,13 @@ RequestText::Fault RequestText::add(std::string_view name, std::string_view valu
   if (name == "content-length") {
     // A tunnel has no length (RFC 8441 §5 makes it a CONNECT; RFC 9110 §9.3.6).
     if (body_ == BodyForm::kRaw) return Fault::kMalformed;
-    has_length_ = true;
+    // Two of them, or what is no number, are the parser's to refuse.
+    if (length_.empty() && is_length(value)) {
+      length_.append(value);
+      return Fault::kNone;
+    }
   }
+  has_trailers_ |= announces_trailers(name, value);
   line(name, value);
   return Fault::kNone;
 }
@@ -185,11 +191,12 @@ RequestText::Fault RequestText::finish(bool end_of_stream) {
   }
   if (!cookie_.empty()) line("cookie", cookie_.view());
   if (body_ != BodyForm::kRaw) {
-    if (has_length_) {
-      body_ = BodyForm::kLength;
-    } else if (!end_of_stream) {
+    if (!end_of_stream && (length_.empty() || has_trailers_)) {
       body_ = BodyForm::kChunked;
       write("transfer-encoding: chunked\r\n");
+    } else if (!length_.empty()) {
+      body_ = BodyForm::kLength;
+      line("content-length", length_.view());
     } else if (expects_content(text(method_))) {
       // Many a server asks for a length here (RFC 9110 §8.6).
       write("content-length: 0\r\n");
@@ -203,6 +210,7 @@ RequestText::Fault RequestText::finish(bool end_of_stream) {
   }
   pseudo_.release();
   cookie_.release();
+  length_.release();
   return Fault::kNone;
 }
 

@@ -16,7 +16,7 @@ namespace edge::net::http2 {
 enum class BodyForm : std::uint8_t {
   kNone,     ///< the stream ended with the fields
   kLength,   ///< as announced; whoever feeds the stream holds it against DATA (RFC 9113 §8.1.1)
-  kChunked,  ///< until END_STREAM
+  kChunked,  ///< until END_STREAM, with room for trailers behind it
   kRaw,      ///< bytes of a tunnel (RFC 8441)
 };
 
@@ -64,6 +64,8 @@ class RequestText {
   Buffer* out_ = nullptr;
   Buffer pseudo_;
   Buffer cookie_;
+  /// What the client announces of the body, written once all fields are known.
+  Buffer length_;
   Part method_;
   Part scheme_;
   Part authority_;
@@ -73,7 +75,7 @@ class RequestText {
   std::size_t decoded_ = 0;
   bool in_fields_ = false;
   bool has_host_ = false;
-  bool has_length_ = false;
+  bool has_trailers_ = false;
   bool cut_off_ = false;
   bool head_only_ = false;
   BodyForm body_ = BodyForm::kNone;

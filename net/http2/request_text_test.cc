@@ -67,6 +67,20 @@ TEST(RequestText, SaysHowTheBodyEnds) {
   EXPECT_TRUE(compose(replaced(":method", "POST")).text.ends_with("\r\ncontent-length: 0\r\n\r\n"));
 }
 
+// A length leaves no place for trailers in HTTP/1.1; what announces some goes in chunks.
+TEST(RequestText, LeavesRoomForTrailersThatAreAnnounced) {
+  for (const auto& [name, value] : Fields{{"trailer", "x-sum"}, {"content-type", "application/grpc+proto"}}) {
+    const Composed composed = compose(with({{"content-length", "5"}, {name, value}}), false);
+    EXPECT_EQ(composed.body, BodyForm::kChunked) << name;
+    EXPECT_TRUE(composed.text.ends_with("\r\ntransfer-encoding: chunked\r\n\r\n")) << composed.text;
+    EXPECT_EQ(composed.text.find("content-length"), std::string::npos) << composed.text;
+  }
+  EXPECT_EQ(compose(with({{"content-length", "5"}, {"content-type", "text/plain"}}), false).body, BodyForm::kLength);
+  EXPECT_EQ(compose(with({{"content-length", "0"}, {"trailer", "x-sum"}})).body, BodyForm::kLength);
+  // What is no number is still to be seen by the parser.
+  EXPECT_NE(compose(with({{"content-length", "5x"}, {"trailer", "x-sum"}}), false).text.find("5x"), std::string::npos);
+}
+
 TEST(RequestText, JoinsTheCrumbsOfACookie) {
   EXPECT_TRUE(compose(with({{"cookie", "a=1"}, {"x", "y"}, {"cookie", "b=2"}}))
                   .text.ends_with("x: y\r\ncookie: a=1; b=2\r\n\r\n"));

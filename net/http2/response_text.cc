@@ -5,22 +5,31 @@
 
 namespace edge::net::http2 {
 
-void ResponseText::begin(Buffer& out) {
+void ResponseText::begin(Buffer& out, const std::string* accept) {
   out_ = &out;
+  accept_ = accept;
   written_ = 0;
   status_ = 0;
-  has_length_ = chunked_ = false;
+  length_.release();
+  has_trailers_ = chunked_ = false;
 }
 
 ResponseText::Fault ResponseText::add(std::string_view name, std::string_view value) {
   if (!valid_value(value)) return Fault::kMalformed;
   if (name.starts_with(':')) return name == ":status" ? add_status(value) : Fault::kMalformed;
   if (status_ == 0 || !valid_name(name) || connection_specific(name, value)) return Fault::kMalformed;
+  // Ours stands there already.
+  if (switches() && name == "sec-websocket-accept") return Fault::kNone;
   if (name == "content-length") {
     // No body can be there to be measured (RFC 9110 §8.6).
-    if (status_ < 200 || status_ == 204) return Fault::kNone;
-    has_length_ = true;
+    if (status_ < 200 || status_ == 204 || switches()) return Fault::kNone;
+    // Two of them, or what is no number, are the parser's to refuse.
+    if (length_.empty() && is_length(value)) {
+      length_.append(value);
+      return Fault::kNone;
+    }
   }
+  has_trailers_ |= announces_trailers(name, value);
   written_ += name.size() + value.size() + 4;
   if (written_ > max_bytes_) return Fault::kTooLarge;
   out_->append(name);
@@ -37,9 +46,14 @@ ResponseText::Fault ResponseText::add_status(std::string_view value) {
   status_ = (value[0] - '0') * 100 + (value[1] - '0') * 10 + (value[2] - '0');
   // There is no upgrade in HTTP/2 (RFC 9113 §8.6).
   if (status_ < 100 || status_ > 599 || status_ == 101) return Fault::kMalformed;
-  char line[64];
+  char line[160];
   http1::HeadWriter writer(line, sizeof(line));
-  writer.status_line(status_, http1::status_phrase(status_));
+  const int told = switches() ? 101 : status_;
+  writer.status_line(told, http1::status_phrase(told));
+  if (switches()) {
+    writer.lines("connection: upgrade\r\nupgrade: websocket\r\n");
+    writer.field("sec-websocket-accept", *accept_);
+  }
   out_->append(writer.text());
   return Fault::kNone;
 }
@@ -47,14 +61,24 @@ ResponseText::Fault ResponseText::add_status(std::string_view value) {
 ResponseText::Fault ResponseText::finish(bool end_of_stream, http1::Method method) {
   if (status_ == 0 || (status_ < 200 && end_of_stream)) return Fault::kMalformed;
   const bool bodiless = status_ < 200 || status_ == 204 || status_ == 304 || method == http1::Method::kHead;
-  if (!bodiless && !has_length_) {
-    chunked_ = !end_of_stream;
-    out_->append(chunked_ ? "transfer-encoding: chunked\r\n" : "content-length: 0\r\n");
+  if (switches()) {
+    chunked_ = false;
+    out_->append("\r\n");
+    return Fault::kNone;
   }
+  chunked_ = !bodiless && !end_of_stream && (length_.empty() || has_trailers_);
+  if (chunked_) {
+    out_->append("transfer-encoding: chunked\r\n");
+  } else if (!length_.empty()) {
+    out_->append("content-length: ");
+    out_->append(length_.view());
+    out_->append("\r\n");
+  } else if (!bodiless) {
+    out_->append("content-length: 0\r\n");
+  }
+  length_.release();
   out_->append("\r\n");
   return Fault::kNone;
 }
-
-bool passes_as_trailer(std::string_view name) { return http1::recognise_field(name) == http1::KnownField::kOther; }
 
 }  // namespace edge::net::http2

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "net/buffer.h"
@@ -23,8 +24,9 @@ class ResponseText {
 
   explicit ResponseText(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// A new head, to be appended to `out`.
-  void begin(Buffer& out);
+  /// A new head, to be appended to `out`. `accept`: it answers an extended CONNECT (RFC 8441 §5), and a 2xx becomes the
+  /// 101 that proves to have read the client's key; null: it does not.
+  void begin(Buffer& out, const std::string* accept);
   /// The next field, in the order of the block.
   Fault add(std::string_view name, std::string_view value);
   /// No field follows. `end_of_stream`: no DATA follows either.
@@ -36,17 +38,18 @@ class ResponseText {
 
  private:
   Fault add_status(std::string_view value);
+  /// It agrees to a tunnel: what follows are its bytes.
+  bool switches() const { return accept_ != nullptr && status_ / 100 == 2; }
 
   const std::size_t max_bytes_;
   Buffer* out_ = nullptr;
+  const std::string* accept_ = nullptr;
   std::size_t written_ = 0;
   int status_ = 0;
-  bool has_length_ = false;
+  /// What the backend announces of the body, written once all fields are known.
+  Buffer length_;
+  bool has_trailers_ = false;
   bool chunked_ = false;
 };
-
-/// A field of a trailer section that may be passed on. What means something before the body has no place behind it
-/// (RFC 9110 §6.5.1), and is dropped.
-bool passes_as_trailer(std::string_view name);
 
 }  // namespace edge::net::http2

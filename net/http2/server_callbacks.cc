@@ -2,30 +2,17 @@
 #include "net/http2/server_callbacks.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include <nghttp2/nghttp2.h>
-
 #include "net/http2/errors.h"
-#include "net/http2/field_rules.h"
+#include "net/http2/nghttp2.h"
 #include "net/http2/server_connection.h"
 #include "net/http2/server_stream.h"
 
 namespace edge::net::http2 {
 namespace {
 
-constexpr std::size_t kFrameHead = 9;
-/// Of a request's trailer section.
-constexpr std::size_t kMaxTrailers = std::size_t{16} * 1024;
-
-std::string_view view(const std::uint8_t* bytes, std::size_t size) {
-  return {reinterpret_cast<const char*>(bytes), size};
-}
-
 ServerConnection& connection_of(void* user_data) { return *static_cast<ServerConnection*>(user_data); }
-
-bool ends_stream(const nghttp2_frame_hd& head) { return (head.flags & NGHTTP2_FLAG_END_STREAM) != 0; }
 
 }  // namespace
 
@@ -34,16 +21,12 @@ struct ServerCallbacks {
     return static_cast<ServerStream*>(nghttp2_session_get_stream_user_data(session, id));
   }
 
-  // A malformed message is a stream error (RFC 9113 §8.1.1).
-  static int malformed(nghttp2_session* session, std::int32_t id) {
-    nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
-    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  }
-
   // nghttp2 passes over HEADERS on a stream that it does not know, if a larger one was opened.
   static int begin_frame(nghttp2_session* session, const nghttp2_frame_hd* head, void* user_data) {
+    ServerConnection& connection = connection_of(user_data);
+    if (head->type >= kFirstExtension) connection.spend(1);
     if (head->type != NGHTTP2_HEADERS || head->stream_id % 2 == 0) return 0;
-    if (!connection_of(user_data).ids_.take(head->stream_id)) {
+    if (!connection.ids_.take(head->stream_id)) {
       nghttp2_session_terminate_session(session, NGHTTP2_PROTOCOL_ERROR);
     }
     return 0;
@@ -53,13 +36,13 @@ struct ServerCallbacks {
     ServerConnection& connection = connection_of(user_data);
     connection.head_since_ = connection.now_;
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
-    auto* stream = new ServerStream(connection, frame->hd.stream_id);
+    auto* stream = new ServerStream(connection, connection.outgoing_, frame->hd.stream_id);
     nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream);
     stream->next_ = connection.all_;
     if (connection.all_ != nullptr) connection.all_->previous_ = stream;
     connection.all_ = stream;
     ++connection.live_;
-    connection.text_.begin(stream->text_);
+    connection.text_.begin(stream->in_.heads());
     return 0;
   }
 
@@ -73,13 +56,7 @@ struct ServerCallbacks {
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
       ServerStream* stream = find(session, id);
       if (stream == nullptr) return 0;
-      const bool fits =
-          stream->trailers_ == nullptr || stream->trailers_->size() + name_size + value_size < kMaxTrailers;
-      const bool valid =
-          valid_name(field_name) && valid_value(field_value) && !connection_specific(field_name, field_value);
-      if (!fits || !valid) return malformed(session, id);
-      stream->trailer_came(field_name, field_value);
-      return 0;
+      return stream->in_.add_trailer(field_name, field_value) ? 0 : malformed(session, id);
     }
     switch (connection.text_.add(field_name, field_value)) {
       case RequestText::Fault::kNone:
@@ -91,12 +68,6 @@ struct ServerCallbacks {
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
     return 0;
-  }
-
-  // nghttp2 would leave such a field out and go on; what was refused once is not to be understood in another way later.
-  static int invalid_header(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
-                            const std::uint8_t*, std::size_t, std::uint8_t, void*) {
-    return malformed(session, frame->hd.stream_id);
   }
 
   static int frame_received(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
@@ -189,7 +160,7 @@ struct ServerCallbacks {
     ServerStream* stream = find(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->response_sent_ = true;
-    if (!stream->request_ended_) {
+    if (!stream->in_.ended()) {
       nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
     }
     return 0;
@@ -229,39 +200,11 @@ struct ServerCallbacks {
     char* to = connection_of(user_data).room(kFrameHead + size);
     if (to == nullptr) return NGHTTP2_ERR_WOULDBLOCK;
     std::memcpy(to, head, kFrameHead);
-    if (size != 0) std::memcpy(to + kFrameHead, stream.out_.view().data(), size);
+    if (size != 0) std::memcpy(to + kFrameHead, stream.out_.front(size).data(), size);
     stream.sent(size);
     return 0;
   }
 };
-
-namespace {
-
-nghttp2_nv pair_of(const Field& field) {
-  // nghttp2 copies both and lowers the name; it takes no const.
-  const auto bytes = [](std::string_view text) {
-    return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
-  };
-  return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), NGHTTP2_NV_FLAG_NONE};
-}
-
-/// The fields for one submission. A head has no more than HeadFields::kMax, and its status.
-class Pairs {
- public:
-  explicit Pairs(const std::vector<Field>& fields) {
-    for (const Field& field : fields) {
-      if (count_ < pairs_.size()) pairs_[count_++] = pair_of(field);
-    }
-  }
-  const nghttp2_nv* data() const { return pairs_.data(); }
-  std::size_t size() const { return count_; }
-
- private:
-  std::size_t count_ = 0;
-  std::array<nghttp2_nv, http1::HeadFields::kMax + 1> pairs_;
-};
-
-}  // namespace
 
 void ServerConnection::respond(ServerStream& stream, const http1::ResponseHead& head) {
   char status[3];
@@ -293,7 +236,7 @@ void set_server_callbacks(nghttp2_session_callbacks* callbacks) {
   nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, Self::begin_frame);
   nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, Self::begin_headers);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Self::header);
-  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, Self::invalid_header);
+  nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, refuse_invalid_field);
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Self::frame_received);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Self::data_chunk);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Self::stream_closed);

@@ -1,51 +1,21 @@
 #include "net/http2/server_connection.h"
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 
-#include <nghttp2/nghttp2.h>
-
-#include "net/http2/errors.h"
+#include "net/http2/nghttp2.h"
 #include "net/http2/server_callbacks.h"
 #include "net/http2/server_stream.h"
 
 namespace edge::net::http2 {
 namespace {
 
-/// Any piece that nghttp2 gives but DATA, which is written in place.
-constexpr std::size_t kLargestPiece = std::size_t{17} * 1024;
-/// The response's head may be larger than the client's: filters add to it.
-constexpr std::size_t kWrittenRoom = std::size_t{128} * 1024;
 constexpr std::array<std::uint8_t, 8> kShutdownPing = {'s', 'h', 'u', 't', 'd', 'o', 'w', 'n'};
-
-template <typename T, typename Make>
-T* made(Make make) {
-  T* object = nullptr;
-  // It fails for want of memory alone.
-  if (make(&object) != 0) std::abort();
-  return object;
-}
 
 }  // namespace
 
-struct ServerEngine::Nghttp2 {
-  Nghttp2()
-      : callbacks(made<nghttp2_session_callbacks>(nghttp2_session_callbacks_new)),
-        option(made<nghttp2_option>(nghttp2_option_new)) {
-    set_server_callbacks(callbacks);
-    nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_option_set_max_send_header_block_length(option, 2 * kWrittenRoom);
-  }
-  ~Nghttp2() {
-    nghttp2_session_callbacks_del(callbacks);
-    nghttp2_option_del(option);
-  }
-  Nghttp2(const Nghttp2&) = delete;
-  Nghttp2& operator=(const Nghttp2&) = delete;
-
-  nghttp2_session_callbacks* callbacks;
-  nghttp2_option* option;
+struct ServerEngine::Nghttp2 : SessionMaker {
+  Nghttp2() : SessionMaker(set_server_callbacks) {}
 };
 
 ServerEngine::ServerEngine(const ServerSettings& settings, std::uint64_t seed)
@@ -65,9 +35,7 @@ ServerConnection::ServerConnection(ServerEngine& engine, Owner& owner, Time now)
       patience_(now),
       now_(now),
       progress_at_(now) {
-  session_ = made<nghttp2_session>([&](nghttp2_session** session) {
-    return nghttp2_session_server_new2(session, engine.nghttp2_->callbacks, this, engine.nghttp2_->option);
-  });
+  session_ = engine.nghttp2_->server(this);
   const ServerSettings& settings = engine.settings_;
   const std::array<nghttp2_settings_entry, 4> entries = {{
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.max_streams},
@@ -188,10 +156,7 @@ void ServerConnection::reset(ServerStream& stream, std::uint32_t error) {
 // Its session has left. What it wrote is still to be sent, what it did not read is passed over.
 void ServerConnection::released(ServerStream& stream) {
   if (!stream.reader_.ended()) stream.reset();
-  stream.text_.release();
-  const std::size_t unread = stream.data_.size();
-  stream.data_.release();
-  if (unread != 0) stream.credit(unread);
+  if (const std::size_t unread = stream.in_.drop(); unread != 0) stream.credit(unread);
   stream.counted_left_ = true;
   if (left_++ == 0) progress_at_ = now_;
 }

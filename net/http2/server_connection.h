@@ -3,8 +3,8 @@
 //
 // Nothing here waits or resumes anybody: streams signal their channels, whose sessions wake at the end of the batch.
 // Memory is bounded: what clients send by the windows, which open again only as sessions take the bytes; what they are
-// sent by one session's transfer a stream. Frames that carry nothing use up patience; at its end, and at every other
-// flood, stands GOAWAY with ENHANCE_YOUR_CALM.
+// sent by one session's transfer a stream, and over all streams (outgoing_body.h). Frames that carry nothing use up
+// patience; at its end, and at every other flood, stands GOAWAY with ENHANCE_YOUR_CALM.
 #pragma once
 
 #include <cstddef>
@@ -142,6 +142,8 @@ class ServerConnection {
   ServerStream* reading_ = nullptr;
   std::size_t live_ = 0;
   std::size_t left_ = 0;
+  /// Of responses, over all streams.
+  std::size_t outgoing_ = 0;
   std::uint64_t requests_ = 0;
   Time now_;
   Time progress_at_;

@@ -162,6 +162,41 @@ TEST_F(ServerConnectionTest, ASessionWaitsWhileItsStreamHoldsEnough) {
   EXPECT_EQ(write(*sessions[0], "b").kind, Transfer::Kind::kDone);
 }
 
+// A client that opens many streams and reads none gets little of each once it is owed much.
+TEST_F(ServerConnectionTest, StreamsThatAreNotReadShareABound) {
+  feed(preface(setting(4, 0)));
+  for (std::uint32_t i = 0; i < 100; ++i) feed(headers(2 * i + 1, get("/")));
+  ASSERT_EQ(sessions.size(), 100U);
+  output();
+  std::size_t held = 0;
+  for (const auto& session : sessions) {
+    write(*session, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    // As a relay does, which reads no more than is wanted.
+    for (std::size_t wanted = session->appetite(); wanted != 0; wanted = session->appetite()) {
+      const std::size_t size = std::min(wanted, std::size_t{64} * 1024);
+      ASSERT_EQ(write(*session, std::string(size, 'x')).kind, Transfer::Kind::kDone);
+      held += size;
+    }
+  }
+  EXPECT_LT(held, std::size_t{1600} * 1024);
+  // Nobody waits for a window that is another's: the last one, which holds the least, gets on with its own.
+  feed(frame(kWindowUpdate, kNone, 199, number(1 << 20)) + frame(kWindowUpdate, kNone, 0, number(1 << 20)));
+  std::size_t sent = 0;
+  for (int turns = 0; turns < 1000 && sent < 500'000; ++turns) {
+    for (const Frame& one : output()) sent += one.type == kData ? one.payload.size() : 0;
+    const std::size_t wanted = sessions.back()->appetite();
+    ASSERT_NE(wanted, 0U);
+    write(*sessions.back(), std::string(std::min(wanted, std::size_t{64} * 1024), 'x'));
+  }
+  EXPECT_GE(sent, 500'000U);
+}
+
+TEST_F(ServerConnectionTest, DropsTrailersThatMeanSomethingBeforeTheBody) {
+  feed(preface() + headers(1, post("/"), kEndHeaders) + frame(kData, kNone, 1, "x") +
+       headers(1, {{"x-sum", "1"}, {"cookie", "a=b"}}));
+  EXPECT_TRUE(read(*sessions[0]).ends_with("1\r\nx\r\n0\r\nx-sum: 1\r\n\r\n|end"));
+}
+
 TEST_F(ServerConnectionTest, SendsTrailers) {
   feed(preface() + headers(1, get("/")));
   output();
@@ -300,6 +335,14 @@ TEST_F(Flood, OfEmptyData) {
 }
 TEST_F(Flood, OfPriorities) {
   expect_calm([](std::uint32_t i) { return frame(kPriority, kNone, 2 * i + 1, number(0) + "\x10"); });
+}
+// ORIGIN, ALTSVC, PRIORITY_UPDATE and what nobody has defined: nghttp2 passes over them without a word.
+TEST_F(Flood, OfUnknownFrames) {
+  expect_calm([](std::uint32_t i) { return frame(static_cast<std::uint8_t>(10 + i % 200), kNone, 0, "anything"); });
+}
+TEST_F(Flood, OfUnknownFramesOnAStream) {
+  feed(headers(1, post("/"), kEndHeaders));
+  expect_calm([](std::uint32_t) { return frame(0x10, kNone, 1); });
 }
 TEST_F(Flood, OfWindowUpdates) {
   expect_calm([](std::uint32_t) { return frame(kWindowUpdate, kNone, 0, number(1)); });

@@ -1,22 +1,9 @@
 #include "net/http2/server_stream.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "net/http1/chunked.h"
 #include "net/http2/errors.h"
 #include "net/http2/server_connection.h"
 
 namespace edge::net::http2 {
-namespace {
-
-/// Over this, a session's response waits. What it is about to send is taken whole below it, so that nothing is copied
-/// into a second queue.
-constexpr std::size_t kEnough = std::size_t{16} * 1024;
-/// What stands around the data of a chunk.
-constexpr std::size_t kChunkFrame = http1::kMaxChunkHead + http1::kChunkEnd.size();
-
-}  // namespace
 
 /// Passes the calls of a channel on; tells the stream when the channel is closed.
 class ServerStream::SessionLayer final : public Layer {
@@ -28,6 +15,7 @@ class ServerStream::SessionLayer final : public Layer {
 
   Transfer receive(Channel& channel, std::span<char> into) override { return stream_.receive(channel, into); }
   Transfer send(Channel& channel, std::span<const iovec> pieces) override { return stream_.send(channel, pieces); }
+  std::size_t appetite() override { return stream_.appetite(); }
   bool finish(Channel&) override { return stream_.finish(); }
   void reset(Channel&) override { stream_.reset(); }
 
@@ -53,95 +41,36 @@ void ServerStream::detach() {
 // ---- The request --------------------------------------------------------------------------------------------------
 
 void ServerStream::request_came(BodyForm form, http1::Method method) {
-  form_ = form;
+  in_.set_chunked(form == BodyForm::kChunked);
   reader_ = ResponseReader(method, form == BodyForm::kRaw);
 }
 
 void ServerStream::data_came(std::string_view data) {
   owed_ += data.size();
   if (!attached_ && !opened_) return credit(data.size());
-  data_.append(data);
+  in_.add_data(data);
   if (channel_ != nullptr) channel_->signal(kRead);
 }
 
-void ServerStream::trailer_came(std::string_view name, std::string_view value) {
-  // A body of announced length has no place for them in HTTP/1.1.
-  if (form_ != BodyForm::kChunked) return;
-  if (trailers_ == nullptr) trailers_ = std::make_unique<std::string>();
-  trailers_->append(name).append(": ").append(value).append("\r\n");
-}
-
 void ServerStream::request_ended() {
-  request_ended_ = true;
+  in_.end();
   if (channel_ != nullptr) channel_->signal(kRead);
 }
 
 void ServerStream::closed(bool whole) {
   connection_ = nullptr;
+  out_.drop();
   if (!whole && channel_ != nullptr) channel_->signal_hang_up();
 }
 
 Transfer ServerStream::receive(Channel& channel, std::span<char> into) {
   channel_ = &channel;
-  std::size_t size = take_text(into);
-  if (text_.empty() && !data_.empty()) size += take_data(into.subspan(size));
-  if (text_.empty() && data_.empty() && request_ended_ && !chunks_ended_) {
-    end_chunks();
-    size += take_text(into.subspan(size));
-  }
-  if (size != 0) return {Transfer::Kind::kDone, size};
+  const IncomingText::Taken taken = in_.take(into);
+  if (taken.data != 0) credit(taken.data);
+  if (taken.text != 0) return {Transfer::Kind::kDone, taken.text};
   if (into.empty()) return {Transfer::Kind::kWouldBlock};
-  if (request_ended_) return {Transfer::Kind::kEnd};
+  if (in_.ended()) return {Transfer::Kind::kEnd};
   return {connection_ == nullptr ? Transfer::Kind::kFailed : Transfer::Kind::kWouldBlock};
-}
-
-std::size_t ServerStream::take_text(std::span<char> into) {
-  const std::size_t size = std::min(text_.size(), into.size());
-  if (size == 0) return 0;
-  std::memcpy(into.data(), text_.view().data(), size);
-  text_.consume(size);
-  if (text_.empty()) text_.release();
-  return size;
-}
-
-std::size_t ServerStream::take_data(std::span<char> into) {
-  std::size_t taken = 0;
-  if (form_ != BodyForm::kChunked) {
-    taken = std::min(data_.size(), into.size());
-    std::memcpy(into.data(), data_.view().data(), taken);
-  } else if (into.size() <= kChunkFrame) {
-    // No room for a frame around it: by way of text_.
-    char head[http1::kMaxChunkHead];
-    taken = std::min(data_.size(), kEnough);
-    text_.append({head, http1::write_chunk_head(taken, head)});
-    text_.append(data_.view().substr(0, taken));
-    text_.append(http1::kChunkEnd);
-  }
-  if (taken != 0) {
-    data_.consume(taken);
-    if (data_.empty()) data_.release();
-    credit(taken);
-    return form_ != BodyForm::kChunked ? taken : take_text(into);
-  }
-  char head[http1::kMaxChunkHead];
-  taken = std::min(data_.size(), into.size() - kChunkFrame);
-  const std::size_t head_size = http1::write_chunk_head(taken, head);
-  std::memcpy(into.data(), head, head_size);
-  std::memcpy(into.data() + head_size, data_.view().data(), taken);
-  std::memcpy(into.data() + head_size + taken, http1::kChunkEnd.data(), http1::kChunkEnd.size());
-  data_.consume(taken);
-  if (data_.empty()) data_.release();
-  credit(taken);
-  return head_size + taken + http1::kChunkEnd.size();
-}
-
-void ServerStream::end_chunks() {
-  chunks_ended_ = true;
-  if (form_ != BodyForm::kChunked) return;
-  text_.append(http1::kLastChunkLine);
-  if (trailers_ != nullptr) text_.append(*trailers_);
-  text_.append(http1::kChunkEnd);
-  trailers_.reset();
 }
 
 // Once the stream is closed, the connection's window was opened for all of it already.
@@ -156,10 +85,7 @@ void ServerStream::credit(std::size_t taken) {
 Transfer ServerStream::send(Channel& channel, std::span<const iovec> pieces) {
   channel_ = &channel;
   if (connection_ == nullptr || was_reset_) return {Transfer::Kind::kFailed};
-  if (out_.size() > kEnough) {
-    full_ = true;
-    return {Transfer::Kind::kWouldBlock};
-  }
+  if (out_.appetite() == 0) return {Transfer::Kind::kWouldBlock};
   std::size_t size = 0;
   const bool waited = deferred_;
   for (const iovec& one : pieces) {
@@ -200,12 +126,13 @@ bool ServerStream::take_response(std::string_view text) {
   }
 }
 
+// A broken one is for `send` to tell of.
+std::size_t ServerStream::appetite() {
+  return connection_ == nullptr || was_reset_ ? OutgoingBody::kLeast : out_.appetite();
+}
+
 void ServerStream::sent(std::size_t size) {
-  out_.consume(size);
-  if (out_.empty()) out_.release();
-  if (!full_ || out_.size() > kEnough) return;
-  full_ = false;
-  if (channel_ != nullptr) channel_->signal(kWrite);
+  if (out_.took(size) && channel_ != nullptr) channel_->signal(kWrite);
 }
 
 bool ServerStream::finish() {

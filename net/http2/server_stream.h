@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "net/buffer.h"
 #include "net/frame_pool.h"
+#include "net/http2/incoming_text.h"
+#include "net/http2/outgoing_body.h"
 #include "net/http2/request_text.h"
 #include "net/http2/response_reader.h"
 #include "net/layer.h"
@@ -23,7 +23,8 @@ class ServerConnection;
 
 class ServerStream {
  public:
-  ServerStream(ServerConnection& connection, std::int32_t id) : connection_(&connection), id_(id) {}
+  ServerStream(ServerConnection& connection, std::size_t& outgoing, std::int32_t id)
+      : connection_(&connection), out_(outgoing), id_(id) {}
   ServerStream(const ServerStream&) = delete;
   ServerStream& operator=(const ServerStream&) = delete;
   static void* operator new(std::size_t size) { return allocate_frame(size); }
@@ -35,6 +36,7 @@ class ServerStream {
   // For the session, by its layer.
   Transfer receive(Channel& channel, std::span<char> into);
   Transfer send(Channel& channel, std::span<const iovec> pieces);
+  std::size_t appetite();
   bool finish();
   void reset();
   void detach();
@@ -47,16 +49,12 @@ class ServerStream {
   // From the connection.
   void request_came(BodyForm form, http1::Method method);
   void data_came(std::string_view data);
-  void trailer_came(std::string_view name, std::string_view value);
   void request_ended();
   /// So much of the body is on its way.
   void sent(std::size_t size);
   /// The stream is closed for nghttp2; `whole`: with its response sent to the end.
   void closed(bool whole);
 
-  std::size_t take_text(std::span<char> into);
-  std::size_t take_data(std::span<char> into);
-  void end_chunks();
   void credit(std::size_t taken);
   bool take_response(std::string_view text);
   bool output_done() const { return reader_.ended() && out_.empty(); }
@@ -64,31 +62,22 @@ class ServerStream {
   /// Null once the stream is closed.
   ServerConnection* connection_;
   Channel* channel_ = nullptr;
-  /// Ready text: the head, and what did not fit whole.
-  Buffer text_;
-  /// DATA as it came. It is put into chunks as it is taken, so that many small frames take no more room than they say.
-  Buffer data_;
-  std::unique_ptr<std::string> trailers_;
+  IncomingText in_;
   /// DATA that no window was opened for yet.
   std::size_t owed_ = 0;
   ResponseReader reader_{http1::Method::kGet, false};
   /// Body of the response that waits for a window.
-  Buffer out_;
+  OutgoingBody out_;
   ServerStream* previous_ = nullptr;
   ServerStream* next_ = nullptr;
   ServerStream* next_opened_ = nullptr;
   std::int32_t id_;
-  BodyForm form_ = BodyForm::kNone;
   bool attached_ = false;
   bool opened_ = false;
-  bool request_ended_ = false;
-  bool chunks_ended_ = false;
   /// The response's end was sent.
   bool response_sent_ = false;
   /// nghttp2 was told that there is nothing to send for now.
   bool deferred_ = false;
-  /// The session waits for room.
-  bool full_ = false;
   bool was_reset_ = false;
   bool counted_left_ = false;
 };

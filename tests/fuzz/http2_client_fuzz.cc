@@ -41,6 +41,7 @@ class Stream final : public Channel {
   }
   std::string text;
   bool ended = false;
+  bool may_switch = false;
 };
 
 void require(bool holds) {
@@ -60,6 +61,8 @@ void check(const Stream& stream, http1::Method method) {
     require(parsed.state != http1::ParseState::kFault);
     if (parsed.state == http1::ParseState::kIncomplete) return require(!stream.ended);
     rest.remove_prefix(parsed.consumed);
+    // Bytes of a tunnel follow, whatever they are.
+    if (head.status == 101) return require(stream.may_switch);
   } while (head.status < 200);
   if (head.body.kind == http1::BodyKind::kNone) return require(rest.empty());
   if (head.body.kind == http1::BodyKind::kLength) {
@@ -86,6 +89,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   http2::ClientConnection connection(engine, quiet, false, Time{});
   Stream get(loop, connection, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
   Stream post(loop, connection, "POST /b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+  Stream chat(loop, connection, "GET /c HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+  chat.may_switch = true;
   std::string out(64 * 1024, '\0');
   while (connection.produce(out, Time{}) != 0) {
   }
@@ -101,6 +106,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   get.read();
   post.read();
+  chat.read();
+  check(chat, http1::Method::kGet);
   check(get, http1::Method::kGet);
   check(post, http1::Method::kPost);
   return 0;

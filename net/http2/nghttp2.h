@@ -1,0 +1,118 @@
+// What both ends of a connection need of nghttp2: its objects' making, and fields in the form that it takes. For the
+// sources of this folder alone; no header of it includes this one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include <nghttp2/nghttp2.h>
+
+#include "base/field.h"
+#include "net/http1/head.h"
+
+namespace edge::net::http2 {
+
+inline constexpr std::size_t kFrameHead = 9;
+/// Any piece that nghttp2 gives but DATA, which is written in place.
+inline constexpr std::size_t kLargestPiece = std::size_t{17} * 1024;
+/// A head that is sent may be larger than the one that came: filters add to it.
+inline constexpr std::size_t kWrittenRoom = std::size_t{128} * 1024;
+
+/// Frames of types from here on are none of RFC 9113's.
+inline constexpr std::uint8_t kFirstExtension = NGHTTP2_CONTINUATION + 1;
+
+template <typename T, typename Make>
+T* made(Make make) {
+  T* object = nullptr;
+  // It fails for want of memory alone.
+  if (make(&object) != 0) std::abort();
+  return object;
+}
+
+/// Callbacks and options that the connections of a thread share.
+class SessionMaker {
+ public:
+  explicit SessionMaker(void (*set_callbacks)(nghttp2_session_callbacks*))
+      : callbacks_(made<nghttp2_session_callbacks>(nghttp2_session_callbacks_new)),
+        option_(made<nghttp2_option>(nghttp2_option_new)) {
+    set_callbacks(callbacks_);
+    // nghttp2 passes over frames that it does not know without a word; to be counted they must be asked for.
+    const auto unpack = [](nghttp2_session*, void**, const nghttp2_frame_hd*, void*) -> int {
+      return NGHTTP2_ERR_CANCEL;
+    };
+    nghttp2_session_callbacks_set_unpack_extension_callback(callbacks_, unpack);
+    for (unsigned type = kFirstExtension; type <= 0xff; ++type) {
+      nghttp2_option_set_user_recv_extension_type(option_, static_cast<std::uint8_t>(type));
+    }
+    nghttp2_option_set_no_auto_window_update(option_, 1);
+    nghttp2_option_set_max_send_header_block_length(option_, 2 * kWrittenRoom);
+  }
+  ~SessionMaker() {
+    nghttp2_session_callbacks_del(callbacks_);
+    nghttp2_option_del(option_);
+  }
+  SessionMaker(const SessionMaker&) = delete;
+  SessionMaker& operator=(const SessionMaker&) = delete;
+
+  nghttp2_option* option() const { return option_; }
+  nghttp2_session* server(void* user) const {
+    return made<nghttp2_session>(
+        [&](nghttp2_session** session) { return nghttp2_session_server_new2(session, callbacks_, user, option_); });
+  }
+  nghttp2_session* client(void* user) const {
+    return made<nghttp2_session>(
+        [&](nghttp2_session** session) { return nghttp2_session_client_new2(session, callbacks_, user, option_); });
+  }
+
+ private:
+  nghttp2_session_callbacks* callbacks_;
+  nghttp2_option* option_;
+};
+
+/// The fields for one submission. A head has no more than HeadFields::kMax, the pseudo-fields and `te`.
+class Pairs {
+ public:
+  explicit Pairs(const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+      if (count_ < pairs_.size()) pairs_[count_++] = pair_of(field);
+    }
+  }
+  const nghttp2_nv* data() const { return pairs_.data(); }
+  std::size_t size() const { return count_; }
+
+ private:
+  static nghttp2_nv pair_of(const Field& field) {
+    // nghttp2 copies both and lowers the name; it takes no const.
+    const auto bytes = [](std::string_view text) {
+      return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(text.data()));
+    };
+    return {bytes(field.name), bytes(field.value), field.name.size(), field.value.size(), NGHTTP2_NV_FLAG_NONE};
+  }
+
+  std::size_t count_ = 0;
+  std::array<nghttp2_nv, http1::HeadFields::kMax + 6> pairs_;
+};
+
+inline std::string_view view(const std::uint8_t* bytes, std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes), size};
+}
+
+inline bool ends_stream(const nghttp2_frame_hd& head) { return (head.flags & NGHTTP2_FLAG_END_STREAM) != 0; }
+
+/// A malformed message is a stream error (RFC 9113 §8.1.1).
+inline int malformed(nghttp2_session* session, std::int32_t id) {
+  nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
+  return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+// nghttp2 would leave such a field out and go on; what was refused once is not to be understood in another way later.
+inline int refuse_invalid_field(nghttp2_session* session, const nghttp2_frame* frame, const std::uint8_t*, std::size_t,
+                                const std::uint8_t*, std::size_t, std::uint8_t, void*) {
+  return malformed(session, frame->hd.stream_id);
+}
+
+}  // namespace edge::net::http2
