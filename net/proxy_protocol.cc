@@ -13,6 +13,7 @@ using State = ProxyHeaderState;
 // Chosen by the protocol's author to be no request of any protocol that was known.
 constexpr std::string_view kSignature("\r\n\r\n\0\r\nQUIT\n", 12);
 constexpr std::string_view kLineStart = "PROXY ";
+constexpr std::string_view kUnknownLine = "PROXY UNKNOWN\r\n";
 constexpr std::size_t kFixed = 16;  // of version 2, before the addresses
 constexpr std::size_t kV4Addresses = 12;
 constexpr std::size_t kV6Addresses = 36;
@@ -127,7 +128,7 @@ State parse_v2(std::string_view bytes, ProxyHeader& out) {
 
 std::string write_v1(const SocketAddress& source, const SocketAddress& destination) {
   // Two families cannot be said in one line.
-  if (source.address.is_v4() != destination.address.is_v4()) return "PROXY UNKNOWN\r\n";
+  if (source.address.is_v4() != destination.address.is_v4()) return std::string(kUnknownLine);
   return std::string(source.address.is_v4() ? "PROXY TCP4 " : "PROXY TCP6 ") + to_string(source.address) + " " +
          to_string(destination.address) + " " + std::to_string(source.port) + " " + std::to_string(destination.port) +
          "\r\n";
@@ -168,6 +169,15 @@ ProxyHeaderState parse_proxy_header(std::string_view bytes, ProxyHeader& out) {
 
 std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination) {
   return version == ProxyVersion::kV1 ? write_v1(source, destination) : write_v2(source, destination);
+}
+
+std::string write_own_proxy_header(ProxyVersion version) {
+  if (version == ProxyVersion::kV1) return std::string(kUnknownLine);
+  std::string out(kSignature);
+  out.push_back(static_cast<char>(kVersion2 | kLocal));
+  out.push_back('\0');  // of no family, over no transport
+  append_number(out, 0);
+  return out;
 }
 
 }  // namespace edge::net

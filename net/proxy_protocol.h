@@ -40,5 +40,7 @@ enum class ProxyVersion { kV1, kV2 };
 
 /// The header for a connection from `source` that arrived at `destination`.
 std::string write_proxy_header(ProxyVersion version, const SocketAddress& source, const SocketAddress& destination);
+/// The header of a connection that is the sender's own: LOCAL, or UNKNOWN where the version has no such word.
+std::string write_own_proxy_header(ProxyVersion version);
 
 }  // namespace edge::net

@@ -87,6 +87,11 @@ TEST(ProxyProtocol, OfVersion2IsBinary) {
   EXPECT_EQ(read(v2('\x21', '\x11', kV4 + "\4\0\2ab"s) + "rest"), "33: 10.1.2.3 8080 to 10.0.0.1 443");
 }
 
+TEST(ProxyProtocol, ASenderMaySpeakForItself) {
+  EXPECT_EQ(write_own_proxy_header(ProxyVersion::kV1), "PROXY UNKNOWN\r\n");
+  EXPECT_EQ(write_own_proxy_header(ProxyVersion::kV2), v2('\x20', '\x00', ""));
+}
+
 TEST(ProxyProtocol, OfVersion2MayTellNothing) {
   EXPECT_EQ(read(v2('\x20', '\x00', "")), "16: own");
   // What a local connection says of addresses is not believed.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "net/proxy_protocol.h"
 #include "program/records.h"
 
 namespace edge::runtime {
@@ -31,6 +32,10 @@ std::shared_ptr<const CheckSettings> check_settings(const program::BackendRecord
   settings->protocol = check->protocol;
   settings->http2 = record.protocol == program::BackendProtocol::kHttp2;
   settings->encrypted = record.tls.count != 0;
+  if (record.proxy_protocol != program::ProxyProtocol::kNone) {
+    const bool line = record.proxy_protocol == program::ProxyProtocol::kV1;
+    settings->announcement = net::write_own_proxy_header(line ? net::ProxyVersion::kV1 : net::ProxyVersion::kV2);
+  }
   settings->tls = std::move(tls);
   settings->interval = std::max(kShortestInterval, net::Duration(check->interval_ns));
   settings->timeout = net::Duration(check->timeout_ns);

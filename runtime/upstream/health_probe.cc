@@ -72,6 +72,8 @@ HealthProbe::HealthProbe(ProbeRoom& room, net::Waiter& waiter, const CheckSettin
 net::Task<std::string> HealthProbe::ask() {
   const net::Time until = room_.loop.now() + settings_.timeout;
   std::string fault = co_await connect(until);
+  // An endpoint that expects a header takes a connection without one for a fault, even one that asks nothing.
+  if (fault.empty() && !settings_.announcement.empty()) fault = co_await send(settings_.announcement, until);
   if (fault.empty() && settings_.encrypted) fault = co_await secure(until);
   if (fault.empty() && settings_.protocol != ProbeProtocol::kTcp) fault = co_await exchange(until);
   channel_.close();
@@ -111,7 +113,7 @@ net::Task<std::string> HealthProbe::exchange(net::Time until) {
     channel_.open(room_.loop,
                   net::http2::over_http2(room_.loop, room_.http2, std::move(transport), settings_.encrypted));
   }
-  std::string fault = co_await send(until);
+  std::string fault = co_await send(request_, until);
   if (!fault.empty()) co_return fault;
   received_.clear();
   body_.clear();
@@ -126,13 +128,12 @@ net::Task<std::string> HealthProbe::exchange(net::Time until) {
   co_return std::move(fault_);
 }
 
-net::Task<std::string> HealthProbe::send(net::Time until) {
-  std::string_view left = request_;
-  while (!left.empty()) {
-    const iovec piece{const_cast<char*>(left.data()), left.size()};
+net::Task<std::string> HealthProbe::send(std::string_view text, net::Time until) {
+  while (!text.empty()) {
+    const iovec piece{const_cast<char*>(text.data()), text.size()};
     const Transfer sent = channel_.send({&piece, 1});
     if (sent.kind == Transfer::Kind::kDone) {
-      left.remove_prefix(sent.bytes);
+      text.remove_prefix(sent.bytes);
       continue;
     }
     if (sent.kind != Transfer::Kind::kWouldBlock) co_return std::string("connection lost");

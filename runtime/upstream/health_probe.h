@@ -34,6 +34,7 @@ struct CheckSettings {
   std::string path;
   std::string host;  ///< empty: the endpoint's address
   std::string grpc_service;
+  std::string announcement;             ///< a PROXY header, which the connection begins with; empty: none
   std::vector<std::uint32_t> expected;  ///< ascending
   std::vector<std::pair<std::string, std::string>> headers;
   friend bool operator==(const CheckSettings&, const CheckSettings&) = default;
@@ -61,7 +62,7 @@ class HealthProbe {
   net::Task<std::string> connect(net::Time until);
   net::Task<std::string> secure(net::Time until);
   net::Task<std::string> exchange(net::Time until);
-  net::Task<std::string> send(net::Time until);
+  net::Task<std::string> send(std::string_view text, net::Time until);
   Progress read();
   Progress take_head();
   Progress take_body();
