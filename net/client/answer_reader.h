@@ -1,0 +1,61 @@
+// Bytes of a connection to an Answer: the strict parser of net/http1 with the bounds of one call. Never waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "net/client/http_client.h"
+#include "net/http1/chunked.h"
+#include "net/http1/parse.h"
+
+namespace edge::net::client {
+
+class AnswerReader {
+ public:
+  struct Limits {
+    std::size_t head = 0;
+    std::size_t body = 0;
+  };
+  enum class State : std::uint8_t { kMore, kDone };
+
+  /// `scratch` is used between two calls by whoever comes.
+  AnswerReader(http1::Method method, const Limits& limits, http1::ResponseHead& scratch)
+      : method_(method), limits_(limits), scratch_(scratch) {}
+
+  /// What was received and not consumed yet; heads come again, with more, until they are whole. `consumed` bytes are
+  /// done with.
+  State take(std::string_view unread, std::size_t& consumed);
+  /// The peer sends no more.
+  void end();
+  /// It is not waited for any longer.
+  void interrupt(Answer instead) { answer_ = std::move(instead); }
+
+  /// Anything of an answer has come.
+  bool begun() const { return begun_; }
+  /// The connection may carry another request, if nothing is left unread.
+  bool keeps_alive() const { return keep_alive_ && answer_.ok(); }
+  Answer take_answer() { return std::move(answer_); }
+
+ private:
+  State take_head(std::string_view unread, std::size_t& consumed);
+  State take_body(std::string_view unread, std::size_t& consumed);
+  State put(std::string_view data);
+  State done(CallFault fault, std::string_view detail = {});
+
+  http1::Method method_;
+  Limits limits_;
+  http1::ResponseHead& scratch_;
+  http1::ParseHint hint_;
+  http1::ChunkedDecoder chunks_;
+  http1::Body body_;
+  std::uint64_t left_ = 0;
+  int interims_ = 0;
+  bool begun_ = false;
+  bool in_body_ = false;
+  bool keep_alive_ = false;
+  Answer answer_;
+};
+
+}  // namespace edge::net::client

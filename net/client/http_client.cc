@@ -1,0 +1,182 @@
+#include "net/client/http_client.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "net/buffer.h"
+#include "net/byte_stream.h"
+#include "net/client/answer_reader.h"
+#include "net/client/origin.h"
+
+namespace edge::net::client {
+namespace {
+
+/// What is received at once.
+constexpr std::size_t kPiece = std::size_t{8} << 10;
+/// Beyond it those that nobody uses are forgotten.
+constexpr std::size_t kOrigins = 64;
+
+/// May be sent twice (RFC 9110 §9.2.2).
+bool idempotent(std::string_view method) {
+  constexpr std::array<std::string_view, 6> kMethods = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"};
+  return std::ranges::find(kMethods, method) != kMethods.end();
+}
+
+std::string message_of(const Call& call) {
+  std::string text;
+  text.reserve(256 + call.fields.size() + call.body.size());
+  text.append(call.method).append(" ").append(call.target.empty() ? call.url.target : call.target);
+  text.append(" HTTP/1.1\r\nHost: ").append(call.url.authority()).append("\r\n").append(call.fields);
+  // A body of none has to be told of where a server expects one (RFC 9110 §8.6).
+  if (!call.body.empty() || call.method == "POST" || call.method == "PUT" || call.method == "PATCH") {
+    text.append("Content-Length: ").append(std::to_string(call.body.size())).append("\r\n");
+  }
+  return text.append("\r\n").append(call.body);
+}
+
+Answer failed(CallFault fault, std::string detail) {
+  Answer answer;
+  answer.fault = fault;
+  answer.detail = std::move(detail);
+  return answer;
+}
+
+Answer interrupted(Wake wake) {
+  if (wake == Wake::kCancelled) return failed(CallFault::kCancelled, "cancelled");
+  return failed(CallFault::kTimeout, "no answer in time");
+}
+
+}  // namespace
+
+struct HttpClient::State {
+  State(HttpClient& owner, Loop& loop, Resolver& resolver, tls::RecordRoom& records, const ClientOptions& options)
+      : room{loop, resolver, records, options, owner.counts_} {}
+
+  std::shared_ptr<Origin> origin(const Call& call);
+
+  Origin::Room room;
+  std::shared_ptr<const tls::Authorities> authorities;
+  /// By origin, and by whom it is believed; an origin keeps its authorities alive, so that the pointer names one.
+  std::map<std::pair<std::string, const tls::Authorities*>, std::shared_ptr<Origin>> origins;
+  /// For one head at a time, between two waits.
+  http1::ResponseHead head;
+};
+
+std::shared_ptr<Origin> HttpClient::State::origin(const Call& call) {
+  const std::shared_ptr<const tls::Authorities>& trusted = !call.url.secure              ? nullptr
+                                                           : call.authorities != nullptr ? call.authorities
+                                                                                         : authorities;
+  std::pair key(call.url.origin(), trusted.get());
+  if (const auto place = origins.find(key); place != origins.end()) return place->second;
+  if (origins.size() >= kOrigins) {
+    std::erase_if(origins, [](const auto& one) { return one.second->unused() && one.second.use_count() == 1; });
+  }
+  return origins.emplace(std::move(key), std::make_shared<Origin>(room, call.url, trusted)).first->second;
+}
+
+std::string_view fault_word(CallFault fault) {
+  switch (fault) {
+    case CallFault::kNone:
+      return "ok";
+    case CallFault::kName:
+      return "name-unknown";
+    case CallFault::kConnect:
+      return "connect-failed";
+    case CallFault::kTls:
+      return "tls-failed";
+    case CallFault::kTooMany:
+      return "overloaded";
+    case CallFault::kTimeout:
+      return "timeout";
+    case CallFault::kClosed:
+      return "closed";
+    case CallFault::kMalformed:
+      return "malformed";
+    case CallFault::kTooLarge:
+      return "too-large";
+    case CallFault::kCancelled:
+      return "cancelled";
+  }
+  return "unknown";
+}
+
+std::string_view Answer::value(std::string_view name) const {
+  const auto place = std::ranges::find(fields, name, &Field::name);
+  return place == fields.end() ? std::string_view{} : std::string_view(place->value);
+}
+
+HttpClient::HttpClient(Loop& loop, Resolver& resolver, tls::RecordRoom& records, ClientOptions options)
+    : state_(std::make_unique<State>(*this, loop, resolver, records, options)) {}
+
+HttpClient::~HttpClient() = default;
+
+void HttpClient::trust(std::shared_ptr<const tls::Authorities> authorities) {
+  state_->authorities = std::move(authorities);
+}
+
+void HttpClient::close_idle() {
+  for (const auto& [key, origin] : state_->origins) origin->close_idle();
+}
+
+Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
+  counts_.calls.add();
+  const std::shared_ptr<Origin> origin = state_->origin(call);
+  const std::string message = message_of(call);
+  const bool twice = idempotent(call.method);
+  const bool head_only = call.method == "HEAD";
+  // One that may not be sent twice does not go where it might be lost.
+  bool fresh = !twice;
+  for (;;) {
+    Origin::Got got = co_await origin->acquire(waiter, call.until, fresh);
+    if (got.fault != CallFault::kNone) {
+      counts_.faults.add();
+      co_return failed(got.fault, std::move(got.detail));
+    }
+    AnswerReader reader(head_only ? http1::Method::kHead : http1::Method::kGet,
+                        {state_->room.options.max_head, call.max_body}, state_->head);
+    const bool clean = co_await exchange(waiter, *got.connection, message, call.until, reader);
+    const bool died = got.connection->reused() && !reader.begun();
+    origin->release(std::move(got.connection), clean && reader.keeps_alive());
+    Answer answer = reader.take_answer();
+    if (answer.fault == CallFault::kClosed && died && !fresh) {
+      fresh = true;
+      continue;
+    }
+    if (!answer.ok()) counts_.faults.add();
+    co_return answer;
+  }
+}
+
+/// \returns whether nothing is left over on the connection.
+Task<bool> HttpClient::exchange(Waiter& waiter, Channel& channel, std::string_view message, Time until,
+                                AnswerReader& reader) {
+  Outlet outlet;
+  iovec whole = piece(message);
+  bool alive = outlet.send(channel, {&whole, 1});
+  Buffer received;
+  while (alive) {
+    // A server may answer before it has taken everything, and that counts.
+    const Transfer got = channel.receive(received.room(kPiece));
+    if (got.kind == Transfer::Kind::kDone) {
+      received.grow(got.bytes);
+      std::size_t consumed = 0;
+      const AnswerReader::State state = reader.take(received.view(), consumed);
+      received.consume(consumed);
+      if (state == AnswerReader::State::kDone) co_return received.empty() && !outlet.blocked();
+      continue;
+    }
+    if (got.kind != Transfer::Kind::kWouldBlock || channel.hung_up()) break;
+    const std::uint8_t interest = outlet.blocked() ? kRead | kWrite : kRead;
+    const Wake wake = co_await waiter.wait(until, channel, interest);
+    if (wake != Wake::kReady) {
+      reader.interrupt(interrupted(wake));
+      co_return false;
+    }
+    alive = outlet.flush(channel);
+  }
+  reader.end();
+  co_return false;
+}
+
+}  // namespace edge::net::client

@@ -1,0 +1,186 @@
+#include "net/client/origin.h"
+
+#include <algorithm>
+
+#include "net/tls/record_layer.h"
+
+namespace edge::net::client {
+
+void Connection::Expiry::expired() { connection_.origin_.drop_idle(connection_); }
+
+void Connection::unattended(std::uint8_t events) {
+  if (!idle_) return;
+  // Tickets for the next session may come at any time (RFC 8446 §4.6.1): the layer takes them, and shows nothing.
+  char byte;
+  const bool silent = !hung_up() && ((events & kRead) == 0 ||
+                                     (layer() != nullptr && receive({&byte, 1}).kind == Transfer::Kind::kWouldBlock));
+  if (!silent) origin_.drop_idle(*this);
+}
+
+Origin::Origin(Room& room, const Url& url, std::shared_ptr<const tls::Authorities> authorities)
+    : room_(room), url_(url), authorities_(std::move(authorities)) {}
+
+Origin::~Origin() { close_idle(); }
+
+std::unique_ptr<Connection> Origin::take_idle() {
+  if (idle_.empty()) return nullptr;
+  std::unique_ptr<Connection> connection = std::move(idle_.back());
+  idle_.pop_back();
+  room_.loop.timers().drop(connection->expiry_);
+  connection->idle_ = false;
+  ++connection->uses_;
+  room_.counts.reused.add();
+  return connection;
+}
+
+void Origin::discard(std::unique_ptr<Connection> connection) {
+  connection->close();
+  --open_;
+  // Events of this batch may still name it.
+  room_.loop.retire(std::move(connection));
+}
+
+void Origin::drop_idle(Connection& connection) {
+  const auto place = std::ranges::find(idle_, &connection, &std::unique_ptr<Connection>::get);
+  room_.loop.timers().drop(connection.expiry_);
+  std::unique_ptr<Connection> dropped = std::move(*place);
+  idle_.erase(place);
+  discard(std::move(dropped));
+  wake_next();
+}
+
+void Origin::close_idle() {
+  while (!idle_.empty()) drop_idle(*idle_.back());
+}
+
+void Origin::release(std::unique_ptr<Connection> connection, bool keep) {
+  const bool speaks = keep && connection->layer() == nullptr && connection->readable();
+  if (!keep || speaks || connection->hung_up() || idle_.size() >= room_.options.max_idle) {
+    discard(std::move(connection));
+  } else {
+    connection->idle_ = true;
+    room_.loop.timers().set(connection->expiry_, room_.loop.now() + room_.options.idle_time);
+    idle_.push_back(std::move(connection));
+  }
+  wake_next();
+}
+
+void Origin::wake_next() {
+  if (pending_.empty()) return;
+  Waiter* const next = pending_.front();
+  pending_.pop_front();
+  next->wake_later();
+}
+
+Task<Origin::Got> Origin::acquire(Waiter& waiter, Time until, bool fresh) {
+  if (!fresh) {
+    if (auto kept = take_idle()) return Got{std::move(kept)};
+  }
+  if (open_ >= room_.options.max_connections && !idle_.empty()) drop_idle(*idle_.front());
+  if (open_ < room_.options.max_connections) return connect(waiter, until);
+  if (pending_.size() >= room_.options.max_waiting) return Got{nullptr, CallFault::kTooMany, "too many calls wait"};
+  return wait_for_room(waiter, until, fresh);
+}
+
+Task<Origin::Got> Origin::wait_for_room(Waiter& waiter, Time until, bool fresh) {
+  pending_.push_back(&waiter);
+  for (;;) {
+    const Wake wake = co_await waiter.wait(until);
+    if (wake != Wake::kReady) {
+      // Called just now, and too late: the next one may come instead.
+      if (std::erase(pending_, &waiter) == 0) wake_next();
+      const bool cancelled = wake == Wake::kCancelled;
+      co_return Got{nullptr, cancelled ? CallFault::kCancelled : CallFault::kTimeout, "no connection was free in time"};
+    }
+    if (!fresh) {
+      if (auto kept = take_idle()) co_return Got{std::move(kept)};
+    }
+    if (open_ >= room_.options.max_connections && !idle_.empty()) drop_idle(*idle_.front());
+    if (open_ < room_.options.max_connections) break;
+    // Somebody was quicker; keep the place.
+    pending_.push_front(&waiter);
+  }
+  Got got = co_await connect(waiter, until);
+  co_return got;
+}
+
+Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {
+  if (url_.secure && !prepare_tls()) co_return Got{nullptr, CallFault::kTls, tls_fault_};
+  auto connection = std::make_unique<Connection>(*this);
+  ++open_;
+  const Resolver::Found found = co_await room_.resolver.resolve(room_.loop, waiter, url_.host, until);
+  Got got{nullptr, found.cancelled ? CallFault::kCancelled : CallFault::kName, found.error};
+  for (std::size_t i = 0; i < found.addresses.size(); ++i) {
+    // One address that does not answer leaves time for the next.
+    const Duration left = until - room_.loop.now();
+    const Duration share = i + 1 < found.addresses.size() ? left / 2 : left;
+    const Time by = room_.loop.now() + std::min(room_.options.connect_time, share);
+    got.fault = co_await connect_to(waiter, *connection, found.addresses[i], by);
+    if (got.fault == CallFault::kNone && url_.secure) got.fault = co_await secure(waiter, *connection, by);
+    if (got.fault == CallFault::kNone) {
+      room_.counts.connects.add();
+      got.connection = std::move(connection);
+      co_return got;
+    }
+    got.detail = got.fault == CallFault::kTls ? tls_fault_ : "no connection could be made";
+    discard(std::move(connection));
+    if (got.fault == CallFault::kCancelled || room_.loop.now() >= until) break;
+    connection = std::make_unique<Connection>(*this);
+    ++open_;
+  }
+  if (connection != nullptr) discard(std::move(connection));
+  wake_next();
+  if (got.fault != CallFault::kCancelled && room_.loop.now() >= until) got.fault = CallFault::kTimeout;
+  co_return got;
+}
+
+Task<CallFault> Origin::connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until) {
+  Result<Fd> fd = connect_tcp({address, url_.port});
+  if (!fd.ok()) co_return CallFault::kConnect;
+  connection.open(room_.loop, std::move(*fd), kRead | kWrite);
+  const Wake wake = co_await waiter.wait(until, connection, kWrite);
+  if (wake == Wake::kCancelled) co_return CallFault::kCancelled;
+  if (wake == Wake::kTimeout || connect_error(connection.fd()) != 0) co_return CallFault::kConnect;
+  co_return CallFault::kNone;
+}
+
+Task<CallFault> Origin::secure(Waiter& waiter, Connection& connection, Time until) {
+  using Step = tls::RecordLayer::Handshake;
+  auto made = tls::RecordLayer::connect(tls_, resumption_, room_.records);
+  tls::RecordLayer& layer = *made;
+  connection.put(std::move(made));
+  Step step = layer.handshake(connection);
+  while (step == Step::kRead || step == Step::kWrite) {
+    const std::uint8_t interest = step == Step::kRead ? kRead : kRead | kWrite;
+    const Wake wake = co_await waiter.wait(until, connection, interest);
+    if (wake == Wake::kCancelled) co_return CallFault::kCancelled;
+    if (wake == Wake::kTimeout) co_return CallFault::kConnect;
+    step = layer.handshake(connection);
+    if (connection.hung_up() && step != Step::kDone) step = Step::kFailed;
+  }
+  if (step == Step::kDone) co_return CallFault::kNone;
+  tls_fault_ = layer.fault().empty() ? "the handshake was broken off" : layer.fault();
+  co_return CallFault::kTls;
+}
+
+bool Origin::prepare_tls() {
+  if (tls_ != nullptr) return true;
+  if (authorities_ == nullptr) {
+    tls_fault_ = "whom to trust is not known";
+    return false;
+  }
+  auto made = tls::ClientContext::make({.server_name = url_.host,
+                                        .names = {},
+                                        .authorities = authorities_,
+                                        .certificate = nullptr,
+                                        .protocols = {"http/1.1"}});
+  if (!made.ok()) {
+    tls_fault_ = made.error().text;
+    return false;
+  }
+  tls_ = std::move(*made);
+  resumption_ = std::make_shared<tls::Resumption>();
+  return true;
+}
+
+}  // namespace edge::net::client
