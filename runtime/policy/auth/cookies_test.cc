@@ -8,8 +8,8 @@
 namespace edge::runtime::auth {
 namespace {
 
-using testing::Eq;
-using testing::Optional;
+using ::testing::Eq;
+using ::testing::Optional;
 using TestRequest = edge::runtime::testing::TestRequest;
 
 constexpr std::string_view kGet = "GET / HTTP/1.1\nHost: shop.example";

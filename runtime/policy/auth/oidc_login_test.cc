@@ -8,14 +8,14 @@
 namespace edge::runtime::auth {
 namespace {
 
-using testing::HasSubstr;
-using testing::Optional;
+using ::testing::HasSubstr;
+using ::testing::Optional;
 using TestRequest = edge::runtime::testing::TestRequest;
 
 constexpr std::string_view kSecret = "0123456789abcdef0123456789abcdef";
 constexpr std::int64_t kNow = 1'800'000'000;
 
-SessionKeys keys() { return *SessionKeys::derive(kSecret, {}); }
+SessionKeys keys() { return SessionKeys::derive(kSecret, {}).value(); }
 
 OwnCookies cookies_of(const TestRequest& request) { return OwnCookies(request.asked().head.fields); }
 
@@ -78,7 +78,7 @@ TEST(OidcLogin, OverTlsIsOfThisHostForSure) {
   const OidcLogin login = *begin_login("/", kNow);
   const std::string lines =
       *login_cookie_lines(own, "", login, cookies_of(TestRequest("GET / HTTP/1.1\nHost: a")), true);
-  EXPECT_THAT(lines, testing::StartsWith("Set-Cookie: __Host-edge_login_" + login.state.substr(0, 10)));
+  EXPECT_THAT(lines, ::testing::StartsWith("Set-Cookie: __Host-edge_login_" + login.state.substr(0, 10)));
   EXPECT_THAT(lines, HasSubstr("; Path=/;"));
   EXPECT_THAT(lines, HasSubstr("; Secure\r\n"));
   const TestRequest request = bringing(lines);
@@ -92,7 +92,7 @@ TEST(OidcLogin, GivesUpOlderOnes) {
   const std::string lines = *login_cookie_lines(keys(), "", *begin_login("/", kNow), cookies_of(request), false);
   EXPECT_THAT(lines, HasSubstr("edge_login_8=; Path=/; Max-Age=0"));
   EXPECT_THAT(lines, HasSubstr("edge_login_5=; Path=/; Max-Age=0"));
-  EXPECT_THAT(lines, testing::Not(HasSubstr("edge_login_4=;")));
+  EXPECT_THAT(lines, ::testing::Not(HasSubstr("edge_login_4=;")));
 }
 
 TEST(OidcLogin, ReadsOnlyWhatItWrites) {

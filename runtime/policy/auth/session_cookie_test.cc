@@ -12,9 +12,9 @@
 namespace edge::runtime::auth {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::Optional;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
 using TestRequest = edge::runtime::testing::TestRequest;
 
 const std::string kOld = "0123456789abcdef0123456789abcdef";
@@ -23,7 +23,7 @@ const std::string kNew = "fedcba9876543210fedcba9876543210";
 SessionKeys keys_of(std::string_view current, std::string_view previous = {}) {
   Result<SessionKeys> keys = SessionKeys::derive(current, previous);
   EXPECT_TRUE(keys.ok());
-  return *std::move(keys);
+  return std::move(*keys);
 }
 
 /// What a browser sends after these Set-Cookie lines.

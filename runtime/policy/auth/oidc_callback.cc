@@ -1,0 +1,255 @@
+// A code, or a refresh token, to a session: what the provider's token endpoint is needed for.
+#include <algorithm>
+#include <utility>
+
+#include "base/base64.h"
+#include "runtime/policy/auth/oidc.h"
+#include "runtime/policy/auth/stores.h"
+
+namespace edge::runtime::auth {
+namespace {
+
+/// Of one call to the provider; a login has three at most.
+constexpr net::Duration kCallTime = std::chrono::seconds(10);
+constexpr std::size_t kMaxUserInfo = std::size_t{64} << 10;
+constexpr std::size_t kMaxCode = 4096;
+constexpr std::size_t kMaxAccessToken = 4096;
+constexpr std::size_t kHostKeyBytes = 16;
+/// Of a refresh that says nothing of time.
+constexpr std::int64_t kUnknownLifetime = 300;
+
+/// The address of the answer has a code in it, which no other site is to see.
+constexpr std::string_view kPrivate = "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n";
+
+Verdict refuse(int status, std::string_view reason, std::string_view text, std::string_view fields = {}) {
+  return Verdict::deny({status, reason, text, std::string(fields).append(kPrivate)});
+}
+
+Verdict unreachable() { return Verdict::fail("provider-unreachable", "The identity provider cannot be reached."); }
+
+Verdict not_confirmed() { return refuse(403, "login-refused", "The identity provider has not confirmed the login."); }
+
+AlgorithmSet algorithms_of(const OidcProvider& provider) {
+  AlgorithmSet algorithms;
+  for (const std::string& name : provider.algorithms) {
+    if (const auto algorithm = algorithm_named(name)) algorithms.add(*algorithm);
+  }
+  return algorithms;
+}
+
+std::int64_t expiry(const TokenAnswer& answer, const std::optional<Token>& id, std::int64_t unix_now) {
+  std::int64_t expires = unix_now + answer.expires_in.value_or(id ? INT32_MAX : kUnknownLifetime);
+  if (!id) return expires;
+  if (const Json* const claim = id->claims.find("exp")) {
+    const double at = claim->number().value_or(0);
+    if (at < static_cast<double>(expires)) expires = static_cast<std::int64_t>(at);
+  }
+  return expires;
+}
+
+}  // namespace
+
+net::Task<Verdict> Oidc::come_back(const Asked& asked, Visit visit, const OwnCookies& cookies, Place place) const {
+  const net::http1::RequestHead& head = asked.head;
+  const AnswerParameters parameters(head.has_query ? head.query : std::string_view{});
+  if (head.method != net::http1::Method::kGet || !parameters.sound()) {
+    return refuse(400, "login-malformed", "This is no answer of an identity provider.");
+  }
+  visit.login = find_login(keys_, binding_, parameters.value("state"), cookies, visit.secure, place.unix_now);
+  if (!visit.login) {
+    // Begun in another browser, by somebody else, long ago, or finished already.
+    return refuse(400, "login-unknown",
+                  "This login was not begun here, or too long ago. Go to the site and try again.");
+  }
+  visit.login_lines = end_login_line(visit.login->state, visit.secure);
+  if (!parameters.value("error").empty()) {
+    return refuse(403, "login-refused", "The identity provider has refused the login.", visit.login_lines);
+  }
+  const std::string_view code = parameters.value("code");
+  if (code.empty() || code.size() > kMaxCode) {
+    return refuse(400, "login-malformed", "This is no answer of an identity provider.", visit.login_lines);
+  }
+  return finish_login(std::move(visit), {std::string(code), std::string(parameters.value("iss"))}, place);
+}
+
+net::Task<Verdict> Oidc::finish_login(Visit visit, Answer answer, Place place) const {
+  const ProviderNow now = co_await find_provider(place);
+  if (!now) co_return unreachable();
+  // A code of another provider would be handed to this one (mix-up, RFC 9207 §2.4).
+  const bool says = !answer.issuer.empty();
+  if (says ? answer.issuer != issuer_ : now.provider->issuer_in_answers) {
+    co_return refuse(400, "login-mixed-up", "The answer is of another identity provider.", visit.login_lines);
+  }
+  const std::string uri = redirect_uri(visit);
+  Proof proof =
+      co_await redeem(now, code_request(client_, now.provider->authentication, answer.code, visit.login->verifier, uri),
+                      {.nonce = visit.login->nonce, .subject = {}}, place);
+  if (!proof.identity) {
+    proof.refusal.answer.fields += visit.login_lines;
+    co_return std::move(proof.refusal);
+  }
+  proof.identity->ends = place.unix_now + kSessionTime;
+  co_return welcome(visit, proof);
+}
+
+// The session in its cookies, and the way to where the user was going. A session that was there before is replaced, and
+// so is the key that bound it to this host.
+Verdict Oidc::welcome(const Visit& visit, const Proof& proof) const {
+  const std::optional<std::string> random = random_bytes(kHostKeyBytes);
+  if (!random) return Verdict::fail("no-random-bytes", "No login can be finished.");
+  const std::string host_key = visit.secure ? to_base64url(*random) : std::string();
+  const std::optional<std::string> text = seal_session(keys_, binding(host_key), *proof.identity, proof.tokens);
+  if (!text) {
+    return Verdict::fail("session-too-large", "The identity provider says more of the user than cookies can hold.");
+  }
+  std::string fields = "Location: " + visit.origin + visit.login->target + "\r\n";
+  fields += session_cookie_lines(*text, visit.cookies_seen, visit.secure);
+  if (visit.secure) fields += set_cookie_line(kHostKeyCookie, host_key, {.secure = true});
+  fields.append(visit.login_lines).append(kPrivate);
+  return Verdict::deny({302, "logged-in", "You are logged in.", std::move(fields)}, Outcome::kRedirected);
+}
+
+net::Task<Verdict> Oidc::refresh(Visit visit, OidcIdentity before, OidcTokens tokens, Place place) const {
+  OidcStore& store = place.stores.oidc;
+  const Digest id = store.digests.of({binding_, tokens.refresh});
+  const OidcRefreshes::Joined joined = store.refreshes.join(id, place.unix_now);
+  if (joined.leads) {
+    RefreshedSession session = co_await ask_anew(visit.bound_to, std::move(before), std::move(tokens), place);
+    store.refreshes.end(id, joined, std::move(session), place.unix_now);
+  } else {
+    co_await OidcRefreshes::wait(joined.flight, place, place.loop.now() + 2 * kCallTime);
+  }
+  const std::shared_ptr<const RefreshedSession> session = joined.flight->result();
+  if (session == nullptr || session->text.empty() || place.unix_now >= session->identity.expires) {
+    // As if there had never been one (specification, "OIDC", 5).
+    Verdict verdict = co_await begin(std::move(visit), place);
+    co_return verdict;
+  }
+  Verdict verdict = pass(session->identity, visit.other_cookies);
+  // Who may not pass needs the new tokens too: the old ones are used up.
+  std::string& fields = verdict.passed() ? verdict.response_fields : verdict.answer.fields;
+  fields += session_cookie_lines(session->text, visit.cookies_seen, visit.secure);
+  co_return verdict;
+}
+
+net::Task<RefreshedSession> Oidc::ask_anew(std::string bound_to, OidcIdentity before, OidcTokens tokens,
+                                           Place place) const {
+  const ProviderNow now = co_await find_provider(place);
+  if (!now) co_return RefreshedSession{};
+  Proof proof = co_await redeem(now, refresh_request(client_, now.provider->authentication, tokens.refresh),
+                                {.nonce = {}, .subject = std::string(before.claim("sub"))}, place);
+  if (!proof.identity) co_return RefreshedSession{};
+  OidcIdentity& identity = *proof.identity;
+  if (identity.claim("sub").empty()) {
+    // Neither an id token nor anybody to ask: what was said at the login goes on, but for the access token.
+    for (ClaimText& claim : before.claims) {
+      if (identity.claim(claim.name).empty()) identity.claims.push_back(std::move(claim));
+    }
+    if (identity.roles.empty()) identity.roles = std::move(before.roles);
+    if (identity.groups.empty()) identity.groups = std::move(before.groups);
+  }
+  identity.ends = before.ends;
+  identity.expires = std::min(identity.expires, identity.ends);
+  if (proof.tokens.refresh.empty()) proof.tokens.refresh = std::move(tokens.refresh);
+  if (proof.tokens.id.empty()) proof.tokens.id = std::move(tokens.id);
+  std::optional<std::string> text = seal_session(keys_, bound_to, identity, proof.tokens);
+  co_return RefreshedSession{text ? *std::move(text) : std::string(), std::move(identity)};
+}
+
+net::Task<Oidc::Proof> Oidc::redeem(ProviderNow provider, TokenRequest request, Expected expected, Place place) const {
+  const net::client::Answer answer = co_await place.client.call(place.waiter, {.url = provider.provider->token_endpoint,
+                                                                               .method = "POST",
+                                                                               .fields = request.fields,
+                                                                               .body = request.body,
+                                                                               .until = place.loop.now() + kCallTime,
+                                                                               .max_body = kMaxTokenAnswer,
+                                                                               .authorities = trusted_});
+  Proof proof;
+  if (!answer.ok() || answer.status >= 500) {
+    proof.refusal = unreachable();
+    co_return proof;
+  }
+  proof.refusal = not_confirmed();
+  if (answer.status != 200) co_return proof;
+  Result<TokenAnswer> tokens = read_token_answer(answer.body);
+  // A login without an id token is none; a refresh may do without (Core §12.2).
+  if (!tokens.ok() || (tokens->id.empty() && expected.subject.empty())) co_return proof;
+  proof = co_await examine(std::move(provider), std::move(*tokens), std::move(expected), place);
+  co_return proof;
+}
+
+net::Task<Oidc::Proof> Oidc::examine(ProviderNow provider, TokenAnswer answer, Expected expected, Place place) const {
+  IdTokenRules rules{.issuer = issuer_,
+                     .client_id = client_.id,
+                     .nonce = expected.nonce,
+                     .subject = expected.subject,
+                     .access_token = answer.access,
+                     .algorithms = algorithms_of(*provider.provider)};
+  Proof proof;
+  proof.refusal = not_confirmed();
+  KeysNow keys = provider.keys->keys(place.loop.now());
+  if (keys.keys == nullptr) {
+    keys = co_await provider.keys->renewed(place.loop, place.waiter);
+  }
+  if (keys.keys == nullptr) {
+    proof.refusal = unreachable();
+    co_return proof;
+  }
+  OidcIdentity identity;
+  std::optional<Token> id;
+  if (!answer.id.empty()) {
+    std::variant<Token, IdTokenFault> verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
+    const IdTokenFault* const fault = std::get_if<IdTokenFault>(&verified);
+    if (fault != nullptr && fault->fault == TokenFault::kUnknownKey) {
+      keys = co_await provider.keys->renewed(place.loop, place.waiter);
+      if (keys.keys == nullptr) co_return proof;
+      verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
+    }
+    if (std::holds_alternative<IdTokenFault>(verified)) co_return proof;
+    id = std::get<Token>(std::move(verified));
+    add_claims(id->claims, client_.id, identity);
+    expected.subject = id->claims.text_of("sub").value_or("");
+  }
+  co_await complete(*provider.provider, answer, expected.subject, identity, place);
+  rules.subject = expected.subject;
+  if (const auto claims = readable_access_token(answer.access, *keys.keys, rules, place.unix_now)) {
+    add_memberships(*claims, client_.id, identity);
+  }
+  if (keeps_access_token_ && answer.access.size() <= kMaxAccessToken) {
+    identity.claims.push_back({std::string(kAccessTokenClaim), answer.access});
+  }
+  identity.expires = expiry(answer, id, place.unix_now);
+  proof.identity = std::move(identity);
+  proof.tokens = {.refresh = std::move(answer.refresh), .id = std::move(answer.id)};
+  co_return proof;
+}
+
+// Asks for what the id token does not say (Core §5.3): providers that follow Core §5.4 say in it only that it is
+// somebody. What cannot be had is missing, and that lets nobody in.
+net::Task<void> Oidc::complete(const OidcProvider& provider, const TokenAnswer& answer, std::string_view subject,
+                               OidcIdentity& identity, Place place) const {
+  if (!provider.userinfo_endpoint || !lacks_something(identity)) co_return;
+  const std::string fields = "Accept: application/json\r\nAuthorization: Bearer " + answer.access + "\r\n";
+  const net::client::Answer info = co_await place.client.call(place.waiter, {.url = *provider.userinfo_endpoint,
+                                                                             .fields = fields,
+                                                                             .until = place.loop.now() + kCallTime,
+                                                                             .max_body = kMaxUserInfo,
+                                                                             .authorities = trusted_});
+  if (!info.ok() || info.status != 200) co_return;
+  const Result<Json> claims = read_json(info.body, {.bytes = kMaxUserInfo, .depth = 8});
+  // Of another subject: tokens were swapped (§5.3.2).
+  if (claims.ok() && claims->text_of("sub") == subject) add_claims(*claims, client_.id, identity);
+}
+
+bool Oidc::lacks_something(const OidcIdentity& identity) const {
+  using Source = ForwardedClaim::Source;
+  const bool lacks_membership = (!requirements_.roles.empty() && identity.roles.empty()) ||
+                                (!requirements_.groups.empty() && identity.groups.empty());
+  return lacks_membership || std::ranges::any_of(forwarded_, [&](const ForwardedClaim& one) {
+           return (one.source == Source::kClaim && identity.claim(one.claim).empty()) ||
+                  (one.source == Source::kRoles && identity.roles.empty()) ||
+                  (one.source == Source::kGroups && identity.groups.empty());
+         });
+}
+
+}  // namespace edge::runtime::auth
