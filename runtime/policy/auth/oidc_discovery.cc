@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ip.h"
 #include "runtime/policy/auth/json.h"
 
 namespace edge::runtime::auth {
@@ -19,7 +20,10 @@ constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "PS256", 
 constexpr std::string_view kUsualAlgorithm = "RS256";
 
 bool on_this_machine(const Url& url) {
-  return url.host == "localhost" || url.host == "::1" || url.host.starts_with("127.");
+  // RFC 6761 §6.3; what only begins like an address may be anybody's name.
+  if (url.host == "localhost") return true;
+  const std::optional<IpAddress> address = parse_ip(url.host);
+  return address && (*address == parse_ip("::1") || (address->is_v4() && address->bytes[12] == 127));
 }
 
 Error fault(std::string text) { return {ErrorCode::kFailedPrecondition, std::move(text)}; }
