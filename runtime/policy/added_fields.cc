@@ -39,6 +39,12 @@ void AddedFields::allow_origin(std::string_view origin) {
   origin_line_.append(origin).append("\r\n");
 }
 
+void AddedFields::append(std::string_view lines) {
+  if (lines.empty()) return;
+  if (own_lines_ == nullptr) own_lines_ = std::make_unique<std::string>();
+  own_lines_->append(lines);
+}
+
 bool AddedFields::replaces(std::string_view name) const {
   if (cors_ && name.size() > kCorsPrefix.size() && same_name(name.substr(0, kCorsPrefix.size()), kCorsPrefix)) {
     return true;
@@ -53,6 +59,7 @@ bool AddedFields::replaces(std::string_view name) const {
 
 void AddedFields::write(net::http1::HeadWriter& out, const program::FieldEdits* edits) const {
   const bool edited = edits != nullptr && !edits->none();
+  if (own_lines_ != nullptr) out.lines(*own_lines_);
   if (!origin_line_.empty() && !(edited && edits->names(kAllowOrigin))) out.lines(origin_line_);
   for (std::size_t i = 0; i < count_; ++i) {
     if (!edited) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,7 @@ class FieldBlock {
 /// What one exchange adds. Points to blocks of its program's policies, which the exchange keeps alive.
 class AddedFields {
  public:
-  bool none() const { return count_ == 0 && !cors_; }
+  bool none() const { return count_ == 0 && !cors_ && own_lines_ == nullptr; }
   void add(const FieldBlock& block) {
     if (count_ < blocks_.size()) blocks_[count_++] = &block;
   }
@@ -47,6 +48,9 @@ class AddedFields {
   void take_over_cors() { cors_ = true; }
   /// The one line that cannot be composed before: an origin that a pattern allows.
   void allow_origin(std::string_view origin);
+
+  /// Whole lines that are this exchange's alone, beside whatever else there is: cookies.
+  void append(std::string_view lines);
 
   /// Whether a field of the backend's must go.
   bool replaces(std::string_view name) const;
@@ -59,6 +63,7 @@ class AddedFields {
   std::uint8_t count_ = 0;
   bool cors_ = false;
   std::string origin_line_;
+  std::unique_ptr<std::string> own_lines_;
 };
 
 }  // namespace edge::runtime

@@ -11,6 +11,8 @@
 
 namespace edge::runtime {
 
+class RequestEdits;
+
 struct Asked {
   const net::http1::RequestHead& head;
   std::string_view host;  ///< canonical
@@ -20,6 +22,9 @@ struct Asked {
   /// The client's connection, or the trusted proxy's with it, is encrypted.
   bool secure = false;
   net::Time now;
+  std::string_view request_id{};
+  /// What the policies before said of the request's fields; null: nothing.
+  const RequestEdits* edits = nullptr;
 };
 
 /// As a Reply of the session, of which this room knows nothing.
@@ -28,6 +33,8 @@ struct PolicyAnswer {
   std::string_view reason;
   std::string_view text;
   std::string fields;  ///< whole lines
+  /// In place of the text, as it is; its Content-Type stands in `fields`.
+  std::string body{};
 };
 
 }  // namespace edge::runtime

@@ -13,6 +13,15 @@ namespace edge::runtime {
 using program::PolicyRecord;
 using program::PolicyType;
 
+namespace {
+
+constexpr bool authenticates(PolicyType type) {
+  return type == PolicyType::kBasicAuth || type == PolicyType::kJwt || type == PolicyType::kOidc ||
+         type == PolicyType::kForwardAuth;
+}
+
+}  // namespace
+
 struct Policies::Settings {
   /// One an entry of the section's arrays.
   std::vector<RateLimit> rate_limits;
@@ -66,11 +75,15 @@ Policies::Policies(const LoadedProgram& program) : chains_(1), hosts_(program.ho
 
 Policies::~Policies() = default;
 
-std::vector<PolicyStep> Policies::resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const {
-  std::vector<PolicyStep> chain;
+PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const {
+  PolicyChain chain;
   for (const std::uint64_t id : ids) {
     const PolicyRecord* const policy = program::find_policy(program.policies_section(), id);
-    // Without settings, or of a type that is not served: the compiler has denied the traffic where it protects.
+    if (policy != nullptr && authenticates(policy->type)) {
+      chain.authentication.push_back({policy->type, policy->settings});
+      continue;
+    }
+    // Without settings: the compiler has denied the traffic where it protects.
     if (policy == nullptr || policy->settings == program::kNone) continue;
     PolicyStep step{.type = policy->type};
     switch (policy->type) {
@@ -90,22 +103,22 @@ std::vector<PolicyStep> Policies::resolve(const LoadedProgram& program, std::spa
       case PolicyType::kForwardAuth:
         continue;
     }
-    chain.push_back(step);
+    chain.steps.push_back(step);
   }
   return chain;
 }
 
-bool answers_preflight(std::span<const PolicyStep> chain) {
-  return std::ranges::any_of(chain, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
+bool answers_preflight(const PolicyChain& chain) {
+  return std::ranges::any_of(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
 }
 
-std::optional<PolicyAnswer> pass(std::span<const PolicyStep> chain, const Asked& asked, RateLimitTable& table,
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const Asked& asked, RateLimitTable& table,
                                  AddedFields& added) {
-  for (const PolicyStep& step : chain) {
+  for (const PolicyStep& step : chain.steps) {
     if (step.cors != nullptr) step.cors->decorate(asked, added);
     if (step.security_headers != nullptr) step.security_headers->decorate(asked, added);
   }
-  for (const PolicyStep& step : chain) {
+  for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
     if (step.rate_limit != nullptr) answer = step.rate_limit->pass(asked, table);
     if (step.cors != nullptr) answer = step.cors->pass(asked);

@@ -29,6 +29,20 @@ struct PolicyStep {
   const SecurityHeaders* security_headers = nullptr;
 };
 
+/// An authentication policy that a request passes: it may have to wait, and is asked apart (auth/authentication.h).
+struct AuthStep {
+  program::PolicyType type = program::PolicyType::kUnknown;
+  /// Index into the section's array of the type; kNone: it cannot be enforced.
+  std::uint32_t settings = program::kNone;
+};
+
+/// What the requests of some traffic pass, in the order of rule D4.
+struct PolicyChain {
+  std::vector<PolicyStep> steps;
+  std::vector<AuthStep> authentication;
+  bool empty() const { return steps.empty() && authentication.empty(); }
+};
+
 /// The policies of one program, which must live as long. Immutable, and shared by all threads.
 class Policies {
  public:
@@ -38,19 +52,19 @@ class Policies {
   Policies& operator=(const Policies&) = delete;
 
   /// Empty for most.
-  std::span<const PolicyStep> chain(const LoadedHost& host, const program::TrafficRecord& traffic) const {
-    if (chain_of_traffic_.empty()) return {};
+  const PolicyChain& chain(const LoadedHost& host, const program::TrafficRecord& traffic) const {
+    if (chain_of_traffic_.empty()) return chains_.front();
     const std::uint32_t first = first_traffic_[static_cast<std::size_t>(&host - hosts_)];
     return chains_[chain_of_traffic_[first + static_cast<std::size_t>(&traffic - host.traffics)]];
   }
 
  private:
   struct Settings;
-  std::vector<PolicyStep> resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const;
+  PolicyChain resolve(const LoadedProgram& program, std::span<const std::uint64_t> ids) const;
 
   std::unique_ptr<Settings> settings_;
   /// One for each list of policies that some traffic names; the first is empty.
-  std::vector<std::vector<PolicyStep>> chains_;
+  std::vector<PolicyChain> chains_;
   /// One an entry of every host's traffics; empty when no traffic names a policy.
   std::vector<std::uint32_t> chain_of_traffic_;
   /// Where the entries of a host begin; hosts in the order of the program's.
@@ -58,11 +72,12 @@ class Policies {
   const LoadedHost* hosts_;
 };
 
-bool answers_preflight(std::span<const PolicyStep> chain);
+bool answers_preflight(const PolicyChain& chain);
 
-/// An answer in place of the backend's, or nullopt: the request passes. Either way `added` then holds what the response
-/// gets: a page of another origin may read a refusal too.
-std::optional<PolicyAnswer> pass(std::span<const PolicyStep> chain, const Asked& asked, RateLimitTable& table,
+/// An answer in place of the backend's, or nullopt: the request passes, but for authentication. Either way `added` then
+/// holds what the response gets: a page of another origin may read a refusal too. A preflight is answered here, before
+/// anybody is asked who he is: browsers send no credentials with one (Fetch §3.2.2).
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const Asked& asked, RateLimitTable& table,
                                  AddedFields& added);
 
 }  // namespace edge::runtime

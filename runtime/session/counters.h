@@ -4,9 +4,17 @@
 #include <array>
 
 #include "net/counter.h"
+#include "program/format_policies.h"
+#include "runtime/policy/auth/verdict.h"
 #include "runtime/shape/cache/counts.h"
 
 namespace edge::runtime {
+
+/// BasicAuth, JWT, OIDC, ForwardAuth, in the order of their numbers.
+inline constexpr std::size_t kAuthTypes = 4;
+constexpr std::size_t auth_index(program::PolicyType type) {
+  return static_cast<std::size_t>(type) - static_cast<std::size_t>(program::PolicyType::kBasicAuth);
+}
 
 struct Counters {
   net::Counter accepted;
@@ -31,6 +39,8 @@ struct Counters {
   net::Counter mirrors_active;
   net::Counter mirrors_dropped;
   cache::Counts cache;
+  /// By type (the first is BasicAuth's), and by how it ended.
+  std::array<std::array<net::Counter, auth::kOutcomes>, kAuthTypes> authentication;
 };
 
 }  // namespace edge::runtime

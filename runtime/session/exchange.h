@@ -3,15 +3,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "net/buffer.h"
 #include "net/clock.h"
 #include "net/http1/head.h"
 #include "program/format.h"
 #include "runtime/match/load.h"
+#include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/policies.h"
+#include "runtime/policy/request_edits.h"
 #include "runtime/session/entrance.h"
 #include "runtime/session/reply.h"
 #include "runtime/session/request_id.h"
@@ -27,6 +31,7 @@ namespace edge::runtime {
 struct ThreadProgram {
   std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<const Policies> policies;
+  std::shared_ptr<const auth::Authentication> authentication;
   std::shared_ptr<const TlsStore> tls;
   std::vector<std::shared_ptr<BackendPool>> pools;
   /// By listening slot: index of the BindRecord, kNone where this program listens no more.
@@ -66,6 +71,14 @@ class ProgramPin {
   ThreadProgram* program_ = nullptr;
 };
 
+/// What authentication needs, and leaves behind.
+struct Identity {
+  std::span<const AuthStep> steps;
+  /// The request's head, kept over a wait: what is parsed of it lies here then.
+  net::Buffer head;
+  RequestEdits edits;
+};
+
 struct Exchange {
   ProgramPin program;
   const LoadedListener* listener = nullptr;
@@ -92,6 +105,8 @@ struct Exchange {
   RequestId id;
   /// What policies give to the response.
   AddedFields added;
+  /// Null where the rule asks nobody who he is.
+  std::unique_ptr<Identity> identity;
   Shaping shaping;
   /// Null where the gateway has no cache.
   std::unique_ptr<cache::Transaction> cache;

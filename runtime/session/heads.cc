@@ -146,7 +146,9 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   const HeadFields& fields = from.head.fields;
   out.request_line(from.head.method_text, from.path, from.head.has_query, from.head.query);
 
-  std::uint64_t skipped = bit(KnownField::kXForwardedFor) | bit(KnownField::kXRequestId);
+  // A client's certificate is told by who had its handshake, which are we: whatever was said of one before is not so.
+  std::uint64_t skipped =
+      bit(KnownField::kXForwardedFor) | bit(KnownField::kXRequestId) | bit(KnownField::kXForwardedClientCert);
   // The absolute form's authority stands for the Host field (RFC 9112 §3.2.2).
   const bool own_host = !from.host.empty() || from.head.form == net::http1::TargetForm::kAbsolute;
   if (own_host) {
@@ -162,7 +164,12 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     skipped |= bit(KnownField::kXForwardedProto) | bit(KnownField::kXForwardedHost) | bit(KnownField::kXForwardedPort) |
                bit(KnownField::kForwarded) | bit(KnownField::kXRealIp);
   }
-  copy_fields(fields, skipped, from.edits, nullptr, out);
+  if (from.identity == nullptr) [[likely]] {
+    copy_fields(fields, skipped, from.edits, nullptr, out);
+  } else {
+    const auto drops = [&](std::string_view name) { return from.edits.drops(name) || from.identity->drops(name); };
+    copy_fields_but(fields, skipped, true, drops, out);
+  }
 
   const bool edited = !from.edits.none();
   if (!edited || !from.edits.names("x-forwarded-for")) write_forwarded_for(from, out);
@@ -177,6 +184,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
   if (chunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (from.websocket) out.lines(kSwitch);
+  if (from.identity != nullptr) from.identity->write(out, from.edits);
   from.edits.write(out);
   if (!from.unframed) out.finish();
 }

@@ -9,6 +9,7 @@
 #include "net/http1/write.h"
 #include "program/filters.h"
 #include "runtime/policy/added_fields.h"
+#include "runtime/policy/request_edits.h"
 
 namespace edge::runtime {
 
@@ -33,6 +34,8 @@ struct ForwardedHead {
   bool unframed = false;
   /// The client asks to speak WebSocket, and may.
   bool websocket = false;
+  /// What authentication says of the client; null: nothing.
+  const RequestEdits* identity = nullptr;
 };
 void write_request_head(const ForwardedHead& from, net::http1::HeadWriter& out);
 /// Ends a head that was written unframed. No length: the body goes in chunks.

@@ -77,8 +77,11 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
   const bool bodiless = reply.status == 204 || grpc;
   // Texts are ours, of plain ASCII without quotes: nothing in them needs escaping.
   std::string body;
-  const bool problem = context.form == ReplyForm::kProblem;
-  if (problem) {
+  const bool own = !reply.body.empty();
+  const bool problem = context.form == ReplyForm::kProblem && !own;
+  if (own) {
+    body = reply.body;
+  } else if (problem) {
     body = R"({"type":"about:blank","title":")" + std::string(phrase) + R"(","status":)" +
            std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + R"(","reason":")" +
            std::string(reply.reason) + "\"}\n";
@@ -92,7 +95,7 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
     out.field("Date", context.date);
   }
   if (!bodiless) {
-    out.field("Content-Type", problem ? kProblemType : "text/plain; charset=utf-8");
+    if (!own) out.field("Content-Type", problem ? kProblemType : "text/plain; charset=utf-8");
     out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
   }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));

@@ -22,6 +22,8 @@ struct Reply {
   bool close = false;
   /// Further field lines, whole.
   std::string fields{};
+  /// In place of the text, as it is; its Content-Type stands in `fields`.
+  std::string body{};
 };
 
 /// As what an answer is understood.

@@ -1,8 +1,8 @@
 // The main path, top to bottom:
 //
-//   head read -> scheme redirect -> decide (none: 404) -> policies (denied: 503) -> size limit: 413 -> redirect
-//   -> backend (none: 500) -> request held -> cache -> forward (pool, retry, deadline) -> response held, compressed ->
-//   send -> count
+//   head read -> scheme redirect -> decide (none: 404) -> policies (denied: 503) -> authentication (401, 403) ->
+//   size limit: 413 -> redirect -> backend (none: 500) -> request held -> cache -> forward (pool, retry, deadline) ->
+//   response held, compressed -> send -> count
 #include <optional>
 #include <string>
 
@@ -54,7 +54,11 @@ net::Time deadline_of(const program::TrafficRecord& traffic, const BackendPool& 
 
 net::Task<Session::Next> Session::serve() {
   Exchange exchange;
-  const std::optional<Reply> reply = admit(exchange);
+  Arrival arrival;
+  std::optional<Reply> reply = admit(exchange, arrival);
+  if (exchange.identity != nullptr && !reply) [[unlikely]] {
+    reply = co_await authenticate(exchange, arrival);
+  }
   if (reply) co_return answer(*reply, exchange, BodyState::kUnread);
   if (exchange.shaping.request != nullptr) {
     Outcome held;
@@ -88,8 +92,9 @@ Session::Next Session::conclude(const Outcome& outcome, const Exchange& exchange
   return answer(failed, exchange, outcome.body);
 }
 
-// What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5, D9.
-std::optional<Reply> Session::admit(Exchange& exchange) {
+// What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5, D9. Where the rule has the client
+// authenticated, `authenticate` goes on.
+std::optional<Reply> Session::admit(Exchange& exchange, Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
   ++requests_;
   worker_.counters().requests.add();
@@ -101,7 +106,6 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   exchange.reply_form = reply_form(head.fields);
   exchange.program = worker_.pin();
 
-  Arrival arrival;
   if (std::optional<Reply> reply = place(exchange, arrival)) return reply;
   if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
     if (std::optional<Reply> reply = to_scheme(exchange, arrival)) return reply;
@@ -113,11 +117,12 @@ std::optional<Reply> Session::admit(Exchange& exchange) {
   exchange.action = decision->action;
   exchange.traffic = &decision->traffic();
   if (std::optional<Reply> reply = pass_policies(exchange, arrival)) return reply;
+  if (exchange.identity != nullptr) return std::nullopt;
   return treat(exchange, arrival);
 }
 
-// Host, path and client in the form that everything after this compares.
-std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
+// Host and path in the form that everything after this compares.
+std::optional<Reply> Session::locate(Arrival& arrival) {
   Scratch& scratch = worker_.scratch();
   const RequestHead& head = scratch.request;
   if (!head.host.empty()) {
@@ -131,6 +136,13 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
     if (!normal) return bad_request("bad-path", "The path is malformed, or climbs above its root.");
     arrival.path = *normal;
   }
+  return std::nullopt;
+}
+
+// Where a request has come from, and to.
+std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
+  const RequestHead& head = worker_.scratch().request;
+  if (std::optional<Reply> reply = locate(arrival)) return reply;
   arrival.bind = exchange.program->bind_of_slot[connection_.slot];
   if (arrival.bind == program::kNone) return no_route();
 
@@ -192,12 +204,18 @@ std::optional<Reply> Session::pass_policies(Exchange& exchange, const Arrival& a
   if ((exchange.traffic->flags & program::kDenied) != 0) {
     return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
   }
-  const auto chain = exchange.program->policies->chain(*exchange.host, *exchange.traffic);
+  const PolicyChain& chain = exchange.program->policies->chain(*exchange.host, *exchange.traffic);
   if (chain.empty()) return std::nullopt;
   const Asked asked{worker_.scratch().request, arrival.host, arrival.path, arrival.source, arrival.secure,
                     worker_.loop().now()};
   auto answer = pass(chain, asked, worker_.rate_limits(), exchange.added);
-  if (!answer) return std::nullopt;
+  if (!answer) {
+    if (!chain.authentication.empty()) {
+      exchange.identity = std::make_unique<Identity>();
+      exchange.identity->steps = chain.authentication;
+    }
+    return std::nullopt;
+  }
   return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
 }
 
@@ -233,9 +251,7 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   if (exchange.program->announces) [[unlikely]] {
     exchange.header = header_for(exchange.pool->settings(), connection_);
   }
-  // Of what a backend of HTTP/2 switches to nothing could be said in HTTP/1.1.
-  exchange.websocket = head.upgrade && asks_for_websocket(head) &&
-                       exchange.pool->settings().protocol == program::BackendProtocol::kHttp1;
+  exchange.websocket = head.upgrade && asks_for_websocket(head);
   exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
   if (exchange.reply_form == ReplyForm::kGrpc) {
     if (const auto timeout = grpc_timeout(head.fields)) {
@@ -250,10 +266,10 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
-  write_request_head(
-      {head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
-       connection_.http, exchange.id.text(), edits, exchange.shaping.request != nullptr, exchange.websocket},
-      out);
+  write_request_head({head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
+                      connection_.http, exchange.id.text(), edits, exchange.shaping.request != nullptr,
+                      exchange.websocket, exchange.identity == nullptr ? nullptr : &exchange.identity->edits},
+                     out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());
   if (exchange.listener->cache != nullptr) {

@@ -60,6 +60,7 @@ struct Server::Impl {
   std::shared_ptr<net::tls::TicketKeys> tickets = std::make_shared<net::tls::TicketKeys>();
   std::shared_ptr<const Policies> policies;
   std::shared_ptr<const TlsStore> tls;
+  std::shared_ptr<const auth::Authentication> authentication;
   /// Of the process before us, until the first program.
   std::vector<ListeningSockets> adopted;
   bool draining = false;
@@ -116,6 +117,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   impl->shared.options = options;
   impl->shared.spools.emplace(options.buffer_directory,
                               SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
+  impl->shared.authentication.emplace(options.call_authorities);
   impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {
     impl->workers.push_back(std::make_unique<Worker>(impl->shared));
@@ -158,11 +160,12 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
 
   const auto policies = std::make_shared<const Policies>(*program);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
+  const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
   impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
-    worker.take(program, policies, tls, bind_of_slot);
+    worker.take(program, policies, tls, authentication, bind_of_slot);
     for (Impl::Opening& opening : openings) {
       for (std::size_t i = index; i < opening.sockets.size(); i += impl.workers.size()) {
         worker.listen(opening.slot, std::move(opening.sockets[i]));
@@ -181,6 +184,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   impl.program = std::move(program);
   impl.policies = policies;
   impl.tls = tls;
+  impl.authentication = authentication;
   return {};
 }
 
@@ -189,18 +193,25 @@ void Server::set_secrets(const program::SecretSet& secrets) {
   impl.secrets = std::make_shared<const program::SecretSet>(secrets);
   if (impl.program == nullptr) return;
   const auto tls = TlsStore::make(*impl.program, secrets, impl.tickets, impl.tls.get());
+  const auto authentication = auth::Authentication::make(*impl.program, secrets, *impl.shared.authentication);
   impl.shared.backends.configure(impl.program->backends(), impl.program->backends_section(), tls->backends());
   std::vector<std::uint32_t> bind_of_slot;
   for (const Slot& slot : impl.slots) bind_of_slot.push_back(slot.bind);
-  impl.on_every_worker(
-      [&](std::size_t, Worker& worker) { worker.take(impl.program, impl.policies, tls, bind_of_slot); });
+  impl.on_every_worker([&](std::size_t, Worker& worker) {
+    worker.take(impl.program, impl.policies, tls, authentication, bind_of_slot);
+  });
   const std::lock_guard lock(impl.mutex);
   impl.tls = tls;
+  impl.authentication = authentication;
 }
 
 std::vector<std::string> Server::secret_faults() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->tls == nullptr ? std::vector<std::string>() : impl_->tls->faults();
+  if (impl_->tls == nullptr) return {};
+  std::vector<std::string> faults = impl_->tls->faults();
+  const std::vector<std::string>& others = impl_->authentication->faults();
+  faults.insert(faults.end(), others.begin(), others.end());
+  return faults;
 }
 
 void Server::set_endpoints(const program::EndpointSet& endpoints) {
@@ -263,6 +274,11 @@ ServerStats Server::stats() const {
     sum.tunnel_bytes_up += counters.tunnel_bytes_up.value();
     sum.tunnel_bytes_down += counters.tunnel_bytes_down.value();
     sum.cache.add(counters.cache);
+    for (std::size_t type = 0; type < kAuthTypes; ++type) {
+      for (std::size_t outcome = 0; outcome < auth::kOutcomes; ++outcome) {
+        sum.authentication[type][outcome] += counters.authentication[type][outcome].value();
+      }
+    }
   }
   sum.buffer_memory_used = impl_->shared.spools->memory_used();
   sum.buffer_files_used = impl_->shared.spools->files_used();

@@ -1,6 +1,7 @@
 // The data plane as its owner sees it: threads that listen where a program says and serve by it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/clock.h"
 #include "net/socket.h"
 #include "program/endpoints.h"
 #include "program/secrets.h"
@@ -31,11 +33,17 @@ struct ServerOptions {
   std::size_t buffer_memory = std::size_t{256} << 20;
   std::size_t buffer_files = std::size_t{4} << 30;
   std::string buffer_directory;
+  /// PEM of further authorities whom the proxy's own calls believe (authorization services, identity providers), beside
+  /// those of the system.
+  std::string call_authorities;
   std::chrono::nanoseconds head_timeout = std::chrono::seconds(10);
   std::chrono::nanoseconds keep_alive_timeout = std::chrono::seconds(75);
   std::chrono::nanoseconds upstream_idle_timeout = std::chrono::seconds(60);
   /// Replaces every bind's port (0: chosen by the system, see `addresses`); for tests. Unset: as the program says.
   bool ephemeral_ports = false;
+  /// Of the threads that serve, and read by them; null: the steady clock. For tests: with another one no time passes
+  /// unnoticed, and what is due is done when something else happens.
+  const net::Clock* clock = nullptr;
 };
 
 /// Sums over the threads, each counted without a lock.
@@ -61,6 +69,8 @@ struct ServerStats {
   std::uint64_t tunnel_bytes_up = 0;
   std::uint64_t tunnel_bytes_down = 0;
   cache::Totals cache;
+  /// By type (BasicAuth, JWT, OIDC, ForwardAuth), and by how it ended (passed, denied, redirected, failed).
+  std::array<std::array<std::uint64_t, 4>, 4> authentication{};
 };
 
 struct BoundAddress {

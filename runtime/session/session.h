@@ -80,7 +80,8 @@ class Session final : public ClientSession {
 
   // serve.cc: the request
   net::Task<Next> serve();
-  std::optional<Reply> admit(Exchange& exchange);
+  std::optional<Reply> admit(Exchange& exchange, Arrival& arrival);
+  std::optional<Reply> locate(Arrival& arrival);
   std::optional<Reply> place(Exchange& exchange, Arrival& arrival);
   std::optional<Reply> to_scheme(const Exchange& exchange, const Arrival& arrival);
   std::optional<Decision> choose(const Exchange& exchange, const Arrival& arrival);
@@ -88,6 +89,11 @@ class Session final : public ClientSession {
   std::optional<Reply> treat(Exchange& exchange, const Arrival& arrival);
 
   Next conclude(const Outcome& outcome, const Exchange& exchange);
+
+  // authenticate.cc: the policies that may have to wait
+  net::Task<std::optional<Reply>> authenticate(Exchange& exchange, Arrival& arrival);
+  void keep_head(Exchange& exchange);
+  void restore_head(const Exchange& exchange, Arrival& arrival);
 
   // hold.cc: bodies that are held, compressed, delivered
   static std::uint64_t body_limit(const program::TrafficRecord& traffic);

@@ -81,10 +81,12 @@ class Worker::Listener final : public net::Channel {
 
 Worker::Worker(SharedState& shared)
     : shared_(shared),
+      loop_(shared.options.clock),
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
       http2_({head_limits(shared.options)}, random_.next()),
-      pools_(loop_, shared.backends, record_room_, random_.next()) {
+      pools_(loop_, shared.backends, record_room_, random_.next()),
+      calls_(loop_, shared.authentication->resolver, record_room_) {
   // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
   program_ = ProgramPin(new ThreadProgram);
   read_wall_clock();
@@ -104,6 +106,7 @@ void Worker::stop() {
     }
     cancel_sessions();
     pools_.close_idle();
+    calls_.close_idle();
   });
   loop_.stop();
   thread_.join();
@@ -119,7 +122,8 @@ void Worker::call(const std::function<void()>& work) {
 }
 
 void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-                  std::shared_ptr<const TlsStore> tls, std::vector<std::uint32_t> bind_of_slot) {
+                  std::shared_ptr<const TlsStore> tls, std::shared_ptr<const auth::Authentication> authentication,
+                  std::vector<std::uint32_t> bind_of_slot) {
   auto next = std::make_unique<ThreadProgram>();
   next->pools = pools_.apply(program->backends(), tls->backends(), shared_.options.upstream_idle_timeout);
   next->announces = std::ranges::any_of(program->backends(), [](const program::BackendRecord& backend) {
@@ -127,6 +131,8 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
   });
   next->policies = std::move(policies);
   next->tls = std::move(tls);
+  calls_.trust(authentication->authorities());
+  next->authentication = std::move(authentication);
   next->entrances = entrances_of(*program, bind_of_slot);
   next->bind_of_slot = std::move(bind_of_slot);
   // A session of HTTP that outlives a swap to another protocol finds nothing there.

@@ -11,10 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include "net/client/http_client.h"
 #include "net/http2/server_connection.h"
 #include "net/loop.h"
 #include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
+#include "runtime/policy/auth/place.h"
+#include "runtime/policy/auth/stores.h"
 #include "runtime/policy/rate_limit_table.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/exchange.h"
@@ -42,6 +45,8 @@ struct SharedState {
   cache::Caches caches{Random().next()};
   /// Touched by requests whose bodies are held.
   std::optional<SpoolSpace> spools;
+  /// Touched by requests that are authenticated.
+  std::optional<auth::Stores> authentication;
 };
 
 class Worker {
@@ -65,7 +70,8 @@ class Worker {
   // On the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
   void take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<const Policies> policies,
-            std::shared_ptr<const TlsStore> tls, std::vector<std::uint32_t> bind_of_slot);
+            std::shared_ptr<const TlsStore> tls, std::shared_ptr<const auth::Authentication> authentication,
+            std::vector<std::uint32_t> bind_of_slot);
   /// One more socket of the slot.
   void listen(std::uint32_t slot, net::Fd listener);
   void share_listener(std::uint32_t slot, std::vector<net::Fd>& into) const;
@@ -84,6 +90,10 @@ class Worker {
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
+  /// For one request's authentication, which waits on `waiter`.
+  auth::Place auth_place(net::Waiter& waiter) {
+    return {loop_, waiter, calls_, *shared_.authentication, static_cast<std::int64_t>(unix_milliseconds() / 1000)};
+  }
   ProgramPin pin() const { return program_; }
   EncoderPool& encoders() { return encoders_; }
   net::tls::RecordRoom& record_room() { return record_room_; }
@@ -125,6 +135,7 @@ class Worker {
   net::http2::ServerEngine http2_;
   net::tls::RecordRoom record_room_;
   Pools pools_;
+  net::client::HttpClient calls_;
   ProgramPin program_;
   /// By slot; mostly one each.
   std::vector<std::vector<std::unique_ptr<Listener>>> listeners_;

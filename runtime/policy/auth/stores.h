@@ -1,0 +1,51 @@
+// What authentication keeps beyond a program: answers of authorization services, keys of issuers, credentials that were
+// found good. Of the process; each is safe for any thread, and known by identity and settings, so that it outlives a
+// change of anything else.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "net/client/resolver.h"
+#include "net/tls/certificate.h"
+#include "runtime/policy/auth/basic_auth.h"
+#include "runtime/policy/auth/forward_auth_cache.h"
+#include "runtime/policy/auth/jwks_store.h"
+#include "runtime/policy/auth/oidc_store.h"
+#include "runtime/policy/auth/password_pool.h"
+#include "runtime/policy/auth/token_cache.h"
+
+namespace edge::runtime::auth {
+
+/// Whom calls over https believe: the authorities of the system, and those of a file where one is given. Read once,
+/// when the first policy wants to call: it takes some milliseconds, and megabytes.
+class Trust {
+ public:
+  /// `pem`: further authorities; empty: none.
+  explicit Trust(std::string pem) : pem_(std::move(pem)) {}
+  /// Null where none can be read. Not on a loop's thread.
+  std::shared_ptr<const net::tls::Authorities> authorities();
+
+ private:
+  const std::string pem_;
+  std::mutex mutex_;
+  bool read_ = false;
+  std::shared_ptr<const net::tls::Authorities> authorities_;
+};
+
+struct Stores {
+  explicit Stores(const std::string& trusted_pem = {}) : trust(trusted_pem) {}
+
+  net::client::Resolver resolver;
+  Trust trust;
+  ForwardAuthCache forward_auth;
+  OidcStore oidc;
+  JwksStore jwks{resolver};
+  TokenCache tokens;
+  CredentialCache credentials;
+  PasswordPool passwords;
+};
+
+}  // namespace edge::runtime::auth

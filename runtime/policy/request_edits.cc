@@ -1,0 +1,90 @@
+#include "runtime/policy/request_edits.h"
+
+#include <algorithm>
+#include <array>
+
+#include "net/http1/head.h"
+
+namespace edge::runtime {
+namespace {
+
+char folded(char c) {
+  if (c == '_') return '-';
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+std::string folded(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = folded(c);
+  return out;
+}
+
+/// What frames the message, or is written by the proxy itself, is not a policy's to change.
+bool is_structural(std::string_view name) {
+  using net::http1::KnownField;
+  const KnownField known = net::http1::recognise_field(name);
+  constexpr std::array kKept = {KnownField::kHost,
+                                KnownField::kContentLength,
+                                KnownField::kExpect,
+                                KnownField::kTrailer,
+                                KnownField::kXForwardedFor,
+                                KnownField::kXForwardedHost,
+                                KnownField::kXForwardedProto,
+                                KnownField::kXRequestId,
+                                KnownField::kVia};
+  return net::http1::always_hop_by_hop(known) || std::ranges::find(kKept, known) != kKept.end();
+}
+
+bool fits_line(std::string_view value) {
+  return std::ranges::none_of(value, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+  });
+}
+
+}  // namespace
+
+bool same_field(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, [](char c) { return folded(c); }, [](char c) { return folded(c); });
+}
+
+void RequestEdits::remove(std::string_view name) {
+  if (name.empty() || is_structural(name)) return;
+  std::erase_if(set_, [&](const Line& line) { return same_field(line.name, name); });
+  if (!drops(name)) removed_.push_back(folded(name));
+}
+
+void RequestEdits::set(std::string_view name, std::string_view value) {
+  remove(name);
+  if (name.empty() || value.empty() || is_structural(name) || !fits_line(value)) return;
+  set_.push_back({std::string(name), std::string(value)});
+}
+
+void RequestEdits::join(RequestEdits later) {
+  if (removed_.empty()) {
+    *this = std::move(later);
+    return;
+  }
+  for (const std::string& name : later.removed_) remove(name);
+  for (Line& line : later.set_) set_.push_back(std::move(line));
+}
+
+bool RequestEdits::drops(std::string_view name) const {
+  return std::ranges::any_of(removed_, [&](const std::string& one) { return same_field(one, name); });
+}
+
+std::string_view RequestEdits::value(std::string_view name) const {
+  for (const Line& line : set_) {
+    if (same_field(line.name, name)) return line.value;
+  }
+  return {};
+}
+
+void RequestEdits::write(net::http1::HeadWriter& out, const program::FieldEdits& filters) const {
+  const bool filtered = !filters.none();
+  for (const Line& line : set_) {
+    if (!filtered || !filters.drops(line.name)) out.field(line.name, line.value);
+  }
+}
+
+}  // namespace edge::runtime
