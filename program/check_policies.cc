@@ -57,10 +57,14 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   const auto basic = [&](const BasicAuthRecord& record) {
     return check.text(record.realm) && check.secret(record.users) && record.strip_auth <= 1;
   };
+  const auto claim = [&](const ClaimHeaderRecord& record) {
+    return check.text(record.claim) && check.text(record.header);
+  };
   const auto jwt = [&](const JwtRecord& record) {
     return check.text(record.issuer) && check.text(record.jwks_uri) && check.text(record.header) &&
            check.text(record.prefix) && check.texts(record.audience, "jwts.audience") &&
-           check.texts(record.algorithms, "jwts.algorithms");
+           check.texts(record.algorithms, "jwts.algorithms") &&
+           each(check, record.claim_headers, "jwts.claim_headers", claim);
   };
   const auto oidc = [&](const OidcRecord& record) {
     return check.text(record.issuer) && check.text(record.client_id) && check.text(record.redirect_url) &&

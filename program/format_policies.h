@@ -57,6 +57,13 @@ struct BasicAuthRecord {
 };
 static_assert(sizeof(BasicAuthRecord) == 36);
 
+/// A claim that the backend is told in a header.
+struct ClaimHeaderRecord {
+  StringRef claim;   ///< a name, or names with dots between: a path into claims that hold others
+  StringRef header;  ///< lower case
+};
+static_assert(sizeof(ClaimHeaderRecord) == 16);
+
 struct JwtRecord {
   std::uint64_t clock_skew_ns;
   StringRef issuer;
@@ -65,8 +72,9 @@ struct JwtRecord {
   StringRef prefix;              ///< taken off the header's value
   ArrayRef<StringRef> audience;  ///< any of them; empty: not checked
   ArrayRef<StringRef> algorithms;
+  ArrayRef<ClaimHeaderRecord> claim_headers;
 };
-static_assert(sizeof(JwtRecord) == 56);
+static_assert(sizeof(JwtRecord) == 64);
 
 struct OidcRecord {
   StringRef issuer;

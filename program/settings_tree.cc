@@ -244,6 +244,10 @@ class PolicySettings {
         .take();
   }
   TreeSettings of(const JwtRecord& record) const {
+    std::vector<std::string> claims;
+    for (const ClaimHeaderRecord& each : section_.array(record.claim_headers)) {
+      claims.push_back(std::string(section_.string(each.claim)) + " " + std::string(section_.string(each.header)));
+    }
     return Block(section_, "jwt")
         .text("issuer", record.issuer)
         .texts("audience", record.audience)
@@ -252,6 +256,7 @@ class PolicySettings {
         .text("prefix", record.prefix)
         .texts("algorithms", record.algorithms)
         .duration("clockSkew", record.clock_skew_ns)
+        .list("claimToHeaders", std::move(claims))
         .take();
   }
   TreeSettings of(const OidcRecord& record) const {

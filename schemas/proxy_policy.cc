@@ -55,6 +55,12 @@ constexpr Field kOidcFields[] = {
 };
 constexpr Object kOidc{kOidcFields};
 
+constexpr Field kClaimHeaderFields[] = {
+    string("claim", "Name of the claim; with dots, the way to one inside others.").needed(),
+    string("header", "Header that the backend sees it in.").as(Format::kHeaderName).needed(),
+};
+constexpr Object kClaimHeader{kClaimHeaderFields};
+
 constexpr Field kJwtFields[] = {
     string("issuer", "Required issuer.").needed(),
     strings("audience", "Audiences of which one is needed."),
@@ -62,6 +68,8 @@ constexpr Field kJwtFields[] = {
     string("headerName", "Header with the token.").as(Format::kHeaderName).defaults_to("Authorization"),
     string("headerPrefix", "What stands before the token.").defaults_to("Bearer "),
     strings("allowedAlgorithms", "Signature algorithms that are taken.").one_of(kAlgorithms).needed(),
+    objects("claimToHeaders", kClaimHeader, "Claims that the backend is told; what clients send under the names goes.")
+        .at_most(32),
 };
 constexpr Object kJwt{kJwtFields};
 

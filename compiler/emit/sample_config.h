@@ -114,9 +114,10 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   const SecretKey secret{"shop", "keys", "value"};
   const auto limit = policy("limit", PolicyType::kRateLimit, RateLimitSettings{100, 200, RateKey::kHeader, "x-user"});
   const auto basic = policy("basic", PolicyType::kBasicAuth, BasicAuthSettings{"Shop", secret, true});
-  const auto jwt =
-      policy("jwt", PolicyType::kJwt,
-             JwtSettings{"https://id", {"shop"}, "https://id/keys", "authorization", "Bearer ", {"RS256"}, 60s});
+  const auto jwt = policy(
+      "jwt", PolicyType::kJwt,
+      JwtSettings{
+          "https://id", {"shop"}, "https://id/keys", "authorization", "Bearer ", {"RS256"}, 60s, {{"sub", "x-user"}}});
   const auto oidc = policy(
       "oidc", PolicyType::kOidc,
       OidcSettings{"https://id", "shop", secret, secret, "/back", {"openid"}, {"x-user"}, {"admin"}, {"staff"}, true});

@@ -77,9 +77,14 @@ class PolicyEmitter {
                 {builder_.string(from.realm), secret_record(builder_, from.users), from.strip_auth ? 1U : 0U});
   }
   std::uint32_t put(const JwtSettings& from) {
-    return push(jwts_, {nanoseconds(from.clock_skew), builder_.string(from.issuer), builder_.string(from.jwks_uri),
-                        builder_.string(from.header), builder_.string(from.prefix),
-                        store_texts(builder_, from.audience), store_texts(builder_, from.algorithms)});
+    std::vector<program::ClaimHeaderRecord> claims;
+    for (const ClaimHeader& each : from.claim_headers) {
+      claims.push_back({builder_.string(each.claim), builder_.string(each.header)});
+    }
+    return push(jwts_,
+                {nanoseconds(from.clock_skew), builder_.string(from.issuer), builder_.string(from.jwks_uri),
+                 builder_.string(from.header), builder_.string(from.prefix), store_texts(builder_, from.audience),
+                 store_texts(builder_, from.algorithms), builder_.array(claims)});
   }
   std::uint32_t put(const OidcSettings& from) {
     return push(oidcs_, {builder_.string(from.issuer), builder_.string(from.client_id),

@@ -43,10 +43,14 @@ struct PolicyLines {
   }
 
   Lines operator()(const JwtSettings& settings) const {
-    return {"issuer " + quote(settings.issuer) + " audience " + joined(settings.audience),
-            "keys " + quote(settings.jwks_uri) + " algorithms " + joined(settings.algorithms),
-            "header " + quote(settings.header) + " prefix " + quote(settings.prefix) + " skew " +
-                duration_text(settings.clock_skew)};
+    Lines lines = {"issuer " + quote(settings.issuer) + " audience " + joined(settings.audience),
+                   "keys " + quote(settings.jwks_uri) + " algorithms " + joined(settings.algorithms),
+                   "header " + quote(settings.header) + " prefix " + quote(settings.prefix) + " skew " +
+                       duration_text(settings.clock_skew)};
+    for (const ClaimHeader& each : settings.claim_headers) {
+      lines.push_back("claim " + quote(each.claim) + " header " + quote(each.header));
+    }
+    return lines;
   }
 
   Lines operator()(const OidcSettings& settings) const {

@@ -56,6 +56,12 @@ struct BasicAuthSettings {
   bool strip_auth = false;
 };
 
+/// A claim that the backend is told in a header.
+struct ClaimHeader {
+  std::string claim{};
+  std::string header{};  ///< lower case
+};
+
 struct JwtSettings {
   std::string issuer{};
   std::vector<std::string> audience{};  ///< any of them; empty: not checked
@@ -64,6 +70,7 @@ struct JwtSettings {
   std::string prefix{};                   ///< taken off the header's value
   std::vector<std::string> algorithms{};  ///< at least one
   std::chrono::nanoseconds clock_skew{0};
+  std::vector<ClaimHeader> claim_headers{};
 };
 
 struct OidcSettings {
@@ -117,8 +124,8 @@ struct LinkedPolicy {
   PolicyType type = PolicyType::kUnknown;
   PolicySettings settings{};
   PolicyTargetKind target_kind = PolicyTargetKind::kRoute;
-  /// Whether it can be applied as it is written, and this version does so. One that protects and is not enforced
-  /// denies: requests to its target are answered 503.
+  /// Whether it can be applied as it is written. One that protects and is not enforced denies: requests to its target
+  /// are answered 503.
   bool enforced = false;
   Span span{};  ///< of spec.type
 };

@@ -46,13 +46,18 @@ struct Settings {
   }
 
   PolicySettings operator()(const model::Jwt& written) const {
+    std::vector<ClaimHeader> claim_headers;
+    for (const model::ClaimHeader& each : written.claim_headers) {
+      claim_headers.push_back({each.claim, lower(each.header)});
+    }
     return JwtSettings{.issuer = written.issuer.value,
                        .audience = values_of(written.audience),
                        .jwks_uri = written.jwks_uri.value,
                        .header = lower(value_or(written.header_name, std::string(kDefaults.token_header))),
                        .prefix = value_or(written.header_prefix, std::string(kDefaults.token_prefix)),
                        .algorithms = values_of(written.allowed_algorithms),
-                       .clock_skew = kDefaults.clock_skew};
+                       .clock_skew = kDefaults.clock_skew,
+                       .claim_headers = std::move(claim_headers)};
   }
 
   PolicySettings operator()(const model::Oidc& written) const {

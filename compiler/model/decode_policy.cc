@@ -37,6 +37,19 @@ Oidc decode_oidc(const Fields& own) {
           .mode = authorization.text("mode")};
 }
 
+Jwt decode_jwt(const Fields& own) {
+  Jwt jwt{.issuer = own.needed_text("issuer"),
+          .audience = own.strings("audience"),
+          .jwks_uri = own.needed_text("jwksUri"),
+          .header_name = own.text("headerName"),
+          .header_prefix = own.text("headerPrefix"),
+          .allowed_algorithms = own.strings("allowedAlgorithms")};
+  own.entries("claimToHeaders", [&](const Fields& entry) {
+    jwt.claim_headers.push_back({entry.needed_text("claim").value, entry.needed_text("header").value});
+  });
+  return jwt;
+}
+
 void decode_settings(const Fields& own, ProxyPolicy& policy) {
   switch (policy.type.value) {
     case PolicyType::kBasicAuth:
@@ -55,12 +68,7 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
       policy.settings = decode_oidc(own);
       return;
     case PolicyType::kJwt:
-      policy.settings = Jwt{.issuer = own.needed_text("issuer"),
-                            .audience = own.strings("audience"),
-                            .jwks_uri = own.needed_text("jwksUri"),
-                            .header_name = own.text("headerName"),
-                            .header_prefix = own.text("headerPrefix"),
-                            .allowed_algorithms = own.strings("allowedAlgorithms")};
+      policy.settings = decode_jwt(own);
       return;
     case PolicyType::kRateLimit:
       policy.settings = RateLimit{.requests_per_second = own.needed_integer("requestsPerSecond").value,

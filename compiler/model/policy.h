@@ -55,6 +55,11 @@ struct Oidc {
   Maybe<std::string> mode{};
 };
 
+struct ClaimHeader {
+  std::string claim;
+  std::string header;
+};
+
 struct Jwt {
   Located<std::string> issuer;
   Strings audience{};
@@ -62,6 +67,7 @@ struct Jwt {
   Maybe<std::string> header_name{};
   Maybe<std::string> header_prefix{};
   Strings allowed_algorithms{};
+  std::vector<ClaimHeader> claim_headers{};
 };
 
 struct RateLimit {
