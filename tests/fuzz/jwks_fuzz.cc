@@ -1,0 +1,33 @@
+// Any bytes as a key set: read in bounds, and no key in it takes a MAC or an empty signature.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "runtime/policy/auth/jwk.h"
+
+namespace {
+
+using namespace edge::runtime::auth;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto exact = std::make_unique<char[]>(size);
+  std::copy(data, data + size, exact.get());
+  const auto set = read_key_set({exact.get(), size});
+  if (!set) return 0;
+  require(set->keys.size() + set->unusable <= kMaxKeys);
+  for (const Key& key : set->keys) {
+    require(!key.fits(Algorithm::kHs256) && !key.fits(Algorithm::kHs384) && !key.fits(Algorithm::kHs512));
+    for (const Algorithm algorithm : {Algorithm::kRs256, Algorithm::kPs256, Algorithm::kEs256, Algorithm::kEdDsa}) {
+      require(!key.verify(algorithm, "text", ""));
+    }
+  }
+  return 0;
+}
