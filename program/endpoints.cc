@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "program/json_events.h"
 
 namespace edge::program {
 namespace {
@@ -12,12 +13,10 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxEndpoints = 1'000'000;
 
-/// Takes the document event by event, so that a hostile one costs no more memory than what is kept of it. The place in
-/// the document is the stack of what is open: `{"backends":[{..."endpoints":[{`.
-class Reader : public nlohmann::json_sax<nlohmann::json> {
+/// The place in the document is the stack of what is open: `{"backends":[{..."endpoints":[{`.
+class Reader : public JsonEvents {
  public:
   EndpointSet take() { return std::move(set_); }
-  const std::string& fault() const { return fault_; }
 
   bool start_object(std::size_t) override {
     switch (place_) {
@@ -50,45 +49,37 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     }
   }
   bool key(string_t& name) override {
-    key_ = name;
     const bool known = (place_ == Place::kRoot && name == "backends") ||
                        (place_ == Place::kBackend && (name == "namespace" || name == "name" || name == "endpoints")) ||
                        (place_ == Place::kEndpoint && (name == "address" || name == "port" || name == "ready"));
-    return known || fail("unknown field `" + name.substr(0, 64) + "`");
+    return take_key(name, known);
   }
   bool start_array(std::size_t) override {
     if (place_ == Place::kRoot) return enter(Place::kBackends);
-    if (place_ == Place::kBackend && key_ == "endpoints") return enter(Place::kEndpoints);
+    if (place_ == Place::kBackend && at() == "endpoints") return enter(Place::kEndpoints);
     return unexpected("a list");
   }
   bool end_array() override { return enter(place_ == Place::kEndpoints ? Place::kBackend : Place::kRoot); }
 
   bool string(string_t& text) override {
-    if (place_ == Place::kBackend && key_ == "namespace") return set_.backends.back().name_space = text, true;
-    if (place_ == Place::kBackend && key_ == "name") return set_.backends.back().name = text, true;
-    if (place_ != Place::kEndpoint || key_ != "address") return unexpected("a string");
+    if (place_ == Place::kBackend && at() == "namespace") return set_.backends.back().name_space = text, true;
+    if (place_ == Place::kBackend && at() == "name") return set_.backends.back().name = text, true;
+    if (place_ != Place::kEndpoint || at() != "address") return unexpected("a string");
     const auto address = parse_ip(text);
-    if (!address) return fail("`" + text.substr(0, 64) + "` is no IP address");
+    if (!address) return fail("`" + text.substr(0, kShown) + "` is no IP address");
     endpoint_.address = *address;
     return has_address_ = true;
   }
   bool boolean(bool value) override {
-    if (place_ != Place::kEndpoint || key_ != "ready") return unexpected("a boolean");
+    if (place_ != Place::kEndpoint || at() != "ready") return unexpected("a boolean");
     endpoint_.ready = value;
     return true;
   }
   bool number_unsigned(number_unsigned_t value) override {
-    if (place_ != Place::kEndpoint || key_ != "port") return unexpected("a number");
+    if (place_ != Place::kEndpoint || at() != "port") return unexpected("a number");
     if (value == 0 || value > 65535) return fail("a port is 1 to 65535");
     endpoint_.port = static_cast<std::uint16_t>(value);
     return true;
-  }
-  bool null() override { return unexpected("null"); }
-  bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override { return unexpected("a fraction"); }
-  bool binary(binary_t&) override { return unexpected("binary data"); }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return fail("not JSON at byte " + std::to_string(position));
   }
 
  private:
@@ -98,21 +89,12 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     place_ = place;
     return true;
   }
-  bool fail(std::string what) {
-    if (fault_.empty()) fault_ = std::move(what);
-    return false;
-  }
-  bool unexpected(const char* what) {
-    return fail(std::string("unexpected ") + what + (key_.empty() ? "" : " at `" + key_ + "`"));
-  }
 
   EndpointSet set_;
   Endpoint endpoint_;
   bool has_address_ = false;
   std::size_t endpoints_ = 0;
   Place place_ = Place::kStart;
-  std::string key_;
-  std::string fault_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "program/json_events.h"
 
 namespace edge::program {
 namespace {
@@ -13,11 +14,9 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 constexpr std::size_t kMaxSecrets = 100'000;
 
-/// Event by event, so that a hostile document costs no more memory than what is kept of it.
-class Reader : public nlohmann::json_sax<nlohmann::json> {
+class Reader : public JsonEvents {
  public:
   SecretSet take() { return std::move(set_); }
-  const std::string& fault() const { return fault_; }
 
   bool start_object(std::size_t) override {
     switch (place_) {
@@ -28,7 +27,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
         set_.secrets.emplace_back();
         return enter(Place::kSecret);
       case Place::kSecret:
-        return key_ == "data" ? enter(Place::kData) : unexpected("an object");
+        return at() == "data" ? enter(Place::kData) : unexpected("an object");
       default:
         return unexpected("an object");
     }
@@ -47,10 +46,9 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     }
   }
   bool key(string_t& name) override {
-    key_ = name;
     const bool known = place_ == Place::kData || (place_ == Place::kRoot && name == "secrets") ||
                        (place_ == Place::kSecret && (name == "namespace" || name == "name" || name == "data"));
-    return known || fail("unknown field `" + name.substr(0, 64) + "`");
+    return take_key(name, known);
   }
   bool start_array(std::size_t) override {
     return place_ == Place::kRoot ? enter(Place::kSecrets) : unexpected("a list");
@@ -58,18 +56,9 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return enter(Place::kRoot); }
   bool string(string_t& text) override {
     if (place_ == Place::kData) return add(text);
-    if (place_ == Place::kSecret && key_ == "namespace") return set_.secrets.back().name_space = text, true;
-    if (place_ == Place::kSecret && key_ == "name") return set_.secrets.back().name = text, true;
+    if (place_ == Place::kSecret && at() == "namespace") return set_.secrets.back().name_space = text, true;
+    if (place_ == Place::kSecret && at() == "name") return set_.secrets.back().name = text, true;
     return unexpected("a string");
-  }
-  bool boolean(bool) override { return unexpected("a boolean"); }
-  bool null() override { return unexpected("null"); }
-  bool number_unsigned(number_unsigned_t) override { return unexpected("a number"); }
-  bool number_integer(number_integer_t) override { return unexpected("a number"); }
-  bool number_float(number_float_t, const string_t&) override { return unexpected("a number"); }
-  bool binary(binary_t&) override { return unexpected("binary data"); }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return fail("not JSON at byte " + std::to_string(position));
   }
 
  private:
@@ -77,26 +66,17 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
   bool add(const std::string& text) {
     auto value = from_base64(text);
-    if (!value) return fail("the value of `" + key_.substr(0, 64) + "` is not base64");
-    set_.secrets.back().values.push_back({key_, std::make_shared<const std::string>(*std::move(value))});
+    if (!value) return fail("the value of `" + at().substr(0, kShown) + "` is not base64");
+    set_.secrets.back().values.push_back({at(), std::make_shared<const std::string>(*std::move(value))});
     return true;
   }
   bool enter(Place place) {
     place_ = place;
     return true;
   }
-  bool fail(std::string what) {
-    if (fault_.empty()) fault_ = std::move(what);
-    return false;
-  }
-  bool unexpected(const char* what) {
-    return fail(std::string("unexpected ") + what + (key_.empty() ? "" : " at `" + key_.substr(0, 64) + "`"));
-  }
 
   SecretSet set_;
   Place place_ = Place::kStart;
-  std::string key_;
-  std::string fault_;
 };
 
 bool before(const NamedSecret& a, const NamedSecret& b) {
