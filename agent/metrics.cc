@@ -1,5 +1,7 @@
 #include "agent/metrics.h"
 
+#include <array>
+
 #include "agent/metric_text.h"
 
 namespace edge::agent {
@@ -46,6 +48,15 @@ std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts&
   text.family("edge_tunnel_bytes_total", "counter", "Bytes forwarded unread, from clients (up) and to them (down).");
   text.sample(stats.tunnel_bytes_up, "direction=\"up\"");
   text.sample(stats.tunnel_bytes_down, "direction=\"down\"");
+  text.family("edge_auth_requests_total", "counter", "Requests that an authentication policy was asked about.");
+  constexpr std::array<const char*, 4> kTypes = {"BasicAuth", "JWT", "OIDC", "ForwardAuth"};
+  constexpr std::array<const char*, 4> kOutcomes = {"passed", "denied", "redirected", "failed"};
+  for (std::size_t type = 0; type < kTypes.size(); ++type) {
+    for (std::size_t outcome = 0; outcome < kOutcomes.size(); ++outcome) {
+      text.sample(stats.authentication[type][outcome],
+                  std::string("type=\"") + kTypes[type] + "\",outcome=\"" + kOutcomes[outcome] + "\"");
+    }
+  }
 #define EDGE_CACHE_COUNT(name, help)                          \
   text.family("edge_cache_" #name "_total", "counter", help); \
   text.sample(stats.cache.name);

@@ -11,8 +11,10 @@
 
 #include "agent/backend_report.h"
 #include "agent/cache_admin.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "net/tls/certificate.h"
 #include "program/read.h"
 
 namespace edge::agent {
@@ -61,6 +63,9 @@ std::vector<cli::Flag> service_flags() {
            .value = "DURATION",
            .help = "How long SIGTERM waits for open connections",
            .fallback = "30s"},
+          {.name = "call-authorities",
+           .value = "PEM",
+           .help = "Further authorities whom calls to authorization services and identity providers believe"},
           {.name = "upgrade-socket",
            .value = "PATH",
            .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
@@ -87,6 +92,11 @@ Result<ServiceOptions> service_options(std::string name, const cli::Arguments& a
   if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
+  if (arguments.has("call-authorities")) {
+    auto pem = read_file(arguments.one("call-authorities"), net::tls::kMaxPemBytes);
+    if (!pem) return pem.error();
+    options.server.call_authorities = std::move(*pem);
+  }
   if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
   return options;
 }

@@ -66,6 +66,12 @@ std::string secrets(const std::string& configuration) {
   return out;
 }
 
+/// Services that policies call by an address, `http://NAME.auth.svc:PORT`: upstreams of the script.
+std::string with_called_services(const std::string& configuration) {
+  static const std::regex kAddress(R"(http://([a-z0-9]+)\.auth\.svc:[0-9]+)");
+  return std::regex_replace(configuration, kAddress, "$${url:$1}");
+}
+
 }  // namespace
 
 std::vector<PageExample> page_examples(const std::string& directory) {
@@ -87,8 +93,9 @@ std::vector<PageExample> page_examples(const std::string& directory) {
       } else if (block.language == "case" && open) {
         std::istringstream text(block.text);
         examples.back().script = parse_case(examples.back().name, text, block.first_line);
-        examples.back().script.sections.insert(examples.back().script.sections.begin(),
-                                               {0, "config", "", examples.back().configuration, {}});
+        examples.back().script.sections.insert(
+            examples.back().script.sections.begin(),
+            {0, "config", "", with_called_services(examples.back().configuration), {}});
         open = false;
       }
     }

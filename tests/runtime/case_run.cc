@@ -1,6 +1,7 @@
 #include "tests/runtime/case_run.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/units.h"
@@ -82,6 +83,14 @@ std::uint64_t stat_value(const runtime::Server& server, const std::string& name)
 #include "runtime/shape/cache/counts.def"
 #undef EDGE_CACHE_COUNT
   if (name == "cache_entries") return stats.cache.entries;
+  constexpr std::array<std::string_view, 4> kOutcomes = {"auth_passed", "auth_denied", "auth_redirected",
+                                                         "auth_failed"};
+  for (std::size_t i = 0; i < kOutcomes.size(); ++i) {
+    if (name != kOutcomes[i]) continue;
+    std::uint64_t sum = 0;
+    for (const auto& type : stats.authentication) sum += type[i];
+    return sum;
+  }
   return name.starts_with("responses_") ? stats.responses[(name.back() - '0') % 6] : ~std::uint64_t{0};
 }
 
@@ -157,6 +166,7 @@ Status CaseRun::start_server() {
   runtime::ServerOptions options;
   options.threads = 1;
   options.ephemeral_ports = true;
+  options.call_authorities = test_authority_pem();
   if (const Section* section = find("options", "")) {
     for (const Command& line : section->commands) {
       if (Status set = set_option(line, options); !set) return set;

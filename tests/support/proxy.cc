@@ -25,7 +25,7 @@ const TestAuthority& authority() {
 
 const IssuedCertificate& certificate() {
   static const IssuedCertificate made =
-      authority().issue({.names = {std::string(kTestHost), "*." + std::string(kTestHost)}});
+      authority().issue({.names = {std::string(kTestHost), "*." + std::string(kTestHost), "localhost"}});
   return made;
 }
 
@@ -93,11 +93,17 @@ std::vector<std::uint16_t> ports_of(const std::string& names, const std::map<std
   return result;
 }
 
-std::string with_ports(std::string line, const std::map<std::string, std::uint16_t>& ports) {
+std::string with_ports(std::string line, const std::map<std::string, std::uint16_t>& ports, bool tls) {
+  constexpr std::string_view kUrl = "url:";
   for (std::size_t at; (at = line.find("${")) != std::string::npos;) {
     const std::size_t end = line.find('}', at);
-    const auto port = ports.find(line.substr(at + 2, end - at - 2));
-    line.replace(at, end - at + 1, port == ports.end() ? "0" : std::to_string(port->second));
+    std::string name = line.substr(at + 2, end - at - 2);
+    const bool url = name.starts_with(kUrl);
+    if (url) name.erase(0, kUrl.size());
+    const auto port = ports.find(name);
+    const std::string number = port == ports.end() ? "0" : std::to_string(port->second);
+    const std::string origin = tls ? "https://localhost:" : "http://127.0.0.1:";
+    line.replace(at, end - at + 1, url ? origin + number : number);
   }
   return line;
 }
@@ -111,6 +117,8 @@ std::shared_ptr<const TlsSide> test_upstream() {
   return side;
 }
 
+const std::string& test_authority_pem() { return authority().pem(); }
+
 std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports, Over over) {
   std::istringstream lines(text);
   std::string out;
@@ -118,7 +126,7 @@ std::string expand_config(const std::string& text, const std::map<std::string, s
   int routes = 0;
   while (std::getline(lines, line)) {
     if (!line.starts_with('@')) {
-      out += with_ports(line, ports) + "\n";
+      out += with_ports(line, ports, over == Over::kTlsBothWays) + "\n";
       continue;
     }
     const auto [macro, rest] = split_word(line);

@@ -29,7 +29,8 @@ Result<Compiled> compile_text(const std::string& name, const std::string& yaml);
 /// `@gateway [spec line]`, `@backend NAME [spec line]` (with its Service and EndpointSlice on 127.0.0.1 at the port
 /// that `ports` gives), `@service NAME` (the last two alone), `@route BACKEND [rule line]` (host-less, prefix `/`).
 /// `@certificate NAME` and `@authority NAME` are Secrets with a certificate for kTestHost and the names below it, and
-/// with who issued it. `${NAME}` is replaced by the port of NAME.
+/// with who issued it. `${NAME}` is replaced by the port of NAME, `${url:NAME}` by the origin that the proxy calls it
+/// by.
 ///
 /// Over TLS `@gateway` is one of HTTPS, and `@backend` is called over TLS.
 std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports,
@@ -38,6 +39,8 @@ std::string expand_config(const std::string& text, const std::map<std::string, s
 /// A client that asks for `host` and checks it, and an upstream whose certificate is for kTestHost.
 std::shared_ptr<const TlsSide> test_client(const std::string& host);
 std::shared_ptr<const TlsSide> test_upstream();
+/// PEM of who has issued their certificates.
+const std::string& test_authority_pem();
 inline constexpr std::string_view kTestHost = "example.com";
 
 }  // namespace edge::test
