@@ -32,11 +32,6 @@ PolicyType linked_type(model::PolicyType type) {
   return PolicyType::kUnknown;
 }
 
-/// Whether this version's runtime applies policies of the type.
-constexpr bool is_served(PolicyType type) {
-  return type == PolicyType::kRateLimit || type == PolicyType::kCors || type == PolicyType::kSecurityHeaders;
-}
-
 /// Checks one secret of a policy; a fault becomes its condition.
 bool check(const model::ProxyPolicy& policy, const model::Reference& secret, const SecretNeed& need,
            const std::string& field, const SecretTable& secrets, Findings& findings) {
@@ -63,14 +58,6 @@ bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets,
            client;
   }
   return true;
-}
-
-void not_enforced(const model::ProxyPolicy& policy, const LinkedPolicy& linked, Findings& findings) {
-  const std::string message =
-      "policies of type " + std::string(type_text(linked.type)) + " are not enforced by this version";
-  not_served(policy.metadata, policy.type.span, "spec.type",
-             message + "; requests to what it protects are answered 503", findings.diagnostics);
-  fail(findings.status.conditions, condition::kProgrammed, reason::kNotServed, message);
 }
 
 /// A target, and the type that contends for it.
@@ -176,8 +163,7 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
     return link;
   }
   const bool whole = check_secrets(policy, targets.secrets, findings);
-  link.policy.enforced = whole && is_served(link.policy.type);
-  if (!is_served(link.policy.type)) not_enforced(policy, link.policy, findings);
+  link.policy.enforced = whole && link.policy.type != PolicyType::kUnknown;
   return link;
 }
 

@@ -390,14 +390,14 @@ TEST(Link, PoliciesThatCannotBeEnforcedDeny) {
   const auto denied = [](const Linked& l) {
     return std::string(l.route("a").denied ? "a" : "") + (l.route("c").denied ? "c" : "");
   };
-  const Linked on_route(base + policy("p", "JWT", "kind: ProxyRoute, name: a", jwt));
-  EXPECT_EQ(denied(on_route), "a");
-  EXPECT_EQ(
-      on_route.faults(true),
-      "EDGE0801w ProxyPolicy shop/p spec.type: policies of type JWT are not enforced by this version; requests to "
-      "what it protects are answered 503\n");
-  EXPECT_EQ(denied(Linked(base + policy("p", "JWT", "kind: ProxyGateway, name: web2", jwt))), "c");
-  EXPECT_EQ(denied(Linked(base + policy("p", "JWT", "kind: ProxyGateway, name: web", jwt))), "a");
+  const Linked sound(base + policy("p", "JWT", "kind: ProxyRoute, name: a", jwt));
+  EXPECT_EQ(denied(sound), "");
+  EXPECT_EQ(sound.faults(true), "");
+  // The secret is not there.
+  const std::string basic = "basicAuth: {secretRef: {name: users}}";
+  EXPECT_EQ(denied(Linked(base + policy("p", "BasicAuth", "kind: ProxyRoute, name: a", basic))), "a");
+  EXPECT_EQ(denied(Linked(base + policy("p", "BasicAuth", "kind: ProxyGateway, name: web2", basic))), "c");
+  EXPECT_EQ(denied(Linked(base + policy("p", "BasicAuth", "kind: ProxyGateway, name: web", basic))), "a");
   EXPECT_EQ(denied(Linked(
                 base + policy("p", "RateLimit", "kind: ProxyGateway, name: web", "rateLimit: {requestsPerSecond: 1}"))),
             "");
