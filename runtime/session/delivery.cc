@@ -74,6 +74,7 @@ void Delivery::advance() {
 
 void Delivery::pump(BodyWriter::Turn& turn) {
   std::size_t coded = 0;
+  starved_ = full_ = false;
   while (!failed() && !done_ && !client_.outlet.blocked()) {
     if (bodiless_ || at_ == stored_.body.size()) {
       // Where there is no body not even its end is told.
@@ -82,8 +83,16 @@ void Delivery::pump(BodyWriter::Turn& turn) {
       break;
     }
     if (writer_->codes() && coded >= kCodedATurn) break;
-    const std::string_view piece = stored_.body.read(at_, place_.scratch.upstream()).substr(0, kPiece);
-    if (piece.empty()) return fail(Origin::kProxy, FailureKind::kTruncated);
+    // More than the client's side takes would only fill memory.
+    const std::size_t wanted = client_.channel.appetite();
+    full_ = wanted == 0;
+    if (full_) break;
+    const std::string_view piece =
+        stored_.body.read(at_, place_.scratch.upstream()).substr(0, std::min(kPiece, wanted));
+    if (piece.empty()) {
+      starved_ = true;
+      break;
+    }
     at_ += piece.size();
     coded += piece.size();
     check(writer_->write(turn, piece));
@@ -96,6 +105,15 @@ void Delivery::check(BodyWriter::Result result) {
   if (result == BodyWriter::Result::kEncoderFailed) fail(Origin::kProxy, FailureKind::kTruncated);
 }
 
-net::Time Delivery::wait_until() const { return place_.loop.now() + idle_time(exchange_); }
+net::Time Delivery::wait_until() const {
+  const net::Time idle = place_.loop.now() + idle_time(exchange_);
+  return starved() ? std::min(exchange_.deadline, idle) : idle;
+}
+
+void Delivery::timed_out() {
+  if (!starved()) return fail(Origin::kClient, FailureKind::kClientStalled);
+  if (exchange_.deadline <= place_.loop.now()) return fail(Origin::kProxy, FailureKind::kRequestTimeout);
+  fail(Origin::kUpstream, FailureKind::kUpstreamStalled);
+}
 
 }  // namespace edge::runtime

@@ -1,4 +1,5 @@
-// Sends a response that lies here whole: one that was held until its upstream had ended (rule D7), or one of the cache.
+// Sends a response that lies here: one that was held until its upstream had ended (rule D7), or one of the cache, which
+// may still be growing.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,15 @@ class Delivery {
   bool ended() const { return failed() || (done_ && !client_.outlet.blocked()); }
   bool failed() const { return static_cast<bool>(failure_); }
   const Failure& failure() const { return failure_; }
+  /// It goes on once the client takes more.
+  bool waits_for_client() const { return client_.outlet.blocked() || full_; }
+  /// The client takes more, and the source has none yet: asked for what becomes of it, see BodySource.
+  bool starved() const { return starved_ && !client_.outlet.blocked() && !ended(); }
+  BodySource::More await(const std::function<void()>& wake) { return stored_.body.await(at_, wake); }
   net::Time wait_until() const;
-  void timed_out() { fail(Origin::kClient, FailureKind::kClientStalled); }
+  void timed_out();
+  /// What is missing does not come.
+  void broke_off() { fail(Origin::kUpstream, FailureKind::kTruncated); }
   void cancel() { fail(Origin::kProxy, FailureKind::kCancelled); }
 
   int status() const { return status_; }
@@ -64,6 +72,8 @@ class Delivery {
   bool bodiless_ = false;
   bool answered_ = false;
   bool done_ = false;
+  bool starved_ = false;
+  bool full_ = false;
   bool close_client_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/relay.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
@@ -47,6 +48,7 @@ bool looks_alive(UpstreamConnection& connection) {
 
 net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, UpstreamConnection& upstream,
                                 net::Channel& client) {
+  if (relay.client_lost()) return waiter.wait(relay.wait_until(), upstream, relay.upstream_interest());
   // Its end is known already: only the client is waited for.
   if (upstream.hung_up() && relay.upstream_interest() == net::kHangUp) {
     return waiter.wait(relay.wait_until(), client, relay.client_interest());
@@ -160,6 +162,8 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       }
       Relay relay(exchange, {client_, inlet_, outlet_}, relay_place(), upstream);
       tries.watch(relay);
+      std::optional<CrossThreadWake> news;
+      if (exchange.shaping.waits_for_others()) relay.wake_by(news.emplace(waiter_, worker_.loop()).callback());
       if (progress) {
         relay.resume(std::move(*progress));
       } else {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "net/http1/chunked.h"
+#include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/delivery.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
@@ -104,19 +105,26 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
   BodyIntake intake(exchange.body, *shaping.request);
   intake.take(inlet_);
   for (int fills = 0; !intake.done() && intake.fault() == FailureKind::kNone;) {
-    if (client_.readable() && ++fills <= kFillsATurn) {
+    const bool disk_is_behind = shaping.request->backlogged();
+    if (!disk_is_behind && client_.readable() && ++fills <= kFillsATurn) {
       const Transfer got = inlet_.fill(client_, worker_.scratch().client());
       intake.take(inlet_);
       if (got.kind == Transfer::Kind::kDone || got.kind == Transfer::Kind::kWouldBlock) continue;
       co_return client_fault(FailureKind::kClientGone);
     }
     fills = 0;
-    client_.defer();
+    const CrossThreadWake room(waiter_, worker_.loop());
+    if (disk_is_behind && !shaping.request->await_room(room.callback())) continue;
+    if (!disk_is_behind) client_.defer();
     const net::Time until = std::min(exchange.deadline, worker_.loop().now() + idle_time(exchange));
-    const std::uint8_t interest = outlet_.blocked() ? net::kRead | net::kWrite : net::kRead;
+    std::uint8_t interest = disk_is_behind ? net::kHangUp : net::kRead;
+    if (outlet_.blocked()) interest |= net::kWrite;
     const Wake wake = co_await waiter_.wait(until, client_, interest);
     if (wake == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};
     const bool late = exchange.deadline <= worker_.loop().now();
+    if (wake == Wake::kTimeout && disk_is_behind && !late) {
+      co_return Failure{Origin::kProxy, FailureKind::kNoSpool, false};
+    }
     if (wake == Wake::kTimeout) {
       co_return client_fault(late ? FailureKind::kRequestTimeout : FailureKind::kClientStalled);
     }
@@ -153,8 +161,16 @@ net::Task<Session::Outcome> Session::deliver(const Exchange& exchange, const Sto
   delivery.begin(before.body == BodyState::kRead);
   while (!delivery.ended()) {
     Wake wake;
-    if (outlet_.blocked()) {
+    if (delivery.waits_for_client()) {
       wake = co_await waiter_.wait(delivery.wait_until(), client_, net::kWrite);
+    } else if (delivery.starved()) {
+      const CrossThreadWake news(waiter_, worker_.loop());
+      const BodySource::More more = delivery.await(news.callback());
+      wake = Wake::kReady;
+      if (more == BodySource::More::kNever) delivery.broke_off();
+      if (more == BodySource::More::kComes) {
+        wake = co_await waiter_.wait(delivery.wait_until(), client_, net::kHangUp);
+      }
     } else {
       // Others have their turn.
       wake = co_await waiter_.wait(worker_.loop().now());

@@ -40,6 +40,11 @@ void Relay::fail(Origin origin, FailureKind kind) {
   failure_ = {origin, kind, origin == Origin::kUpstream && !response_bytes_ && nothing_done};
 }
 
+void Relay::wake_by(std::function<void()> news) {
+  news_ = std::move(news);
+  if (exchange_.shaping.tee != nullptr) exchange_.shaping.tee->tell_of_readers(news_);
+}
+
 void Relay::begin(std::string_view head) {
   Pieces pieces;
   pieces.add(head);
@@ -74,7 +79,8 @@ void Relay::resume(Progress from) {
 
 void Relay::advance() {
   client_interest_ = upstream_interest_ = net::kHangUp;
-  if (client_.channel.hung_up()) return fail(Origin::kClient, FailureKind::kClientGone);
+  if (client_.channel.hung_up()) lose_client(FailureKind::kClientGone);
+  if (failed()) return;
   pump_request();
   if (!failed()) pump_response();
 }
@@ -97,13 +103,19 @@ void Relay::pump_request() {
     }
     // Abandoned: the upstream takes no more, but its answer may be on its way.
     if (request_done_ || request_abandoned_) return;
+    const std::size_t wanted = upstream_.appetite();
+    if (wanted == 0) {
+      upstream_interest_ |= net::kWrite;
+      return;
+    }
     if (client_.inlet.empty() && exchange_.shaping.request == nullptr) {
       if (!client_.channel.readable() || ++fills > kFillsATurn) {
         client_.channel.defer();
         client_interest_ |= net::kRead;
         return;
       }
-      const Transfer got = client_.inlet.fill(client_.channel, place_.scratch.client());
+      const std::span<char> scratch = place_.scratch.client();
+      const Transfer got = client_.inlet.fill(client_.channel, scratch.first(std::min(scratch.size(), wanted)));
       if (got.kind == Transfer::Kind::kWouldBlock) {
         client_interest_ |= net::kRead;
         return;
@@ -112,7 +124,7 @@ void Relay::pump_request() {
     }
     Pieces pieces;
     take_request_body(pieces);
-    if (failed()) return;
+    if (failed() || spool_is_late_) return;
     if (!to_upstream_.send(upstream_, pieces.all())) request_abandoned_ = true;
     took_request_body(pieces);
   }
@@ -156,9 +168,9 @@ void Relay::take_client_body(Pieces& pieces) {
 
 // The client's part of the thread's scratch is free: the body was read to its end before.
 void Relay::take_spooled_body(Pieces& pieces) {
-  Spool& spool = *exchange_.shaping.request;
-  const std::string_view piece = spool.read(spool_at_, place_.scratch.client()).substr(0, kSpoolPiece);
-  if (piece.empty() && spool_at_ != spool.size()) return fail(Origin::kProxy, FailureKind::kNoSpool);
+  const Spool& spool = *exchange_.shaping.request;
+  const std::string_view piece = next_spooled();
+  if (failed() || spool_is_late_) return;
   spool_at_ += piece.size();
   request_done_ = spool_at_ == spool.size();
   if (exchange_.body.kind == BodyKind::kLength) return pieces.add(piece);
@@ -171,6 +183,22 @@ void Relay::take_spooled_body(Pieces& pieces) {
   pieces.add(net::http1::kLastChunkLine);
   pieces.add(exchange_.shaping.request_trailers);
   pieces.add(net::http1::kChunkEnd);
+}
+
+// Empty at the end; or while it comes from a disk, which will tell.
+std::string_view Relay::next_spooled() {
+  Spool& spool = *exchange_.shaping.request;
+  spool_is_late_ = false;
+  while (spool_at_ != spool.size()) {
+    const std::string_view piece = spool.read(spool_at_, place_.scratch.client()).substr(0, kSpoolPiece);
+    if (!piece.empty()) return piece;
+    const BodySource::More more = spool.await(spool_at_, news_);
+    if (more == BodySource::More::kHere) continue;
+    if (more == BodySource::More::kNever) fail(Origin::kProxy, FailureKind::kNoSpool);
+    spool_is_late_ = more == BodySource::More::kComes;
+    break;
+  }
+  return {};
 }
 
 void Relay::took_request_body(const Pieces& pieces) {
@@ -186,12 +214,17 @@ void Relay::took_request_body(const Pieces& pieces) {
 
 void Relay::pump_response() {
   for (int fills = 0; !failed();) {
-    if (!client_.outlet.flush(client_.channel)) return fail(Origin::kClient, FailureKind::kClientGone);
-    if (client_.outlet.blocked()) {
+    if (!client_lost() && !client_.outlet.flush(client_.channel)) lose_client(FailureKind::kClientGone);
+    if (failed()) return;
+    if (!client_lost() && client_.outlet.blocked()) client_interest_ |= net::kWrite;
+    if (waits_for_client()) return;
+    if (way_ == Way::kHeld && response_ == Response::kBody && exchange_.shaping.held->body->await_room(news_)) return;
+    if (response_ == Response::kDone) return;
+    const std::size_t wanted = client_lost() ? kSpoolPiece : client_.channel.appetite();
+    if (wanted == 0) {
       client_interest_ |= net::kWrite;
       return;
     }
-    if (response_ == Response::kDone) return;
     if (from_upstream_.empty() || head_incomplete_) {
       const bool worth_trying = upstream_.readable() || upstream_.hung_up();
       const int most = writer_ != nullptr && writer_->codes() ? kCodedFillsATurn : kFillsATurn;
@@ -200,7 +233,7 @@ void Relay::pump_response() {
         upstream_interest_ |= net::kRead;
         return;
       }
-      const Transfer got = from_upstream_.fill(upstream_, room());
+      const Transfer got = from_upstream_.fill(upstream_, room(wanted));
       if (got.kind == Transfer::Kind::kWouldBlock && !upstream_.hung_up()) {
         upstream_interest_ |= net::kRead;
         return;
@@ -225,10 +258,11 @@ void Relay::pump_response() {
   }
 }
 
-// A body of middle size stays in the cache when it moves in two halves; a large one is worth fewer system calls.
-std::span<char> Relay::room() const {
+// A body of middle size stays in the cache when it moves in two halves; a large one is worth fewer system calls. More
+// than the client's side takes would only fill memory.
+std::span<char> Relay::room(std::size_t wanted) const {
   const std::span<char> whole = place_.scratch.upstream();
-  return response_ == Response::kHead ? whole.first(kFirstFill) : whole;
+  return whole.first(std::min(response_ == Response::kHead ? kFirstFill : whole.size(), wanted));
 }
 
 void Relay::take_response_head() {
@@ -438,7 +472,10 @@ AfterUse Relay::after_use() const {
 
 net::Time Relay::wait_until() const {
   const net::Time mine = std::min({continue_at_, flush_at_, decide_at_, try_until_});
-  return std::min({exchange_.deadline, mine, place_.loop.now() + idle_time(exchange_)});
+  net::Duration idle = idle_time(exchange_);
+  // Others wait for this client, and had better not be given up with it.
+  if (watched_ && client_.outlet.blocked() && exchange_.shaping.tee->shared(0)) idle /= 2;
+  return std::min({exchange_.deadline, mine, place_.loop.now() + idle});
 }
 
 void Relay::timed_out() {
@@ -455,7 +492,9 @@ void Relay::timed_out() {
   }
   if (flush_at_ <= now) return flush_writer();
   if (decide_at_ <= now) return take_response_head();
-  if (client_interest_ != net::kHangUp) return fail(Origin::kClient, FailureKind::kClientStalled);
+  const bool disk_is_behind = spool_is_late_ || (way_ == Way::kHeld && exchange_.shaping.held->body->backlogged());
+  if (disk_is_behind) return fail(Origin::kProxy, FailureKind::kNoSpool);
+  if (client_interest_ != net::kHangUp) return lose_client(FailureKind::kClientStalled);
   fail(Origin::kUpstream, FailureKind::kUpstreamStalled);
 }
 

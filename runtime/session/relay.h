@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -67,6 +68,9 @@ class Relay {
     retries_ = &retries;
     try_until_ = until;
   }
+  /// `news` is called, from any thread and perhaps late, when somebody else than the two peers lets the relay go on:
+  /// who reads the response along, or a disk.
+  void wake_by(std::function<void()> news);
   /// Sends the head, with what is already there of the body.
   void begin(std::string_view head);
   /// How far a request went that nobody has looked at.
@@ -101,6 +105,8 @@ class Relay {
   /// It was kept from the client: held, or read for somebody else to answer.
   bool withheld() const { return way_ == Way::kHeld || way_ == Way::kSwallowed; }
   int status() const { return status_; }
+  /// The client has gone, and the response is read on for others (ResponseTee).
+  bool client_lost() const { return lost_ != FailureKind::kNone; }
   /// The response was the last message of HTTP on both connections: WebSocket follows.
   bool switched() const { return status_ == 101 && !failed(); }
   PumpEnd upstream_end() { return {upstream_, from_upstream_, to_upstream_}; }
@@ -140,8 +146,9 @@ class Relay {
   void pump_request();
   void take_client_body(Pieces& pieces);
   void take_spooled_body(Pieces& pieces);
+  std::string_view next_spooled();
   void pump_response();
-  std::span<char> room() const;
+  std::span<char> room(std::size_t wanted) const;
   void take_request_body(Pieces& pieces);
   void took_request_body(const Pieces& pieces);
   void took_response_body(const Pieces& pieces);
@@ -168,6 +175,8 @@ class Relay {
   void take_piece(const Piece& piece, BodyWriter::Turn& turn);
   void end_shaped(BodyWriter::Turn& turn);
   void written(BodyWriter::Result result);
+  bool waits_for_client() const;
+  void lose_client(FailureKind kind);
   void flush_writer();
   BodyWriter::Turn turn() const;
 
@@ -198,7 +207,10 @@ class Relay {
   net::Time try_until_ = net::kNever;
   /// Null: nothing is tried again.
   Retries* retries_ = nullptr;
+  std::function<void()> news_;
   Failure failure_;
+  /// How the client was lost whom the response does not need any more.
+  FailureKind lost_ = FailureKind::kNone;
   std::uint16_t status_ = 0;
   std::uint8_t interims_ = 0;
   std::uint8_t client_interest_ = 0;
@@ -209,6 +221,7 @@ class Relay {
   Way way_ = Way::kStraight;
   bool watched_ = false;
   bool all_here_ = false;
+  bool spool_is_late_ = false;
   bool request_done_ = false;
   bool request_abandoned_ = false;
   bool body_taken_ = false;

@@ -81,7 +81,11 @@ void Relay::pump_shaped(BodyWriter::Turn& turn) {
       response_ = Response::kDone;
       upstream_at_end_ = upstream_at_end_ || from_upstream_.empty();
     }
-  } while (!failed() && response_ == Response::kBody && !from_upstream_.empty() && !client_.outlet.blocked());
+  } while (!failed() && response_ == Response::kBody && !from_upstream_.empty() && !waits_for_client());
+  if (client_lost()) {
+    if (response_ == Response::kDone) fail(Origin::kClient, lost_);
+    return;
+  }
   if (way_ != Way::kWritten || failed()) return;
   written(writer_->settle(turn));
   // A body of known length is no stream that somebody follows: it is compressed as well as can be.
@@ -121,6 +125,7 @@ Relay::Piece Relay::next_piece() {
 
 void Relay::take_piece(const Piece& piece, BodyWriter::Turn& turn) {
   if (watched_) exchange_.shaping.tee->body(piece.data);
+  if (client_lost()) return;
   if (way_ == Way::kWritten) return written(writer_->write(turn, piece.data));
   bool enough = false;
   if (way_ == Way::kHeld) {
@@ -144,7 +149,7 @@ void Relay::end_shaped(BodyWriter::Turn& turn) {
   if (watched_) exchange_.shaping.tee->end();
   if (way_ == Way::kHeld) exchange_.shaping.held->trailers = trailers;
   // HEAD and its like: not even the end of a body is told.
-  if (way_ == Way::kWritten && body_in_ != BodyKind::kNone) written(writer_->end(turn, trailers));
+  if (way_ == Way::kWritten && body_in_ != BodyKind::kNone && !client_lost()) written(writer_->end(turn, trailers));
 }
 
 void Relay::flush_writer() {
@@ -155,8 +160,22 @@ void Relay::flush_writer() {
   written(writer_->flush(now));
 }
 
+// Others who read along are not held up by this client; what it does not take yet is kept for it.
+bool Relay::waits_for_client() const {
+  if (client_lost() || !client_.outlet.blocked()) return false;
+  return !watched_ || !exchange_.shaping.tee->shared(client_.outlet.pending().size());
+}
+
+void Relay::lose_client(FailureKind kind) {
+  if (client_lost()) return;
+  const bool read_on = response_ == Response::kBody && watched_ && exchange_.shaping.tee->outlives_client();
+  if (!read_on) return fail(Origin::kClient, kind);
+  lost_ = kind;
+  flush_at_ = net::kNever;
+}
+
 void Relay::written(BodyWriter::Result result) {
-  if (result == BodyWriter::Result::kClientGone) fail(Origin::kClient, FailureKind::kClientGone);
+  if (result == BodyWriter::Result::kClientGone) lose_client(FailureKind::kClientGone);
   if (result == BodyWriter::Result::kEncoderFailed) fail(Origin::kProxy, FailureKind::kTruncated);
 }
 

@@ -2,6 +2,7 @@
 // for another request that fetches the same, or fetch it and store what comes.
 #include <algorithm>
 
+#include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/delivery.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
@@ -15,7 +16,7 @@ using net::http1::KnownField;
 using Plan = cache::Transaction::Plan;
 using std::chrono::seconds;
 
-/// How long another's fetch is waited for, whatever the request's own deadline allows.
+/// How long another's answer is waited for, whatever the request's own deadline allows.
 constexpr net::Duration kMostWaited = seconds(5);
 /// Room for what an answer's head has beside the stored one.
 constexpr std::size_t kAddedToHead = 512;
@@ -29,18 +30,21 @@ bool is_backends(const Failure& failure) {
   return failure && failure.origin != Origin::kClient && failure.kind != FailureKind::kCancelled;
 }
 
-/// A part of a stored body.
-class StoredPart final : public BodySource {
+/// What an answer has of a stored body.
+class StoredBody final : public BodySource {
  public:
-  StoredPart(const cache::Body& body, const cache::AnswerPart& part) : body_(body), part_(part) {}
-  std::uint64_t size() const override { return part_.size; }
-  std::string_view read(std::uint64_t at, std::span<char>) override {
-    return body_.at(part_.first + at).substr(0, static_cast<std::size_t>(part_.size - at));
+  StoredBody(Transaction& cache, const cache::Body& body, cache::AnswerBody answer)
+      : cache_(cache), body_(body), answer_(std::move(answer)) {}
+  std::uint64_t size() const override { return answer_.size(); }
+  std::string_view read(std::uint64_t at, std::span<char>) override { return answer_.read(body_, at); }
+  More await(std::uint64_t at, const std::function<void()>& wake) override {
+    return cache_.await(answer_.stored_at(at), wake);
   }
 
  private:
+  Transaction& cache_;
   const cache::Body& body_;
-  cache::AnswerPart part_;
+  cache::AnswerBody answer_;
 };
 
 /// Stands where a client would be, for a fetch that has none: says nothing, takes everything.
@@ -54,11 +58,6 @@ class NoClient final : public net::Layer {
   }
   bool finish(net::Channel&) override { return true; }
   void reset(net::Channel&) override {}
-};
-
-/// Who waits for another's fetch. Touched on its own thread alone: who wakes it posts there.
-struct Waiting {
-  net::Waiter* waiter;
 };
 
 }  // namespace
@@ -75,7 +74,8 @@ void Session::begin_reuse(Exchange& exchange, const Arrival& arrival, cache::Way
     host.append(" ").append(head.fields.value(KnownField::kXForwardedHost));
   }
   way.host = host;
-  const bool identified = head.fields.has(KnownField::kAuthorization) || head.fields.has(KnownField::kXAuthUser);
+  const bool identified = exchange.identity != nullptr || head.fields.has(KnownField::kAuthorization) ||
+                          head.fields.has(KnownField::kXAuthUser);
   exchange.cache = std::make_unique<Transaction>(
       exchange.program->caches[exchange.listener->record->gateway],
       cache::TtlLimits{in_seconds(settings.default_ttl_ns), in_seconds(settings.max_ttl_ns)},
@@ -108,27 +108,19 @@ net::Task<Session::Outcome> Session::reuse_or_forward(Exchange& exchange) {
   co_return outcome;
 }
 
-// Waits as long as somebody else fetches the same. `plan` becomes kForward, or what can be done with what was fetched.
+// Waits as long as somebody else fetches the same. `plan` becomes kForward, or what can be done with what was fetched,
+// or is being fetched.
 net::Task<Failure> Session::join_fetch(const Exchange& exchange, Plan& plan) {
   Transaction& cache = *exchange.cache;
   const net::Time until = std::min(exchange.deadline, worker_.loop().now() + kMostWaited);
   bool patient = true;
   while (plan == Plan::kFetch) {
-    std::function<void()> wake;
-    auto waiting = std::make_shared<Waiting>(&waiter_);
-    if (patient) {
-      wake = [waiting, &loop = worker_.loop()] {
-        loop.post([waiting] {
-          if (waiting->waiter != nullptr) waiting->waiter->wake(Wake::kReady);
-        });
-      };
-    }
-    plan = cache.fetch(std::move(wake));
+    const CrossThreadWake news(waiter_, worker_.loop());
+    plan = cache.fetch(patient ? news.callback() : std::function<void()>());
     if (plan != Plan::kWait) break;
     cache.keep();
     inlet_.keep();
     const Wake why = co_await waiter_.wait(until, client_, net::kHangUp);
-    waiting->waiter = nullptr;
     if (why == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};
     if (client_.hung_up()) co_return Failure{Origin::kClient, FailureKind::kClientGone, false};
     if (why == Wake::kTimeout && exchange.deadline <= worker_.loop().now()) {
@@ -144,6 +136,7 @@ net::Task<Failure> Session::join_fetch(const Exchange& exchange, Plan& plan) {
 net::Task<Session::Outcome> Session::fetch(Exchange& exchange) {
   Transaction& cache = *exchange.cache;
   exchange.shaping.tee = &cache;
+  if (exchange.shaping.held != nullptr) cache.keep_to_itself();
   Outcome outcome;
   Transaction::Next next = Transaction::Next::kForward;
   while (next == Transaction::Next::kForward) {
@@ -172,12 +165,12 @@ net::Task<Session::Outcome> Session::deliver_stored(const Exchange& exchange, Ou
   net::Buffer text;
   const std::span<char> room = text.room(entry->head.size() + kAddedToHead);
   net::http1::HeadWriter out(room.data(), room.size());
-  const cache::AnswerPart part = cache.write_head(out);
+  cache::AnswerBody answer = cache.write_head(out);
   text.grow(out.size());
   const std::string fields(cache.fields());
   if (auto refresh = cache.refresh()) refresh_behind(exchange, std::move(refresh));
 
-  StoredPart body(*entry->body, part);
+  StoredBody body(cache, *entry->body, std::move(answer));
   const StoredResponse stored{text.view(), body, fields, {}, false};
   Outcome outcome = co_await deliver(exchange, stored, before);
   co_return outcome;

@@ -117,6 +117,10 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   impl->shared.options = options;
   impl->shared.spools.emplace(options.buffer_directory,
                               SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
+  // One that was named, and cannot be used, is a mistake; that of the environment may never be needed.
+  if (!options.buffer_directory.empty() && !impl->shared.spools->open_file().valid()) {
+    return Error{ErrorCode::kFailedPrecondition, "no file can be made in " + options.buffer_directory};
+  }
   impl->shared.authentication.emplace(options.call_authorities);
   impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {

@@ -40,6 +40,9 @@ struct Shaping {
   /// Whether a response may go another way than straight to the client.
   bool response() const { return compression != nullptr || tee != nullptr || held != nullptr; }
 
+  /// Others than the two peers may hold it up: who reads along, a disk.
+  bool waits_for_others() const { return tee != nullptr || held != nullptr || request != nullptr; }
+
   /// The gateway's, null when it has none, or the request forbids it.
   const program::CompressionRecord* compression = nullptr;
   /// The one that this client takes (rule D6).

@@ -14,6 +14,9 @@ namespace {
 /// each.
 constexpr std::uint64_t kStep = std::uint64_t{64} * 1024;
 
+/// Of a body that goes to its file, written at once.
+constexpr std::uint64_t kBlock = std::uint64_t{256} * 1024;
+
 std::uint64_t whole_steps(std::uint64_t size) { return (size + kStep - 1) / kStep * kStep; }
 
 }  // namespace
@@ -44,7 +47,8 @@ net::Fd SpoolSpace::open_file() const {
 }
 
 Spool::~Spool() {
-  if (memory_ != 0) space_.memory_.fetch_sub(memory_, std::memory_order_relaxed);
+  if (file_ != nullptr) file_->abandon();
+  give_back_memory();
   if (in_files_ != 0) space_.files_.fetch_sub(in_files_, std::memory_order_relaxed);
 }
 
@@ -52,10 +56,9 @@ Spool::Put Spool::append(std::string_view bytes) {
   const bool too_large = limit_ != 0 && bytes.size() > limit_ - size_;
   if (too_large) bytes = bytes.substr(0, static_cast<std::size_t>(limit_ - size_));
   const std::uint64_t after = size_ + bytes.size();
-  if (!in_file() && !reserve_memory(after) && !spill()) return Put::kFailed;
-  if (!in_file()) {
+  if (!in_file() && after <= space_.limits_.memory_each && reserve_memory(after)) {
     buffer_.append(bytes);
-  } else if (!write_file(bytes)) {
+  } else if (!append_to_file(bytes)) {
     return Put::kFailed;
   }
   size_ = after;
@@ -63,7 +66,6 @@ Spool::Put Spool::append(std::string_view bytes) {
 }
 
 bool Spool::reserve_memory(std::uint64_t size) {
-  if (size > space_.limits_.memory_each) return false;
   if (size <= memory_) return true;
   const std::uint64_t more = whole_steps(size) - memory_;
   if (!SpoolSpace::take(space_.memory_, more, space_.limits_.memory_all)) return false;
@@ -71,43 +73,47 @@ bool Spool::reserve_memory(std::uint64_t size) {
   return true;
 }
 
-bool Spool::spill() {
-  file_ = space_.open_file();
-  if (!file_.valid() || !write_file(buffer_.view())) return false;
-  buffer_.release();
-  space_.memory_.fetch_sub(memory_, std::memory_order_relaxed);
-  memory_ = 0;
+bool Spool::reserve_file(std::uint64_t size) {
+  if (size <= in_files_) return true;
+  const std::uint64_t more = whole_steps(size) - in_files_;
+  if (!SpoolSpace::take(space_.files_, more, space_.limits_.files_all)) return false;
+  in_files_ += more;
   return true;
 }
 
-bool Spool::write_file(std::string_view bytes) {
-  // What stands in memory at the time of a spill is written to the front.
-  std::uint64_t at = buffer_.empty() ? size_ : 0;
-  const std::uint64_t needed = at + bytes.size();
-  if (needed > in_files_) {
-    const std::uint64_t more = whole_steps(needed) - in_files_;
-    if (!SpoolSpace::take(space_.files_, more, space_.limits_.files_all)) return false;
-    in_files_ += more;
+void Spool::give_back_memory() {
+  if (memory_ != 0) space_.memory_.fetch_sub(memory_, std::memory_order_relaxed);
+  memory_ = 0;
+}
+
+// In blocks that are worth a write, as long as there is memory to gather them; the last one need never be written.
+bool Spool::append_to_file(std::string_view bytes) {
+  if (!reserve_file(size_ + bytes.size())) return false;
+  const bool begins = file_ == nullptr;
+  if (begins) file_ = std::make_shared<SpoolFile>(space_);
+  const std::uint64_t gathered = buffer_.size() + bytes.size();
+  if (!begins && gathered < kBlock && reserve_memory(gathered)) {
+    buffer_.append(bytes);
+    return true;
   }
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-    at += static_cast<std::uint64_t>(written);
-  }
-  return true;
+  std::string block;
+  block.reserve(static_cast<std::size_t>(gathered));
+  block.append(buffer_.view()).append(bytes);
+  buffer_.release();
+  give_back_memory();
+  return file_->append(std::move(block));
 }
 
 std::string_view Spool::read(std::uint64_t at, std::span<char> scratch) {
   if (at >= size_) return {};
-  if (!in_file()) return buffer_.view().substr(static_cast<std::size_t>(at));
-  const std::size_t most = static_cast<std::size_t>(std::min<std::uint64_t>(scratch.size(), size_ - at));
-  ssize_t got = 0;
-  do {
-    got = ::pread(file_.get(), scratch.data(), most, static_cast<off_t>(at));
-  } while (got < 0 && errno == EINTR);
-  return got <= 0 ? std::string_view{} : std::string_view(scratch.data(), static_cast<std::size_t>(got));
+  const std::uint64_t in_file = file_ != nullptr ? file_->size() : 0;
+  if (at >= in_file) return buffer_.view().substr(static_cast<std::size_t>(at - in_file));
+  return file_->read(at, scratch);
+}
+
+BodySource::More Spool::await(std::uint64_t at, const std::function<void()>& wake) {
+  if (file_ == nullptr || at >= size_) return More::kNever;
+  return at >= file_->size() ? More::kHere : file_->await(at, wake);
 }
 
 }  // namespace edge::runtime

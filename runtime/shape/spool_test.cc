@@ -1,7 +1,9 @@
 #include "runtime/shape/spool.h"
 
+#include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,7 +24,13 @@ std::string content(Spool& spool, std::size_t room) {
   std::string out;
   while (out.size() < spool.size()) {
     const std::string_view piece = spool.read(out.size(), scratch);
-    if (piece.empty()) break;
+    if (piece.empty()) {
+      std::promise<void> here;
+      const auto more = spool.await(out.size(), [&] { here.set_value(); });
+      if (more == BodySource::More::kNever) break;
+      if (more == BodySource::More::kComes) here.get_future().wait();
+      continue;
+    }
     out += piece;
   }
   return out;
@@ -90,11 +98,106 @@ TEST(Spool, SaysWhenThereIsNoRoom) {
   first.reset();
   Spool third(space, 0);
   EXPECT_EQ(third.append(pattern(11)), Put::kTaken);
+}
 
+/// Comes back when the disk has done what it was given.
+void catch_up(SpoolSpace& space) {
+  std::promise<void> done;
+  space.disk().post([&] { done.set_value(); });
+  done.get_future().wait();
+}
+
+/// A disk that does nothing until it is let go.
+class Standstill {
+ public:
+  explicit Standstill(SpoolSpace& space) : space_(space) {
+    space.disk().post([this] { go_.get_future().wait(); });
+  }
+  ~Standstill() { end(); }
+  void end() {
+    if (std::exchange(over_, true)) return;
+    go_.set_value();
+    catch_up(space_);
+  }
+
+ private:
+  SpoolSpace& space_;
+  std::promise<void> go_;
+  bool over_ = false;
+};
+
+TEST(Spool, WithoutAFileItKeepsWhatItHasAndTakesNoMore) {
   SpoolSpace nowhere("/nonexistent", {.memory_each = 10});
   Spool lost(nowhere, 0);
   EXPECT_EQ(lost.append(pattern(10)), Put::kTaken);
-  EXPECT_EQ(lost.append("x"), Put::kFailed);
+  EXPECT_EQ(lost.append(pattern(1)), Put::kTaken);
+  catch_up(nowhere);
+  EXPECT_EQ(content(lost, 64), pattern(10) + "a");
+  EXPECT_FALSE(lost.backlogged());
+  EXPECT_EQ(lost.append(pattern(300'000)), Put::kFailed);
+}
+
+TEST(Spool, ADiskThatStandsStillStopsNobodyWhoReadsOrWrites) {
+  constexpr std::size_t kPiece = 300'000;
+  SpoolSpace space({}, {.memory_each = 10, .writing_each = kPiece});
+  Standstill standstill(space);
+  int woken = 0;
+  Spool one(space, 0);
+  EXPECT_EQ(one.append(pattern(kPiece)), Put::kTaken);
+  EXPECT_FALSE(one.backlogged());
+  EXPECT_FALSE(one.await_room([&] { ++woken; }));
+  // One byte more than may be on its way. Another body goes its own.
+  EXPECT_EQ(one.append(pattern(kPiece)), Put::kTaken);
+  EXPECT_TRUE(one.await_room([&] { ++woken; }));
+  Spool other(space, 0);
+  EXPECT_EQ(other.append(pattern(100)), Put::kTaken);
+  EXPECT_FALSE(other.backlogged());
+  EXPECT_EQ(content(one, 4096), pattern(kPiece) + pattern(kPiece));
+  EXPECT_EQ(content(other, 4096), pattern(100));
+  EXPECT_EQ(space.writing(), 2 * kPiece + 100);
+  standstill.end();
+  EXPECT_EQ(woken, 1);
+  EXPECT_FALSE(one.backlogged());
+  EXPECT_EQ(space.writing(), 0U);
+  EXPECT_EQ(content(one, 4096), pattern(kPiece) + pattern(kPiece));
+}
+
+TEST(Spool, WhatAllHaveOnTheirWayIsBounded) {
+  SpoolSpace space({}, {.memory_each = 10, .writing_all = 1000});
+  Standstill standstill(space);
+  std::vector<std::unique_ptr<Spool>> spools;
+  for (int i = 0; i < 11; ++i) {
+    spools.push_back(std::make_unique<Spool>(space, 0));
+    EXPECT_EQ(spools.back()->append(pattern(100)), Put::kTaken);
+    EXPECT_EQ(spools.back()->backlogged(), i == 10);
+  }
+  // Who gives up writes no more.
+  spools.clear();
+  standstill.end();
+  EXPECT_EQ(space.writing(), 0U);
+  EXPECT_EQ(space.files_used(), 0U);
+}
+
+// A file system may not tell what is in its cache: then it is fetched.
+TEST(Spool, WhatIsNotInMemoryIsFetched) {
+  SpoolSpace space({}, {.memory_each = 10});
+  Spool spool(space, 0);
+  const std::string text = pattern(1'000'000);
+  for (std::size_t at = 0; at < text.size(); at += 250'000) {
+    ASSERT_EQ(spool.append(text.substr(at, 250'000)), Put::kTaken);
+  }
+  catch_up(space);
+  std::vector<char> scratch(4096);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{999'000}, std::size_t{5}}) {
+    std::promise<void> here;
+    const auto more = spool.await(at, [&] { here.set_value(); });
+    if (more == BodySource::More::kComes) here.get_future().wait();
+    EXPECT_EQ(spool.await(at, [] {}), BodySource::More::kHere);
+    const std::string_view read = spool.read(at, scratch);
+    ASSERT_FALSE(read.empty());
+    EXPECT_EQ(read, std::string_view(text).substr(at, read.size()));
+  }
+  EXPECT_EQ(spool.await(text.size(), [] {}), BodySource::More::kNever);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
-// The bytes of a stored body, in pieces as they came. Written once, then shared and never changed.
+// The bytes of a stored body, in pieces as they came: written once, by one thread, then shared and never changed. One
+// whose size is told beforehand may be read by others, of any thread, while it grows.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,60 +16,101 @@ namespace edge::runtime::cache {
 
 class Body {
  public:
-  std::uint64_t size() const { return size_; }
-  /// Bytes of memory held, which is what counts against the bounds.
-  std::size_t capacity() const { return capacity_; }
-  /// What lies together from `at` on; empty at the end only.
-  std::string_view at(std::uint64_t at) const {
-    const auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), at,
-                                        [](std::uint64_t where, const Piece& p) { return where < p.begin + p.size; });
-    if (piece == pieces_.end()) return {};
-    const auto skipped = static_cast<std::size_t>(at - piece->begin);
-    return {piece->data.get() + skipped, piece->size - skipped};
+  enum class State : std::uint8_t {
+    kGrowing,
+    kWhole,
+    kBroken,  ///< no more comes
+  };
+
+  Body() = default;
+  /// Its size is told: the places of its pieces are made now, so that a reader meets nothing that moves.
+  explicit Body(std::uint64_t size) : told_(size) {
+    pieces_.reserve(static_cast<std::size_t>((size + kLargest - 1) / kLargest));
+    for (std::uint64_t at = 0; at < size; at += kLargest) {
+      pieces_.push_back({nullptr, static_cast<std::size_t>(std::min<std::uint64_t>(kLargest, size - at)), at});
+    }
   }
 
+  /// Of the whole of it; what is here, where that was not told.
+  std::uint64_t size() const { return told_.value_or(here()); }
+  std::uint64_t here() const { return here_.load(std::memory_order_acquire); }
+  State state() const { return state_.load(std::memory_order_acquire); }
+  /// Bytes of memory held, which is what counts against the bounds. Of the writer, and of a whole body.
+  std::size_t capacity() const { return capacity_; }
+  /// What lies together from `at` on; empty where nothing is here yet. Good as long as the body.
+  std::string_view at(std::uint64_t at) const {
+    const std::uint64_t here = this->here();
+    if (at >= here) return {};
+    const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), at,
+                                        [](std::uint64_t where, const Piece& piece) { return where < piece.begin; });
+    const Piece& piece = *std::prev(after);
+    const auto skipped = static_cast<std::size_t>(at - piece.begin);
+    const auto filled = static_cast<std::size_t>(std::min<std::uint64_t>(piece.capacity, here - piece.begin));
+    return {piece.data.get() + skipped, filled - skipped};
+  }
+
+  /// No more than was told.
   void append(std::string_view bytes) {
     while (!bytes.empty()) {
-      if (pieces_.empty() || pieces_.back().size == pieces_.back().capacity) grow(bytes.size());
-      Piece& piece = pieces_.back();
-      const std::size_t taken = std::min(bytes.size(), piece.capacity - piece.size);
-      std::memcpy(piece.data.get() + piece.size, bytes.data(), taken);
-      piece.size += taken;
-      size_ += taken;
+      const std::uint64_t here = here_.load(std::memory_order_relaxed);
+      Piece& piece = writable(here, bytes.size());
+      const auto used = static_cast<std::size_t>(here - piece.begin);
+      const std::size_t taken = std::min(bytes.size(), piece.capacity - used);
+      std::memcpy(piece.data.get() + used, bytes.data(), taken);
+      here_.store(here + taken, std::memory_order_release);
       bytes.remove_prefix(taken);
     }
   }
-  /// Gives back what the last piece does not use.
+  /// It is whole. Gives back what the last piece does not use.
   void close() {
-    if (pieces_.empty() || pieces_.back().size == pieces_.back().capacity) return;
-    Piece& last = pieces_.back();
-    auto exact = std::make_unique_for_overwrite<char[]>(last.size);
-    std::memcpy(exact.get(), last.data.get(), last.size);
-    capacity_ -= last.capacity - last.size;
-    last.data = std::move(exact);
-    last.capacity = last.size;
+    if (!told_ && !pieces_.empty()) shrink(pieces_.back());
+    state_.store(State::kWhole, std::memory_order_release);
   }
+  void break_off() { state_.store(State::kBroken, std::memory_order_release); }
 
  private:
   struct Piece {
     std::unique_ptr<char[]> data;
-    std::size_t size = 0;
     std::size_t capacity = 0;
     std::uint64_t begin = 0;
   };
   static constexpr std::size_t kSmallest = 4096;
   static constexpr std::size_t kLargest = std::size_t{64} * 1024;
 
-  /// Pieces double with the body, so that neither a small nor a large one wastes much.
-  void grow(std::size_t wanted) {
-    const auto room = std::clamp<std::size_t>(std::max<std::size_t>(wanted, size_), kSmallest, kLargest);
-    pieces_.push_back({std::make_unique_for_overwrite<char[]>(room), 0, room, size_});
-    capacity_ += room;
+  /// The piece in which the next byte goes.
+  Piece& writable(std::uint64_t here, std::size_t wanted) {
+    if (told_) {
+      Piece& piece = pieces_[static_cast<std::size_t>(here / kLargest)];
+      if (piece.data == nullptr) allocate(piece);
+      return piece;
+    }
+    if (pieces_.empty() || pieces_.back().begin + pieces_.back().capacity == here) {
+      // Pieces double with the body, so that neither a small nor a large one wastes much.
+      const auto room = std::clamp<std::size_t>(std::max<std::size_t>(wanted, here), kSmallest, kLargest);
+      pieces_.push_back({nullptr, room, here});
+      allocate(pieces_.back());
+    }
+    return pieces_.back();
+  }
+  void allocate(Piece& piece) {
+    piece.data = std::make_unique_for_overwrite<char[]>(piece.capacity);
+    capacity_ += piece.capacity;
+  }
+  void shrink(Piece& last) {
+    const auto used = static_cast<std::size_t>(here() - last.begin);
+    if (used == last.capacity) return;
+    auto exact = std::make_unique_for_overwrite<char[]>(used);
+    std::memcpy(exact.get(), last.data.get(), used);
+    capacity_ -= last.capacity - used;
+    last.data = std::move(exact);
+    last.capacity = used;
   }
 
+  std::optional<std::uint64_t> told_;
   std::vector<Piece> pieces_;
-  std::uint64_t size_ = 0;
   std::size_t capacity_ = 0;
+  std::atomic<std::uint64_t> here_{0};
+  std::atomic<State> state_{State::kGrowing};
 };
 
 }  // namespace edge::runtime::cache

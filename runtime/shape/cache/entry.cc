@@ -1,10 +1,10 @@
 #include "runtime/shape/cache/entry.h"
 
 #include <algorithm>
-#include <array>
 
 #include "net/http1/char_tables.h"
 #include "net/http1/parse.h"
+#include "net/http1/write.h"
 
 namespace edge::runtime::cache {
 namespace {
@@ -63,15 +63,6 @@ void fill_in(Entry& entry, const Response& facts, const Asked& asked) {
   entry.last_modified = facts.validators.last_modified;
   entry.date = facts.date.value_or(asked.times.response);
   entry.freshness = freshness_of(facts, asked.limits, asked.times);
-}
-
-// A line of a stored head that describes its body: no place in a 304 (RFC 9110 §15.4.5).
-bool describes_body(std::string_view line) {
-  static constexpr std::array<std::string_view, 4> kNames = {"content-type", "content-encoding", "content-language",
-                                                             "content-range"};
-  const std::string_view name = line.substr(0, line.find(':'));
-  return std::any_of(kNames.begin(), kNames.end(),
-                     [&](std::string_view known) { return equals_ignoring_case(name, known); });
 }
 
 std::string_view next_line(std::string_view& rest) {
@@ -172,44 +163,6 @@ Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& 
   text.resize(stored_size);
   renewed->head = std::move(text);
   return {std::move(renewed), storable(own, facts, asked.limits, asked.times)};
-}
-
-AnswerPart write_answer(const Entry& entry, const Request& request, Seconds now, HeadWriter& out) {
-  const Representation stored = entry.representation();
-  // Conditions are for what would succeed (RFC 9110 §13.2.1), ranges for a 200 (§14.2).
-  const bool success = entry.status == 200;
-  const auto age = static_cast<std::uint64_t>(entry.freshness.age(now));
-  std::string_view fields = entry.head;
-  const std::string_view first_line = next_line(fields);
-  if (success && request.conditional() && not_modified(request, stored, now)) {
-    out.status_line(304, net::http1::status_phrase(304));
-    while (!fields.empty()) {
-      const std::string_view line = next_line(fields);
-      if (!describes_body(line)) out.lines(line);
-    }
-    out.field("Age", age);
-    out.finish();
-    return {};
-  }
-  RangeChoice range{RangeChoice::Kind::kWhole, 0, stored.size};
-  if (success && request.range.here()) range = choose_range(request, stored, now);
-  if (range.kind == RangeChoice::Kind::kUnsatisfiable) {
-    out.status_line(416, net::http1::status_phrase(416));
-    out.field("Content-Range", "bytes */" + std::to_string(stored.size));
-  } else if (range.kind == RangeChoice::Kind::kPart) {
-    const std::uint64_t last = range.first + range.size - 1;
-    out.status_line(206, net::http1::status_phrase(206));
-    out.lines(fields);
-    out.field("Content-Range",
-              "bytes " + std::to_string(range.first) + "-" + std::to_string(last) + "/" + std::to_string(stored.size));
-  } else {
-    out.lines(first_line);
-    out.lines(fields);
-  }
-  out.field("Age", age);
-  if (entry.status != 204) out.field("Content-Length", range.size);
-  out.finish();
-  return {range.first, range.size};
 }
 
 }  // namespace edge::runtime::cache

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "net/http1/head.h"
-#include "net/http1/write.h"
 #include "runtime/shape/cache/body.h"
 #include "runtime/shape/cache/key.h"
 #include "runtime/shape/cache/policy.h"
@@ -23,6 +22,7 @@ struct Entry {
   std::string last_modified;
   Seconds date = 0;
   Freshness freshness;
+  /// May still be growing, where its size was told: then all but its bytes is settled.
   std::shared_ptr<const Body> body;
 
   Representation representation() const { return {{etag, last_modified}, date, body->size()}; }
@@ -53,14 +53,5 @@ struct Renewal {
 /// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2).
 Renewal renew_entry(const Entry& entry, const Asked& asked, const net::http1::ResponseHead& head,
                     std::string_view date);
-
-/// Which bytes of a stored body an answer carries.
-struct AnswerPart {
-  std::uint64_t first = 0;
-  std::uint64_t size = 0;
-};
-/// The head of the answer to `request` from a stored response, to the empty line: as stored, 304, 206 or 416. Without
-/// what every answer is given anew (Connection, Via).
-AnswerPart write_answer(const Entry& entry, const Request& request, Seconds now, net::http1::HeadWriter& out);
 
 }  // namespace edge::runtime::cache

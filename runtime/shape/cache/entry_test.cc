@@ -1,8 +1,11 @@
 // Keys, variants, stored heads, updates, conditions and ranges.
 #include "runtime/shape/cache/entry.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
+#include "runtime/shape/cache/answer.h"
 #include "runtime/shape/cache/test_messages.h"
 
 namespace edge::runtime::cache {
@@ -29,7 +32,8 @@ std::shared_ptr<Entry> entry_of(const Answer& answer, const Ask& ask = Ask(), st
 
 struct Written {
   std::string head;
-  AnswerPart part;
+  AnswerBody body;
+  std::string text;
   std::string status() const { return head.substr(9, 3); }
   bool has(const std::string& line) const { return head.find("\r\n" + line + "\r\n") != std::string::npos; }
   bool names(const std::string& name) const { return head.find("\r\n" + name + ": ") != std::string::npos; }
@@ -39,8 +43,9 @@ Written answer(const Entry& entry, const std::string& request, Seconds later = 0
   net::http1::HeadWriter out(buffer, sizeof buffer);
   const Ask ask(request, method);
   Written written;
-  written.part = write_answer(entry, ask, kNow + later, out);
+  written.body = write_answer(entry, ask, kNow + later, out);
   written.head = out.text();
+  while (written.text.size() < written.body.size()) written.text += written.body.read(*entry.body, written.text.size());
   return written;
 }
 
@@ -254,7 +259,7 @@ TEST(Conditions, A304DescribesNoBody_9110_15_4_5) {
   EXPECT_FALSE(written.names("Content-Type"));
   EXPECT_FALSE(written.names("Content-Length"));
   EXPECT_TRUE(written.has("Age: 3"));
-  EXPECT_EQ(written.part.size, 0u);
+  EXPECT_EQ(written.body.size(), 0u);
 }
 
 TEST(Conditions, OnlyWhereItWouldSucceed_9110_13_2_1) {
@@ -270,8 +275,8 @@ TEST(Ranges, OneRangeOfBytes_9110_14_1_2) {
   const auto part = [&](const std::string& range) { return answer(*entry, "Range: " + range + "\n"); };
   struct Case {
     const char* range;
-    std::uint64_t first;
-    std::uint64_t size;
+    std::size_t first;
+    std::size_t size;
     const char* content_range;
   };
   for (const Case& c : std::initializer_list<Case>{{"bytes=0-0", 0, 1, "bytes 0-0/10"},
@@ -282,8 +287,7 @@ TEST(Ranges, OneRangeOfBytes_9110_14_1_2) {
                                                    {"bytes=9-1000", 9, 1, "bytes 9-9/10"}}) {
     const Written written = part(c.range);
     EXPECT_EQ(written.status(), "206") << c.range;
-    EXPECT_EQ(written.part.first, c.first);
-    EXPECT_EQ(written.part.size, c.size);
+    EXPECT_EQ(written.text, kText.substr(c.first, c.size));
     EXPECT_TRUE(written.has(std::string("Content-Range: ") + c.content_range));
     EXPECT_TRUE(written.has("Content-Length: " + std::to_string(c.size)));
   }
@@ -293,11 +297,91 @@ TEST(Ranges, OneRangeOfBytes_9110_14_1_2) {
     EXPECT_TRUE(written.has("Content-Range: bytes */10"));
     EXPECT_TRUE(written.has("Content-Length: 0"));
   }
-  for (const char* whole : {"bytes=0-0,2-3", "lines=0-1", "bytes=", "bytes=-", "bytes=3-2", "bytes=a-b", "bytes 0-1",
-                            "bytes=0-99999999999999999999"}) {
+  for (const char* whole : {"lines=0-1", "bytes=,", "bytes=0-0,a", "bytes=", "bytes=-", "bytes=3-2", "bytes=a-b",
+                            "bytes 0-1", "bytes=0-99999999999999999999"}) {
     EXPECT_EQ(part(whole).status(), "200") << whole;
   }
   EXPECT_EQ(answer(*entry, "Range: bytes=0-0\n", 0, "HEAD").status(), "200");
+}
+
+// ---- Several ranges (RFC 9110 §14.6, §15.3.7.2, §17.15) -----------------------------------------------------------
+
+/// A body of 1000 bytes, in which no two places within 26 bytes look alike.
+std::string alphabet() {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += static_cast<char>('a' + i % 26);
+  return text;
+}
+const std::string kLong = "Cache-Control: max-age=60\nContent-Type: text/plain\nContent-Length: 1000\n";
+
+std::string boundary_of(const Written& written) {
+  static const std::string kType = "Content-Type: multipart/byteranges; boundary=";
+  const std::size_t at = written.head.find(kType);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + kType.size();
+  return written.head.substr(begin, written.head.find("\r\n", begin) - begin);
+}
+
+TEST(Ranges, SeveralAreSentAsParts_9110_14_6) {
+  const std::string text = alphabet();
+  const auto entry = entry_of(Answer(kLong), Ask(), text);
+  const Written written = answer(*entry, "Range: bytes=0-1, 500-502 ,-3\n");
+  EXPECT_EQ(written.status(), "206");
+  const std::string boundary = boundary_of(written);
+  ASSERT_EQ(boundary.size(), 32u);
+  const auto part = [&](const std::string& range, const std::string& bytes) {
+    return "--" + boundary + "\r\nContent-Type: text/plain\r\nContent-Range: bytes " + range + "/1000\r\n\r\n" + bytes +
+           "\r\n";
+  };
+  EXPECT_EQ(written.text, part("0-1", "ab") + part("500-502", text.substr(500, 3)) + part("997-999", text.substr(997)) +
+                              "--" + boundary + "--\r\n");
+  EXPECT_TRUE(written.has("Content-Length: " + std::to_string(written.text.size())));
+  EXPECT_FALSE(written.names("Content-Range"));
+  EXPECT_FALSE(written.has("Content-Type: text/plain"));
+  EXPECT_NE(boundary_of(answer(*entry, "Range: bytes=0-1,500-502\n")), boundary);
+  EXPECT_EQ(answer(*entry, "Range: bytes=0-1,500-502\n", 0, "HEAD").status(), "200");
+}
+
+TEST(Ranges, PartsThatMeetAreOne_9110_15_3_7_2) {
+  const std::string text = alphabet();
+  const auto entry = entry_of(Answer(kLong), Ask(), text);
+  const auto ranges = [&](const std::string& asked) {
+    const Written written = answer(*entry, "Range: bytes=" + asked + "\n");
+    std::string all = written.status();
+    for (const AnswerBody::Part& part : written.body.parts()) {
+      if (part.size != 0) all += " " + std::to_string(part.first) + "-" + std::to_string(part.first + part.size - 1);
+    }
+    return all;
+  };
+  EXPECT_EQ(ranges("0-9,5-20"), "206 0-20");
+  EXPECT_EQ(ranges("0-9,10-20"), "206 0-20");
+  // As far apart as what would stand between them, and one byte less.
+  EXPECT_EQ(ranges("0-9,90-99"), "206 0-9 90-99");
+  EXPECT_EQ(ranges("0-9,89-99"), "206 0-99");
+  // In the order in which they were asked for; a third joins two.
+  EXPECT_EQ(ranges("500-509,0-9"), "206 500-509 0-9");
+  EXPECT_EQ(ranges("0-9,500-509,5-505"), "206 0-509");
+  EXPECT_EQ(ranges("900-999,0-9,500-509,5-505"), "206 900-999 0-509");
+  EXPECT_EQ(ranges("0-,0-,0-"), "206 0-999");
+  // One that cannot be satisfied is left out, as long as there is another.
+  EXPECT_EQ(ranges("1000-,0-1"), "206 0-1");
+  EXPECT_EQ(ranges("1000-,2000-3000,-0"), "416");
+  EXPECT_EQ(ranges(",, 0-1 ,"), "206 0-1");
+  EXPECT_EQ(ranges("0-1,x"), "200 0-999");
+}
+
+TEST(Ranges, TheirNumberIsBounded_9110_17_15) {
+  const auto entry = entry_of(Answer(kLong), Ask(), alphabet());
+  std::string ranges = "bytes=0-0";
+  for (std::size_t i = 1; i < kMaxRanges; ++i) ranges += ",0-0";
+  EXPECT_EQ(answer(*entry, "Range: " + ranges + "\n").status(), "206");
+  EXPECT_EQ(answer(*entry, "Range: " + ranges + ",0-0\n").status(), "200");
+}
+
+TEST(Ranges, PartsOfWhatIsCodedAreNotFramed) {
+  const auto entry = entry_of(Answer(kLong + "Content-Encoding: gzip\n"), Ask(), alphabet());
+  EXPECT_EQ(answer(*entry, "Range: bytes=0-1,500-501\n").status(), "200");
+  EXPECT_EQ(answer(*entry, "Range: bytes=0-1\n").status(), "206");
 }
 
 TEST(Ranges, IfRangeComparesStrongly_9110_13_1_5) {
@@ -334,6 +418,23 @@ TEST(Body, IsTheSameInWhateverPiecesItCame) {
     EXPECT_EQ(body.at(text.size()), "");
     EXPECT_EQ(body.at(123'456).substr(0, 10), std::string_view(text).substr(123'456, 10));
   }
+}
+
+TEST(Body, IsReadWhileItGrows) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += static_cast<char>('a' + i % 23);
+  Body body(text.size());
+  EXPECT_EQ(body.size(), text.size());
+  EXPECT_EQ(body.at(0), "");
+  std::thread writer([&] {
+    for (std::size_t at = 0; at < text.size(); at += 777) body.append(std::string_view(text).substr(at, 777));
+    body.close();
+  });
+  std::string read;
+  while (body.state() == Body::State::kGrowing || read.size() < text.size()) read += body.at(read.size());
+  writer.join();
+  EXPECT_EQ(read, text);
+  EXPECT_EQ(body.capacity(), text.size());
 }
 
 }  // namespace

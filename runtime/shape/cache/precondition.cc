@@ -63,6 +63,58 @@ std::optional<std::uint64_t> digits(std::string_view& rest) {
   return value;
 }
 
+/// The next member of a list of ranges, without the blanks around it. \returns false at the end.
+bool next_range(std::string_view& list, std::string_view& member) {
+  if (list.data() == nullptr) return false;
+  const std::size_t comma = list.find(',');
+  member = list.substr(0, comma);
+  list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+  while (!member.empty() && is_blank(member.front())) member.remove_prefix(1);
+  while (!member.empty() && is_blank(member.back())) member.remove_suffix(1);
+  return true;
+}
+
+/// One range of a representation of `size` bytes (RFC 9110 §14.1.2); of size 0 when it cannot be satisfied. \returns
+/// false for what is no range.
+bool read_range(std::string_view text, std::uint64_t size, Range& range) {
+  const auto first = digits(text);
+  if (text.empty() || text.front() != '-') return false;
+  text.remove_prefix(1);
+  const auto last = digits(text);
+  if (!text.empty() || (!first && !last)) return false;
+  if (!first) {  // the last so many bytes
+    range.size = std::min(*last, size);
+    range.first = size - range.size;
+    return true;
+  }
+  if (last && *last < *first) return false;
+  if (*first >= size) return true;
+  const std::uint64_t end = last ? std::min(*last, size - 1) + 1 : size;
+  range = {*first, end - *first};
+  return true;
+}
+
+/// Adds a range; those that it meets become one with it, in the place of the first of them (RFC 9110 §15.3.7.2).
+void join_range(std::vector<Range>& parts, Range range) {
+  std::size_t place = parts.size();
+  for (std::size_t i = 0; i < parts.size();) {
+    const Range other = parts[i];
+    const std::uint64_t end = range.first + range.size;
+    const std::uint64_t other_end = other.first + other.size;
+    if (end + kRangeGap <= other.first || other_end + kRangeGap <= range.first) {
+      ++i;
+      continue;
+    }
+    range.first = std::min(range.first, other.first);
+    range.size = std::max(end, other_end) - range.first;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+    place = std::min(place, i);
+    // Larger now, it may meet one that it did not before.
+    i = 0;
+  }
+  parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(std::min(place, parts.size())), range);
+}
+
 }  // namespace
 
 bool same_etag(std::string_view a, std::string_view b) { return !a.empty() && opaque(a) == opaque(b); }
@@ -75,29 +127,25 @@ bool not_modified(const Request& request, const Representation& stored, Seconds 
   return parse_http_date(stored.validators.last_modified, now).value_or(stored.date) <= *since;
 }
 
-RangeChoice choose_range(const Request& request, const Representation& stored, Seconds now) {
-  using Kind = RangeChoice::Kind;
-  const RangeChoice whole{Kind::kWhole, 0, stored.size};
-  if (request.method != Method::kGet || !request.range.usable()) return whole;
+RangeChoice choose_ranges(const Request& request, const Representation& stored, Seconds now) {
+  if (request.method != Method::kGet || !request.range.usable()) return {};
   std::string_view rest = request.range.value;
   static constexpr std::string_view kUnit = "bytes=";
-  if (rest.size() < kUnit.size() || !equals_ignoring_case(rest.substr(0, kUnit.size()), kUnit)) return whole;
-  if (!if_range_holds(request, stored, now)) return whole;
+  if (rest.size() < kUnit.size() || !equals_ignoring_case(rest.substr(0, kUnit.size()), kUnit)) return {};
+  if (!if_range_holds(request, stored, now)) return {};
   rest.remove_prefix(kUnit.size());
-  const auto first = digits(rest);
-  if (rest.empty() || rest.front() != '-') return whole;
-  rest.remove_prefix(1);
-  const auto last = digits(rest);
-  if (!rest.empty() || (!first && !last)) return whole;
-  if (!first) {  // the last so many bytes
-    const std::uint64_t size = std::min(*last, stored.size);
-    if (size == 0) return {Kind::kUnsatisfiable, 0, 0};
-    return {Kind::kPart, stored.size - size, size};
+  RangeChoice choice{RangeChoice::Kind::kUnsatisfiable, {}};
+  std::size_t listed = 0;
+  // A list may have empty members (§5.6.1), which are as good as none.
+  for (std::string_view member; next_range(rest, member);) {
+    if (member.empty()) continue;
+    Range range;
+    if (++listed > kMaxRanges || !read_range(member, stored.size, range)) return {};
+    if (range.size != 0) join_range(choice.parts, range);
   }
-  if (last && *last < *first) return whole;
-  if (*first >= stored.size) return {Kind::kUnsatisfiable, 0, 0};
-  const std::uint64_t end = last ? std::min(*last, stored.size - 1) + 1 : stored.size;
-  return {Kind::kPart, *first, end - *first};
+  if (listed == 0) return {};
+  if (!choice.parts.empty()) choice.kind = RangeChoice::Kind::kParts;
+  return choice;
 }
 
 }  // namespace edge::runtime::cache

@@ -120,12 +120,10 @@ class Place {
   void deliver(Transaction& transaction, Got& got) {
     char buffer[16384];
     net::http1::HeadWriter out(buffer, sizeof buffer);
-    const AnswerPart part = transaction.write_head(out);
+    const AnswerBody body = transaction.write_head(out);
     got.head = out.text();
     got.text.clear();
-    while (got.text.size() < part.size) {
-      got.text += transaction.entry()->body->at(part.first + got.text.size()).substr(0, part.size - got.text.size());
-    }
+    while (got.text.size() < body.size()) got.text += body.read(*transaction.entry()->body, got.text.size());
     got.cache_status = transaction.status();
     got.from_cache = true;
   }

@@ -38,6 +38,8 @@ Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, 
 Transaction::~Transaction() {
   abandon();
   release_fill();
+  if (reading_ != nullptr) reading_->end_reading();
+  if (lent_ != 0) cache_->release(lent_);
 }
 
 void Transaction::keep() {
@@ -117,19 +119,37 @@ std::string Transaction::fill_id(const Request& request, const Entry* sibling) c
   return id;
 }
 
-Transaction::Plan Transaction::fetch(std::function<void()> wake) {
+Transaction::Plan Transaction::fetch(const std::function<void()>& wake) {
   const Request request = this->request();
-  const Entry* sibling = found_ != nullptr ? found_.get() : sibling_.get();
-  // Who wants what comes from the origin does not wait for what others asked before.
-  const bool may_wait = !request.directives.no_cache && waits_ < kMaxWaits && (waits_ == 0 || sibling != nullptr);
-  if (!may_wait) wake = nullptr;
-  Fills::Joined joined = cache_->fills().join(fill_id(request, sibling), key_.target, times_.request, std::move(wake));
-  if (joined.role == Fills::Role::kWaits) {
-    if (waits_++ == 0) place_.counts.collapsed.add();
+  // Who wants what comes from the origin has no use for what others asked before.
+  const bool joins = !request.directives.no_cache;
+  const auto sibling = [&] { return found_ != nullptr ? found_.get() : sibling_.get(); };
+  const auto join = [&](Fills::For what, bool waits) {
+    return cache_->fills().join(fill_id(request, sibling()), key_.target, times_.request, what,
+                                joins && waits ? wake : std::function<void()>());
+  };
+  const auto may_wait = [&] { return waits_ < kMaxWaits && (waits_ == 0 || sibling() != nullptr); };
+  const Fills::For wanted = joins ? Fills::For::kBeginning : Fills::For::kEnd;
+  Fills::Joined fill = join(wanted, may_wait());
+  // Of another variant: that of ours has a fill of its own, now that it is known what the answer varies by.
+  if (fill.role == Fills::Role::kReads && !selects(fill.growing->selection, *request.fields)) {
+    sibling_ = fill.growing;
+    found_ = nullptr;
+    forwarded_ = Forwarded::kVaryMiss;
+    fill = join(wanted, may_wait());
+  }
+  if (fill.role == Fills::Role::kReads) {
+    if (reads(fill, request)) return Plan::kReuse;
+    // It has begun, and is of use when it is stored: the same wait goes on.
+    fill = join(Fills::For::kEnd, true);
+    if (fill.role == Fills::Role::kWaits && waits_ != 0) return Plan::kWait;
+  }
+  if (fill.role == Fills::Role::kWaits) {
+    collapse();
     return Plan::kWait;
   }
-  if (joined.role == Fills::Role::kLeader) {
-    fill_ = std::move(joined.fill);
+  if (fill.role == Fills::Role::kLeader) {
+    fill_ = std::move(fill.fill);
     // The one before may have stored the answer after we had looked.
     if (const Plan again = look_up(); again != Plan::kFetch) {
       release_fill();
@@ -138,6 +158,25 @@ Transaction::Plan Transaction::fetch(std::function<void()> wake) {
   }
   if (found_ != nullptr && found_->representation().validators.any()) make_conditional();
   return Plan::kForward;
+}
+
+void Transaction::collapse() {
+  if (waits_++ != 0) return;
+  missed_ = forwarded_;
+  place_.counts.collapsed.add();
+}
+
+// Answers from what another request fetches, while it comes.
+bool Transaction::reads(const Fills::Joined& fill, const Request& request) {
+  const Seconds now = clock_().seconds;
+  if (!selects(fill.growing->selection, *request.fields)) return false;
+  if (judge(fill.growing->freshness, request, now) != Use::kFresh || !fill.fill->begin_reading()) return false;
+  collapse();
+  place_.counts.hits.add();
+  reading_ = fill.fill;
+  found_ = fill.growing;
+  stale_ = refreshable_ = false;
+  return true;
 }
 
 // The request with our validators in place of the client's conditions, which are answered from what comes of it
@@ -167,7 +206,8 @@ std::unique_ptr<Transaction> Transaction::refresh() {
   if (!refreshable_) return nullptr;
   const Request request = this->request();
   if (request.method != Method::kGet || request.directives.no_store) return nullptr;
-  Fills::Joined joined = cache_->fills().join(fill_id(request, found_.get()), key_.target, times_.request, nullptr);
+  Fills::Joined joined =
+      cache_->fills().join(fill_id(request, found_.get()), key_.target, times_.request, Fills::For::kEnd, nullptr);
   if (joined.role != Fills::Role::kLeader) return nullptr;
   return std::unique_ptr<Transaction>(new Transaction(*this, std::move(joined.fill)));
 }
@@ -271,39 +311,60 @@ bool Transaction::deliverable(const Entry& entry) const {
 ResponseTee::Take Transaction::fill(const ResponseHead& response, const Request& request) {
   if (fill_ == nullptr) return Take::kPass;
   incoming_ = make_entry(asked(request), response, clock_().date);
-  const bool too_large =
-      response.body.kind == BodyKind::kLength && response.body.length > cache_->sizes().max_entry_bytes;
-  if (incoming_ == nullptr || too_large || !deliverable(*incoming_)) {
+  if (incoming_ == nullptr || !deliverable(*incoming_) || !begin_filling(response)) {
     incoming_ = nullptr;
     // A 304 is for the conditions of this one client, and says nothing of what others would get.
     if (response.status != 304) fill_->pass(times_.response);
     release_fill();
     return Take::kPass;
   }
-  incoming_body_ = std::make_shared<Body>();
   is_storing_ = true;
   return Take::kCopy;
 }
 
+// Only what is sure to be kept may be read by others while it comes: its size is told, and there is room for it.
+bool Transaction::begin_filling(const ResponseHead& response) {
+  const bool told = response.body.kind != BodyKind::kChunked && response.body.kind != BodyKind::kUntilClose;
+  const std::uint64_t size = told ? response.body.length : 0;
+  if (size > cache_->sizes().max_entry_bytes || !cache_->reserve(static_cast<std::size_t>(size))) return false;
+  reserved_ = static_cast<std::size_t>(size);
+  incoming_body_ = told ? std::make_shared<Body>(size) : std::make_shared<Body>();
+  incoming_->body = incoming_body_;
+  if (told && may_share_) fill_->publish(incoming_);
+  return true;
+}
+
 void Transaction::body(std::string_view data) {
   if (incoming_ == nullptr) return;
-  const bool fits = incoming_body_->size() + data.size() <= cache_->sizes().max_entry_bytes;
-  if (!fits || !cache_->reserve(data.size())) {
+  const std::uint64_t size = incoming_body_->here() + data.size();
+  const std::size_t more = size > reserved_ ? static_cast<std::size_t>(size) - reserved_ : 0;
+  if (size > cache_->sizes().max_entry_bytes || (more != 0 && !cache_->reserve(more))) {
     abandon();
     fill_->pass(clock_().seconds);
     release_fill();
     return;
   }
-  reserved_ += data.size();
+  reserved_ += more;
   incoming_body_->append(data);
+  if (fill_->is_read()) fill_->progress();
+}
+
+bool Transaction::shared(std::size_t kept) {
+  static constexpr std::size_t kStep = std::size_t{256} * 1024;
+  if (fill_ == nullptr || !fill_->is_read()) return false;
+  if (kept <= lent_) return true;
+  const std::size_t more = kept - lent_ + kStep;
+  if (!cache_->reserve(more)) return false;
+  lent_ += more;
+  return true;
 }
 
 void Transaction::end() {
   if (incoming_ == nullptr) return;
   incoming_body_->close();
-  incoming_->body = std::move(incoming_body_);
-  const std::shared_ptr<const Entry> entry = std::move(incoming_);
-  incoming_ = nullptr;
+  incoming_body_ = nullptr;
+  fill_->progress();
+  const std::shared_ptr<const Entry> entry = std::exchange(incoming_, nullptr);
   cache_->release(std::exchange(reserved_, 0));
   const bool stored = cache_->store().insert(entry);
   // Asked after it was put in: who changes the target says so first, and then looks for what is stored.
@@ -319,7 +380,10 @@ void Transaction::end() {
 void Transaction::abandon() {
   if (incoming_ == nullptr) return;
   incoming_ = nullptr;
-  incoming_body_ = nullptr;
+  // What others read of it breaks off for them, too.
+  fill_->withdraw();
+  std::exchange(incoming_body_, nullptr)->break_off();
+  fill_->progress();
   cache_->release(std::exchange(reserved_, 0));
   place_.counts.abandoned.add();
 }
@@ -369,14 +433,21 @@ Transaction::Next Transaction::forwarded(bool failed) {
   return Next::kDone;
 }
 
-AnswerPart Transaction::write_head(net::http1::HeadWriter& out) {
+AnswerBody Transaction::write_head(net::http1::HeadWriter& out) {
   const Request request = this->request();
   return write_answer(*found_, request, clock_().seconds, out);
 }
 
+BodySource::More Transaction::await(std::uint64_t at, const std::function<void()>& wake) {
+  return reading_ == nullptr ? BodySource::More::kNever : reading_->await(*found_->body, at, wake);
+}
+
 std::string Transaction::status() const {
+  // Whether a request of our own went to the origin; one that shared another's would have gone for the reason that was
+  // found first (RFC 9211 §2.6).
+  const bool went = forwarded_ != Forwarded::kNot && reading_ == nullptr;
   std::string text(kCacheName);
-  switch (forwarded_) {
+  switch (went || waits_ == 0 ? forwarded_ : missed_) {
     case Forwarded::kNot:
       text += "; hit";
       break;
@@ -400,10 +471,9 @@ std::string Transaction::status() const {
       break;
   }
   if (upstream_status_ != 0 && reuse_) text += "; fwd-status=" + std::to_string(upstream_status_);
-  const bool from_store = forwarded_ == Forwarded::kNot || reuse_;
-  if (from_store) text += "; ttl=" + std::to_string(found_->freshness.ttl(clock_().seconds));
+  if (!went || reuse_) text += "; ttl=" + std::to_string(found_->freshness.ttl(clock_().seconds));
   if (is_storing_) text += "; stored";
-  if (waits_ != 0) text += "; collapsed";
+  if (waits_ != 0) text += went ? "; collapsed=?0" : "; collapsed";
   return text;
 }
 

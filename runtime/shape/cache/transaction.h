@@ -3,7 +3,8 @@
 //
 //   look_up -> kReuse:   deliver `entry`, and start `refresh` when there is one
 //           -> kFetch:   `fetch` -> kWait: another request fetches the same; wait a bounded time, look up again
-//                                -> kForward, or kReuse after all
+//                                -> kForward, or kReuse after all: of what is stored, or of what another request
+//                                   fetches while it comes
 //           -> kForward: send `upstream_head`, with this as the response's tee; then `forwarded` says what is next
 //           -> kRefuse:  `only-if-cached`, and nothing is there: 504
 //
@@ -17,6 +18,7 @@
 #include <string_view>
 
 #include "net/http1/parse.h"
+#include "runtime/shape/cache/answer.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/shape/response_tee.h"
@@ -54,7 +56,7 @@ class Transaction final : public ResponseTee {
   Plan look_up() { return look_up(head_); }
   /// After kFetch. `wake` is called from any thread when what is waited for has ended; with none, nothing is waited
   /// for.
-  Plan fetch(std::function<void()> wake);
+  Plan fetch(const std::function<void()>& wake);
   /// Before every wait: the head becomes our own.
   void keep();
   /// For the same request without a client: fetches what `look_up` found stale. Null unless nobody else does.
@@ -64,6 +66,8 @@ class Transaction final : public ResponseTee {
   /// Good until the next look-up.
   std::string_view upstream_head() const { return conditional_.empty() ? std::string_view(head_) : conditional_; }
 
+  /// What comes may yet be taken back: nobody is to read it while it does.
+  void keep_to_itself() { may_share_ = false; }
   /// There is no room for conditions: the whole answer is asked for.
   void forget_conditions();
 
@@ -73,6 +77,11 @@ class Transaction final : public ResponseTee {
   void end() override;
   /// Cache-Status (RFC 9211) of the answer.
   std::string_view fields() override;
+  void tell_of_readers(std::function<void()> wake) override {
+    if (fill_ != nullptr) fill_->tell_of_readers(std::move(wake));
+  }
+  bool shared(std::size_t kept) override;
+  bool outlives_client() override { return incoming_ != nullptr && fill_ != nullptr && fill_->withdraw(); }
   /// The exchange with the upstream is over. kForward: forward once more, since the upstream spoke of something else
   /// than we asked for. `failed`: there was no answer, and none was given to the client.
   enum class Next : std::uint8_t { kDone, kReuse, kForward };
@@ -80,7 +89,9 @@ class Transaction final : public ResponseTee {
 
   /// The stored response to answer with, and its head for this request.
   std::shared_ptr<const Entry> entry() const { return found_; }
-  AnswerPart write_head(net::http1::HeadWriter& out);
+  AnswerBody write_head(net::http1::HeadWriter& out);
+  /// What becomes of the byte at `at` of the entry's body, where it is not there: see BodySource.
+  BodySource::More await(std::uint64_t at, const std::function<void()>& wake);
   /// The value of Cache-Status, known once the answer begins.
   std::string status() const;
 
@@ -100,6 +111,9 @@ class Transaction final : public ResponseTee {
   Take validated(const net::http1::ResponseHead& response, const Request& request);
   Take fill(const net::http1::ResponseHead& response, const Request& request);
   void invalidate(const net::http1::ResponseHead& response);
+  void collapse();
+  bool reads(const Fills::Joined& fill, const Request& request);
+  bool begin_filling(const net::http1::ResponseHead& response);
   void abandon();
   void release_fill();
 
@@ -118,6 +132,7 @@ class Transaction final : public ResponseTee {
   std::shared_ptr<const Entry> found_;
   std::shared_ptr<const Entry> sibling_;  ///< the same for another variant, when nothing was found
   Forwarded forwarded_ = Forwarded::kNot;
+  Forwarded missed_ = Forwarded::kNot;  ///< why we would have gone, when we waited for another
   bool stale_ = false;
   bool refreshable_ = false;
   bool validating_ = false;
@@ -127,11 +142,14 @@ class Transaction final : public ResponseTee {
   std::uint16_t upstream_status_ = 0;
 
   Times times_;
-  std::shared_ptr<Fill> fill_;
+  std::shared_ptr<Fill> fill_;     ///< that we lead
+  std::shared_ptr<Fill> reading_;  ///< of another, whose entry we found
   std::shared_ptr<Entry> incoming_;
   std::shared_ptr<Body> incoming_body_;
   std::size_t reserved_ = 0;
+  std::size_t lent_ = 0;  ///< reserved as well, for what our client does not take
   bool is_storing_ = false;
+  bool may_share_ = true;
 };
 
 }  // namespace edge::runtime::cache

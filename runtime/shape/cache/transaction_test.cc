@@ -227,32 +227,156 @@ TEST(Exchange, ConditionsOnTheOriginGoToTheOrigin_4_3_2) {
 const std::string kGet = "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n";
 using Plan = Transaction::Plan;
 
-Plan begin(Transaction& transaction, std::function<void()> wake, const std::string& head = kGet) {
+Plan begin(Transaction& transaction, const std::function<void()>& wake, const std::string& head = kGet) {
   const Plan plan = transaction.look_up(head);
   transaction.keep();
-  return plan == Plan::kFetch ? transaction.fetch(std::move(wake)) : plan;
+  return plan == Plan::kFetch ? transaction.fetch(wake) : plan;
 }
 Plan again(Transaction& transaction) {
   const Plan plan = transaction.look_up();
   return plan == Plan::kFetch ? transaction.fetch([] {}) : plan;
 }
 
-TEST(Collapsing, OneFetchesAndTheOthersWait) {
+TEST(Collapsing, OneFetchesAndTheOthersWaitForWhatMayYetBeTooLarge) {
   Place place(make_cache());
   const auto leader = place.begin();
   const auto follower = place.begin();
   int woken = 0;
   ASSERT_EQ(begin(*leader, [] {}), Plan::kForward);
   ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
-  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 4\n");
+  const testing::Answer answer("Cache-Control: max-age=60\nTransfer-Encoding: chunked\n");
   ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kCopy);
   leader->body("text");
   EXPECT_EQ(woken, 0);
   leader->end();
   EXPECT_EQ(woken, 1);
   EXPECT_EQ(again(*follower), Plan::kReuse);
-  EXPECT_EQ(follower->status(), "edge; hit; ttl=60; collapsed");
+  EXPECT_EQ(follower->status(), "edge; fwd=uri-miss; ttl=60; collapsed");
   EXPECT_EQ(place.counts.collapsed.value(), 1u);
+}
+
+/// Reads what is there of a body that comes.
+std::string read_on(Transaction& transaction, std::size_t from) {
+  std::string read;
+  for (;;) {
+    const std::string_view piece = transaction.entry()->body->at(from + read.size());
+    if (piece.empty()) return read;
+    read += piece;
+  }
+}
+
+TEST(Collapsing, TheOthersReadWhatComes) {
+  Place place(make_cache());
+  const auto leader = place.begin();
+  const auto follower = place.begin();
+  const auto late = place.begin();
+  int woken = 0;
+  int news = 0;
+  int told = 0;
+  ASSERT_EQ(begin(*leader, [] {}), Plan::kForward);
+  leader->tell_of_readers([&] { ++told; });
+  ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 8\n");
+  ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kCopy);
+  EXPECT_EQ(woken, 1);
+  EXPECT_FALSE(leader->shared(0));
+  ASSERT_EQ(again(*follower), Plan::kReuse);
+  EXPECT_TRUE(leader->shared(0));
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(follower->status(), "edge; fwd=uri-miss; ttl=60; collapsed");
+  EXPECT_EQ(read_on(*follower, 0), "");
+  EXPECT_EQ(follower->await(0, [&] { ++news; }), BodySource::More::kComes);
+  leader->body("text");
+  EXPECT_EQ(news, 1);
+  EXPECT_EQ(follower->await(0, [] {}), BodySource::More::kHere);
+  EXPECT_EQ(read_on(*follower, 0), "text");
+  // Who comes later reads along at once.
+  ASSERT_EQ(begin(*late, [] {}), Plan::kReuse);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(read_on(*late, 2), "xt");
+  leader->body("more");
+  leader->end();
+  EXPECT_EQ(read_on(*late, 4), "more");
+  EXPECT_EQ(late->await(8, [] {}), BodySource::More::kNever);
+  EXPECT_TRUE(place.exchange("GET", "", Fixed({}).origin()).from_cache);
+}
+
+TEST(Collapsing, WhatBreaksOffBreaksOffForAll) {
+  Place place(make_cache());
+  auto leader = place.begin();
+  const auto follower = place.begin();
+  begin(*leader, [] {});
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 8\n");
+  leader->head(answer.head(), {});
+  leader->body("text");
+  ASSERT_EQ(begin(*follower, [] {}), Plan::kReuse);
+  int news = 0;
+  EXPECT_EQ(follower->await(4, [&] { ++news; }), BodySource::More::kComes);
+  // The leader's client is not what it is fetched for any more.
+  EXPECT_TRUE(leader->outlives_client());
+  leader.reset();
+  EXPECT_EQ(news, 1);
+  EXPECT_EQ(follower->await(4, [] {}), BodySource::More::kNever);
+  EXPECT_EQ(read_on(*follower, 0), "text");
+}
+
+TEST(Collapsing, WhatIsKeptForASlowLeaderIsBounded) {
+  const auto cache = make_cache(8 << 20, 1000);
+  Place place(cache);
+  auto leader = place.begin();
+  const auto follower = place.begin();
+  begin(*leader, [] {});
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 8\n");
+  leader->head(answer.head(), {});
+  begin(*follower, [] {});
+  // An eighth of the cache, for all that is under way.
+  EXPECT_TRUE(leader->shared(700'000));
+  EXPECT_FALSE(leader->shared(1 << 20));
+  leader.reset();
+  EXPECT_TRUE(cache->reserve(1 << 20));
+}
+
+TEST(Collapsing, NobodyBeginsToReadWhatIsGivenUp) {
+  Place place(make_cache());
+  const auto leader = place.begin();
+  const auto follower = place.begin();
+  begin(*leader, [] {});
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 8\n");
+  leader->head(answer.head(), {});
+  EXPECT_FALSE(leader->outlives_client());
+  EXPECT_EQ(begin(*follower, [] {}), Plan::kWait);
+}
+
+TEST(Collapsing, WhatMayBeTakenBackIsNotReadBefore) {
+  Place place(make_cache());
+  const auto leader = place.begin();
+  const auto follower = place.begin();
+  leader->keep_to_itself();
+  begin(*leader, [] {});
+  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 4\n");
+  leader->head(answer.head(), {});
+  EXPECT_EQ(begin(*follower, [] {}), Plan::kWait);
+}
+
+TEST(Collapsing, WhatComesIsJudgedLikeWhatIsStored) {
+  Place place(make_cache());
+  const auto leader = place.begin();
+  begin(*leader, [] {});
+  const testing::Answer answer("Cache-Control: max-age=60\nVary: X-A\nAge: 10\nContent-Length: 4\nETag: \"v1\"\n");
+  leader->head(answer.head(), {});
+  const auto ask = [&](const std::string& lines) {
+    return begin(*place.begin(), [] {}, "GET / HTTP/1.1\r\nHost: example.com\r\n" + lines + "\r\n");
+  };
+  EXPECT_EQ(ask(""), Plan::kReuse);
+  EXPECT_EQ(ask("Cache-Control: max-age=10\r\n"), Plan::kReuse);
+  // Too old for this one: stored, it is validated.
+  EXPECT_EQ(ask("Cache-Control: max-age=9\r\n"), Plan::kWait);
+  EXPECT_EQ(ask("Cache-Control: no-cache\r\n"), Plan::kForward);
+  // Another variant is fetched side by side, before the first is here.
+  EXPECT_EQ(ask("X-A: 1\r\n"), Plan::kForward);
+  // Changed meanwhile: it is of the past, and not read any more.
+  place.exchange("POST", "", Fixed({}).origin());
+  EXPECT_EQ(ask(""), Plan::kWait);
 }
 
 TEST(Collapsing, NobodyWaitsForWhatCannotBeStored) {
@@ -378,16 +502,24 @@ TEST(Caches, WhatIsOnItsWayInIsBounded) {
   const auto cache = make_cache(8000, 1000);
   std::vector<std::unique_ptr<Transaction>> fills;
   Place place(cache);
-  const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 900\n");
-  for (int i = 0; i < 5; ++i) {
-    const std::string path = "/" + std::to_string(i);
-    fills.push_back(place.begin(path));
-    begin(*fills.back(), nullptr);
-    fills.back()->head(answer.head(), {});
-    fills.back()->body(std::string(900, 'x'));
-  }
-  for (const auto& fill : fills) fill->end();
+  const auto fill = [&](const char* length) {
+    const testing::Answer answer(std::string("Cache-Control: max-age=60\n") + length);
+    for (int i = 0; i < 5; ++i) {
+      const std::string path = std::string("/") + length[0] + std::to_string(i);
+      fills.push_back(place.begin(path));
+      begin(*fills.back(), nullptr);
+      fills.back()->head(answer.head(), {});
+      fills.back()->body(std::string(900, 'x'));
+    }
+    for (const auto& fill : fills) fill->end();
+    fills.clear();
+  };
+  fill("Transfer-Encoding: chunked\n");
   EXPECT_EQ(cache->store().stats().entries, 1u);
+  EXPECT_EQ(place.counts.abandoned.value(), 4u);
+  // Whose size is told is not even begun.
+  fill("Content-Length: 900\n");
+  EXPECT_EQ(cache->store().stats().entries, 2u);
   EXPECT_EQ(place.counts.abandoned.value(), 4u);
 }
 
