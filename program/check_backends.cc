@@ -40,7 +40,9 @@ bool check_backend(Checker& check, const BackendRecord& backend, std::uint64_t p
   const auto tls = [&](const BackendTlsRecord& record) { return check_tls(check, record); };
   const bool sound = backend.id > previous && check.text(backend.name_space) && check.text(backend.name) &&
                      backend.balance >= Balance::kRoundRobin && backend.balance <= Balance::kRandom &&
-                     backend.protocol <= BackendProtocol::kHttp2 && backend.proxy_protocol <= ProxyProtocol::kV2;
+                     backend.protocol <= BackendProtocol::kHttp2 && backend.proxy_protocol <= ProxyProtocol::kV2 &&
+                     // One client's name for the requests of many.
+                     (backend.protocol != BackendProtocol::kHttp2 || backend.proxy_protocol == ProxyProtocol::kNone);
   return check.require(sound, "backends", index) &&
          check.optional(backend.health_check, "backends.health_check", health) &&
          check.optional(backend.passive_check, "backends.passive_check", passive) &&

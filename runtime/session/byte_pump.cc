@@ -1,5 +1,7 @@
 #include "runtime/session/byte_pump.h"
 
+#include <algorithm>
+
 namespace edge::runtime {
 namespace {
 
@@ -39,6 +41,12 @@ void BytePump::move(Direction& direction) {
       interest(to) |= net::kWrite;
       return;
     }
+    // A stream of HTTP/2 takes so much; an end it always takes.
+    const std::size_t wanted = to.channel.appetite();
+    if (wanted == 0 && !direction.ended) {
+      interest(to) |= net::kWrite;
+      return;
+    }
     if (!from.inlet.empty()) {
       const std::size_t bytes = from.inlet.unread().size();
       iovec whole = net::piece(from.inlet.unread());
@@ -61,7 +69,7 @@ void BytePump::move(Direction& direction) {
       interest(from) |= net::kRead;
       return;
     }
-    const Transfer got = from.inlet.fill(from.channel, place_.scratch.client().first(kFill));
+    const Transfer got = from.inlet.fill(from.channel, place_.scratch.client().first(std::min(kFill, wanted)));
     if (got.kind == Transfer::Kind::kFailed) return break_off(from);
     if (got.kind == Transfer::Kind::kWouldBlock && !from.channel.hung_up()) {
       interest(from) |= net::kRead;

@@ -58,7 +58,10 @@ BackendPool* Tunnel::choose_pool(const Decision& decision) {
   const std::uint32_t chosen = choose_backend(split, false, worker_.split());
   if (chosen == program::kNone) return nullptr;
   const std::uint32_t backend = program_->program->backend_index(split.backends[chosen].backend_id());
-  return backend == program::kNone ? nullptr : program_->pools[backend].get();
+  if (backend == program::kNone) return nullptr;
+  BackendPool* pool = program_->pools[backend].get();
+  // What is no HTTP cannot be a stream of it.
+  return pool->settings().protocol == program::BackendProtocol::kHttp2 ? nullptr : pool;
 }
 
 // Nothing was sent yet, so an endpoint that does not answer is no loss: the next one is tried.
