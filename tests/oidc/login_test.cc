@@ -1,0 +1,297 @@
+// Logins at a real provider (the npm package oidc-provider, which is certified), step by step as a browser takes them.
+#include <chrono>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/oidc/user_agent.h"
+#include "tests/oidc/world.h"
+
+namespace edge::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kScopes = "    scopes: [openid, email, profile, roles]\n";
+
+class Login : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!provider_installed()) GTEST_SKIP() << "oidc-provider is not installed: npm ci --prefix tests/oidc";
+  }
+  AgentSettings settings(const Provider& provider, const std::string& oidc = {}) const {
+    return {.issuer = provider.issuer(), .backend = backend_.port(), .oidc = kScopes + oidc};
+  }
+  /// To the page that was asked for.
+  static Page log_in(UserAgent& browser, const Agent& agent, const std::string& user,
+                     const std::string& target = "/a") {
+    return browser.log_in(browser.browse(agent.origin() + target), user);
+  }
+
+  EchoBackend backend_;
+};
+
+TEST_F(Login, EndsWhereItBegan) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(
+      settings(provider, "    forwardHeaders: [X-Auth-Groups, X-Auth-Roles, X-Auth-Preferred-Username]\n"));
+  ASSERT_EQ(agent.fault(), "");
+  UserAgent browser;
+  const Page first = browser.get(agent.origin() + "/cart?item=1&n=%C3%A4");
+  EXPECT_EQ(first.status, 302);
+  EXPECT_EQ(first.field("X-Edge-Reason"), "login");
+  EXPECT_EQ(first.field("Cache-Control"), "no-store");
+  EXPECT_THAT(first.location(), StartsWith(provider.issuer() + "/auth?response_type=code&client_id=shop&"));
+  EXPECT_THAT(first.location(), ContainsRegex("state=[-_A-Za-z0-9]{43}&nonce=[-_A-Za-z0-9]{43}&"
+                                              "code_challenge=[-_A-Za-z0-9]{43}&code_challenge_method=S256$"));
+  const Page form = browser.follow(first);
+  ASSERT_EQ(form.status, 200) << form.body;
+  const Page page = browser.log_in(form, "alice");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.url, agent.origin() + "/cart?item=1&n=%C3%A4");
+  EXPECT_THAT(page.body, HasSubstr("X-Auth-Subject: alice\n"));
+  EXPECT_THAT(page.body, HasSubstr("X-Auth-Email: alice@example.com\n"));
+  EXPECT_THAT(page.body, HasSubstr("X-Auth-Name: Alice Ällin\n"));
+  EXPECT_THAT(page.body, HasSubstr("x-auth-groups: /staff,/shop/admins\n"));
+  EXPECT_THAT(page.body, HasSubstr("x-auth-roles: buyer,realm-admin,cashier\n"));
+  EXPECT_THAT(page.body, HasSubstr("x-auth-preferred-username: alice\n"));
+  EXPECT_THAT(page.body, Not(HasSubstr("edge_session")));
+
+  // The session goes on, without a question to anybody.
+  EXPECT_EQ(browser.get(agent.origin() + "/other").status, 200);
+  EXPECT_EQ(browser.post(agent.origin() + "/other", "a=b").status, 200);
+}
+
+TEST_F(Login, LeavesNothingReadableAtTheBrowser) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
+  const KeptCookie& session = browser.cookies[{"127.0.0.1", "edge_session"}];
+  EXPECT_TRUE(session.http_only);
+  EXPECT_FALSE(session.secure);
+  EXPECT_EQ(session.same_site, "lax");
+  EXPECT_EQ(session.path, "/");
+  EXPECT_THAT(session.value, Not(HasSubstr("alice")));
+  for (const auto& [key, cookie] : browser.cookies) {
+    if (key.first == "127.0.0.1") EXPECT_THAT(key.second, Not(StartsWith("edge_login")));
+  }
+}
+
+TEST_F(Login, OverTlsBindsTheSessionToItsHost) {
+  const Provider provider({"provider.mjs"});
+  AgentSettings over_tls = settings(provider);
+  over_tls.over = Over::kTls;
+  const Agent agent(over_tls);
+  ASSERT_EQ(agent.fault(), "");
+  UserAgent browser;
+  const Page page = log_in(browser, agent, "alice");
+  ASSERT_EQ(page.status, 200) << page.fault << page.body;
+  EXPECT_TRUE((browser.cookies[{"example.com", "edge_session"}].secure));
+  ASSERT_TRUE((browser.cookies.contains({"example.com", "__Host-edge_session"})));
+
+  // A sibling host may plant the one, never the other.
+  UserAgent victim;
+  victim.cookies[{"example.com", "edge_session"}] = browser.cookies[{"example.com", "edge_session"}];
+  EXPECT_EQ(victim.get(agent.origin() + "/").status, 302);
+  victim.cookies[{"example.com", "__Host-edge_session"}] = {.value = "AAAAAAAAAAAAAAAAAAAAAA", .path = "/"};
+  EXPECT_EQ(victim.get(agent.origin() + "/").status, 302);
+}
+
+TEST_F(Login, IsTakenUpByAnotherAgent) {
+  const Provider provider({"provider.mjs"});
+  const Agent one(settings(provider));
+  AgentSettings of_another = settings(provider);
+  // Both stand behind one address, as users see it.
+  of_another.redirect_url = one.origin() + "/oauth2/callback";
+  const Agent other(of_another);
+  UserAgent browser;
+  Page page = browser.follow(browser.get(one.origin() + "/a"));
+  // The provider's last redirect is the callback: it goes to the other agent.
+  const std::string form = page.body;
+  const std::size_t at = form.find("action=\"") + 8;
+  page = browser.post(form.substr(at, form.find('"', at) - at), "prompt=login&login=alice&password=x");
+  while (page.redirects() && !page.location().starts_with(one.origin())) page = browser.get(page.location());
+  std::string callback = page.location();
+  ASSERT_THAT(callback, StartsWith(one.origin() + "/oauth2/callback?code="));
+  callback.replace(0, one.origin().size(), other.origin());
+  const Page back = browser.get(callback);
+  EXPECT_EQ(back.status, 302) << back.body;
+  EXPECT_EQ(back.location(), one.origin() + "/a");
+  EXPECT_EQ(browser.get(one.origin() + "/a").status, 200);
+  EXPECT_EQ(browser.get(other.origin() + "/a").status, 200);
+}
+
+TEST_F(Login, TellsScriptsWithoutARedirect) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent script;
+  const std::string url = agent.origin() + "/api";
+  const Page posted = script.post(url, "a=b");
+  EXPECT_EQ(posted.status, 401);
+  EXPECT_EQ(posted.field("WWW-Authenticate"), "Cookie cookie-name=edge_session");
+  EXPECT_EQ(script.get(url, {{"X-Requested-With", "XMLHttpRequest"}}).status, 401);
+  EXPECT_EQ(script.get(url, {{"Sec-Fetch-Mode", "cors"}}).status, 401);
+  EXPECT_EQ(script.get(url, {{"Accept", "application/json"}}).status, 401);
+  EXPECT_EQ(script.send("HEAD", url, {}, {}).status, 401);
+  EXPECT_EQ(script.get(url, {{"Accept", "*/*"}}).status, 302);
+  EXPECT_EQ(script.get(url, {{"Accept", ""}}).status, 302);
+  EXPECT_EQ(script.get(url, {{"Sec-Fetch-Mode", "navigate"}}).status, 302);
+}
+
+TEST_F(Login, AsksForRolesAndGroups) {
+  const Provider provider({"provider.mjs"});
+  const auto status = [&](const std::string& user, const std::string& authorization) {
+    const Agent agent(settings(provider, "    authorization: {" + authorization + "}\n"));
+    UserAgent browser;
+    const Page page = log_in(browser, agent, user);
+    if (page.status == 403) {
+      EXPECT_EQ(page.body, "Forbidden: insufficient roles or groups\n");
+      EXPECT_EQ(page.field("X-Edge-Reason"), "insufficient-roles");
+    }
+    return page.status;
+  };
+  EXPECT_EQ(status("alice", "requiredRoles: [buyer]"), 200);
+  EXPECT_EQ(status("bob", "requiredRoles: [buyer]"), 403);
+  EXPECT_EQ(status("alice", "requiredRoles: [realm-admin, cashier], requiredGroups: [staff], mode: all"), 200);
+  EXPECT_EQ(status("alice", "requiredRoles: [realm-admin, nothing], mode: all"), 403);
+  EXPECT_EQ(status("bob", "requiredRoles: [buyer], requiredGroups: [guests], mode: any"), 200);
+  EXPECT_EQ(status("bob", "requiredRoles: [buyer], requiredGroups: [guests], mode: all"), 403);
+  // Of another client.
+  EXPECT_EQ(status("alice", "requiredRoles: [root]"), 403);
+}
+
+TEST_F(Login, DoesNotForwardAnAddressThatNobodyVerified) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  const Page page = log_in(browser, agent, "bob");
+  EXPECT_THAT(page.body, HasSubstr("X-Auth-Subject: bob\n"));
+  EXPECT_THAT(page.body, Not(HasSubstr("X-Auth-Email")));
+}
+
+TEST_F(Login, RemovesWhatClientsSayOfThemselves) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider, "    forwardHeaders: [X-Auth-Department]\n"));
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "bob").status, 200);
+  const Page page = browser.get(agent.origin() + "/", {{"X-Auth-Subject", "root"},
+                                                       {"x-auth-email", "root@example.com"},
+                                                       {"X_Auth_Name", "root"},
+                                                       {"X-Auth-Department", "root"}});
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, Not(HasSubstr("root")));
+  EXPECT_THAT(page.body, HasSubstr("X-Auth-Subject: bob\n"));
+}
+
+TEST_F(Login, RefreshesASessionOnceForAllWhoAsk) {
+  // Tokens that live for three seconds; every refresh token is good once, a second use ends the session.
+  const Provider provider({"provider.mjs", "3"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
+  const std::string before = browser.cookies[{"127.0.0.1", "edge_session"}].value;
+  // The time passes at the provider: until the agent sets a new cookie.
+  std::vector<int> statuses;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (browser.cookies[{"127.0.0.1", "edge_session"}].value == before && std::chrono::steady_clock::now() < end) {
+    std::vector<UserAgent> tabs(8, browser);
+    std::vector<std::thread> threads;
+    std::vector<int> found(tabs.size());
+    for (std::size_t i = 0; i < tabs.size(); ++i) {
+      threads.emplace_back([&, i] { found[i] = tabs[i].post(agent.origin() + "/a", "x=y").status; });
+    }
+    for (std::thread& thread : threads) thread.join();
+    statuses.insert(statuses.end(), found.begin(), found.end());
+    for (const UserAgent& tab : tabs) {
+      if (tab.cookies.at({"127.0.0.1", "edge_session"}).value != before) browser = tab;
+    }
+  }
+  EXPECT_NE((browser.cookies[{"127.0.0.1", "edge_session"}].value), before);
+  EXPECT_THAT(statuses, Each(200));
+  UserAgent asker;
+  EXPECT_EQ(asker.get(provider.issuer() + "/refreshes").body, "1");
+  EXPECT_EQ(browser.get(agent.origin() + "/a").status, 200);
+}
+
+TEST_F(Login, IsAskedForAgainWhenTheProviderRefusesToRefresh) {
+  std::unique_ptr<UserAgent> browser = std::make_unique<UserAgent>();
+  const Provider provider({"provider.mjs", "1"});
+  const Agent agent(settings(provider));
+  ASSERT_EQ(log_in(*browser, agent, "alice").status, 200);
+  UserAgent thief = *browser;
+  // The second use of a refresh token is a theft to the provider: it ends the grant, and with it every session.
+  const Agent elsewhere([&] {
+    AgentSettings other = settings(provider);
+    other.redirect_url = agent.origin() + "/oauth2/callback";
+    return other;
+  }());
+  const auto refreshed = [](UserAgent& agent_of, const std::string& url) {
+    const std::string before = agent_of.cookies[{"127.0.0.1", "edge_session"}].value;
+    Page page;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (page.status != 401 && std::chrono::steady_clock::now() < end) {
+      page = agent_of.post(url, "x=y");
+      if (agent_of.cookies[{"127.0.0.1", "edge_session"}].value != before) break;
+    }
+    return page.status;
+  };
+  EXPECT_EQ(refreshed(*browser, agent.origin() + "/a"), 200);
+  EXPECT_EQ(refreshed(thief, elsewhere.origin() + "/a"), 401);
+}
+
+TEST_F(Login, EndsAtTheProviderToo) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
+  const Page out = browser.get(agent.origin() + "/oauth2/logout?rd=/bye");
+  EXPECT_EQ(out.status, 303);
+  EXPECT_THAT(out.location(), StartsWith(provider.issuer() + "/session/end?id_token_hint=ey"));
+  EXPECT_THAT(out.location(), HasSubstr("&client_id=shop&post_logout_redirect_uri=http%3A%2F%2F127.0.0.1%3A" +
+                                        std::to_string(agent.port()) + "%2Fbye"));
+  EXPECT_FALSE((browser.cookies.contains({"127.0.0.1", "edge_session"})));
+  EXPECT_EQ(browser.follow(out).status, 200);
+  EXPECT_EQ(browser.get(agent.origin() + "/a").status, 302);
+  // Without a session there is nothing to end, and nowhere to go but where one is told to.
+  EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout").status, 200);
+  EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=/bye").location(), agent.origin() + "/bye");
+  for (const std::string away : {"https://evil.example/", "//evil.example/", "/%5C/evil.example", "/\\evil.example"}) {
+    EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=" + away).status, 200) << away;
+  }
+}
+
+TEST_F(Login, OutlivesANewSessionSecret) {
+  const Provider provider({"provider.mjs"});
+  AgentSettings own = settings(provider);
+  Agent agent(own);
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
+  own.previous_secret = std::exchange(own.session_secret, "fedcba9876543210fedcba9876543210");
+  agent.configure(own);
+  EXPECT_EQ(browser.get(agent.origin() + "/a").status, 200);
+  own.previous_secret.clear();
+  agent.configure(own);
+  EXPECT_EQ(browser.get(agent.origin() + "/a").status, 302);
+}
+
+TEST_F(Login, OfSeveralTabsEndsInEach) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  const Page one = browser.get(agent.origin() + "/one");
+  const Page two = browser.get(agent.origin() + "/two");
+  EXPECT_EQ(browser.log_in(browser.follow(two), "alice").url, agent.origin() + "/two");
+  // The provider knows the user by now.
+  const Page back = browser.follow(one);
+  EXPECT_EQ(back.status, 200);
+  EXPECT_EQ(back.url, agent.origin() + "/one");
+}
+
+}  // namespace
+}  // namespace edge::test
