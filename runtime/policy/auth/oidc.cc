@@ -193,8 +193,9 @@ net::Task<Verdict> Oidc::log_out(const Asked& asked, Visit visit, Place place) c
   const AnswerParameters parameters(asked.head.has_query ? asked.head.query : std::string_view{});
   const std::string_view wanted = parameters.sound() ? parameters.value("rd") : std::string_view{};
   // Local, as the way back of a login is. What is more than that is as good as nothing.
-  const std::string local = local_target(wanted, false, {});
-  return end_session(std::move(visit), wanted.empty() || local != wanted ? std::string() : visit.origin + local, place);
+  std::string return_to;
+  if (!wanted.empty() && local_target(wanted, false, {}) == wanted) return_to.append(visit.origin).append(wanted);
+  return end_session(std::move(visit), std::move(return_to), place);
 }
 
 // RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0 §2): the provider's own session ends too, else the next
