@@ -86,6 +86,8 @@ program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector
     if (const auto* oidc = std::get_if<OidcSettings>(&policy.settings)) {
       collector.add(oidc->client_secret);
       collector.add(oidc->session_secret);
+      // What it was before, where the secret has it still: sessions that it sealed go on.
+      collector.add({oidc->session_secret.name_space, oidc->session_secret.name, "session-secret-previous"});
     }
   }
   return collector.take();
