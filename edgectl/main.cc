@@ -171,7 +171,7 @@ cli::Program table() {
                "A claim is an expression as routes have them that may also ask for `host`, `gateway`, `listener`, "
                "`route`, `backend`, `policy`, `status` and `denied`; `A implies B` joins two. It holds when no "
                "request at all breaks it.",
-           .flags = {file_flag(kConfigFile),
+           .flags = {file_flag(kConfigOrProgram),
                      {.name = "claim", .letter = 'c', .value = "CLAIM", .help = "Another claim", .repeatable = true},
                      {.name = "claims",
                       .value = "FILE",

@@ -166,11 +166,19 @@ bool filter_sound(const Checker& check, const FilterRecord& filter) {
   return check.text(filter.name) && check.text(filter.value);
 }
 
+/// One of a host's traffics for each backend, or none at all.
+bool treatments_sound(const Checker& check, const HostHeader& host, const SplitRecord& split) {
+  if (split.treatments.count == 0) return true;
+  if (!within(split.treatments, host.split_treatments) || split.treatments.count != split.backends.count) return false;
+  return std::ranges::all_of(check.view().array(split.treatments),
+                             [&](std::uint32_t traffic) { return traffic < host.traffics.count; });
+}
+
 /// Each split has its own run of backends: `used` sums them, so that the check stays linear.
 bool split_sound(const Checker& check, const HostHeader& host, const SplitRecord& split, std::uint64_t& used) {
   if (!within(split.backends, host.backend_refs) || split.canary >= split.backends.count) return false;
   used += split.backends.count;
-  if (used > host.backend_refs.count) return false;
+  if (used > host.backend_refs.count || !treatments_sound(check, host, split)) return false;
   std::uint64_t weight = 0;
   for (const BackendRefRecord& backend : check.view().array(split.backends)) weight += backend.weight;
   return weight == split.total_weight;
@@ -190,8 +198,9 @@ bool action_sound(const HostHeader& host, const ActionRecord& action) {
 
 bool check_treatments(Checker& check, const HostHeader& host) {
   if (!check.array(host.traffics, "traffics") || !check.array(host.splits, "splits") ||
-      !check.array(host.backend_refs, "backend_refs") || !check.array(host.filters, "filters") ||
-      !check.array(host.policy_refs, "policy_refs") || !check.array(host.mirrors, "mirrors"))
+      !check.array(host.backend_refs, "backend_refs") || !check.array(host.split_treatments, "split_treatments") ||
+      !check.array(host.filters, "filters") || !check.array(host.policy_refs, "policy_refs") ||
+      !check.array(host.mirrors, "mirrors"))
     return false;
   std::size_t index = 0;
   for (const FilterRecord& filter : check.view().array(host.filters))

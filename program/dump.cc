@@ -33,17 +33,23 @@ class TextWriter {
   std::string text_;
 };
 
+void write_filters(const std::vector<TreeFilter>& filters, std::size_t depth, TextWriter& out) {
+  for (const TreeFilter& filter : filters) {
+    out.line(depth, filter.op + (filter.name.empty() ? "" : " " + filter.name) +
+                        (filter.value.empty() ? "" : (filter.name.empty() ? " " : ": ") + filter.value));
+  }
+}
+
 void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) {
   out.line(depth, "route " + action.route + " rules[" + std::to_string(action.rule) + "].matches[" +
                       std::to_string(action.match) + "]");
   for (const TreeBackend& backend : action.backends) {
     out.line(depth, "to " + backend.name + " weight " + std::to_string(backend.weight) +
-                        (backend.canary && action.backends.size() > 1 ? " canary" : ""));
+                        (backend.canary && action.backends.size() > 1 ? " canary" : "") +
+                        (backend.filters ? ", there:" : ""));
+    if (backend.filters) write_filters(*backend.filters, depth + 1, out);
   }
-  for (const TreeFilter& filter : action.filters) {
-    out.line(depth, filter.op + (filter.name.empty() ? "" : " " + filter.name) +
-                        (filter.value.empty() ? "" : (filter.name.empty() ? " " : ": ") + filter.value));
-  }
+  write_filters(action.filters, depth, out);
   for (const auto& policy : action.policies) out.line(depth, "policy " + policy.name + " " + policy.type);
   for (const auto& mirror : action.mirrors)
     out.line(depth, "mirror " + std::to_string(mirror.percent) + "% to " + mirror.backend);

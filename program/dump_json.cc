@@ -8,23 +8,28 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json filters_json(const std::vector<TreeFilter>& filters) {
+  Json json = Json::array();
+  for (const TreeFilter& filter : filters) {
+    Json item = {{"op", filter.op}};
+    if (!filter.name.empty()) item["name"] = filter.name;
+    if (!filter.value.empty()) item["value"] = filter.value;
+    json.push_back(std::move(item));
+  }
+  return json;
+}
+
 Json action_json(const TreeAction& action) {
   Json json;
   json["route"] = action.route;
   json["rule"] = action.rule;
   json["match"] = action.match;
   json["backends"] = Json::array();
-  for (const TreeBackend& backend : action.backends)
+  for (const TreeBackend& backend : action.backends) {
     json["backends"].push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
-  if (!action.filters.empty()) {
-    json["filters"] = Json::array();
-    for (const TreeFilter& filter : action.filters) {
-      Json item = {{"op", filter.op}};
-      if (!filter.name.empty()) item["name"] = filter.name;
-      if (!filter.value.empty()) item["value"] = filter.value;
-      json["filters"].push_back(std::move(item));
-    }
+    if (backend.filters) json["backends"].back()["filters"] = filters_json(*backend.filters);
   }
+  if (!action.filters.empty()) json["filters"] = filters_json(action.filters);
   for (const auto& policy : action.policies) json["policies"].push_back({{"name", policy.name}, {"type", policy.type}});
   for (const auto& mirror : action.mirrors)
     json["mirrors"].push_back({{"backend", mirror.backend}, {"percent", mirror.percent}});

@@ -112,12 +112,13 @@ struct HostHeader {
   ArrayRef<struct TrafficRecord> traffics;
   ArrayRef<struct SplitRecord> splits;
   ArrayRef<struct BackendRefRecord> backend_refs;
+  ArrayRef<std::uint32_t> split_treatments;
   ArrayRef<struct FilterRecord> filters;
   ArrayRef<std::uint64_t> policy_refs;
   ArrayRef<struct MirrorRecord> mirrors;
   std::uint32_t native_shard;  ///< id of the kNative section that holds its groups, kNone: interpreted
   std::uint32_t reserved;
 };
-static_assert(sizeof(HostHeader) == 200);
+static_assert(sizeof(HostHeader) == 208);
 
 }  // namespace edge::program

@@ -56,10 +56,13 @@ static_assert(sizeof(TrafficRecord) == 64);
 /// Several backends with their weights (rule D3); equal splits of one host are one record.
 struct SplitRecord {
   ArrayRef<BackendRefRecord> backends;
+  /// Indices into HostHeader::traffics, one a backend: how the requests are treated that go there, in place of the
+  /// action's `traffic`. Empty where no backend has filters of its own.
+  ArrayRef<std::uint32_t> treatments;
   std::uint32_t total_weight;
   std::uint32_t canary;  ///< index into backends that `X-Canary: true` goes to
 };
-static_assert(sizeof(SplitRecord) == 16);
+static_assert(sizeof(SplitRecord) == 24);
 
 enum RetryOn : std::uint16_t {
   kRetry5xx = 1,

@@ -15,6 +15,8 @@ struct Split {
   std::span<const BackendRefRecord> backends;  ///< empty: the filters answer, or 500
   std::uint32_t total_weight = 0;
   std::uint32_t canary = kNone;  ///< index into backends that `X-Canary: true` goes to; kNone without backends
+  /// One a backend, or none; see SplitRecord::treatments.
+  std::span<const std::uint32_t> treatments{};
 };
 
 inline Split split_of(const SectionView& host, const ActionRecord& action) {
@@ -22,10 +24,17 @@ inline Split split_of(const SectionView& host, const ActionRecord& action) {
   const auto& header = host.header<HostHeader>();
   if ((action.split & kSingleBackendBit) != 0) {
     const auto single = host.array(header.backend_refs).subspan(action.split & ~kSingleBackendBit, 1);
-    return {single, single[0].weight, 0};
+    return {single, single[0].weight, 0, {}};
   }
   const SplitRecord& split = host.array(header.splits)[action.split];
-  return {host.array(split.backends), split.total_weight, split.canary};
+  return {host.array(split.backends), split.total_weight, split.canary, host.array(split.treatments)};
+}
+
+/// How the requests of an action are treated that go to the backend `chosen` of its split; kNone: to none.
+inline const TrafficRecord& traffic_of(const SectionView& host, const ActionRecord& action, const Split& split,
+                                       std::uint32_t chosen) {
+  const bool own = chosen < split.treatments.size();
+  return host.array(host.header<HostHeader>().traffics)[own ? split.treatments[chosen] : action.traffic];
 }
 
 inline std::string_view name_space_of(const SectionView& host, const RouteRecord& route) {

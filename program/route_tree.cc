@@ -112,15 +112,24 @@ class TreeBuilder {
     tree.rule = record.rule;
     tree.match = record.match;
     tree.traffic = &traffic;
+    tree.filters = filters(view, traffic);
     const Split split = split_of(view, record);
-    for (const BackendRefRecord& backend : split.backends)
-      tree.backends.push_back(
-          {backend_name(backend.backend_id()), backend.weight, tree.backends.size() == split.canary});
-    for (const FilterRecord& filter : view.array(traffic.filters)) tree.filters.push_back(filter_of(view, filter));
+    for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
+      const BackendRefRecord& backend = split.backends[i];
+      tree.backends.push_back({backend_name(backend.backend_id()), backend.weight, i == split.canary});
+      const TrafficRecord& there = traffic_of(view, record, split, i);
+      if (&there != &traffic) tree.backends.back().filters = filters(view, there);
+    }
     for (const std::uint64_t id : view.array(traffic.policies)) tree.policies.push_back(policy(id));
     for (const MirrorRecord& mirror : view.array(traffic.mirrors))
       tree.mirrors.push_back({backend_name(mirror.backend_id), mirror.percent});
     return tree;
+  }
+
+  static std::vector<TreeFilter> filters(const SectionView& view, const TrafficRecord& traffic) {
+    std::vector<TreeFilter> all;
+    for (const FilterRecord& filter : view.array(traffic.filters)) all.push_back(filter_of(view, filter));
+    return all;
   }
 
   std::string backend_name(std::uint64_t id) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,18 @@
 
 namespace edge::program {
 
-struct TreeBackend {
-  std::string name;  ///< `namespace/name`, or `unresolved`
-  std::uint32_t weight = 0;
-  bool canary = false;
-};
-
 struct TreeFilter {
   std::string op;     ///< e.g. `request-header set`
   std::string name;   ///< empty where the filter has none
   std::string value;  ///< empty where the filter has none
+};
+
+struct TreeBackend {
+  std::string name;  ///< `namespace/name`, or `unresolved`
+  std::uint32_t weight = 0;
+  bool canary = false;
+  /// In place of the action's, where they differ.
+  std::optional<std::vector<TreeFilter>> filters{};
 };
 
 struct TreeAction {

@@ -12,8 +12,8 @@
 #include "compiler/analyze/match_set.h"
 #include "compiler/analyze/space.h"
 #include "compiler/expr/regex_matcher.h"
-#include "compiler/link/effective_policies.h"
 #include "program/records.h"
+#include "program/route_tree.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -21,6 +21,7 @@ namespace {
 using expr::Expression;
 using expr::Fact;
 using program::kNone;
+using program::PolicyType;
 
 constexpr std::array kPolicyTypes = {PolicyType::kRateLimit,      PolicyType::kBasicAuth,   PolicyType::kJwt,
                                      PolicyType::kOidc,           PolicyType::kForwardAuth, PolicyType::kCors,
@@ -88,38 +89,23 @@ Set hosts_of(Space& space, const Names& names, std::uint32_t target) {
   return space.any_of(std::move(own));
 }
 
-/// The program with what its configuration knows beyond it.
+/// The program with what is asked of it again and again.
 struct Surroundings {
-  Surroundings(const LinkedConfig& linked, const program::ProgramView& view)
-      : config(linked), program(view), section(view.listeners().view) {
-    const auto key = [](const Identity& identity) { return identity.name_space + "/" + identity.name; };
-    for (std::uint32_t i = 0; i < config.gateways.size(); ++i) gateways[key(config.gateways[i].identity)].push_back(i);
-    for (const LinkedRoute& route : config.routes) routes[key(route.identity)].push_back(&route);
-  }
+  explicit Surroundings(const program::ProgramView& view) : program(view), section(view.listeners().view) {}
 
-  /// The types of policy that requests of a route pass for certain. Kinds may share names; then what all of them pass.
-  TypeSet policies_of(const std::string& gateway, const std::string& route) {
-    const auto [known, fresh] = policies.try_emplace(gateway + " " + route, ~TypeSet{0});
-    if (!fresh) return known->second;
-    for (const std::uint32_t index : gateways[gateway]) {
-      for (const LinkedRoute* const linked : routes[route]) {
-        TypeSet types = 0;
-        for (const std::uint32_t policy : link::effective_policies(config, index, *linked)) {
-          types |= bit_of(config.policies[policy].type);
-        }
-        known->second &= types;
-      }
+  /// The types of policy that requests of a rule pass.
+  TypeSet policies_of(const program::SectionView& host, const program::TrafficRecord& traffic) const {
+    TypeSet types = 0;
+    for (const std::uint64_t id : host.array(traffic.policies)) {
+      const program::PolicyRecord* const policy = program::find_policy(program.policies().view, id);
+      if (policy != nullptr) types |= bit_of(policy->type);
     }
-    return known->second;
+    return types;
   }
 
-  const LinkedConfig& config;
   const program::ProgramView& program;
   const program::SectionView& section;
   program::RegexMatcher regex = expr::regex_matcher();
-  std::unordered_map<std::string, std::vector<std::uint32_t>> gateways;
-  std::unordered_map<std::string, std::vector<const LinkedRoute*>> routes;
-  std::unordered_map<std::string, TypeSet> policies;  ///< by gateway and route
 };
 
 /// One claim, and the requests of one bind that one set of hosts brings.
@@ -202,7 +188,7 @@ class EndCheck {
         return when(end.backend == fact.value);
       case Fact::kPolicy:
         return when(std::ranges::any_of(kPolicyTypes, [&](PolicyType type) {
-          return type_text(type) == fact.value && (end.policies & bit_of(type)) != 0;
+          return program::type_name(type) == fact.value && (end.policies & bit_of(type)) != 0;
         }));
       case Fact::kStatus:
         if (fact.value == "redirect") return when(end.status >= 300 && end.status <= 399);
@@ -244,7 +230,8 @@ std::vector<End> ends_of(Space& space, const program::ProgramView& program, cons
       end.requests = weighted ? space.complement(canary) : space.nothing();
     }
     end.backend = names.emplace_back(backend_name(program, split.backends[i].backend_id()));
-    end.status = end.backend.empty() ? 500 : 0;
+    end.status = end.backend.empty() ? 500 : own_status(host, program::traffic_of(host, action, split, i));
+    if (end.status != 0) end.backend = {};
     ends.push_back(end);
   }
   const bool none = std::ranges::none_of(split.backends, [](const auto& backend) { return backend.weight > 0; });
@@ -329,7 +316,7 @@ class Walk {
       end.route = name;
       end.status = own_status(view, traffic);
       end.denied = (traffic.flags & program::kDenied) != 0;
-      end.policies = state_.policies_of(std::string(end.gateway), name);
+      end.policies = state_.policies_of(view, traffic);
       const Set from = check.space().all_of({hosts, check.rules(host).matches(rule)});
       std::vector<std::string> backends;
       for (const End& each : ends_of(check.space(), state_.program, view, action, end, by_backend_, backends)) {
@@ -360,10 +347,16 @@ class Walk {
 }  // namespace
 
 std::span<const std::string_view> policy_types() {
-  static const std::array names = [] {
-    std::array<std::string_view, kPolicyTypes.size()> result;
-    std::ranges::transform(kPolicyTypes, result.begin(), type_text);
-    return result;
+  using Texts = std::array<std::string, kPolicyTypes.size()>;
+  static const Texts texts = [] {
+    Texts all;
+    std::ranges::transform(kPolicyTypes, all.begin(), program::type_name);
+    return all;
+  }();
+  static const std::array<std::string_view, kPolicyTypes.size()> names = [] {
+    std::array<std::string_view, kPolicyTypes.size()> all;
+    std::ranges::copy(texts, all.begin());
+    return all;
   }();
   return names;
 }
@@ -372,8 +365,8 @@ struct ClaimCheck::State {
   Surroundings surroundings;
 };
 
-ClaimCheck::ClaimCheck(const LinkedConfig& config, const program::ProgramView& program)
-    : state_(std::make_unique<State>(State{{config, program}})) {}
+ClaimCheck::ClaimCheck(const program::ProgramView& program)
+    : state_(std::make_unique<State>(State{Surroundings(program)})) {}
 ClaimCheck::~ClaimCheck() = default;
 
 ClaimResult ClaimCheck::check(const Expression& claim) { return Walk(state_->surroundings, claim).run(); }

@@ -15,7 +15,6 @@
 
 #include "compiler/analyze/witness.h"
 #include "compiler/expr/expression.h"
-#include "compiler/link/linked_config.h"
 #include "program/read.h"
 
 namespace edge::compiler::analyze {
@@ -39,8 +38,8 @@ std::span<const std::string_view> policy_types();
 
 class ClaimCheck {
  public:
-  /// `program` was compiled from `config`, which says what policies hold. Both must outlive this object.
-  ClaimCheck(const LinkedConfig& config, const program::ProgramView& program);
+  /// `program` must outlive this object.
+  explicit ClaimCheck(const program::ProgramView& program);
   ~ClaimCheck();
   ClaimCheck(const ClaimCheck&) = delete;
   ClaimCheck& operator=(const ClaimCheck&) = delete;

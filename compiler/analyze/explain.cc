@@ -197,12 +197,12 @@ class Explainer {
     for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
       const program::BackendRefRecord& backend = split.backends[i];
       out.backends.push_back({backend_name(program_, backend.backend_id()), backend.weight, i == split.canary});
+      const program::TrafficRecord& there = program::traffic_of(host, action, split, i);
+      if (&there != &traffic) out.backends.back().filters = filter_texts(host, there);
     }
     out.policies = policy_texts(program_, host, traffic);
     out.limits = limit_texts(program_, host, traffic, usual_body);
-    for (const program::FilterRecord& filter : host.array(traffic.filters)) {
-      out.filters.push_back(filter_text(host, filter));
-    }
+    out.filters = filter_texts(host, traffic);
   }
 
   const program::ProgramView& program_;

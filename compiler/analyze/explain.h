@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct ExplainedBackend {
   std::string name;  ///< namespace/name; empty: the reference did not resolve
   std::uint32_t weight = 0;
   bool canary = false;  ///< takes `X-Canary: true` (rule D3)
+  /// Of requests that go there, in place of the rule's; nullopt: the rule's hold.
+  std::optional<std::vector<std::string>> filters{};
 };
 
 /// What an engine beside the interpreter said.

@@ -207,6 +207,8 @@ std::string explanation_text(const Explanation& explanation, bool all) {
     for (const std::string& filter : explanation.filters) out += "filter    " + filter + "\n";
     for (const ExplainedBackend& backend : explanation.backends) {
       out += "backend   " + backend_text(backend, explanation.backends.size() == 1) + "\n";
+      if (!backend.filters) continue;
+      for (const std::string& filter : *backend.filters) out += "  filter    " + filter + "\n";
     }
     if (explanation.denied) out += "answer    503, a policy that protects the route cannot be enforced\n";
   }

@@ -51,6 +51,15 @@ std::optional<program::Redirect> redirect_of(const program::SectionView& section
                                   {authority, request.path, request.path, request.query, !request.query.empty()});
 }
 
+bool is_canary(const program::RequestView& request) { return field_value(request, "x-canary") == "true"; }
+
+/// Of the backends that may take a request, the first; kNone: none may.
+std::uint32_t first_choice(const program::Split& split, bool canary) {
+  if (canary) return split.canary;
+  const auto weighted = std::ranges::find_if(split.backends, [](const auto& backend) { return backend.weight > 0; });
+  return weighted == split.backends.end() ? kNone : static_cast<std::uint32_t>(weighted - split.backends.begin());
+}
+
 /// Takes what FieldEdits writes.
 struct Collected {
   NameValues& fields;
@@ -64,7 +73,8 @@ class Treatment {
       : program_(program),
         host_(outcome.host->view),
         action_(host_.array(host_.header<program::HostHeader>().actions)[outcome.action]),
-        traffic_(host_.array(host_.header<program::HostHeader>().traffics)[action_.traffic]),
+        split_(program::split_of(host_, action_)),
+        traffic_(program::traffic_of(host_, action_, split_, first_choice(split_, is_canary(request)))),
         filters_(host_.array(traffic_.filters)),
         request_(request),
         scheme_(scheme),
@@ -107,16 +117,15 @@ class Treatment {
 
   /// Rule D3. A backend that did not resolve takes its share, and answers it with 500.
   void choose(Passage& out) const {
-    const program::Split split = program::split_of(host_, action_);
     const auto add = [&](const program::BackendRefRecord& backend) {
       const std::string name = backend_name(program_, backend.backend_id());
       const std::string shown = name.empty() ? std::string(kUnresolvedBackend) : name;
       if (std::ranges::find(out.backends, shown) == out.backends.end()) out.backends.push_back(shown);
     };
-    if (split.canary < split.backends.size() && field_value(request_, "x-canary") == "true") {
-      add(split.backends[split.canary]);
+    if (split_.canary < split_.backends.size() && is_canary(request_)) {
+      add(split_.backends[split_.canary]);
     } else {
-      for (const program::BackendRefRecord& backend : split.backends) {
+      for (const program::BackendRefRecord& backend : split_.backends) {
         if (backend.weight > 0) add(backend);
       }
     }
@@ -152,6 +161,7 @@ class Treatment {
   const program::ProgramView& program_;
   const program::SectionView& host_;
   const program::ActionRecord& action_;
+  program::Split split_;
   const program::TrafficRecord& traffic_;
   std::span<const program::FilterRecord> filters_;
   const program::RequestView& request_;

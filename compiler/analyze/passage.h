@@ -34,7 +34,8 @@ struct Passage {
   std::vector<std::string> policies;  ///< `RateLimit demo/limit`, in the order in which it passes them (rule D4)
   /// Those that may take it, namespace/name: one of several weights, or the canary alone. Only where status is 0.
   std::vector<std::string> backends;
-  /// The head as the backend sees it, less what the proxy adds to every request (X-Forwarded-*, X-Request-ID, Via).
+  /// The head as the backend sees it, less what the proxy adds to every request (X-Forwarded-*, X-Request-ID, Via). Of
+  /// several backends with filters of their own, as the first sees it; `X-Canary` asks for one of them.
   std::string path;
   std::string host;
   NameValues headers;  ///< names in lower case

@@ -27,7 +27,25 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
   return text;
 }
 
+/// With what a rewritten prefix replaces, which the words of a filter leave out.
+std::vector<std::string> exact_filters(const program::SectionView& host, const program::TrafficRecord& traffic) {
+  std::vector<std::string> out;
+  for (const program::FilterRecord& filter : host.array(traffic.filters)) {
+    std::string& text = out.emplace_back(filter_text(host, filter));
+    const bool prefix =
+        filter.op == program::FilterOp::kRewritePrefix || filter.op == program::FilterOp::kRedirectPrefix;
+    if (prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
+  }
+  return out;
+}
+
 }  // namespace
+
+std::vector<std::string> filter_texts(const program::SectionView& host, const program::TrafficRecord& traffic) {
+  std::vector<std::string> out;
+  for (const program::FilterRecord& filter : host.array(traffic.filters)) out.push_back(filter_text(host, filter));
+  return out;
+}
 
 std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
                                       const program::TrafficRecord& traffic) {
@@ -76,7 +94,9 @@ std::string rule_name(const program::SectionView& host, std::uint32_t action) {
 // Rule D3: shares by weight, and who takes X-Canary.
 std::string Treatments::destination(const program::SectionView& host, std::uint32_t action) const {
   const auto& header = host.header<program::HostHeader>();
-  const program::Split split = program::split_of(host, host.array(header.actions)[action]);
+  const program::ActionRecord& record = host.array(header.actions)[action];
+  const program::Split split = program::split_of(host, record);
+  const program::TrafficRecord& usual = program::traffic_of(host, record, split, kNone);
   std::map<std::string, std::uint32_t> shares;
   std::uint32_t divisor = 0;
   std::string canary;
@@ -84,6 +104,8 @@ std::string Treatments::destination(const program::SectionView& host, std::uint3
     const program::BackendRefRecord& backend = split.backends[i];
     std::string name = backend_name(program_, backend.backend_id());
     if (name.empty()) name = "500 (unresolved)";
+    const program::TrafficRecord& there = program::traffic_of(host, record, split, i);
+    if (&there != &usual) name += " (" + joined(exact_filters(host, there), ", ") + ")";
     if (i == split.canary) canary = name;
     if (backend.weight == 0) continue;
     shares[name] += backend.weight;
@@ -110,13 +132,7 @@ std::vector<std::string> Treatments::parts(const program::SectionView& host, std
       filters, [](const program::FilterRecord& filter) { return filter.op == program::FilterOp::kRedirect; });
   if (!redirects) out.push_back(destination(host, action));
   for (const std::string& policy : policy_texts(program_, host, traffic)) out.push_back("policy " + policy);
-  for (const program::FilterRecord& filter : filters) {
-    std::string text = filter_text(host, filter);
-    const bool prefix =
-        filter.op == program::FilterOp::kRewritePrefix || filter.op == program::FilterOp::kRedirectPrefix;
-    if (prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
-    out.push_back(std::move(text));
-  }
+  for (std::string& filter : exact_filters(host, traffic)) out.push_back(std::move(filter));
   // A size limit of 0 is none.
   for (std::string& limit : limit_texts(program_, host, traffic, /*usual_body=*/0)) out.push_back(std::move(limit));
   return out;

@@ -16,6 +16,8 @@ std::string rule_name(const program::SectionView& host, std::uint32_t action);
 /// `RateLimit demo/limit`, in the order in which a request passes them (rule D4).
 std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
                                       const program::TrafficRecord& traffic);
+/// Its filters, in the order in which they apply.
+std::vector<std::string> filter_texts(const program::SectionView& host, const program::TrafficRecord& traffic);
 /// Timeouts, buffering, retries, mirrors; the size limit only where it is not `usual_body`.
 std::vector<std::string> limit_texts(const program::ProgramView& program, const program::SectionView& host,
                                      const program::TrafficRecord& traffic, std::uint64_t usual_body);

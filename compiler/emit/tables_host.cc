@@ -86,10 +86,12 @@ struct Treatment {
 struct Backends {
   SplitRecord record{};
   std::vector<BackendRefRecord> refs;
+  std::vector<std::uint32_t> treatments;
 
   std::string key() const {
     std::string key = bytes_of(record);
     append_bytes(key, refs);
+    append_bytes(key, treatments);
     return key;
   }
 };
@@ -250,7 +252,8 @@ class HostEmitter {
 
   std::uint32_t action(const ir::Candidate& candidate) {
     const LinkedRule& rule = config_.routes[candidate.route].rules[candidate.rule];
-    actions_.push_back({route(candidate.route), candidate.rule, candidate.match, traffic(candidate), split(rule)});
+    const std::uint32_t usual = traffic(candidate, rule.filters);
+    actions_.push_back({route(candidate.route), candidate.rule, candidate.match, usual, split(candidate, usual)});
     return static_cast<std::uint32_t>(actions_.size() - 1);
   }
 
@@ -272,11 +275,11 @@ class HostEmitter {
     return known->second;
   }
 
-  std::uint32_t traffic(const ir::Candidate& candidate) {
+  std::uint32_t traffic(const ir::Candidate& candidate, const std::vector<Filter>& filters) {
     const LinkedRoute& linked = config_.routes[candidate.route];
     const LinkedRule& rule = linked.rules[candidate.rule];
     Treatment treatment;
-    for (const Filter& filter : rule.filters)
+    for (const Filter& filter : filters)
       treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
     for (const std::uint32_t policy : link::policies_on(config_, host_.listener, linked)) {
       const Identity& identity = config_.policies[policy].identity;
@@ -301,7 +304,9 @@ class HostEmitter {
   }
 
   /// Rule D3: `X-Canary` goes to the lowest weight, zero included, the first of equals.
-  std::uint32_t split(const LinkedRule& rule) {
+  /// `usual`: the treatment of requests to backends without filters of their own.
+  std::uint32_t split(const ir::Candidate& candidate, std::uint32_t usual) {
+    const LinkedRule& rule = config_.routes[candidate.route].rules[candidate.rule];
     if (rule.backends.empty()) return kNone;
     const std::vector<std::uint32_t> weights = bounded_weights(rule.backends);
     Backends backends;
@@ -310,6 +315,12 @@ class HostEmitter {
       backends.refs.push_back(BackendRefRecord::of(backend ? backend_id(*backend) : 0, weights[i]));
       backends.record.total_weight += weights[i];
       if (weights[i] < weights[backends.record.canary]) backends.record.canary = i;
+    }
+    const auto has_own = [](const WeightedBackend& backend) { return backend.filters.has_value(); };
+    if (std::any_of(rule.backends.begin(), rule.backends.end(), has_own)) {
+      for (const WeightedBackend& backend : rule.backends) {
+        backends.treatments.push_back(backend.filters ? traffic(candidate, *backend.filters) : usual);
+      }
     }
     // Numbers of runs, until the refs have a place: emit_treatments makes them what a reader expects.
     return backends_.put(std::move(backends));
@@ -346,12 +357,13 @@ class HostEmitter {
     std::vector<SplitRecord> all;
     for (const Backends& backends : backends_.values()) all.push_back(backends.record);
     header.backend_refs = place(backends_, &Backends::refs, all, &SplitRecord::backends);
+    header.split_treatments = place(backends_, &Backends::treatments, all, &SplitRecord::treatments);
 
-    // A single backend needs no record of its own.
+    // A single backend that is treated as its rule says needs no record of its own.
     std::vector<SplitRecord> splits;
     std::vector<std::uint32_t> numbers;
     for (const SplitRecord& split : all) {
-      const bool single = split.backends.count == 1;
+      const bool single = split.backends.count == 1 && split.treatments.count == 0;
       const auto first = (split.backends.offset - header.backend_refs.offset) / sizeof(BackendRefRecord);
       numbers.push_back(single ? program::kSingleBackendBit | static_cast<std::uint32_t>(first)
                                : static_cast<std::uint32_t>(splits.size()));

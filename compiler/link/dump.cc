@@ -154,17 +154,19 @@ class Dumper {
     if (route.denied) line(1, "denied");
     if (route.expression) line(1, "expression " + quote(route.expression->value));
     for (std::size_t i = 0; i < route.rules.size(); ++i) {
-      line(1, "rule " + std::to_string(i));
+      line(1, "rule " + std::to_string(i) + (route.rules[i].implied ? " (login)" : ""));
       dump_rule(route.rules[i]);
     }
   }
 
   void dump_rule(const LinkedRule& rule) {
     for (const RuleMatch& match : rule.matches) line(2, "match" + match_text(match));
-    for (const Filter& filter : rule.filters) dump_filter(filter);
+    for (const Filter& filter : rule.filters) dump_filter(2, filter);
     for (const WeightedBackend& entry : rule.backends) {
       const std::string name = entry.backend ? name_of(config_.backends[*entry.backend].identity) : "unresolved";
-      line(2, "backend " + name + " weight " + std::to_string(entry.weight));
+      line(2, "backend " + name + " weight " + std::to_string(entry.weight) + (entry.filters ? ", there:" : ""));
+      if (!entry.filters) continue;
+      for (const Filter& filter : *entry.filters) dump_filter(3, filter);
     }
     for (const Mirror& mirror : rule.mirrors) {
       const std::string name = mirror.backend ? name_of(config_.backends[*mirror.backend].identity) : "unresolved";
@@ -209,7 +211,7 @@ class Dumper {
     return text.empty() ? " anything" : text;
   }
 
-  void dump_filter(const Filter& filter) {
+  void dump_filter(std::size_t depth, const Filter& filter) {
     std::string text = "filter " + std::string(filter_text(filter.op));
     if (filter.op == program::FilterOp::kRedirect) {
       text += " status " + std::to_string(filter.status);
@@ -221,7 +223,7 @@ class Dumper {
         text += " " + quote(filter.value);
       }
     }
-    line(2, text);
+    line(depth, text);
   }
 
   const LinkedConfig& config_;

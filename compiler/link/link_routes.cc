@@ -91,13 +91,15 @@ class RouteLinker {
       linked.matches.emplace_back();
       linked.matches.back().span = rule.span;
     }
-    for (std::size_t i = 0; i < rule.filters.size(); ++i) filter(rule, i, index, linked);
-    // A redirect answers by itself: the runtime ends with it.
-    std::stable_partition(linked.filters.begin(), linked.filters.end(),
-                          [](const Filter& f) { return f.op < FilterOp::kRedirect; });
-    const auto last = std::find_if(linked.filters.begin(), linked.filters.end(),
-                                   [](const Filter& f) { return f.op == FilterOp::kRedirect; });
-    if (last != linked.filters.end()) std::rotate(last, last + 1, linked.filters.end());
+    for (std::size_t i = 0; i < rule.filters.size(); ++i) {
+      const model::Filter& one = rule.filters[i];
+      if (one.type == model::FilterType::kMirror) {
+        mirror(one, rule_field(index, "filters[" + std::to_string(i) + "]"), linked);
+      } else {
+        filter(rule, one, rule_field(index, "filters"), linked.filters);
+      }
+    }
+    redirect_last(linked.filters);
     backends(rule, index, linked);
     limits(rule, linked);
     return linked;
@@ -142,25 +144,30 @@ class RouteLinker {
     return linked;
   }
 
-  void filter(const model::Rule& rule, std::size_t index, std::size_t rule_index, LinkedRule& linked) {
-    const model::Filter& filter = rule.filters[index];
+  /// A redirect answers by itself: the runtime ends with it.
+  static void redirect_last(std::vector<Filter>& filters) {
+    std::stable_partition(filters.begin(), filters.end(), [](const Filter& f) { return f.op < FilterOp::kRedirect; });
+    const auto last =
+        std::find_if(filters.begin(), filters.end(), [](const Filter& f) { return f.op == FilterOp::kRedirect; });
+    if (last != filters.end()) std::rotate(last, last + 1, filters.end());
+  }
+
+  /// Adds what one filter does, less mirrors. `field`: of the list that it stands in.
+  void filter(const model::Rule& rule, const model::Filter& filter, const std::string& field,
+              std::vector<Filter>& out) {
     switch (filter.type) {
       case model::FilterType::kRequestHeaders:
         return headers(filter.headers, FilterOp::kRequestHeaderSet, FilterOp::kRequestHeaderAdd,
-                       FilterOp::kRequestHeaderRemove, linked);
+                       FilterOp::kRequestHeaderRemove, out);
       case model::FilterType::kResponseHeaders:
         return headers(filter.headers, FilterOp::kResponseHeaderSet, FilterOp::kResponseHeaderAdd,
-                       FilterOp::kResponseHeaderRemove, linked);
+                       FilterOp::kResponseHeaderRemove, out);
       case model::FilterType::kRewrite:
-        if (filter.hostname)
-          linked.filters.push_back(value_filter(FilterOp::kRewriteHost, filter.hostname->value.text()));
-        path_change(rule, filter, rule_index, FilterOp::kRewritePrefix, FilterOp::kRewriteFullPath, linked);
-        return;
+        if (filter.hostname) out.push_back(value_filter(FilterOp::kRewriteHost, filter.hostname->value.text()));
+        return path_change(rule, filter, field, FilterOp::kRewritePrefix, FilterOp::kRewriteFullPath, out);
       case model::FilterType::kRedirect:
-        redirect(rule, filter, rule_index, linked);
-        return;
+        return redirect(rule, filter, field, out);
       case model::FilterType::kMirror:
-        mirror(filter, rule_field(rule_index, "filters[" + std::to_string(index) + "]"), linked);
         return;
     }
   }
@@ -209,39 +216,40 @@ class RouteLinker {
   }
 
   static void headers(const model::HeaderModifier& modifier, FilterOp set, FilterOp add, FilterOp remove,
-                      LinkedRule& linked) {
+                      std::vector<Filter>& out) {
     const auto put = [&](FilterOp op, const Located<std::string>& name, const std::string& value) {
       Filter filter{};
       filter.op = op;
       filter.name = lower(name.value);
       filter.value = value;
-      linked.filters.push_back(std::move(filter));
+      out.push_back(std::move(filter));
     };
     for (const model::NameValue& header : modifier.set) put(set, header.name, header.value.value);
     for (const model::NameValue& header : modifier.add) put(add, header.name, header.value.value);
     for (const Located<std::string>& name : modifier.remove) put(remove, name, {});
   }
 
-  void redirect(const model::Rule& rule, const model::Filter& filter, std::size_t rule_index, LinkedRule& linked) {
-    if (filter.scheme) linked.filters.push_back(value_filter(FilterOp::kRedirectScheme, filter.scheme->value));
-    if (filter.hostname) linked.filters.push_back(value_filter(FilterOp::kRedirectHost, filter.hostname->value.text()));
-    path_change(rule, filter, rule_index, FilterOp::kRedirectPrefix, FilterOp::kRedirectFullPath, linked);
+  void redirect(const model::Rule& rule, const model::Filter& filter, const std::string& field,
+                std::vector<Filter>& out) {
+    if (filter.scheme) out.push_back(value_filter(FilterOp::kRedirectScheme, filter.scheme->value));
+    if (filter.hostname) out.push_back(value_filter(FilterOp::kRedirectHost, filter.hostname->value.text()));
+    path_change(rule, filter, field, FilterOp::kRedirectPrefix, FilterOp::kRedirectFullPath, out);
     Filter end{};
     end.op = FilterOp::kRedirect;
     end.status = filter.status ? static_cast<std::uint32_t>(filter.status->value) : kDefaults.redirect_status;
     end.port = filter.port ? static_cast<std::uint32_t>(filter.port->value) : 0;
-    linked.filters.push_back(std::move(end));
+    out.push_back(std::move(end));
   }
 
-  void path_change(const model::Rule& rule, const model::Filter& filter, std::size_t rule_index, FilterOp prefix,
-                   FilterOp full, LinkedRule& linked) {
+  void path_change(const model::Rule& rule, const model::Filter& filter, const std::string& field, FilterOp prefix,
+                   FilterOp full, std::vector<Filter>& out) {
     if (!filter.path) return;
     const bool is_prefix = filter.path->type == model::PathChangeType::kPrefix;
     if (is_prefix) {
       for (std::size_t i = 0; i < rule.matches.size(); ++i) {
         const auto& path = rule.matches[i].path;
         if (!path || path->type != model::PathType::kRegex) continue;
-        fault(DiagnosticCode::kExclusiveFields, filter.path->value.span, rule_field(rule_index, "filters"),
+        fault(DiagnosticCode::kExclusiveFields, filter.path->value.span, field,
               "ReplacePrefixMatch replaces the matched prefix, and a regular expression matches none",
               "use ReplaceFullPath, or a match of type PathPrefix");
         return;
@@ -250,14 +258,15 @@ class RouteLinker {
     const std::string& written = filter.path->value.value;
     const auto value = written.empty() ? std::optional<std::string>("") : path_value(written);
     if (!value) {
-      fault(DiagnosticCode::kInvalidValue, filter.path->value.span, rule_field(rule_index, "filters"),
+      fault(DiagnosticCode::kInvalidValue, filter.path->value.span, field,
             "`" + written.substr(0, 60) + "` is no path");
       return;
     }
-    linked.filters.push_back(value_filter(is_prefix ? prefix : full, *value));
+    out.push_back(value_filter(is_prefix ? prefix : full, *value));
   }
 
   void backends(const model::Rule& rule, std::size_t index, LinkedRule& linked) {
+    const bool answers = !linked.filters.empty() && linked.filters.back().op == FilterOp::kRedirect;
     linked.backends.reserve(rule.backends.size());
     for (std::size_t i = 0; i < rule.backends.size(); ++i) {
       const model::BackendRef& reference = rule.backends[i];
@@ -266,8 +275,15 @@ class RouteLinker {
           {.backend =
                reference.unresolved.empty() ? backend(reference.kind, reference.backend, field) : unresolved(reference),
            .weight = reference.weight ? static_cast<std::uint32_t>(reference.weight->value) : kDefaults.weight});
+      if (!answers && !reference.filters.empty()) {
+        std::vector<Filter>& all = linked.backends.back().filters.emplace(linked.filters);
+        const std::string list = rule_field(index, "backendRefs[" + std::to_string(i) + "].filters");
+        for (const model::Filter& one : reference.filters) filter(rule, one, list, all);
+        redirect_last(all);
+        // Its share is answered 500, whatever they ask for.
+        if (!linked.backends.back().backend) linked.backends.back().filters.reset();
+      }
     }
-    const bool answers = !linked.filters.empty() && linked.filters.back().op == FilterOp::kRedirect;
     if (linked.backends.empty() && !answers) {
       warn(DiagnosticCode::kMissingField, rule.span, rule_field(index, "backendRefs"),
            "the rule has no backend and no redirect: its requests are answered 500");

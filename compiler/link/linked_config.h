@@ -62,6 +62,8 @@ struct Filter {
 struct WeightedBackend {
   std::optional<std::uint32_t> backend;  ///< index into LinkedConfig::backends; nullopt: unresolved, answered 500
   std::uint32_t weight = 1;
+  /// In place of the rule's: those with the backend's own behind them. nullopt: it has none of its own.
+  std::optional<std::vector<Filter>> filters{};
 };
 
 /// Copies of requests (filter RequestMirror).
@@ -88,6 +90,9 @@ struct LinkedRule {
   bool buffer_request = false;
   bool buffer_response = false;
   std::uint64_t max_buffer = 0;  ///< bytes; 0: no bound of its own
+  /// Not written: a policy asks for it (stages.h, add_login_rules). The route's expression does not hold for it, and
+  /// nothing is said where another rule takes its requests.
+  bool implied = false;
   Span span;
 };
 

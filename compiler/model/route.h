@@ -79,6 +79,8 @@ struct BackendRef {
   /// Reason of a condition (Gateway API) why translating could not resolve it, and said so: answered 500.
   std::string unresolved{};
   Maybe<std::int64_t> weight{};
+  /// Of requests that go there, beside the rule's. Mirrors are not among them.
+  std::vector<Filter> filters{};
 };
 
 struct Retry {

@@ -170,14 +170,15 @@ class RouteTranslator {
     const std::string field = rule_field(rule, "backendRefs[" + std::to_string(index) + "]");
     model::BackendRef ref = backends_.refer(route_.metadata, asked.ref, field, options(asked.ref));
     ref.weight = asked.weight;
-    const bool alone = from.backends.size() == 1 && !asked.unknown_filter.somewhere();
-    if (alone) {
+    if (asked.unknown_filter.somewhere()) {
+      unsupported(asked.unknown_filter, field + ".filters",
+                  "mirrors, CORS and extensions are no filters of one backend; its share of requests is answered 500");
+      ref.unresolved = kUnsupported;
+    } else if (from.backends.size() == 1) {
       // Of the only backend they are the rule's.
       made.filters.insert(made.filters.end(), asked.filters.begin(), asked.filters.end());
-    } else if (!asked.filters.empty() || asked.unknown_filter.somewhere()) {
-      unsupported(asked.filters.empty() ? asked.unknown_filter : asked.filters[0].span, field + ".filters",
-                  "filters of one backend among several are not served; its share of requests is answered 500");
-      ref.unresolved = kUnsupported;
+    } else {
+      ref.filters = asked.filters;
     }
     made.backends.push_back(std::move(ref));
   }

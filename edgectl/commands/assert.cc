@@ -7,7 +7,6 @@
 #include "cli/terminal.h"
 #include "compiler/analyze/claim.h"
 #include "compiler/analyze/explain.h"
-#include "compiler/read_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
@@ -129,26 +128,22 @@ int assert_claims(const cli::Arguments& arguments) {
     return cli::kExitUsage;
   }
 
-  auto compiled = compile_paths(arguments.all("file"), {.target = program::Target::kTablesOnly});
-  if (!compiled) return failed(compiled.error().text);
-  const Compiled& input = **compiled;
-  const bool broken = !input.diagnostics.ok();
-  if (broken) cli::write_text(stderr, errors_text(input.diagnostics, input.sources, cli::colour_for(stderr)));
-  if (!input.artifact) return failed("no program could be compiled");
-  const auto program = program::read(input.artifact->bytes);
-  if (!program) return failed(program.error().text);
-
-  analyze::ClaimCheck check(input.config, *program);
+  auto input = program_of(arguments.all("file"), program::Target::kTablesOnly);
+  if (!input) {
+    const bool silent = input.error().code == ErrorCode::kUnavailable;
+    return failed(input.error().text, silent ? cli::kExitUnreachable : cli::kExitFindings);
+  }
+  analyze::ClaimCheck check(input->view);
   bool all_hold = true;
   std::string text;
   for (std::size_t i = 0; i < parsed.size(); ++i) {
     const analyze::ClaimResult result = check.check(parsed[i]);
     all_hold &= result.state == analyze::ClaimResult::State::kHolds;
-    text += result_text((*claims)[i], result, *program);
+    text += result_text((*claims)[i], result, input->view);
   }
   const bool written = cli::write_text(stdout, text);
-  if (broken) failed("the configuration has errors; what is at fault takes no part above");
-  return all_hold && written && !broken ? cli::kExitOk : cli::kExitFindings;
+  if (input->faults) failed("the configuration has errors; what is at fault takes no part above");
+  return all_hold && written && !input->faults ? cli::kExitOk : cli::kExitFindings;
 }
 
 }  // namespace edge::edgectl

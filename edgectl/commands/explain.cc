@@ -70,6 +70,7 @@ std::string explanation_json(const analyze::Explanation& explanation) {
   Json backends = Json::array();
   for (const analyze::ExplainedBackend& backend : explanation.backends) {
     backends.push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
+    if (backend.filters) backends.back()["filters"] = *backend.filters;
   }
   Json engines = Json::array();
   for (const analyze::ExplainedEngine& engine : explanation.engines) {

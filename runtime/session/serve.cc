@@ -222,8 +222,11 @@ std::optional<Reply> Session::pass_policies(Exchange& exchange, const Arrival& a
 // What the rule does with it. Rules D3, D11. Without a reply, the head to send stands in the thread's scratch.
 std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
-  const program::TrafficRecord& traffic = *exchange.traffic;
   const program::SectionView& section = exchange.host->view;
+  const program::Split split = program::split_of(section, *exchange.action);
+  const std::uint32_t chosen = choose_backend(split, is_canary(head), worker_.split());
+  if (!split.treatments.empty()) exchange.traffic = &program::traffic_of(section, *exchange.action, split, chosen);
+  const program::TrafficRecord& traffic = *exchange.traffic;
   const std::uint64_t limit = body_limit(traffic);
   if (limit != 0 && head.body.kind == BodyKind::kLength && head.body.length > limit) {
     return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
@@ -238,8 +241,6 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
     rewritten = program::rewrite(section, filters, arrival.path);
   }
 
-  const program::Split split = program::split_of(section, *exchange.action);
-  const std::uint32_t chosen = choose_backend(split, is_canary(head), worker_.split());
   const std::uint32_t backend = chosen == program::kNone
                                     ? program::kNone
                                     : exchange.program->program->backend_index(split.backends[chosen].backend_id());

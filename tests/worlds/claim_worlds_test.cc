@@ -168,7 +168,7 @@ void check_world(std::uint64_t seed, const std::vector<OwnedRequest>& requests, 
   ASSERT_TRUE(artifact && diagnostics.ok());
   const auto program = program::read(artifact->bytes);
   ASSERT_TRUE(program.ok());
-  compiler::analyze::ClaimCheck check(config, *program);
+  compiler::analyze::ClaimCheck check(*program);
   for (int i = 0; i < 12; ++i) {
     const std::string text = random_claim(chance);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
