@@ -11,11 +11,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <fcntl.h>
 
 namespace edge::agent {
 namespace {
@@ -29,6 +31,8 @@ constexpr std::size_t kMaxConnections = 64;
 constexpr std::size_t kMaxHeadBytes = 8 * 1024;
 constexpr auto kDeadline = std::chrono::seconds(10);
 constexpr const char* kPlainText = "text/plain; charset=utf-8";
+/// For answers that are under way when the ports go to another process.
+constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 Tcp::endpoint endpoint_of(const ListenAddress& listen) {
@@ -79,7 +83,28 @@ struct AdminServer::Impl {
   std::vector<Tcp::acceptor> acceptors;
   std::vector<ListenAddress> bound;
   std::size_t connections = 0;
+  bool ends = false;
+  asio::steady_timer patience{context};
   std::thread thread;
+
+  /// One of `inherited` that listens there.
+  bool adopt(const ListenAddress& listen, std::vector<net::Fd>& inherited) {
+    const Tcp::endpoint wanted = endpoint_of(listen);
+    for (net::Fd& socket : inherited) {
+      Tcp::acceptor acceptor(context);
+      beast::error_code error;
+      const int fd = socket.release();
+      if (fd < 0) continue;
+      acceptor.assign(wanted.protocol(), fd, error);
+      if (!error && acceptor.local_endpoint(error) == wanted && !error) {
+        bound.push_back(listen);
+        acceptors.push_back(std::move(acceptor));
+        return true;
+      }
+      socket.reset(acceptor.is_open() ? acceptor.release(error) : fd);
+    }
+    return false;
+  }
 
   Status bind(const ListenAddress& listen) {
     const Tcp::endpoint endpoint = endpoint_of(listen);
@@ -94,6 +119,21 @@ struct AdminServer::Impl {
     bound.push_back({listen.address, acceptor.local_endpoint(error).port()});
     acceptors.push_back(std::move(acceptor));
     return {};
+  }
+
+  /// Accepts no more; the context ends with the last answer, or soon.
+  std::vector<net::Fd> end() {
+    std::vector<net::Fd> sockets;
+    for (Tcp::acceptor& acceptor : acceptors) {
+      beast::error_code error;
+      sockets.emplace_back(::fcntl(acceptor.native_handle(), F_DUPFD_CLOEXEC, 0));
+      acceptor.close(error);
+    }
+    ends = true;
+    if (connections == 0) context.stop();
+    patience.expires_after(kPatience);
+    patience.async_wait([this](const beast::error_code&) { context.stop(); });
+    return sockets;
   }
 
   asio::awaitable<void> accept(Tcp::acceptor& acceptor, const AdminPort& port) {
@@ -122,11 +162,11 @@ struct AdminServer::Impl {
       co_await http::async_read(stream, buffer, parser, asio::redirect_error(asio::use_awaitable, error));
       if (error) break;
       const auto response = answer(parser.get(), port);
-      keep_alive = response.keep_alive();
+      keep_alive = response.keep_alive() && !ends;
       co_await http::async_write(stream, response, asio::redirect_error(asio::use_awaitable, error));
     }
     stream.socket().shutdown(Tcp::socket::shutdown_send, error);
-    --connections;
+    if (--connections == 0 && ends) context.stop();
   }
 };
 
@@ -137,12 +177,21 @@ AdminServer::~AdminServer() {
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
+std::vector<net::Fd> AdminServer::give_up() {
+  std::vector<net::Fd> sockets;
+  if (!impl_->thread.joinable()) return sockets;
+  asio::post(impl_->context, [&] { sockets = impl_->end(); });
+  impl_->thread.join();
+  return sockets;
+}
+
 const std::vector<ListenAddress>& AdminServer::addresses() const { return impl_->bound; }
 
-Result<std::unique_ptr<AdminServer>> AdminServer::start(std::vector<AdminPort> ports) {
+Result<std::unique_ptr<AdminServer>> AdminServer::start(std::vector<AdminPort> ports, std::vector<net::Fd> inherited) {
   auto impl = std::make_unique<Impl>();
   impl->ports = std::move(ports);
   for (const AdminPort& port : impl->ports) {
+    if (impl->adopt(port.listen, inherited)) continue;
     if (Status status = impl->bind(port.listen); !status) return status.error();
   }
   for (std::size_t i = 0; i < impl->ports.size(); ++i) {

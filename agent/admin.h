@@ -12,6 +12,7 @@
 
 #include "base/ip.h"
 #include "base/result.h"
+#include "net/socket.h"
 
 namespace edge::agent {
 
@@ -42,14 +43,17 @@ struct AdminPort {
 
 class AdminServer {
  public:
-  /// kUnavailable names the address that could not be bound.
-  static Result<std::unique_ptr<AdminServer>> start(std::vector<AdminPort> ports);
+  /// kUnavailable names the address that could not be bound. `inherited`: of a process before this one; what listens
+  /// where a port is wanted is taken, the rest is closed.
+  static Result<std::unique_ptr<AdminServer>> start(std::vector<AdminPort> ports, std::vector<net::Fd> inherited = {});
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
   /// What was bound, one a port, in the order given.
   const std::vector<ListenAddress>& addresses() const;
+  /// Stops, and gives its listening sockets away: who waits in their queues is answered by whoever listens on.
+  std::vector<net::Fd> give_up();
 
  private:
   struct Impl;

@@ -50,27 +50,31 @@ AdminReply only_local() { return {403, "text/plain; charset=utf-8", "only on a l
 }  // namespace
 
 std::vector<cli::Flag> service_flags() {
-  return {{.name = "threads", .value = "N", .help = "Threads that serve; 0: one a core", .fallback = "0"},
-          {.name = "metrics-listen",
-           .value = "ADDR",
-           .help = "Where /metrics is served; port 0 is chosen by the system, `off` serves none",
-           .fallback = "127.0.0.1:9090"},
-          {.name = "health-listen",
-           .value = "ADDR",
-           .help = "Where /healthz, /readyz and, on a loopback address, /debug/program are served; as above",
-           .fallback = "127.0.0.1:9091"},
-          {.name = "drain-timeout",
-           .value = "DURATION",
-           .help = "How long SIGTERM waits for open connections",
-           .fallback = "30s"},
-          {.name = "call-authorities",
-           .value = "PEM",
-           .help = "Further authorities whom calls to authorization services and identity providers believe"},
-          {.name = "upgrade-socket",
-           .value = "PATH",
-           .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
-          {.name = "ephemeral-ports",
-           .help = "Replace the port of every listener by one that the system chooses; for tests"}};
+  return {
+      {.name = "threads", .value = "N", .help = "Threads that serve; 0: one a core", .fallback = "0"},
+      {.name = "metrics-listen",
+       .value = "ADDR",
+       .help = "Where /metrics is served; port 0 is chosen by the system, `off` serves none",
+       .fallback = "127.0.0.1:9090"},
+      {.name = "health-listen",
+       .value = "ADDR",
+       .help = "Where /healthz, /readyz and, on a loopback address, /debug/program are served; as above",
+       .fallback = "127.0.0.1:9091"},
+      {.name = "drain-timeout",
+       .value = "DURATION",
+       .help = "How long SIGTERM waits for open connections",
+       .fallback = "30s"},
+      {.name = "buffer-dir",
+       .value = "DIR",
+       .help = "Where bodies lie that are held and do not fit into memory; else the one that TMPDIR names, or /tmp"},
+      {.name = "call-authorities",
+       .value = "PEM",
+       .help = "Further authorities whom calls to authorization services and identity providers believe"},
+      {.name = "upgrade-socket",
+       .value = "PATH",
+       .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
+      {.name = "ephemeral-ports",
+       .help = "Replace the port of every listener by one that the system chooses; for tests"}};
 }
 
 Result<ServiceOptions> service_options(std::string name, const cli::Arguments& arguments) {
@@ -92,6 +96,7 @@ Result<ServiceOptions> service_options(std::string name, const cli::Arguments& a
   if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
+  if (arguments.has("buffer-dir")) options.server.buffer_directory = arguments.one("buffer-dir");
   if (arguments.has("call-authorities")) {
     auto pem = read_file(arguments.one("call-authorities"), net::tls::kMaxPemBytes);
     if (!pem) return pem.error();
@@ -138,29 +143,34 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
 void Service::become() {
   if (options_.upgrade_socket.empty()) return;
   if (predecessor_) {
-    if (Status status = predecessor_->ready(); !status) message(status.error().text);
+    auto ports = predecessor_->ready();
+    if (!ports) message(ports.error().text);
     predecessor_.reset();
     // The listeners serve by now: whoever wants to see them must not be the reason that they stop.
-    if (Status status = start_admin(); !status) message(status.error().text);
+    Status status = start_admin(ports ? std::move(*ports) : std::vector<net::Fd>());
+    if (!status) message(status.error().text);
   }
   UpgradeSocket::Owner owner;
   owner.share = [this] {
     const std::lock_guard installing(install_mutex_);
     return draining_ ? std::vector<runtime::ListeningSockets>() : server_->share_listeners();
   };
-  owner.give_up = [this] { give_up(); };
+  owner.give_up = [this] { return give_up(); };
   auto opened = UpgradeSocket::open(options_.upgrade_socket, std::move(owner));
   if (!opened) return message(opened.error().text);
   upgrade_ = std::move(*opened);
 }
 
-void Service::give_up() {
+std::vector<net::Fd> Service::give_up() {
   message("another process has taken over");
+  std::vector<net::Fd> ports;
+  if (admin_) ports = admin_->give_up();
   admin_.reset();
   stop(cli::kExitOk);
+  return ports;
 }
 
-Status Service::start_admin() {
+Status Service::start_admin(std::vector<net::Fd> inherited) {
   std::vector<AdminPort> ports;
   std::vector<const char*> names;
   if (options_.metrics) {
@@ -173,7 +183,7 @@ Status Service::start_admin() {
     names.push_back("health");
   }
   if (ports.empty()) return {};
-  auto admin = AdminServer::start(std::move(ports));
+  auto admin = AdminServer::start(std::move(ports), std::move(inherited));
   if (!admin) return admin.error();
   admin_ = std::move(*admin);
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -60,10 +60,10 @@ class Service {
 
  private:
   explicit Service(ServiceOptions options);
-  Status start_admin();
+  Status start_admin(std::vector<net::Fd> inherited = {});
   /// The first program serves: the process before us, if there is one, may go, and the next may come.
   void become();
-  void give_up();
+  std::vector<net::Fd> give_up();
   std::optional<AdminReply> health(std::string_view path) const;
   bool health_is_local() const;
   std::optional<AdminReply> debug_program() const;

@@ -197,8 +197,10 @@ bool UpgradeSocket::attend(int peer) {
     }
     if (question->text != kSayReady) return false;
     listener_.reset();
-    owner_.give_up();
-    send_message(peer, kDraining);
+    const std::vector<net::Fd> ports = owner_.give_up();
+    std::vector<int> descriptors;
+    for (const net::Fd& port : ports) descriptors.push_back(port.get());
+    send_message(peer, kDraining, descriptors);
     return true;
   }
 }
@@ -253,11 +255,12 @@ Result<std::vector<runtime::ListeningSockets>> Predecessor::sockets() {
   return strange("the running process hands over too many sockets");
 }
 
-Status Predecessor::ready() {
+Result<std::vector<net::Fd>> Predecessor::ready() {
   if (!send_message(connection_.get(), kSayReady)) return failed("the running process is gone");
-  const auto answer = receive_message(connection_.get());
+  auto answer = receive_message(connection_.get());
   if (!answer || answer->text != kDraining) return strange("the running process does not say that it drains");
-  return {};
+  std::erase_if(answer->descriptors, [](const net::Fd& fd) { return !is_listener(fd.get()); });
+  return std::move(answer->descriptors);
 }
 
 }  // namespace edge::agent

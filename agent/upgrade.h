@@ -4,7 +4,7 @@
 // The two talk over a Unix socket of packets (SOCK_SEQPACKET), one question and its answers each:
 //
 //   new: edge-upgrade 1 sockets    old: listener <any|ADDRESS> <port> + descriptors, one or more packets each; end
-//   new: edge-upgrade 1 ready      old: draining
+//   new: edge-upgrade 1 ready      old: draining + the descriptors of its metrics and health ports
 //
 // A new process that goes away before it is ready changes nothing.
 #pragma once
@@ -28,8 +28,9 @@ class UpgradeSocket {
   struct Owner {
     /// What is listened on now, as duplicates.
     std::function<std::vector<runtime::ListeningSockets>()> share;
-    /// The successor serves. Whatever it needs that only one process can have is given up here; then drain.
-    std::function<void()> give_up;
+    /// The successor serves. Whatever it needs that only one process can have is given up here; then drain. \returns
+    /// sockets that are handed over with it.
+    std::function<std::vector<net::Fd>()> give_up;
   };
 
   /// Takes the place of a socket that is left over at `path`. Only this user, and root, may connect.
@@ -58,8 +59,9 @@ class Predecessor {
   static Result<std::optional<Predecessor>> find(const std::string& path);
 
   Result<std::vector<runtime::ListeningSockets>> sockets();
-  /// Says that this process serves. Returns when the predecessor has stopped its own ports and drains.
-  Status ready();
+  /// Says that this process serves. Returns when the predecessor does not answer on its own ports any more, and drains.
+  /// \returns the sockets of these ports.
+  Result<std::vector<net::Fd>> ready();
 
  private:
   explicit Predecessor(net::Fd connection) : connection_(std::move(connection)) {}

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <unistd.h>
@@ -11,10 +12,12 @@ namespace edge::tests {
 namespace {
 
 std::vector<std::string> with_flags(std::vector<std::string> command) {
-  for (const char* flag :
-       {"--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", "--ephemeral-ports", "--threads", "1"}) {
+  for (const char* flag : {"--metrics-listen", "--health-listen"}) {
+    if (std::find(command.begin(), command.end(), flag) != command.end()) continue;
     command.emplace_back(flag);
+    command.emplace_back("127.0.0.1:0");
   }
+  for (const char* flag : {"--ephemeral-ports", "--threads", "1"}) command.emplace_back(flag);
   return command;
 }
 

@@ -12,7 +12,7 @@ namespace edge::tests {
 
 class ProxyProcess {
  public:
-  /// Adds port 0 for everything to `command` and starts it.
+  /// Adds port 0 to `command` for everything that it names no port for, and starts it.
   explicit ProxyProcess(std::vector<std::string> command);
 
   /// Waits for `ready program=<hash>` and gives the hash, empty when it does not come. Ports are known afterwards.

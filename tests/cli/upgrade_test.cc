@@ -24,7 +24,8 @@ class Load {
  public:
   enum class Kind { kConnectionEach, kKeepAlive };
 
-  Load(int port, Kind kind) : port_(port), kind_(kind), thread_([this] { run(); }) {}
+  Load(int port, Kind kind, std::string path = "/a")
+      : port_(port), kind_(kind), path_(std::move(path)), thread_([this] { run(); }) {}
   ~Load() { stop(); }
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
@@ -37,9 +38,9 @@ class Load {
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
-  static std::string request(Kind kind) {
-    return std::string("GET /a HTTP/1.1\r\nHost: shop.example\r\n") +
-           (kind == Kind::kConnectionEach ? "Connection: close\r\n\r\n" : "\r\n");
+  std::string request() const {
+    return "GET " + path_ + " HTTP/1.1\r\nHost: shop.example\r\n" +
+           (kind_ == Kind::kConnectionEach ? "Connection: close\r\n\r\n" : "\r\n");
   }
 
   void run() {
@@ -54,7 +55,7 @@ class Load {
     if (!fd) return fd.error();
     test::Connection connection(*fd, {std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr});
     for (int served = 0;; ++served) {
-      if (Status sent = connection.send(request(kind_)); !sent) return served == 0 ? sent : Status();
+      if (Status sent = connection.send(request()); !sent) return served == 0 ? sent : Status();
       const auto head = connection.receive_head();
       // An idle connection may end just as it is used again, and the request with it (RFC 9112 §9.3.1): it goes to the
       // next connection, which may not.
@@ -69,6 +70,7 @@ class Load {
 
   int port_;
   Kind kind_;
+  std::string path_;
   std::atomic<bool> ending_ = false;
   std::atomic<int> answered_ = 0;
   std::vector<std::string> failures_;
@@ -84,10 +86,11 @@ class Upgrade : public testing::Test {
     ASSERT_EQ(finished.code, 0) << finished.err;
   }
 
-  std::unique_ptr<ProxyProcess> agent(const std::string& socket = "upgrade.sock") {
+  std::unique_ptr<ProxyProcess> agent(const std::string& socket = "upgrade.sock", int health_port = 0) {
     return std::make_unique<ProxyProcess>(
         std::vector<std::string>{"edge-agent", "--program", dir_ / "p.edgeprog", "--endpoints", dir_ / "endpoints.json",
-                                 "--allow-unsigned", "--upgrade-socket", dir_ / socket, "--drain-timeout", "20s"});
+                                 "--allow-unsigned", "--upgrade-socket", dir_ / socket, "--drain-timeout", "20s",
+                                 "--health-listen", "127.0.0.1:" + std::to_string(health_port)});
   }
   std::unique_ptr<ProxyProcess> standalone(const std::string& data) {
     return std::make_unique<ProxyProcess>(std::vector<std::string>{"edge-standalone", "--config", dir_ / "config.yaml",
@@ -122,6 +125,23 @@ TEST_F(Upgrade, LosesNoRequest) {
     EXPECT_THAT(load->failures(), testing::IsEmpty());
     EXPECT_GT(load->answered(), 10);
   }
+}
+
+TEST_F(Upgrade, TheHealthPortAnswersAllTheTime) {
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "") << running->process.err_text();
+  const int port = running->health_port;
+  Load load(port, Load::Kind::kConnectionEach, "/readyz");
+  for (int i = 0; i < 3; ++i) {
+    auto next = agent("upgrade.sock", port);
+    ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+    EXPECT_EQ(next->health_port, port);
+    EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
+    running = std::move(next);
+  }
+  load.stop();
+  EXPECT_THAT(load.failures(), testing::IsEmpty());
+  EXPECT_GT(load.answered(), 10);
 }
 
 TEST_F(Upgrade, StandaloneTakesOverFromStandalone) {
