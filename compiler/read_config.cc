@@ -127,8 +127,21 @@ Status read_sources(const std::vector<std::string>& paths, SourceMap& sources) {
 
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics) {
   model::ResourceSet resources = model::decode_all(sources, diagnostics);
+  translate::append(translate::translate(resources, link::kDefaults.controller_class, diagnostics), resources);
+  // They see what Gateway API and Ingress became, too.
   lint::lint_all(resources, diagnostics);
-  return link_resources(std::move(resources), diagnostics);
+  return link::link(std::move(resources), diagnostics);
+}
+
+void lint_resources(const model::ResourceSet& resources, Diagnostics& diagnostics) {
+  if (resources.api_gateways.empty() && resources.api_routes.empty() && resources.ingresses.empty()) {
+    return lint::lint_all(resources, diagnostics);
+  }
+  // What translating has to say is told where it is linked.
+  Diagnostics unheard(0);
+  model::ResourceSet all = resources;
+  translate::append(translate::translate(resources, link::kDefaults.controller_class, unheard), all);
+  lint::lint_all(all, diagnostics);
 }
 
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics) {

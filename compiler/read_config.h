@@ -21,6 +21,9 @@ Status read_sources(const std::vector<std::string>& paths, SourceMap& sources);
 /// read, decode, link. Always gives a configuration: what was at fault is left out of it and reported.
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics);
 
+/// What lints have to say of resources that were not translated yet; they see what Gateway API and Ingress become, too.
+void lint_resources(const model::ResourceSet& resources, Diagnostics& diagnostics);
+
 /// The last part of it: translate, link.
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics);
 

@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-#include "compiler/lint/lint.h"
+#include "compiler/read_config.h"
 #include "compiler/workspace_link.h"
 #include "compiler/workspace_resources.h"
 
@@ -77,7 +77,7 @@ Diagnostics Workspace::diagnostics() {
   State& state = *state_;
   Diagnostics all;
   state.resources.report(all);
-  state.resources.with_all([&](const model::ResourceSet& resources) { lint::lint_all(resources, all); });
+  state.resources.with_all([&](const model::ResourceSet& resources) { lint_resources(resources, all); });
   state.link.report(all);
   all.append(state.compile_said);
   return all;

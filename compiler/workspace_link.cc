@@ -33,6 +33,9 @@ program::Hash world_of(const LinkedConfig& config) {
       world.add(config.policies[policy].identity);
       world.add(config.policies[policy].type);
       world.add(config.policies[policy].enforced);
+      // Routes have a rule for the path that it names (link/stages.h, add_login_rules).
+      if (const auto* oidc = std::get_if<OidcSettings>(&config.policies[policy].settings))
+        world.add(oidc->redirect_url);
     }
     world.add(gateway);
   }
@@ -64,15 +67,16 @@ void renumber(std::vector<std::uint32_t>& numbers, const std::vector<std::uint32
 WorkspaceLink::Change WorkspaceLink::update(WorkspaceResources& resources, const Touched& touched) {
   const std::optional<Names> names = linked_ ? depending_on(resources, touched) : std::nullopt;
   if (!names) return link_whole(resources);
-  if (auto change = link_part(resources, *names)) return *std::move(change);
+  if (auto change = link_part(resources, *names, touched.others)) return *std::move(change);
   return link_whole(resources);
 }
 
 /// The routes to be linked anew; nullopt: all.
 std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, const Touched& touched) const {
-  if (touched.others || resources.has_unclear_policy()) return std::nullopt;
+  if (resources.has_unclear_policy()) return std::nullopt;
   Names names = touched.routes;
-  if (!touched.supply && !touched.secrets && !touched.policies) return names;
+  const bool others = touched.others || touched.grants;
+  if (!touched.supply && !touched.secrets && !touched.policies && !others) return names;
 
   Diagnostics unheard;
   const LinkedConfig fresh = link_resources(resources.others(), unheard);
@@ -88,11 +92,13 @@ std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, 
   }
   backends.merge(gone);
   names.merge(resources.routes_naming(backends));
-  if (!backends.empty()) {
+  if (!backends.empty() || others) {
     // What was said of a reference may offer other names now, or point to where they stand.
     for (const auto& [name, found] : found_) names.insert(name);
   }
-  if (touched.secrets) names.insert(resources.routes_with_policies().begin(), resources.routes_with_policies().end());
+  if (touched.grants) names.merge(resources.routes_crossing());
+  if (touched.secrets || touched.grants)
+    names.insert(resources.routes_with_policies().begin(), resources.routes_with_policies().end());
   return names;
 }
 
@@ -114,6 +120,7 @@ WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
   for (std::uint32_t i = 0; i < whole.routes.size(); ++i) {
     const Identity& identity = whole.routes[i].identity;
     routes_.emplace(identity.text(), i);
+    if (identity.kind != kRouteKind) translated_.insert(identity.text());
   }
   for (std::uint32_t i = 0; i < whole.backends.size(); ++i) backends_.emplace(name_of(whole.backends[i].identity), i);
   for (std::uint32_t i = 0; i < whole.policies.size(); ++i) {
@@ -127,7 +134,8 @@ WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
 }
 
 /// nullopt when what was found shows that more has to be linked.
-std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources& resources, const Names& names) {
+std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources& resources, const Names& names,
+                                                              bool others) {
   model::ResourceSet set = resources.others();
   resources.add_routes(names, set);
   const std::size_t routes = set.routes.size();
@@ -142,7 +150,7 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
   }
   keep_found(owners, said, std::exchange(part.statuses, {}));
   const Places places = take_shared(part, owners, names);
-  return Change{.whole = false, .routes = take_routes(part.routes, places, names), .routes_linked = routes};
+  return Change{.whole = false, .routes = take_routes(part.routes, places, names, others), .routes_linked = routes};
 }
 
 /// A policy on a route that is not there is told of routes with near names: of all that there are. That takes all of
@@ -230,9 +238,10 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
 
 /// \returns the places whose routes changed.
 std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& routes, const Places& places,
-                                                      const Names& names) {
+                                                      const Names& names, bool others) {
   std::set<std::uint32_t> changed;
-  std::set<std::string> gone;
+  // Routes that were translated from other kinds are in every part: one that is not there is gone.
+  std::set<std::string> gone = std::exchange(translated_, {});
   for (const std::string& name : names) gone.insert(route_text(name));
   for (LinkedRoute& route : routes) {
     renumber(route.policies, places.policies);
@@ -245,8 +254,10 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
       }
     }
     const std::string text = route.identity.text();
-    // Routes that were translated from other kinds are in every part.
-    const bool asked_for = gone.erase(text) == 1;
+    const bool own = route.identity.kind == kRouteKind;
+    // Of those of other kinds the places may be others where the meaning is not.
+    const bool asked_for = gone.erase(text) == 1 && (own || others);
+    if (!own) translated_.insert(text);
     const std::uint32_t place = place_for(routes_, free_routes_, config_.routes, text);
     if (!asked_for && hash_of(config_.routes[place]) == hash_of(route)) continue;
     config_.routes[place] = std::move(route);

@@ -53,17 +53,19 @@ class WorkspaceLink {
 
   std::optional<Names> depending_on(WorkspaceResources& resources, const Touched& touched) const;
   Change link_whole(WorkspaceResources& resources);
-  std::optional<Change> link_part(WorkspaceResources& resources, const Names& names);
+  std::optional<Change> link_part(WorkspaceResources& resources, const Names& names, bool others);
   bool needs_all_names(const WorkspaceResources& resources, const LinkedConfig& part, const Names& names) const;
   void keep_found(const Owners& owners, const Diagnostics& said, std::vector<ResourceStatus> statuses);
   Places take_shared(LinkedConfig& part, const Owners& owners, const Names& names);
-  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const Places& places, const Names& names);
+  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const Places& places, const Names& names,
+                                         bool others);
 
   LinkedConfig config_;
   bool linked_ = false;
   program::Hash world_{};
-  Place routes_;    ///< by `Kind ns/name`
-  Place backends_;  ///< by `ns/name`
+  Place routes_;                      ///< by `Kind ns/name`
+  std::set<std::string> translated_;  ///< those of routes_ that were translated from other kinds
+  Place backends_;                    ///< by `ns/name`
   std::vector<std::uint32_t> free_routes_, free_backends_, free_policies_;
   Place policies_;  ///< by `Kind ns/name`
   /// The route that a policy is linked with, by the policy's `Kind ns/name`; none: it is linked with everything else.

@@ -73,9 +73,10 @@ void touch(const model::ResourceSet& set, Touched& touched) {
   touched.supply |= !set.backends.empty() || !set.services.empty() || !set.slices.empty() || !touched.backends.empty();
   touched.secrets |= !set.secrets.empty();
   touched.policies |= !set.policies.empty();
+  touched.grants |= !set.grants.empty();
   const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, fields_of(set));
   const std::size_t told = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
-                           set.policies.size() + set.refused.size();
+                           set.policies.size() + set.grants.size() + set.refused.size();
   touched.others |= !known || lists != told;
 }
 
@@ -268,6 +269,17 @@ WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) 
       return names.contains(space + "/" + reference.name.value);
     });
     if (names_one) found.insert(name_of(route.metadata));
+  }
+  return found;
+}
+
+WorkspaceResources::Names WorkspaceResources::routes_crossing() const {
+  Names found;
+  for (const model::ProxyRoute& route : routes_) {
+    const bool crosses = any_reference(route, [&](const model::Reference& reference) {
+      return !reference.name_space.empty() && reference.name_space != route.metadata.name_space;
+    });
+    if (crosses) found.insert(name_of(route.metadata));
   }
   return found;
 }

@@ -27,7 +27,8 @@ class WorkspaceResources {
     bool supply = false;  ///< backends, services, endpoints
     bool secrets = false;
     bool policies = false;  ///< on gateways
-    bool others = false;    ///< all else
+    bool grants = false;
+    bool others = false;  ///< all else
   };
 
   /// Sets a document, or removes it when there is no text. The spans of what is in it count from its own first byte,
@@ -49,6 +50,8 @@ class WorkspaceResources {
   const Names& routes_with_policies() const { return with_policies_; }
   /// Routes that refer to anything of these names. Linear in all routes.
   Names routes_naming(const Names& names) const;
+  /// Routes that refer into another namespace. Linear in all routes.
+  Names routes_crossing() const;
 
   /// Calls `visit` with all resources.
   template <typename Visit>

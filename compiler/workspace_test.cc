@@ -167,6 +167,58 @@ TEST(Workspace, ARouteWhoseRuleIsHiddenIsShadowedAsLongAsItIs) {
   world.expect_as_from_nothing("the end of what hid it");
 }
 
+std::string foreign(const std::string& kind, const std::string& name, const std::string& spec) {
+  return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name +
+         ", namespace: default}\nspec: " + spec + "\n";
+}
+
+TEST(Workspace, OtherKindsConcernTheRoutesThatTheyReach) {
+  World world(small_world());
+  world.edit("class", foreign("GatewayClass", "edge", "{controllerName: edgeproxy.io/proxy}"));
+  EXPECT_FALSE(world.workspace().stats().linked_whole) << "no gateway is another";
+  EXPECT_EQ(world.workspace().stats().routes_linked, 0u);
+  world.expect_as_from_nothing("a class");
+  world.edit("api gateway", foreign("Gateway", "web",
+                                    "{gatewayClassName: edge, listeners: [{name: http, port: 90, protocol: HTTP}]}"));
+  EXPECT_TRUE(world.workspace().stats().linked_whole) << "there is one gateway more";
+  world.expect_as_from_nothing("a gateway");
+  const auto api_route = [](const std::string& path) {
+    return foreign("HTTPRoute", "api",
+                   "{parentRefs: [{name: web}], rules: [{matches: [{path: {value: " + path +
+                       "}}], backendRefs: [{name: b1, port: 80}]}]}");
+  };
+  EXPECT_EQ(world.edit("api route", api_route("/a")).hosts_lowered, 1u);
+  EXPECT_FALSE(world.workspace().stats().linked_whole);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 0u) << "of the ten";
+  world.expect_as_from_nothing("an HTTPRoute");
+  EXPECT_EQ(world.edit("api route", api_route("/b")).hosts_lowered, 1u);
+  world.expect_as_from_nothing("its edit");
+  EXPECT_EQ(world.edit("api route", std::nullopt).hosts_lowered, 0u);
+  EXPECT_FALSE(world.workspace().stats().linked_whole);
+  world.expect_as_from_nothing("its end");
+}
+
+TEST(Workspace, AGrantConcernsTheRoutesThatCrossNamespaces) {
+  World world(small_world());
+  world.edit("far", resource("ProxyBackend", "far, namespace: other", "{serviceRef: {name: far, port: 80}}"));
+  world.edit("far service",
+             "apiVersion: v1\nkind: Service\nmetadata: {name: far, namespace: other}\nspec: {ports: [{port: 80}]}\n");
+  world.edit("crossing", route("crossing", "h3.com", prefix("/far"), "far, namespace: other"));
+  EXPECT_THAT(world.said_now(), HasSubstr("ReferenceGrant"));
+  const std::string grant =
+      "apiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: other}\n"
+      "spec: {from: [{group: edgeproxy.io, kind: ProxyRoute, namespace: default}], to: [{group: edgeproxy.io, kind: "
+      "ProxyBackend}]}\n";
+  EXPECT_EQ(world.edit("grant", grant).hosts_lowered, 1u);
+  EXPECT_FALSE(world.workspace().stats().linked_whole);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  EXPECT_THAT(world.said_now(), Not(HasSubstr("no ReferenceGrant")));
+  world.expect_as_from_nothing("the grant");
+  EXPECT_EQ(world.edit("grant", std::nullopt).hosts_lowered, 1u);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("its end");
+}
+
 TEST(Workspace, SeveralEditsAreOneProgram) {
   World world(small_world());
   world.apply({{"route r3", route("r3", "h3.com", prefix("/x"), "b9")},

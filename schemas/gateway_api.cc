@@ -68,7 +68,6 @@ constexpr Field kClassFields[] = {
 constexpr Field kGatewayTlsFields[] = {
     string("mode", "Where TLS ends.").one_of(kTlsModes).defaults_to("Terminate"),
     objects("certificateRefs", kObjectReference, "Secrets with certificates.").at_most(64),
-    anything("frontendValidation", "Validation of client certificates."),
     string_map("options", "Options of implementations."),
 };
 constexpr Object kGatewayTls = lenient(kGatewayTlsFields);
@@ -98,14 +97,52 @@ constexpr Field kListenerFields[] = {
 constexpr Object kListener = lenient(kListenerFields);
 constexpr Field kAddressFields[] = {
     string("type", "IPAddress, or " EDGE_API_GROUP "/vip with the name of a ProxyVIP.").defaults_to("IPAddress"),
-    string("value", "The address.").needed(),
+    string("value", "The address; without it every address of the node."),
 };
 constexpr Object kAddress = lenient(kAddressFields);
+constexpr Field kInfrastructureFields[] = {
+    string_map("labels", "Labels of what is created."),
+    string_map("annotations", "Annotations of what is created."),
+    object("parametersRef", kObjectReference, "Parameters of the controller."),
+};
+constexpr Object kInfrastructure = lenient(kInfrastructureFields);
+constexpr std::string_view kClientModes[] = {"AllowValidOnly", "AllowInsecureFallback"};
+constexpr Field kClientValidationFields[] = {
+    objects("caCertificateRefs", kObjectReference, "ConfigMaps or Secrets with a key ca.crt.").at_most(8).needed(),
+    string("mode", "Whether clients without a certificate are served.")
+        .one_of(kClientModes)
+        .defaults_to("AllowValidOnly"),
+};
+constexpr Object kClientValidation{kClientValidationFields};
+constexpr Field kFrontendConfigFields[] = {
+    object("validation", kClientValidation, "Validation of client certificates."),
+};
+constexpr Object kFrontendConfig{kFrontendConfigFields};
+constexpr Field kFrontendPortFields[] = {
+    integer("port", "Port of the listeners meant.").within(1, 65535).needed(),
+    object("tls", kFrontendConfig, "Settings of these listeners.").needed(),
+};
+constexpr Object kFrontendPort{kFrontendPortFields};
+constexpr Field kFrontendFields[] = {
+    object("default", kFrontendConfig, "Settings of every HTTPS listener.").needed(),
+    objects("perPort", kFrontendPort, "Settings of one port, in place of the default.").at_most(64),
+};
+constexpr Object kFrontend{kFrontendFields};
+constexpr Field kBackendSideFields[] = {
+    object("clientCertificateRef", kObjectReference, "Certificate shown to backends."),
+};
+constexpr Object kBackendSide = lenient(kBackendSideFields);
+constexpr Field kGatewayWideTlsFields[] = {
+    object("frontend", kFrontend, "TLS with clients."),
+    object("backend", kBackendSide, "TLS with backends."),
+};
+constexpr Object kGatewayWideTls{kGatewayWideTlsFields};
 constexpr Field kGatewaySpecFields[] = {
     string("gatewayClassName", "Class of the gateway (rule D8).").as(Format::kName).needed(),
     objects("listeners", kListener, "Listeners.").at_most(64).needed(),
     objects("addresses", kAddress, "Addresses that are asked for.").at_most(16),
-    anything("infrastructure", "Labels and annotations of what is created."),
+    object("infrastructure", kInfrastructure, "Labels and annotations of what is created."),
+    object("tls", kGatewayWideTls, "TLS of all listeners and backends."),
 };
 constexpr Object kGatewaySpec = lenient(kGatewaySpecFields);
 constexpr Field kGatewayFields[] = {
@@ -302,11 +339,19 @@ constexpr Field kTargetFields[] = {
 };
 constexpr Object kTarget = lenient(kTargetFields);
 constexpr std::string_view kWellKnown[] = {"System"};
+// What is asked of a name is asked where it is used: a policy that were refused for it would leave its Service without
+// TLS.
+constexpr Field kSubjectNameFields[] = {
+    string("type", "Hostname or URI."),
+    string("hostname", "A DNS name."),
+    string("uri", "A URI, as a SPIFFE identity is."),
+};
+constexpr Object kSubjectName = lenient(kSubjectNameFields);
 constexpr Field kValidationFields[] = {
     objects("caCertificateRefs", kObjectReference, "ConfigMaps or Secrets with a key ca.crt.").at_most(8),
     string("wellKnownCACertificates", "System: the authorities of the host.").one_of(kWellKnown),
     string("hostname", "SNI, and the name in the certificate.").as(Format::kHostname).needed(),
-    anything("subjectAltNames", "Names in the certificate, in the place of hostname."),
+    objects("subjectAltNames", kSubjectName, "Names of which the certificate has one, in the place of hostname."),
 };
 constexpr Object kValidation = lenient(kValidationFields);
 constexpr Field kTlsPolicySpecFields[] = {

@@ -73,7 +73,7 @@ Set match_set(Space& space, const LinkedRoute& route, std::size_t rule, std::siz
   };
   add(Subject::Kind::kHeader, written.headers);
   add(Subject::Kind::kQuery, written.query);
-  if (route.expression) {
+  if (route.expression && !route.rules[rule].implied) {
     const auto parsed = expr::parse_expression(route.expression->value);
     all.push_back(parsed.expression ? expression_set(space, *parsed.expression) : space.nothing());
   }

@@ -196,6 +196,7 @@ class HostProof {
 
   void told(Shadowing shadowing) {
     ++stats_.unreachable;
+    if (config_.routes[shadowing.loser.route].rules[shadowing.loser.rule].implied) return;
     report_.unreachable(shadowing);
     if (shadowed_ != nullptr) shadowed_->push_back(std::move(shadowing));
   }

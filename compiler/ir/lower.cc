@@ -223,7 +223,7 @@ Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, cons
     std::uint32_t expression = kAlways;
     const std::vector<PreparedPattern>* patterns = nullptr;
     if (parts != nullptr) {
-      if (parts->expression) {
+      if (parts->expression && !config.routes[entry.candidate.route].rules[entry.candidate.rule].implied) {
         const auto [known, fresh] = expressions.emplace(entry.candidate.route, kAlways);
         if (fresh) known->second = predicates.expression(*parts->expression);
         expression = known->second;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/link/stages.h"
+#include "compiler/link/supported_features.h"
 #include "program/route_tree.h"
 
 namespace edge::compiler::link {
@@ -159,19 +160,45 @@ class Attacher {
   }
 
   bool fits_raw(const LinkedListener& listener) {
-    Span span;
-    std::string field = beyond_bytes(route_, span);
-    if (field.empty()) return true;
     const std::string protocol(program::protocol_name(listener.protocol));
-    findings_.diagnostics.add(
-        {.code = DiagnosticCode::kBeyondBytes,
-         .resource = route_.metadata.text(),
-         .field = std::move(field),
-         .span = span,
-         .message = "a listener of protocol " + protocol + " forwards bytes without reading them, and cannot do this",
-         .labels = {{listener.span, "the route does not attach here"}},
-         .fix = "a rule has backends and `limits.idleTimeout` here, and nothing else"});
-    return false;
+    Span span;
+    if (std::string field = beyond_bytes(route_, span); !field.empty()) {
+      beyond(listener, span, std::move(field),
+             "a listener of protocol " + protocol + " forwards bytes without reading them, and cannot do this",
+             "a rule has backends and `limits.idleTimeout` here, and nothing else");
+      return false;
+    }
+    return speaks_bytes(listener, protocol);
+  }
+
+  /// What is no HTTP cannot be a stream of HTTP/2.
+  bool speaks_bytes(const LinkedListener& listener, const std::string& protocol) {
+    bool all = true;
+    for (std::size_t rule = 0; rule < linked_.rules.size(); ++rule) {
+      const auto& backends = linked_.rules[rule].backends;
+      for (std::size_t i = 0; i < backends.size(); ++i) {
+        if (!backends[i].backend) continue;
+        const LinkedBackend& backend = targets_.config.backends[*backends[i].backend];
+        if (backend.protocol != program::BackendProtocol::kHttp2) continue;
+        all = false;
+        beyond(listener, route_.rules[rule].backends[i].backend.name.span,
+               "spec.rules[" + std::to_string(rule) + "].backendRefs[" + std::to_string(i) + "].name",
+               backend.identity.text() + " is spoken to by HTTP/2, and a listener of protocol " + protocol +
+                   " forwards bytes that may be anything",
+               "leave `protocol` out of the backend that takes bytes, and `appProtocol` out of its Service's port");
+      }
+    }
+    return all;
+  }
+
+  void beyond(const LinkedListener& listener, Span span, std::string field, std::string message, std::string fix) {
+    findings_.diagnostics.add({.code = DiagnosticCode::kBeyondBytes,
+                               .resource = route_.metadata.text(),
+                               .field = std::move(field),
+                               .span = span,
+                               .message = std::move(message),
+                               .labels = {{listener.span, "the route does not attach here"}},
+                               .fix = std::move(fix)});
   }
 
   std::string listener_names(const std::vector<ListenerState>& states) const {
@@ -313,6 +340,7 @@ void class_statuses(const std::vector<model::GatewayClass>& classes, std::string
     } else {
       set_condition(status.conditions,
                     {std::string(condition::kAccepted), ConditionStatus::kTrue, std::string(reason::kAccepted)});
+      status.supported_features.assign(kSupportedFeatures.begin(), kSupportedFeatures.end());
     }
     statuses.push_back(std::move(status));
   }

@@ -57,7 +57,7 @@ std::vector<std::string> supported_kinds(const model::Listener& listener, bool& 
 /// Fills linked.listeners and findings.status.parents; says by diagnostics where it attaches nowhere.
 void attach(const model::ProxyRoute& route, const RouteTargets& targets, Findings& findings, LinkedRoute& linked);
 
-/// Statuses of the GatewayClasses that are ours.
+/// Statuses of the GatewayClasses that are ours, with the features of Gateway API that are served.
 void class_statuses(const std::vector<model::GatewayClass>& classes, std::string_view controller,
                     std::vector<ResourceStatus>& statuses);
 

@@ -28,7 +28,7 @@ std::optional<BackendTlsSettings> link_backend_tls(const model::ProxyBackend& ba
   const bool own = backend.metadata.kind == "ProxyBackend";
   for (std::size_t i = 0; i < written.authorities.size(); ++i) {
     const std::string field = "spec.tls.caCertificateRefs[" + std::to_string(i) + "]";
-    if (own && !usable(backend, written.authorities[i], {{kAuthorityKey}}, field, secrets, findings)) {
+    if (own && !usable(backend, written.authorities[i], {kAuthorityNeed}, field, secrets, findings)) {
       return std::nullopt;
     }
     tls.authorities.push_back(secret_key(backend.metadata, written.authorities[i], kAuthorityKey));
@@ -37,7 +37,7 @@ std::optional<BackendTlsSettings> link_backend_tls(const model::ProxyBackend& ba
     tls.alternative_names.push_back({.uri = name.uri, .name = name.name.value});
   }
   if (const auto& certificate = written.client_certificate) {
-    const std::vector<SecretNeed> needs = {{"tls.crt", 0, kCertificateType}, {"tls.key", 0, kCertificateType}};
+    const std::vector<SecretNeed> needs = {kCertificateNeed, kPrivateKeyNeed};
     if (!usable(backend, *certificate, needs, "spec.tls.clientCertificateRef", secrets, findings)) return std::nullopt;
     SecretKey name = secret_key(backend.metadata, *certificate, {});
     tls.client_certificate = CertificateName{std::move(name.name_space), std::move(name.name)};

@@ -50,11 +50,13 @@ inline constexpr std::string_view kInvalid = "Invalid";
 inline constexpr std::string_view kInvalidParameters = "InvalidParameters";
 inline constexpr std::string_view kConflicted = "Conflicted";
 inline constexpr std::string_view kListenersNotValid = "ListenersNotValid";
+inline constexpr std::string_view kNoValidAuthority = "NoValidCACertificate";
 inline constexpr std::string_view kNoMatchingListenerHostname = "NoMatchingListenerHostname";
 inline constexpr std::string_view kNoMatchingParent = "NoMatchingParent";
 inline constexpr std::string_view kNotAllowedByListeners = "NotAllowedByListeners";
 inline constexpr std::string_view kProtocolConflict = "ProtocolConflict";
 inline constexpr std::string_view kTargetNotFound = "TargetNotFound";
+inline constexpr std::string_view kUnsupportedAddress = "UnsupportedAddress";
 inline constexpr std::string_view kUnsupportedProtocol = "UnsupportedProtocol";
 inline constexpr std::string_view kUnsupportedValue = "UnsupportedValue";
 // Of what is not programmed, or not as it was asked for.
@@ -63,6 +65,8 @@ inline constexpr std::string_view kNoEndpoints = "NoEndpoints";
 inline constexpr std::string_view kNotServed = "NotServed";
 // Of references.
 inline constexpr std::string_view kBackendNotFound = "BackendNotFound";
+inline constexpr std::string_view kInvalidCaKind = "InvalidCACertificateKind";
+inline constexpr std::string_view kInvalidCaRef = "InvalidCACertificateRef";
 inline constexpr std::string_view kInvalidCertificateRef = "InvalidCertificateRef";
 inline constexpr std::string_view kInvalidKind = "InvalidKind";
 inline constexpr std::string_view kInvalidRouteKinds = "InvalidRouteKinds";
@@ -101,6 +105,8 @@ struct ResourceStatus {
   std::vector<ParentStatus> parents{};      ///< of routes; parents that are fine are left out
   std::vector<ListenerStatus> listeners{};  ///< of gateways; each, in the order of spec.listeners
   std::vector<std::string> addresses{};     ///< of gateways
+  /// Of GatewayClasses: names of Gateway API's features, sorted.
+  std::vector<std::string> supported_features{};
 
   friend bool operator==(const ResourceStatus&, const ResourceStatus&) = default;
 };

@@ -60,6 +60,17 @@ class Text {
     }
   }
 
+  /// Their names are in docs/gateway-api.md.
+  void features(const std::vector<std::string>& names) {
+    if (!names.empty()) out.append("  supportedFeatures ").append(std::to_string(names.size())) += '\n';
+  }
+
+  /// Gateway API has a status for each Gateway that a policy comes to count for; ours is the same for all of them.
+  void policy(const ResourceStatus& status) {
+    out.append("  every ancestor\n");
+    conditions(parent_conditions(&status, nullptr), "    ");
+  }
+
   void route(const ResourceStatus* status) {
     if (status != nullptr) {
       for (const ParentStatus& parent : status->parents) {
@@ -78,9 +89,13 @@ class Text {
 
 std::vector<Condition> gateway_conditions(const ResourceStatus& status) {
   std::vector<Condition> all;
+  bool refused = false;
   for (const Condition& condition : status.conditions) {
     // What it says of listeners is worded below.
-    if (condition.reason != reason::kListenersNotValid) all.push_back(condition);
+    if (condition.reason == reason::kListenersNotValid) continue;
+    all.push_back(condition);
+    refused |= condition.status == ConditionStatus::kFalse &&
+               (condition.type == condition::kAccepted || condition.type == condition::kProgrammed);
   }
   std::size_t valid = 0;
   for (const ListenerStatus& listener : status.listeners) {
@@ -89,7 +104,7 @@ std::vector<Condition> gateway_conditions(const ResourceStatus& status) {
                      is_false(find_condition(listener.conditions, condition::kProgrammed)) || conflicted != nullptr;
     if (!bad) ++valid;
   }
-  if (valid < status.listeners.size()) {
+  if (valid < status.listeners.size() && !refused) {
     fill(all, condition::kAccepted, reason::kListenersNotValid,
          valid == 0 ? ConditionStatus::kFalse : ConditionStatus::kTrue);
   }
@@ -152,6 +167,9 @@ std::string conditions_text(const LinkedConfig& config) {
       text.route(status);
     } else if (status->kind == "GatewayClass") {
       text.conditions(status->conditions, "  ");
+      text.features(status->supported_features);
+    } else if (status->kind == "BackendTLSPolicy") {
+      text.policy(*status);
     } else {
       text.gateway(*status);
     }

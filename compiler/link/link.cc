@@ -149,7 +149,9 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   const Resolver backends(backend_names, scope);
   const Resolver services(service_names, scope);
   const Resolver secret_resolver(secret_names, scope);
-  const SecretTable secrets{resources.secrets, secret_resolver};
+  const NameIndex map_names = index_of(resources.config_maps);
+  const Resolver map_resolver(map_names, scope);
+  const SecretTable secrets{resources.secrets, secret_resolver, &resources.config_maps, &map_resolver};
 
   const auto namespaces = std::make_shared<const NamespaceLabels>(resources.namespaces);
   LinkedConfig config;
@@ -162,9 +164,11 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
   const Resolver routes(route_names, scope);
   link_policies(resources.policies, {gateways, routes, secrets}, diagnostics, config);
+  add_login_rules(config);
   check_clusters(resources, {gateways, secrets, scope}, diagnostics, config);
   refused_statuses(resources.refused, diagnostics, config);
   class_statuses(resources.gateway_classes, kDefaults.controller_class, config.statuses);
+  backend_tls_statuses(resources, config.statuses);
   sort_and_merge(config.statuses);
   count_attached_routes(gateway_names, listeners, config);
   config.secrets = collect_secrets(config, resources.secrets, resources.config_maps);

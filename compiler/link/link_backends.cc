@@ -87,6 +87,19 @@ bool speaks_http2(const model::ServicePort& port) {
          port.protocol == "grpc";
 }
 
+/// A connection of HTTP/2 carries the requests of many clients, and its PROXY header would name one for all of them.
+void shared_header(const model::ProxyBackend& backend, Findings& findings) {
+  const std::string message = "`proxyProtocol` names one client, and a connection of HTTP/2 carries many";
+  fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, message);
+  findings.diagnostics.add(
+      {.code = DiagnosticCode::kExclusiveFields,
+       .resource = backend.metadata.text(),
+       .field = "spec.proxyProtocol.version",
+       .span = backend.proxy_protocol->span,
+       .message = message,
+       .fix = "requests tell of their client by X-Forwarded-For; for the header, speak HTTP/1.1 with the backend"});
+}
+
 }  // namespace
 
 ServiceTable::ServiceTable(const std::vector<model::Service>& services, const std::vector<model::EndpointSlice>& slices)
@@ -135,6 +148,10 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
                                  .name = metadata.name,
                                  .endpoints = endpoints_of(targets.table, service, *port)}};
   if (!backend.protocol && speaks_http2(*port)) link.backend.protocol = program::BackendProtocol::kHttp2;
+  if (link.backend.protocol == program::BackendProtocol::kHttp2 && backend.proxy_protocol) {
+    shared_header(backend, findings);
+    return std::nullopt;
+  }
   link.backend.tls = std::move(tls);
   if (link.endpoints.endpoints.empty()) no_endpoints(backend, service, findings);
   return link;

@@ -39,6 +39,12 @@ Resolved find_vip(const model::ProxyGateway& gateway, const GatewayTargets& targ
       gateway.metadata, kVip, reference, [] { return std::string("spec.vipRef"); }, findings);
 }
 
+/// A reference that translating could not follow: without what it names the listener opens to nobody, and needs not be
+/// left out.
+bool leaves_listener(std::string_view refused) {
+  return refused == reason::kInvalidCertificateRef || refused == reason::kInvalidCaKind;
+}
+
 program::Protocol protocol_of(const std::string& text) {
   if (text == "HTTP") return program::Protocol::kHttp;
   if (text == "HTTPS") return program::Protocol::kHttps;
@@ -82,8 +88,9 @@ class GatewayLinker {
   ListenerStates run() {
     states_.resize(gateways_.size());
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) gateway(i);
-    const std::vector<Claim> order = claims_by_age();
     Claims claims(gateways_, config_.gateways, diagnostics_);
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) refuse_indistinct(i, claims);
+    const std::vector<Claim> order = claims_by_age();
     for (const Claim& claim : order) state(claim).reason = claims.grant(claim);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) listeners(i);
     return std::move(states_);
@@ -99,10 +106,15 @@ class GatewayLinker {
     for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
     for (const Located<IpAddress>& address : gateway.addresses) {
       linked.addresses.push_back(address.value);
-      findings.status.addresses.push_back(to_string(address.value));
+      if (gateway.refused.empty()) findings.status.addresses.push_back(to_string(address.value));
     }
     link_gateway_settings(gateway, linked);
-    std::string_view reason;
+    std::string_view reason = gateway.refused;
+    if (!reason.empty()) {
+      const bool accepted = reason == reason::kAddressNotUsable;
+      fail(findings.status.conditions, accepted ? condition::kProgrammed : condition::kAccepted, reason,
+           "the gateway is not served");
+    }
     if (gateway.vip_ref) {
       // Without its VIP it must not bind every address instead.
       if (const Resolved vip = find_vip(gateway, targets_, findings)) {
@@ -126,7 +138,9 @@ class GatewayLinker {
                  diagnostics_);
     }
     for (const model::Listener& listener : gateway.listeners) {
-      const std::string_view refused = reason.empty() ? std::string_view(listener.refused) : reason;
+      const std::string_view refused = !reason.empty()                     ? reason
+                                       : leaves_listener(listener.refused) ? std::string_view()
+                                                                           : std::string_view(listener.refused);
       states_[index].push_back({.linked = {},
                                 .reason = refused,
                                 .admission = {.allowed = listener.allowed_routes,
@@ -138,6 +152,14 @@ class GatewayLinker {
     config_.gateways.push_back(std::move(linked));
     findings_.push_back(std::move(findings));
     warn_unserved(gateway, diagnostics_);
+  }
+
+  /// Gateway API's rule for the listeners of one Gateway; a ProxyGateway's first holds.
+  void refuse_indistinct(std::uint32_t index, Claims& claims) {
+    if (gateways_[index].metadata.kind != "Gateway") return;
+    for (std::uint32_t l = 0; l < states_[index].size(); ++l) {
+      if (states_[index][l].reason.empty()) states_[index][l].reason = claims.indistinct({index, l});
+    }
   }
 
   std::vector<Claim> claims_by_age() const {
@@ -175,7 +197,8 @@ class GatewayLinker {
            "no listener of the gateway is served");
     }
     // Of a gateway of another class that class's controller writes the status.
-    if (find_condition(findings.status.conditions, condition::kAccepted) != nullptr) return;
+    const Condition* const accepted = find_condition(findings.status.conditions, condition::kAccepted);
+    if (accepted != nullptr && accepted->reason == reason::kNotServed) return;
     config_.statuses.push_back(*status_of(gateway.metadata, findings));
   }
 
@@ -189,6 +212,9 @@ class GatewayLinker {
     std::optional<ListenerTls> tls_settings;
     if (encrypted) tls_settings = tls(gateway, index, findings, status);
     check_proxy_protocol(gateway, index);
+    if (leaves_listener(listener.refused)) {
+      fail(status.conditions, condition::kResolvedRefs, listener.refused, "a reference is to a kind that is not read");
+    }
     if (!state.reason.empty()) return refuse(state.reason, status);
     state.linked = static_cast<std::uint32_t>(config_.listeners.size());
     LinkedListener linked{.gateway = gateway_index,
@@ -226,9 +252,11 @@ class GatewayLinker {
       set_condition(status.conditions, {std::string(condition::kConflicted), ConditionStatus::kTrue,
                                         std::string(reason), "another listener holds what it asks for"});
     }
-    const bool accepted = reason == reason::kAddressNotUsable;
-    fail(status.conditions, accepted ? condition::kProgrammed : condition::kAccepted, reason,
-         "the listener is not served");
+    // What is wrong with the whole gateway its own conditions tell.
+    const bool of_gateway = reason == reason::kAddressNotUsable || reason == reason::kUnsupportedAddress ||
+                            reason == reason::kInvalidParameters;
+    fail(status.conditions, of_gateway ? condition::kProgrammed : condition::kAccepted,
+         of_gateway ? reason::kInvalid : reason, "the listener is not served");
   }
 
   ListenerTls tls(const model::ProxyGateway& gateway, std::uint32_t index, Findings& findings,
@@ -253,19 +281,39 @@ class GatewayLinker {
       const model::Reference& reference = written->certificates[i];
       const std::string field =
           written->short_form ? "tls.secretRef" : "tls.certificateRefs[" + std::to_string(i) + "]";
-      if (!check(reference, {{"tls.crt", 0, kCertificateType}, {"tls.key", 0, kCertificateType}}, field)) continue;
+      if (!check(reference, {kCertificateNeed, kPrivateKeyNeed}, field)) continue;
       SecretKey name = secret_key(gateway.metadata, reference, {});
       linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
     }
-    linked.needs_client_certificate = !written->client_authorities.empty();
+    linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
     linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
     for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
       const model::Reference& reference = written->client_authorities[i];
       const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";
-      if (!check(reference, {{kAuthorityKey}}, field)) continue;
+      if (reference.name.value.starts_with(model::kConfigMapPrefix)) {
+        if (!check_config_map(gateway, reference, findings, status)) continue;
+      } else if (!check(reference, {kAuthorityNeed}, field)) {
+        continue;
+      }
       linked.client_authorities.push_back(secret_key(gateway.metadata, reference, kAuthorityKey));
     }
+    if (written->needs_client_certificate && linked.client_authorities.empty()) {
+      fail(status.conditions, condition::kAccepted, reason::kNoValidAuthority, "no authority of clients can be used");
+    }
     return linked;
+  }
+
+  /// Authorities of a translated gateway.
+  bool check_config_map(const model::ProxyGateway& gateway, const model::Reference& reference, Findings& findings,
+                        ListenerStatus& status) const {
+    const std::string field = "spec.tls.frontend";
+    const SecretFault fault =
+        check_config_map_authority(gateway.metadata, reference, field, targets_.secrets, findings);
+    if (fault == SecretFault::kNone) return true;
+    fail(status.conditions, condition::kResolvedRefs,
+         fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCaRef,
+         "the ConfigMap `" + reference.name.value.substr(model::kConfigMapPrefix.size()) + "` cannot be used");
+    return false;
   }
 
   const std::vector<model::ProxyGateway>& gateways_;

@@ -62,6 +62,33 @@ std::string_view Claims::grant(Claim claim) {
   return {};
 }
 
+std::string_view Claims::indistinct(Claim claim) {
+  const std::vector<model::Listener>& all = gateways_[claim.gateway].listeners;
+  const model::Listener& asked = all[claim.listener];
+  const char* const note = "of listeners of one Gateway that cannot be told apart none is served";
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const Claim other{claim.gateway, i};
+    if (i == claim.listener || all[i].port.value != asked.port.value || !all[i].refused.empty()) continue;
+    const std::string port = std::to_string(asked.port.value);
+    if (!share_port(all[i].protocol.value, asked.protocol.value)) {
+      refuse(claim, other, asked.port.span, "port",
+             "port " + port + " is asked for with protocol " + all[i].protocol.value + ", too", note);
+      return reason::kProtocolConflict;
+    }
+    // Gateway API has one host name a listener, or none.
+    const auto name = [](const model::Listener& listener) {
+      return listener.hostnames.empty() ? std::string() : listener.hostnames[0].value.text();
+    };
+    if (name(all[i]) != name(asked)) continue;
+    refuse(claim, other, asked.hostnames.empty() ? asked.name.span : asked.hostnames[0].span, "hostname",
+           (asked.hostnames.empty() ? "every host" : "`" + name(asked) + "`") + " on port " + port +
+               " is claimed by another listener, too",
+           note);
+    return reason::kHostnameConflict;
+  }
+  return {};
+}
+
 std::optional<Claim> Claims::holder_of(const std::string& key, Claim claim) const {
   const auto found = holders_.find(key);
   if (found == holders_.end()) return std::nullopt;
@@ -84,7 +111,8 @@ void Claims::hold(const std::string& key, Claim claim) {
   for (const IpAddress& address : addresses) holders.by_address.emplace(address, claim);
 }
 
-void Claims::refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message) {
+void Claims::refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
+                    std::string note) {
   diagnostics_.add({.code = DiagnosticCode::kConflict,
                     .resource = gateways_[claim.gateway].metadata.text(),
                     .field = listener_field(claim.listener, field),
@@ -92,7 +120,7 @@ void Claims::refuse(Claim claim, Claim holder, Span span, std::string_view field
                     .message = std::move(message) + "; the listener is left out",
                     .labels = {{listener(holder).name.span, "held by " + gateways_[holder.gateway].metadata.text() +
                                                                 ", listener `" + listener(holder).name.value + "`"}},
-                    .notes = {"of two claims the older gateway's holds"}});
+                    .notes = {std::move(note)}});
 }
 
 }  // namespace edge::compiler::link

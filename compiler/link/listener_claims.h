@@ -34,6 +34,10 @@ class Claims {
   /// Empty: granted. Else the reason as conditions.h words it.
   std::string_view grant(Claim claim);
 
+  /// Why the listener cannot be told apart from another of its own gateway; empty: it can. Of such Gateway API lets
+  /// neither be served, so this comes before any grant.
+  std::string_view indistinct(Claim claim);
+
  private:
   /// Who holds one thing, by address.
   struct Holders {
@@ -46,7 +50,8 @@ class Claims {
   /// Whoever holds `key` on an address of the claim's.
   std::optional<Claim> holder_of(const std::string& key, Claim claim) const;
   void hold(const std::string& key, Claim claim);
-  void refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message);
+  void refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
+              std::string note = "of two claims the older gateway's holds");
 
   const std::vector<model::ProxyGateway>& gateways_;
   const std::vector<LinkedGateway>& linked_;

@@ -25,10 +25,21 @@ std::string unfitness(const model::Secret& secret, const SecretNeed& need) {
     return "holds " + std::to_string(entry->size) + " bytes under " + key + " where " + std::to_string(need.size) +
            " are needed";
   }
+  if (!need.pem.empty() && entry->value != nullptr && !has_pem(*entry->value, need.pem)) {
+    return "has no PEM block `" + std::string(need.pem) + "` under its key " + key;
+  }
   return {};
 }
 
 }  // namespace
+
+bool has_pem(std::string_view text, std::string_view label) {
+  const std::string end_of_line = std::string(label) + "-----";
+  const std::size_t begin = text.find("-----BEGIN ");
+  if (begin == std::string_view::npos) return false;
+  const std::size_t named = text.find(end_of_line, begin);
+  return named != std::string_view::npos && text.find("-----END ", named) != std::string_view::npos;
+}
 
 SecretFault check_secret(const model::Metadata& from, const model::Reference& reference,
                          const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
@@ -49,6 +60,26 @@ SecretFault check_secret(const model::Metadata& from, const model::Reference& re
     return SecretFault::kUnfit;
   }
   return SecretFault::kNone;
+}
+
+SecretFault check_config_map_authority(const model::Metadata& from, const model::Reference& reference,
+                                       const std::string& field, const SecretTable& table, Findings& findings) {
+  if (table.config_maps == nullptr) return SecretFault::kNotFound;
+  model::Reference named = reference;
+  named.name.value.erase(0, model::kConfigMapPrefix.size());
+  const Resolved found = table.config_map_names->resolve(from, "ConfigMap", named, [&] { return field; }, findings);
+  if (found.fault == ReferenceFault::kNotPermitted) return SecretFault::kNotPermitted;
+  if (!found) return SecretFault::kNotFound;
+  const model::ConfigMap& map = (*table.config_maps)[found.position];
+  if (map.authorities != nullptr && has_pem(*map.authorities, kAuthorityNeed.pem)) return SecretFault::kNone;
+  findings.diagnostics.add(
+      {.code = DiagnosticCode::kUnfitSecret,
+       .resource = from.text(),
+       .field = field,
+       .span = reference.name.span,
+       .message = map.metadata.text() + " has no certificates under a key `" + std::string(kAuthorityKey) + "`",
+       .labels = {{map.metadata.span, "the ConfigMap"}}});
+  return SecretFault::kUnfit;
 }
 
 SecretKey secret_key(const model::Metadata& from, const model::Reference& reference, std::string_view key) {

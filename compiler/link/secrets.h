@@ -1,5 +1,5 @@
-// Secrets by name: whether the one that is referred to holds what is needed. Values are never looked at, only handed
-// on to travel beside the program.
+// Secrets by name: whether the one that is referred to holds what is needed. Of values no more is looked at than
+// whether they are PEM where PEM is needed; they are handed on to travel beside the program, and never shown.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,9 @@ inline constexpr std::string_view kAuthorityKey = "ca.crt";
 struct SecretTable {
   const std::vector<model::Secret>& secrets;
   const Resolver& names;
+  /// ConfigMaps, of which Gateway API has authorities; both or none.
+  const std::vector<model::ConfigMap>* config_maps = nullptr;
+  const Resolver* config_map_names = nullptr;
 };
 
 /// What is asked of a secret.
@@ -31,7 +34,13 @@ struct SecretNeed {
   std::string_view key;
   std::size_t size = 0;     ///< bytes of the value; 0: any but none
   std::string_view type{};  ///< empty: any
+  std::string_view pem{};   ///< end of the label of a PEM block that must be in it; empty: any value will do
 };
+
+/// A certificate with its key, and authorities.
+inline constexpr SecretNeed kCertificateNeed{"tls.crt", 0, kCertificateType, "CERTIFICATE"};
+inline constexpr SecretNeed kPrivateKeyNeed{"tls.key", 0, kCertificateType, "PRIVATE KEY"};
+inline constexpr SecretNeed kAuthorityNeed{kAuthorityKey, 0, {}, "CERTIFICATE"};
 
 enum class SecretFault : std::uint8_t { kNone, kNotPermitted, kNotFound, kUnfit };
 
@@ -39,6 +48,13 @@ enum class SecretFault : std::uint8_t { kNone, kNotPermitted, kNotFound, kUnfit 
 SecretFault check_secret(const model::Metadata& from, const model::Reference& reference,
                          const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
                          Findings& findings);
+
+/// Whether the text has a PEM block whose label ends in `label`. What is in the block is the agent's to read.
+bool has_pem(std::string_view text, std::string_view label);
+
+/// The same for a ConfigMap with authorities; its name comes behind model::kConfigMapPrefix.
+SecretFault check_config_map_authority(const model::Metadata& from, const model::Reference& reference,
+                                       const std::string& field, const SecretTable& table, Findings& findings);
 
 /// What a configuration names, with the values: of what is not there nothing.
 program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector<model::Secret>& secrets,

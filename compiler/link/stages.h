@@ -138,4 +138,11 @@ PolicySettings policy_settings(const model::ProxyPolicy& policy);
 void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vector<std::optional<PolicyLink>> linked,
                      LinkedConfig& config, Diagnostics& diagnostics);
 
+/// Statuses of the BackendTLSPolicies: of two for one port of a Service the older holds, and authorities must be there.
+void backend_tls_statuses(const model::ResourceSet& resources, std::vector<ResourceStatus>& statuses);
+
+/// A route behind OIDC serves the paths of the login, too, whatever its rules match (specification, "Data-plane
+/// listeners"): one more rule, for the path of `redirectURL` and for the logout.
+void add_login_rules(LinkedConfig& config);
+
 }  // namespace edge::compiler::link

@@ -23,11 +23,21 @@ using model::ProxyPolicy;
 using model::ProxyRoute;
 using model::Reference;
 
-std::string key_of(const Metadata& metadata) { return metadata.name_space + "/" + metadata.name; }
+std::string key_of(const Metadata& metadata) { return metadata.kind + " " + metadata.name_space + "/" + metadata.name; }
 
 /// A reference's target, in the namespace of `from` where it names none.
-std::string key_of(const Reference& reference, const Metadata& from) {
+std::string name_of(const Reference& reference, const Metadata& from) {
   return (reference.name_space.empty() ? from.name_space : reference.name_space) + "/" + reference.name.value;
+}
+std::string key_of(std::string_view kind, const Reference& reference, const Metadata& from) {
+  return std::string(kind) + " " + name_of(reference, from);
+}
+
+/// The target of a policy that says whether it holds for a route or a gateway.
+std::string key_of_target(const ProxyPolicy& policy) {
+  const bool route = policy.target_kind == PolicyTarget::kRoute;
+  const std::string_view own = route ? "ProxyRoute" : "ProxyGateway";
+  return key_of(policy.target_resource.empty() ? own : policy.target_resource, policy.target, policy.metadata);
 }
 
 template <typename Resource>
@@ -77,19 +87,25 @@ class TogetherLinter {
   /// What routes name, as keys.
   void collect(const ProxyRoute& route) {
     for (const model::ParentRef& parent : route.parents) {
-      routes_of_gateway_[key_of(parent.gateway, route.metadata)].push_back(&route);
+      routes_of_gateway_[key_of(parent.kind, parent.gateway, route.metadata)].push_back(&route);
     }
     for (const model::Rule& rule : route.rules) {
-      for (const model::BackendRef& backend : rule.backends) used_.insert(key_of(backend.backend, route.metadata));
+      for (const model::BackendRef& backend : rule.backends) {
+        used_.insert(key_of(backend.kind, backend.backend, route.metadata));
+      }
       for (const model::Filter& filter : rule.filters) {
-        if (filter.mirror) used_.insert(key_of(*filter.mirror, route.metadata));
+        if (filter.mirror) used_.insert(key_of(filter.mirror_kind, *filter.mirror, route.metadata));
       }
     }
   }
 
-  const ProxyBackend* backend_of(const Reference& reference, const Metadata& from) const {
-    const auto found = backends_.find(key_of(reference, from));
+  const ProxyBackend* backend_of(const model::BackendRef& reference, const Metadata& from) const {
+    const auto found = backends_.find(key_of(reference.kind, reference.backend, from));
     return found == backends_.end() ? nullptr : found->second;
+  }
+
+  static const char* timeout_field(const ProxyRoute& route) {
+    return route.metadata.kind == "ProxyRoute" ? ".limits.requestTimeout" : ".timeouts.request";
   }
 
   /// The backend gives up first, so that the route's longer time never counts.
@@ -97,13 +113,13 @@ class TogetherLinter {
     const model::Rule& rule = route.rules[index];
     if (!rule.request_timeout) return;
     for (const model::BackendRef& reference : rule.backends) {
-      const ProxyBackend* backend = backend_of(reference.backend, route.metadata);
+      const ProxyBackend* backend = backend_of(reference, route.metadata);
       if (backend == nullptr || !backend->request_timeout) continue;
       const auto limit = backend->request_timeout->value;
       if (limit == model::Duration::zero() || rule.request_timeout->value <= limit) continue;
       Diagnostic found = warning(route.metadata, {.code = DiagnosticCode::kTimeoutAboveBackend,
                                                   .span = rule.request_timeout->span,
-                                                  .field = indexed("spec.rules", index) + ".limits.requestTimeout",
+                                                  .field = indexed("spec.rules", index) + timeout_field(route),
                                                   .message = "the timeout is longer than that of the backend " +
                                                              quoted(backend->metadata.name),
                                                   .fix = "raise the backend's `timeout.request`, or lower this one"});
@@ -128,7 +144,7 @@ class TogetherLinter {
 
   void sent_credential(const ProxyRoute& route, std::size_t index, std::size_t filter, const model::NameValue& change) {
     const auto plain = std::ranges::find_if(route.rules[index].backends, [&](const model::BackendRef& reference) {
-      const ProxyBackend* backend = backend_of(reference.backend, route.metadata);
+      const ProxyBackend* backend = backend_of(reference, route.metadata);
       return backend != nullptr && speaks_plain_http(*backend);
     });
     if (plain == route.rules[index].backends.end()) return;
@@ -147,28 +163,26 @@ class TogetherLinter {
 
   static bool speaks_plain_http(const ProxyBackend& backend) { return !backend.tls; }
 
-  /// Routes of other kinds may use what the own ones do not; what they name is known once they are translated.
-  bool has_foreign_routes() const { return !resources_.api_routes.empty() || !resources_.ingresses.empty(); }
-
   /// Nothing that is served is behind the policy.
   void selects(const ProxyPolicy& policy) {
-    if (policy.target_kind == PolicyTarget::kUnknown || has_foreign_routes()) return;
-    const std::string target = key_of(policy.target, policy.metadata);
+    if (policy.target_kind == PolicyTarget::kUnknown) return;
+    const std::string target = key_of_target(policy);
+    const std::string name = name_of(policy.target, policy.metadata);
     if (policy.target_kind == PolicyTarget::kRoute) {
       const auto route = routes_.find(target);
       if (route == routes_.end() || !route->second->parents.empty()) return;
-      return idle(policy, "the route " + quoted(target) + " belongs to no gateway");
+      return idle(policy, "the route " + quoted(name) + " belongs to no gateway");
     }
     if (!gateways_.contains(target)) return;
     const auto served = routes_of_gateway_.find(target);
     if (served == routes_of_gateway_.end()) {
       if (resources_.routes.empty()) return;
-      return idle(policy, "no route belongs to the gateway " + quoted(target));
+      return idle(policy, "no route belongs to the gateway " + quoted(name));
     }
     const auto& overridden = overriding_routes(policy.type.value);
     const bool all = std::ranges::all_of(
         served->second, [&](const ProxyRoute* route) { return overridden.contains(key_of(route->metadata)); });
-    if (all) idle(policy, "every route of the gateway " + quoted(target) + " has a policy of this type of its own");
+    if (all) idle(policy, "every route of the gateway " + quoted(name) + " has a policy of this type of its own");
   }
 
   void idle(const ProxyPolicy& policy, std::string why) {
@@ -185,7 +199,7 @@ class TogetherLinter {
     if (overriding_.empty() && !resources_.policies.empty()) {
       for (const ProxyPolicy& policy : resources_.policies) {
         auto& routes = overriding_[policy.type.value];
-        if (policy.target_kind == PolicyTarget::kRoute) routes.insert(key_of(policy.target, policy.metadata));
+        if (policy.target_kind == PolicyTarget::kRoute) routes.insert(key_of_target(policy));
       }
     }
     return overriding_[type];
@@ -195,25 +209,32 @@ class TogetherLinter {
   void passwords(const ProxyPolicy& policy) {
     if (!std::holds_alternative<model::BasicAuth>(policy.settings)) return;
     std::vector<const ProxyGateway*> gateways;
-    const std::string target = key_of(policy.target, policy.metadata);
+    const std::string target = key_of_target(policy);
+    const ProxyRoute* only = nullptr;
     if (policy.target_kind == PolicyTarget::kGateway) {
       if (const auto found = gateways_.find(target); found != gateways_.end()) gateways.push_back(found->second);
     } else if (const auto route = routes_.find(target); route != routes_.end()) {
-      for (const model::ParentRef& parent : route->second->parents) {
-        const auto found = gateways_.find(key_of(parent.gateway, route->second->metadata));
+      only = route->second;
+      for (const model::ParentRef& parent : only->parents) {
+        const auto found = gateways_.find(key_of(parent.kind, parent.gateway, only->metadata));
         if (found != gateways_.end() && !parent.section_name && !parent.port) gateways.push_back(found->second);
       }
     }
     for (const ProxyGateway* gateway : gateways) {
-      const auto plain = std::ranges::find_if(gateway->listeners, asks_in_clear);
+      const auto plain = std::ranges::find_if(gateway->listeners, [&](const model::Listener& listener) {
+        return listener.protocol.value == "HTTP" && !redirects(listener) && !passed_by(*gateway, only);
+      });
       if (plain == gateway->listeners.end()) continue;
+      const bool annotated = policy.metadata.kind == "Ingress";
       Diagnostic found =
           warning(policy.metadata, {.code = DiagnosticCode::kPasswordInClear,
                                     .span = policy.type.span,
-                                    .field = "spec.type",
+                                    .field = annotated ? "metadata.annotations" : "spec.type",
                                     .message = "passwords are asked for over plain HTTP, on the listener " +
                                                quoted(plain->name.value) + " of " + gateway->metadata.text(),
-                                    .fix = "serve the route on an HTTPS listener, and redirect this one to it"});
+                                    .fix = annotated ? "add `tls`, and set the annotation `ssl-redirect` to \"true\""
+                                                     : "serve the route on an HTTPS listener, and redirect this one to "
+                                                       "it"});
       found.labels.push_back({plain->protocol.span, "nothing is encrypted here"});
       found.notes.emplace_back("basic authentication sends the password with every request, merely encoded");
       diagnostics_.add(std::move(found));
@@ -221,28 +242,38 @@ class TogetherLinter {
     }
   }
 
-  static bool asks_in_clear(const model::Listener& listener) {
-    const bool redirects =
-        (listener.ssl_redirect && listener.ssl_redirect->value) ||
-        (listener.redirect_scheme && (!listener.redirect_scheme->enabled || listener.redirect_scheme->enabled->value));
-    return listener.protocol.value == "HTTP" && !redirects;
+  static bool redirects(const model::Listener& listener) {
+    return (listener.ssl_redirect && listener.ssl_redirect->value) ||
+           (listener.redirect_scheme &&
+            (!listener.redirect_scheme->enabled || listener.redirect_scheme->enabled->value));
+  }
+
+  /// Each host of the route has a listener of its own that redirects: the wider ones never see its requests.
+  static bool passed_by(const ProxyGateway& gateway, const ProxyRoute* route) {
+    if (route == nullptr || route->hostnames.empty()) return false;
+    return std::ranges::all_of(route->hostnames, [&](const Located<HostPattern>& host) {
+      return std::ranges::any_of(gateway.listeners, [&](const model::Listener& listener) {
+        return listener.protocol.value == "HTTP" && redirects(listener) &&
+               std::ranges::any_of(listener.hostnames, [&](const auto& own) { return own.value == host.value; });
+      });
+    });
   }
 
   void unused() {
-    if (!resources_.routes.empty() && !refused_routes() && !has_foreign_routes()) {
+    if (!resources_.routes.empty() && !refused_routes()) {
       for (const ProxyBackend& backend : resources_.backends) {
-        if (!used_.contains(key_of(backend.metadata))) {
+        if (backend.metadata.kind == "ProxyBackend" && !used_.contains(key_of(backend.metadata))) {
           unused(backend.metadata, DiagnosticCode::kUnusedBackend, "no route sends requests to this backend");
         }
       }
     }
-    if (resources_.gateways.empty() || refused("ProxyGateway") || !resources_.api_gateways.empty()) return;
+    if (resources_.gateways.empty() || refused("ProxyGateway") || refused("Gateway")) return;
     std::unordered_set<std::string> named;
     for (const ProxyGateway& gateway : resources_.gateways) {
       if (gateway.vip_ref) named.insert(gateway.vip_ref->value);
     }
     for (const model::ProxyVip& vip : resources_.vips) {
-      if (!named.contains(vip.metadata.name) && !named.contains(key_of(vip.metadata))) {
+      if (!named.contains(vip.metadata.name) && !named.contains(vip.metadata.name_space + "/" + vip.metadata.name)) {
         unused(vip.metadata, DiagnosticCode::kUnusedVip, "no gateway listens on this address");
       }
     }

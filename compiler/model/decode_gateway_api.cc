@@ -81,6 +81,17 @@ GatewayListener listener(const Fields& fields) {
   return out;
 }
 
+std::optional<ClientValidation> client_validation(const Fields& settings) {
+  const Fields fields = settings.object("validation");
+  if (!fields) return std::nullopt;
+  ClientValidation out{.span = fields.span()};
+  fields.entries("caCertificateRefs",
+                 [&](const Fields& entry) { out.authorities.push_back(object_ref(entry, "", "ConfigMap")); });
+  const auto mode = fields.text("mode");
+  out.optional = mode && mode->value == "AllowInsecureFallback";
+  return out;
+}
+
 /// Reads the rules of one route.
 class ApiRuleReader {
  public:
@@ -226,8 +237,19 @@ Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report
     }
   });
   spec.entries("addresses", [&](const Fields& entry) {
-    out.addresses.push_back({.type = entry.text("type"), .value = entry.needed_text("value")});
+    out.addresses.push_back({.type = entry.text("type"), .value = entry.text("value"), .span = entry.span()});
   });
+  if (const Fields parameters = spec.object("infrastructure").object("parametersRef")) {
+    out.parameters = object_ref(parameters, "", "");
+  }
+  const Fields frontend = spec.object("tls").object("frontend");
+  out.client_validation = client_validation(frontend.object("default"));
+  frontend.entries("perPort", [&](const Fields& entry) {
+    out.client_validation_of_port[entry.needed_integer("port").value] = client_validation(entry.object("tls"));
+  });
+  if (const Fields certificate = spec.object("tls").object("backend").object("clientCertificateRef")) {
+    out.client_certificate = certificate.span();
+  }
   const Fields annotations = root.object("metadata").object("annotations");
   out.vip = annotations.text(std::string(schemas::kApiGroup) + "/vip");
   return out;
@@ -257,7 +279,12 @@ BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata
   });
   validation.entries("caCertificateRefs",
                      [&](const Fields& entry) { out.authorities.push_back(object_ref(entry, "", "ConfigMap")); });
-  if (const yaml::Node names = validation.node("subjectAltNames")) out.alternative_names = names.key_span();
+  validation.entries("subjectAltNames", [&](const Fields& entry) {
+    const auto type = entry.text("type");
+    const bool uri = type && type->value == "URI";
+    const auto name = uri || (type && type->value == "Hostname") ? entry.text(uri ? "uri" : "hostname") : std::nullopt;
+    out.alternative_names.push_back({.uri = uri, .name = name ? *name : Located<std::string>{{}, entry.span()}});
+  });
   return out;
 }
 

@@ -48,6 +48,8 @@ struct Tls {
   /// Of clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;
+  /// Of translated listeners: also where none of the authorities that were asked for can be named.
+  bool needs_client_certificate = false;
   Maybe<std::string> mode{};
   Maybe<std::string> min_version{};
 };
@@ -139,6 +141,8 @@ struct ProxyGateway {
   Maybe<std::string> load_balancer_class{};
   /// Of translated gateways: addresses that are bound beside those of a VIP.
   std::vector<Located<IpAddress>> addresses{};
+  /// Reason of a condition (Gateway API) why translating refused it; none of its listeners is then served.
+  std::string refused{};
   std::vector<Listener> listeners{};
   std::optional<Compression> compression{};
   std::optional<Cache> cache{};

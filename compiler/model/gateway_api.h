@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compiler/model/backend.h"
 #include "compiler/model/gateway.h"
 #include "compiler/model/policy.h"
 #include "compiler/model/route.h"
@@ -39,7 +41,15 @@ struct GatewayListener {
 
 struct GatewayAddress {
   Maybe<std::string> type{};
-  Located<std::string> value;
+  Maybe<std::string> value{};
+  Span span{};
+};
+
+/// Whose certificates clients must show.
+struct ClientValidation {
+  std::vector<ObjectRef> authorities{};
+  bool optional = false;  ///< AllowInsecureFallback
+  Span span{};
 };
 
 struct Gateway {
@@ -47,7 +57,12 @@ struct Gateway {
   Located<std::string> class_name;
   std::vector<GatewayListener> listeners{};
   std::vector<GatewayAddress> addresses{};
-  Maybe<std::string> vip{};  ///< annotation `{api_group}/vip`
+  std::optional<ObjectRef> parameters{};  ///< of spec.infrastructure
+  std::optional<ClientValidation> client_validation{};
+  /// In place of the former; nullopt: clients of the port need no certificate.
+  std::map<std::int64_t, std::optional<ClientValidation>> client_validation_of_port{};
+  Span client_certificate{};  ///< of spec.tls.backend.clientCertificateRef
+  Maybe<std::string> vip{};   ///< annotation `{api_group}/vip`
 };
 
 struct ApiBackendRef {
@@ -113,7 +128,8 @@ struct BackendTlsPolicy {
   std::vector<ObjectRef> authorities{};
   Maybe<std::string> well_known{};
   Located<std::string> hostname;
-  Span alternative_names{};  ///< of subjectAltNames
+  /// Empty where its type is none that is known, or says nothing.
+  std::vector<SubjectName> alternative_names{};
 };
 
 /// Its labels, for selectors.

@@ -24,6 +24,16 @@ class GatewayTranslator {
     model::ProxyGateway made{.metadata = gateway_.metadata, .vip_ref = gateway_.vip};
     for (std::size_t i = 0; i < gateway_.listeners.size(); ++i) made.listeners.push_back(listener(i));
     for (std::size_t i = 0; i < gateway_.addresses.size(); ++i) address(i, made);
+    if (gateway_.parameters) {
+      made.refused = "InvalidParameters";
+      report(DiagnosticCode::kNotServed, Severity::kWarning, gateway_.parameters->span,
+             "spec.infrastructure.parametersRef", "a Gateway takes no parameters; no listener is served");
+    }
+    if (gateway_.client_certificate.somewhere()) {
+      report(DiagnosticCode::kNotServed, Severity::kWarning, gateway_.client_certificate,
+             "spec.tls.backend.clientCertificateRef", "backends are shown no certificate of the Gateway",
+             "a ProxyBackend has `tls.clientCertificateRef`");
+    }
     return made;
   }
 
@@ -64,27 +74,56 @@ class GatewayTranslator {
       made.refused = "InvalidCertificateRef";
       report(DiagnosticCode::kInvalidValue, Severity::kError, certificate.kind_span,
              listener_field(index, "tls.certificateRefs"),
-             "a certificate is in a Secret, not in a " + certificate.kind + "; the listener is left out");
+             "a certificate is in a Secret, not in a " + certificate.kind +
+                 (certificate.group.empty() ? "" : " of the group `" + certificate.group + "`") + "; it is left out");
     }
+    if (made.protocol.value == "HTTPS") validate_clients(made);
     return made;
+  }
+
+  /// Whoever must be let in by certificate is not let in without, whatever is wrong with the authorities.
+  void validate_clients(model::Listener& made) {
+    const auto of_port = gateway_.client_validation_of_port.find(made.port.value);
+    const bool by_port = of_port != gateway_.client_validation_of_port.end();
+    const std::optional<model::ClientValidation>& asked = by_port ? of_port->second : gateway_.client_validation;
+    if (!asked) return;
+    if (!made.tls) made.tls = model::Tls{.span = made.span};
+    made.tls->needs_client_certificate = true;
+    made.tls->client_certificate_optional = asked->optional;
+    for (const model::ObjectRef& authority : asked->authorities) {
+      model::Reference named = authority.to;
+      const bool map = authority.group.empty() && authority.kind == "ConfigMap";
+      if (map) named.name.value = std::string(model::kConfigMapPrefix) + named.name.value;
+      if (map || (authority.group.empty() && authority.kind == "Secret")) {
+        made.tls->client_authorities.push_back(std::move(named));
+        continue;
+      }
+      made.refused = "InvalidCACertificateKind";
+      report(DiagnosticCode::kInvalidValue, Severity::kError, authority.kind_span, "spec.tls.frontend",
+             "authorities are in a ConfigMap or a Secret, not in a " + authority.kind + "; it is left out");
+    }
   }
 
   void address(std::size_t index, model::ProxyGateway& made) {
     const model::GatewayAddress& asked = gateway_.addresses[index];
     const std::string type = asked.type ? asked.type->value : "IPAddress";
-    const auto ip = parse_ip(asked.value.value);
+    const bool is_vip = type == std::string(schemas::kApiGroup) + "/vip";
+    // Which address it is, is left to us then: as without the entry.
+    if (type == "IPAddress" && !asked.value) return;
+    const auto ip = asked.value ? parse_ip(asked.value->value) : std::nullopt;
     if (type == "IPAddress" && ip) {
-      made.addresses.push_back({*ip, asked.value.span});
-    } else if (type == std::string(schemas::kApiGroup) + "/vip" && !made.vip_ref) {
+      made.addresses.push_back({*ip, asked.value->span});
+    } else if (is_vip && asked.value && !made.vip_ref) {
       made.vip_ref = asked.value;
     } else {
       // Without the address that it asks for it must not bind every one instead.
+      made.refused = type == "IPAddress" || is_vip ? "AddressNotUsable" : "UnsupportedAddress";
       report(
-          DiagnosticCode::kInvalidValue, Severity::kError, asked.value.span,
+          DiagnosticCode::kInvalidValue, Severity::kError, asked.value ? asked.value->span : asked.span,
           "spec.addresses[" + std::to_string(index) + "]",
-          "`" + asked.value.value + "` of type " + type + " is no address that can be bound; no listener is served",
+          "`" + (asked.value ? asked.value->value : std::string()) + "` of type " + type +
+              " is no address that can be bound; no listener is served",
           "give an IP address, or the type `" + std::string(schemas::kApiGroup) + "/vip` with the name of a ProxyVIP");
-      for (model::Listener& listener : made.listeners) listener.refused = "AddressNotUsable";
     }
   }
 

@@ -261,6 +261,19 @@ class ClassGateway {
     }
   }
 
+  /// Rule D9 for the hosts of the Ingress that have certificates. A request belongs to the listener with the most
+  /// specific name, so each gets one of its own.
+  void redirects(const model::Ingress& ingress, Span span) {
+    for (const model::IngressTls& tls : ingress.tls) {
+      if (!tls.secret) continue;
+      if (tls.hosts.empty()) redirect(gateway_.listeners[0], span);
+      for (const auto& host : tls.hosts) {
+        const std::string name = "http:" + host.value.text();
+        if (redirected_.insert(name).second) redirect(add(name, 80, "HTTP", host, host.span), span);
+      }
+    }
+  }
+
   model::ProxyGateway take() { return std::move(gateway_); }
 
  private:
@@ -274,6 +287,10 @@ class ClassGateway {
                              .kinds = {{.group = std::string(kNetworkingGroup), .kind = "Ingress", .span = span}}};
     gateway_.listeners.push_back(std::move(listener));
     return gateway_.listeners.back();
+  }
+
+  static void redirect(model::Listener& listener, Span span) {
+    listener.redirect_scheme = model::RedirectScheme{.span = span, .enabled = Located<bool>{true, span}};
   }
 
   void certificate(const model::Maybe<HostPattern>& host, const model::Reference& secret, const model::Ingress& ingress,
@@ -305,7 +322,21 @@ class ClassGateway {
   Diagnostics& diagnostics_;
   model::ProxyGateway gateway_;
   std::map<std::string, Held> held_;
+  std::set<std::string> redirected_;
 };
+
+/// A ProxyGateway that serves a class has listeners of its own.
+void redirect_elsewhere(const IngressOfOurs& one, Diagnostics& diagnostics) {
+  const auto& asked = one.settings.ssl_redirect;
+  if (!asked || !asked->value) return;
+  diagnostics.add({.code = DiagnosticCode::kInvalidAnnotation,
+                   .severity = Severity::kWarning,
+                   .resource = one.ingress->metadata.text(),
+                   .field = "metadata.annotations." + std::string(schemas::kApiGroup) + "/ssl-redirect",
+                   .span = asked->span,
+                   .message = "a ProxyGateway serves the class of this Ingress, and decides itself what it redirects",
+                   .fix = "set `redirectScheme` there"});
+}
 
 /// Older first, so that what they contend for does not depend on the order of files.
 std::vector<IngressOfOurs> ingresses_of_ours(const model::ResourceSet& resources, Classes& classes,
@@ -360,10 +391,15 @@ void translate_ingresses(const model::ResourceSet& resources, std::string_view c
     if (!is_weighted_canary(one)) {
       IngressTranslator(one, backends, made).run(found == canaries.end() ? none : found->second);
     }
-    if (parameters_gateway(*one.ingress_class)) continue;
+    if (parameters_gateway(*one.ingress_class)) {
+      redirect_elsewhere(one, diagnostics);
+      continue;
+    }
     const auto [gateway, added] =
         gateways.try_emplace(one.ingress_class->metadata.name, *one.ingress_class, diagnostics);
     gateway->second.certificates(*one.ingress, made);
+    const auto& redirected = one.settings.ssl_redirect;
+    if (redirected && redirected->value) gateway->second.redirects(*one.ingress, redirected->span);
   }
   for (auto& [name, gateway] : gateways) made.gateways.push_back(gateway.take());
 }

@@ -46,6 +46,7 @@ constexpr std::string_view kNames[] = {
     "request-timeout",
     "rewrite-host",
     "rewrite-target",
+    "ssl-redirect",
     "use-regex",
 };
 constexpr std::string_view kBalances[] = {"RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
@@ -231,6 +232,13 @@ class AnnotationReader {
     settings_.request_timeout = duration("request-timeout");
     settings_.idle_timeout = duration("idle-timeout");
     settings_.max_body = value<std::uint64_t>("max-request-body-size", "a size such as `10Mi`", parse_size);
+    settings_.ssl_redirect = boolean("ssl-redirect");
+    const bool has_certificate = std::any_of(ingress_.tls.begin(), ingress_.tls.end(),
+                                             [](const model::IngressTls& tls) { return tls.secret.has_value(); });
+    if (settings_.ssl_redirect && settings_.ssl_redirect->value && !has_certificate) {
+      fault("ssl-redirect", settings_.ssl_redirect->span,
+            "the Ingress has no `tls` with a Secret: there is nothing to redirect to");
+    }
     const auto regex = boolean("use-regex");
     settings_.use_regex = regex && regex->value;
     faulty_ = false;

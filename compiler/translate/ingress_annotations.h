@@ -27,6 +27,7 @@ struct IngressSettings {
   model::Maybe<model::Duration> idle_timeout{};
   model::Maybe<std::uint64_t> max_body{};
   bool use_regex = false;
+  model::Maybe<bool> ssl_redirect{};
   Canary canary{};
   BackendOptions backend{};
   /// Type and settings alone; metadata and target are the route's. Without settings where a value is at fault: what it

@@ -166,49 +166,54 @@ void ServiceBackends::apply_tls(model::ProxyBackend& backend, const model::Servi
   if (chosen == nullptr) return;
   model::BackendTls tls{.server_name = chosen->hostname, .system_roots = chosen->well_known.has_value()};
   for (const model::ObjectRef& authority : chosen->authorities) {
+    if (!authority_known(*chosen, authority)) continue;
     model::Reference& named = tls.authorities.emplace_back(authority.to);
     if (authority.kind == "ConfigMap") named.name.value = std::string(model::kConfigMapPrefix) + named.name.value;
   }
-  tls.refused = !authorities_known(*chosen);
-  if (chosen->alternative_names.somewhere()) {
-    tls.refused = true;
-    diagnostics_.add({.code = DiagnosticCode::kNotServed,
-                      .severity = Severity::kWarning,
-                      .resource = chosen->metadata.text(),
-                      .field = "spec.validation.subjectAltNames",
-                      .span = chosen->alternative_names,
-                      .message = "certificates are not checked by `subjectAltNames`; requests are answered 500"});
-  }
+  tls.alternative_names = chosen->alternative_names;
+  // Those that are there do without the others; with none of them nobody is believed.
+  tls.refused = !names_told(*chosen) || (tls.authorities.empty() && !chosen->well_known);
   backend.tls = std::move(tls);
 }
 
-bool ServiceBackends::authorities_known(const model::BackendTlsPolicy& policy) {
-  bool known = !policy.authorities.empty() || policy.well_known;
-  for (const model::ObjectRef& authority : policy.authorities) {
-    const auto names = [&](const model::Metadata& metadata) {
-      return metadata.name_space == policy.metadata.name_space && metadata.name == authority.to.name.value;
-    };
-    const bool map =
-        authority.kind == "ConfigMap" &&
-        std::any_of(resources_.config_maps.begin(), resources_.config_maps.end(), [&](const auto& m) {
-          return names(m.metadata) && std::find(m.keys.begin(), m.keys.end(), kAuthorityKey) != m.keys.end();
-        });
-    const bool secret = authority.kind == "Secret" &&
-                        std::any_of(resources_.secrets.begin(), resources_.secrets.end(), [&](const auto& s) {
-                          return names(s.metadata) && std::any_of(s.entries.begin(), s.entries.end(),
-                                                                  [](const auto& e) { return e.key == kAuthorityKey; });
-                        });
-    if (map || secret) continue;
-    known = false;
-    diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
+bool ServiceBackends::names_told(const model::BackendTlsPolicy& policy) {
+  bool told = true;
+  for (std::size_t i = 0; i < policy.alternative_names.size(); ++i) {
+    const Located<std::string>& name = policy.alternative_names[i].name;
+    if (!name.value.empty()) continue;
+    told = false;
+    diagnostics_.add({.code = DiagnosticCode::kInvalidValue,
                       .resource = policy.metadata.text(),
-                      .field = "spec.validation.caCertificateRefs",
-                      .span = authority.to.name.span,
-                      .message = "there is no " + authority.kind + " `" + authority.to.name.value +
-                                 "` with a key `ca.crt` in the namespace `" + policy.metadata.name_space +
-                                 "`; requests are answered 500"});
+                      .field = "spec.validation.subjectAltNames[" + std::to_string(i) + "]",
+                      .span = name.span,
+                      .message = "a name is `type: Hostname` with `hostname`, or `type: URI` with `uri`; requests are "
+                                 "answered 500"});
   }
-  return known;
+  return told;
+}
+
+bool ServiceBackends::authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority) {
+  const auto names = [&](const model::Metadata& metadata) {
+    return metadata.name_space == policy.metadata.name_space && metadata.name == authority.to.name.value;
+  };
+  const bool map = authority.group.empty() && authority.kind == "ConfigMap" &&
+                   std::any_of(resources_.config_maps.begin(), resources_.config_maps.end(), [&](const auto& m) {
+                     return names(m.metadata) && std::find(m.keys.begin(), m.keys.end(), kAuthorityKey) != m.keys.end();
+                   });
+  const bool secret = authority.group.empty() && authority.kind == "Secret" &&
+                      std::any_of(resources_.secrets.begin(), resources_.secrets.end(), [&](const auto& s) {
+                        return names(s.metadata) && std::any_of(s.entries.begin(), s.entries.end(),
+                                                                [](const auto& e) { return e.key == kAuthorityKey; });
+                      });
+  if (map || secret) return true;
+  diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
+                    .resource = policy.metadata.text(),
+                    .field = "spec.validation.caCertificateRefs",
+                    .span = authority.to.name.span,
+                    .message = "there is no " + authority.kind + " `" + authority.to.name.value +
+                               "` with a key `ca.crt` in the namespace `" + policy.metadata.name_space +
+                               "`; without any authority requests are answered 500"});
+  return false;
 }
 
 }  // namespace edge::compiler::translate

@@ -39,7 +39,8 @@ class ServiceBackends {
  private:
   void apply_tls(model::ProxyBackend& backend, const model::Service& service);
   void index_tls_policies();
-  bool authorities_known(const model::BackendTlsPolicy& policy);
+  bool authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority);
+  bool names_told(const model::BackendTlsPolicy& policy);
   void unknown_port(const model::Metadata& from, const model::Service& service, const Located<model::PortRef>& port,
                     std::string field);
 

@@ -1,0 +1,60 @@
+// What a GatewayClass of ours says of itself in status.supportedFeatures: the features of Gateway API whose official
+// tests are held by a case of ours. docs/gateway-api.md has the table of tests; a test holds the two together.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace edge::compiler::link {
+
+/// Sorted, as the specification asks.
+inline constexpr std::array<std::string_view, 46> kSupportedFeatures = {
+    "BackendTLSPolicy",
+    "BackendTLSPolicySANValidation",
+    "GRPCRoute",
+    "GRPCRouteNamedRouteRule",
+    "GRPCRouteRequestHeaderModifier",
+    "Gateway",
+    "GatewayAddressEmpty",
+    "GatewayFrontendClientCertificateValidation",
+    "GatewayHTTPListenerIsolation",
+    "GatewayPort8080",
+    "GatewayStaticAddresses",
+    "HTTPRoute",
+    "HTTPRoute303RedirectStatusCode",
+    "HTTPRoute307RedirectStatusCode",
+    "HTTPRoute308RedirectStatusCode",
+    "HTTPRouteBackendProtocolH2C",
+    "HTTPRouteBackendProtocolWebSocket",
+    "HTTPRouteBackendRequestHeaderModification",
+    "HTTPRouteBackendRequestRedirect",
+    "HTTPRouteBackendTimeout",
+    "HTTPRouteBackendURLRewrite",
+    "HTTPRouteCORS",
+    "HTTPRouteDestinationPortMatching",
+    "HTTPRouteHostRewrite",
+    "HTTPRouteMethodMatching",
+    "HTTPRouteNamedRouteRule",
+    "HTTPRouteParentRefPort",
+    "HTTPRoutePathRedirect",
+    "HTTPRoutePathRewrite",
+    "HTTPRoutePortRedirect",
+    "HTTPRouteQueryParamMatching",
+    "HTTPRouteRequestMirror",
+    "HTTPRouteRequestMultipleMirrors",
+    "HTTPRouteRequestPercentageMirror",
+    "HTTPRouteRequestTimeout",
+    "HTTPRouteResponseHeaderModification",
+    "HTTPRouteRetry",
+    "HTTPRouteRetryBackendTimeout",
+    "HTTPRouteRetryConnectionError",
+    "HTTPRouteSchemeRedirect",
+    "ReferenceGrant",
+    "SupportGatewayHTTPSListenerDetectMisdirectedRequests",
+    "TCPRoute",
+    "TLSRoute",
+    "TLSRouteModeMixed",
+    "TLSRouteModeTerminate",
+};
+
+}  // namespace edge::compiler::link

@@ -1,0 +1,95 @@
+// The table of docs/gateway-api.md against the names and features of Gateway API's official tests, against the cases
+// that it names, and against what our GatewayClasses say of themselves.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "compiler/link/supported_features.h"
+
+namespace edge {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = EDGE_SOURCE_DIR;
+
+struct OfficialTest {
+  std::vector<std::string> features;
+  bool provisional = false;
+};
+
+/// A list of [name, [features], "prov" or ""].
+std::map<std::string, OfficialTest> official_tests() {
+  std::ifstream file(kSource / "tests/gateway_api/official_tests.json");
+  std::map<std::string, OfficialTest> tests;
+  for (const auto& entry : nlohmann::json::parse(file)) {
+    tests[entry.at(0)] = {entry.at(1).get<std::vector<std::string>>(), entry.at(2) == "prov"};
+  }
+  return tests;
+}
+
+/// Name of the test -> what holds it.
+std::multimap<std::string, std::string> table() {
+  std::ifstream page(kSource / "docs/gateway-api.md");
+  std::multimap<std::string, std::string> rows;
+  bool begun = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "| test | held by |") begun = true;
+    std::smatch row;
+    static const std::regex kRow(R"(\| (\w+) \| (.*) \|)");
+    if (begun && std::regex_match(line, row, kRow) && row[1] != "test") rows.emplace(row[1], row[2]);
+  }
+  return rows;
+}
+
+bool is_held(const std::string& by) { return !by.starts_with("no: "); }
+
+TEST(GatewayApi, TheTableHasEachOfficialTestOnce) {
+  std::vector<std::string> expected;
+  for (const auto& [name, test] : official_tests()) expected.push_back(name);
+  std::vector<std::string> told;
+  for (const auto& [name, by] : table()) told.push_back(name);
+  EXPECT_EQ(told, expected);
+}
+
+TEST(GatewayApi, EachRowNamesACaseOrSaysWhyThereIsNone) {
+  static const std::regex kPath("`([^`]+)`");
+  for (const auto& [name, by] : table()) {
+    if (!is_held(by)) continue;
+    const auto begin = std::sregex_iterator(by.begin(), by.end(), kPath);
+    EXPECT_NE(begin, std::sregex_iterator()) << name << " names no case";
+    for (auto path = begin; path != std::sregex_iterator(); ++path) {
+      EXPECT_TRUE(fs::exists(kSource / "tests" / (*path)[1].str())) << name << " names " << (*path)[1];
+    }
+  }
+}
+
+TEST(GatewayApi, FeaturesAreSupportedWhoseTestsAreHeld) {
+  const auto& features = compiler::link::kSupportedFeatures;
+  EXPECT_TRUE(std::is_sorted(features.begin(), features.end()));
+  const std::set<std::string, std::less<>> supported(features.begin(), features.end());
+  EXPECT_EQ(supported.size(), features.size());
+  const auto rows = table();
+  std::set<std::string, std::less<>> tested;
+  for (const auto& [name, test] : official_tests()) {
+    const bool asked = std::ranges::all_of(test.features, [&](const auto& f) { return supported.contains(f); });
+    const auto row = rows.find(name);
+    if (row == rows.end()) continue;
+    // "...NotSupported" asks something of those alone that lack a feature.
+    if (name.ends_with("NotSupported")) continue;
+    EXPECT_EQ(is_held(row->second), asked) << name;
+    if (asked) tested.insert(test.features.begin(), test.features.end());
+  }
+  EXPECT_EQ(tested, supported);
+}
+
+}  // namespace
+}  // namespace edge
