@@ -139,12 +139,13 @@ std::optional<std::string_view> Json::text_of(std::string_view name) const {
 const Json* Json::find_path(std::string_view path) const {
   if (const Json* whole = find(path)) return whole;
   const Json* at = this;
-  while (at != nullptr && !path.empty()) {
+  for (bool more = true; more && at != nullptr;) {
     const std::size_t dot = std::min(path.find('.'), path.size());
+    more = dot != path.size();
     at = at->find(path.substr(0, dot));
-    path.remove_prefix(std::min(dot + 1, path.size()));
+    path.remove_prefix(dot + (more ? 1 : 0));
   }
-  return at == this ? nullptr : at;
+  return at;
 }
 
 Result<Json> read_json(std::string_view text, const JsonBounds& bounds) {

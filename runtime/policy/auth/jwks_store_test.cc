@@ -16,85 +16,15 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "tests/support/connection.h"
 #include "tests/support/issuer.h"
+#include "tests/support/key_server.h"
 
 namespace edge::runtime::auth {
 namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
+using test::KeyServer;
 using test::SigningKey;
-
-/// Answers every request with what it is told to, one after another.
-class KeyServer {
- public:
-  KeyServer() : deadline_{std::chrono::steady_clock::now() + 60s, &over_} {
-    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-    ::listen(listener_, 16);
-    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~KeyServer() {
-    over_ = true;
-    release();
-    thread_.join();
-    ::close(listener_);
-  }
-  KeyServer(const KeyServer&) = delete;
-  KeyServer& operator=(const KeyServer&) = delete;
-
-  net::client::Url url() const {
-    return *net::client::parse_url("http://127.0.0.1:" + std::to_string(port_) + "/jwks");
-  }
-  void answer(std::string body, int status = 200) {
-    const std::scoped_lock lock(mutex_);
-    body_ = std::move(body);
-    status_ = status;
-  }
-  void hold() {
-    const std::scoped_lock lock(mutex_);
-    held_ = true;
-  }
-  void release() {
-    const std::scoped_lock lock(mutex_);
-    held_ = false;
-    changed_.notify_all();
-  }
-  int requests() const { return requests_; }
-
- private:
-  void serve() {
-    while (!over_ && test::wait_for(listener_, POLLIN, deadline_)) {
-      const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (fd < 0) continue;
-      test::Connection connection(fd, deadline_);
-      if (!connection.receive_head()) continue;
-      ++requests_;
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return !held_; });
-      (void)connection.send("HTTP/1.1 " + std::to_string(status_) + " x\r\nConnection: close\r\nContent-Length: " +
-                            std::to_string(body_.size()) + "\r\n\r\n" + body_);
-    }
-  }
-
-  std::atomic<bool> over_{false};
-  test::Deadline deadline_;
-  int listener_;
-  std::uint16_t port_ = 0;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string body_;
-  int status_ = 200;
-  bool held_ = false;
-  std::atomic<int> requests_{0};
-  std::thread thread_;
-};
 
 net::Detached ask(const JwksSource& source, net::Loop& loop, KeysNow& keys, int& left) {
   net::Waiter waiter(loop);
@@ -119,6 +49,8 @@ class JwksStoreTest : public testing::Test {
  protected:
   static constexpr JwksPace kQuick{.first_retry = 1ms, .last_retry = 1ms, .between_asked = 0ms};
 
+  net::client::Url url() const { return *net::client::parse_url(server.url()); }
+
   KeyServer server;
   net::client::Resolver resolver;
   const std::string one = test::jwks({SigningKey("ES256", "one").jwk()});
@@ -129,8 +61,8 @@ TEST_F(JwksStoreTest, FetchesOnceForAllWhoWait) {
   server.answer(one);
   server.hold();
   JwksStore store(resolver);
-  const auto source = store.source(server.url(), nullptr);
-  EXPECT_EQ(store.source(server.url(), nullptr), source);
+  const auto source = store.source(url(), nullptr);
+  EXPECT_EQ(store.source(url(), nullptr), source);
   std::vector<std::thread> workers;
   for (int i = 0; i < 4; ++i) {
     workers.emplace_back([&] { EXPECT_NE(renewed(*source, 100).keys, nullptr); });
@@ -145,7 +77,7 @@ TEST_F(JwksStoreTest, FetchesOnceForAllWhoWait) {
 TEST_F(JwksStoreTest, AStormOfUnknownKeysFetchesNothing) {
   server.answer(one);
   JwksStore store(resolver);
-  const auto source = store.source(server.url(), nullptr);
+  const auto source = store.source(url(), nullptr);
   const KeysNow first = renewed(*source);
   for (int i = 0; i < 20; ++i) EXPECT_EQ(renewed(*source, 100).generation, first.generation);
   EXPECT_EQ(server.requests(), 1);
@@ -154,7 +86,7 @@ TEST_F(JwksStoreTest, AStormOfUnknownKeysFetchesNothing) {
 TEST_F(JwksStoreTest, ANewKeyIsFetchedWhenATokenNamesIt) {
   server.answer(one);
   JwksStore store(resolver, kQuick);
-  const auto source = store.source(server.url(), nullptr);
+  const auto source = store.source(url(), nullptr);
   const KeysNow before = renewed(*source);
   EXPECT_EQ(renewed(*source).generation, before.generation);
   server.answer(two);
@@ -166,7 +98,7 @@ TEST_F(JwksStoreTest, ANewKeyIsFetchedWhenATokenNamesIt) {
 TEST_F(JwksStoreTest, TheLastGoodKeysServeThroughAnOutage) {
   server.answer(one);
   JwksStore store(resolver, kQuick);
-  const auto source = store.source(server.url(), nullptr);
+  const auto source = store.source(url(), nullptr);
   const KeysNow good = renewed(*source);
   for (const std::string& bad : {std::string("{"), std::string(R"({"keys":[]})"), std::string(kMaxKeySetBytes + 1, 'x'),
                                  std::string(R"({"keys":[{"kty":"oct","k":"AAAA"}]})")}) {
@@ -184,7 +116,7 @@ TEST_F(JwksStoreTest, TheLastGoodKeysServeThroughAnOutage) {
 TEST_F(JwksStoreTest, WithoutKeysEverybodyIsToldSo) {
   server.answer("", 500);
   JwksStore store(resolver);
-  const auto source = store.source(server.url(), nullptr);
+  const auto source = store.source(url(), nullptr);
   EXPECT_EQ(renewed(*source).keys, nullptr);
   // While it is not the time to try again, nobody waits.
   EXPECT_EQ(renewed(*source, 100).keys, nullptr);
@@ -193,10 +125,10 @@ TEST_F(JwksStoreTest, WithoutKeysEverybodyIsToldSo) {
 TEST_F(JwksStoreTest, ASourceThatNobodyHoldsIsForgotten) {
   server.answer(one);
   JwksStore store(resolver);
-  auto source = store.source(server.url(), nullptr);
+  auto source = store.source(url(), nullptr);
   renewed(*source);
   source.reset();
-  source = store.source(server.url(), nullptr);
+  source = store.source(url(), nullptr);
   EXPECT_NE(renewed(*source).keys, nullptr);
   EXPECT_EQ(server.requests(), 2);
 }
@@ -206,7 +138,7 @@ TEST_F(JwksStoreTest, EndsInTheMidstOfAFetch) {
   std::shared_ptr<const JwksSource> source;
   {
     JwksStore store(resolver);
-    source = store.source(server.url(), nullptr);
+    source = store.source(url(), nullptr);
     while (server.requests() == 0) std::this_thread::yield();
   }
   EXPECT_EQ(source->keys(std::chrono::steady_clock::now()).keys, nullptr);

@@ -1,0 +1,156 @@
+#include "runtime/policy/auth/jwt_policy.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/policy/auth/test_place.h"
+#include "tests/support/issuer.h"
+#include "tests/support/key_server.h"
+
+namespace edge::runtime::auth {
+namespace {
+
+using test::SigningKey;
+using testing::TestPlace;
+
+struct Settings {
+  std::string issuer = "https://id.example";
+  std::vector<std::string> algorithms = {"ES256"};
+  std::string header = "authorization";
+  std::string prefix = "Bearer ";
+  std::vector<std::pair<std::string, std::string>> claims = {{"sub", "x-user"}};
+};
+
+class JwtPolicyTest : public ::testing::Test {
+ protected:
+  using Made = Result<std::shared_ptr<const JwtPolicy>>;
+
+  JwtPolicyTest() { server.answer(test::jwks({one.jwk()})); }
+
+  Made make(const Settings& settings, const std::string& address) {
+    program::SectionBuilder builder(sizeof(program::PoliciesHeader));
+    std::vector<program::StringRef> algorithms;
+    for (const std::string& name : settings.algorithms) algorithms.push_back(builder.string(name));
+    std::vector<program::ClaimHeaderRecord> claims;
+    for (const auto& [claim, header] : settings.claims)
+      claims.push_back({builder.string(claim), builder.string(header)});
+    program::JwtRecord record{};
+    record.clock_skew_ns = 60'000'000'000;
+    record.issuer = builder.string(settings.issuer);
+    record.jwks_uri = builder.string(address);
+    record.header = builder.string(settings.header);
+    record.prefix = builder.string(settings.prefix);
+    record.algorithms = builder.array(algorithms);
+    record.claim_headers = builder.array(claims);
+    const std::vector<std::byte> bytes = std::move(builder).finish(program::PoliciesHeader{});
+    const program::SectionView section(bytes);
+    const program::SecretSet secrets;
+    return JwtPolicy::make({section, secrets, place.stores}, program::PolicyRecord{}, record);
+  }
+  std::shared_ptr<const JwtPolicy> policy(const Settings& settings = {}) {
+    Made made = make(settings, server.url());
+    EXPECT_TRUE(made.ok());
+    return *std::move(made);
+  }
+  static std::string claims(const std::string& more = {}) {
+    return R"({"iss":"https://id.example","exp":1800000300,"sub":"alice")" + more + "}";
+  }
+  Verdict ask(const JwtPolicy& policy, const std::string& token) {
+    return place.ask(policy, "GET / HTTP/1.1\nHost: x\nAuthorization: Bearer " + token);
+  }
+
+  const SigningKey one{"ES256", "one"};
+  const SigningKey two{"ES256", "two"};
+  test::KeyServer server;
+  TestPlace place;
+};
+
+TEST_F(JwtPolicyTest, ATokenThatWasSeenIsKnownUntilItIsOver) {
+  const auto tokens = policy();
+  const std::string token = one.token(claims());
+  EXPECT_TRUE(ask(*tokens, token).passed());
+  EXPECT_EQ(place.stores.tokens.tokens.size(), 1u);
+  const Verdict again = ask(*tokens, token);
+  EXPECT_TRUE(again.passed());
+  EXPECT_EQ(again.request.value("x-user"), "alice");
+  place.unix_now = 1'800'000'359;
+  EXPECT_TRUE(ask(*tokens, token).passed());
+  place.unix_now = 1'800'000'360;
+  const Verdict over = ask(*tokens, token);
+  EXPECT_FALSE(over.passed());
+  EXPECT_EQ(over.answer.status, 401);
+  EXPECT_EQ(over.answer.reason, "token-expired");
+}
+
+TEST_F(JwtPolicyTest, WhereAKeyGoesWhatItVouchedForGoes) {
+  const std::string token = one.token(claims());
+  EXPECT_TRUE(ask(*policy(), token).passed());
+  // Held by nobody, the keys are fetched anew.
+  server.answer(test::jwks({two.jwk()}));
+  const auto later = policy();
+  EXPECT_FALSE(ask(*later, token).passed());
+  EXPECT_TRUE(ask(*later, two.token(claims())).passed());
+}
+
+TEST_F(JwtPolicyTest, OnePolicysTokenIsNotAnothers) {
+  const auto first = policy();
+  Settings other;
+  other.issuer = "https://other.example";
+  const auto second = policy(other);
+  const std::string token = one.token(claims());
+  EXPECT_TRUE(ask(*first, token).passed());
+  EXPECT_FALSE(ask(*second, token).passed());
+  EXPECT_TRUE(ask(*first, token).passed());
+}
+
+TEST_F(JwtPolicyTest, AnotherHeaderAndPrefix) {
+  Settings settings;
+  settings.header = "x-token";
+  settings.prefix = "";
+  const auto tokens = policy(settings);
+  const std::string token = one.token(claims());
+  EXPECT_TRUE(place.ask(*tokens, "GET / HTTP/1.1\nHost: x\nX-Token: " + token).passed());
+  EXPECT_EQ(ask(*tokens, token).answer.reason, "token-missing");
+  EXPECT_EQ(place.ask(*tokens, "GET / HTTP/1.1\nHost: x\nX-Token: " + token + "\nx-token: " + token).answer.reason,
+            "token-invalid");
+}
+
+TEST_F(JwtPolicyTest, SettingsThatCannotBeServedAreTold) {
+  Settings settings;
+  settings.algorithms = {"HS256"};
+  EXPECT_EQ(make(settings, server.url()).error().text, "an algorithm that is not served");
+  settings.algorithms = {"none"};
+  EXPECT_EQ(make(settings, server.url()).error().text, "an algorithm that is not served");
+  settings.algorithms = {};
+  EXPECT_EQ(make(settings, server.url()).error().text, "no algorithm is allowed");
+  EXPECT_FALSE(make({}, "file:///etc/passwd").ok());
+}
+
+TEST_F(JwtPolicyTest, ClaimsBecomeHeadersWhetherTheyAreThereOrNot) {
+  Settings settings;
+  settings.claims = {{"sub", "x-user"}, {"email", "x-email"}, {"realm_access.roles", "x-roles"}};
+  const Verdict verdict = ask(*policy(settings), one.token(claims(R"(,"realm_access":{"roles":["a","b"]})")));
+  EXPECT_EQ(verdict.request.value("x-user"), "alice");
+  EXPECT_EQ(verdict.request.value("x-roles"), "a,b");
+  EXPECT_EQ(verdict.request.value("x-email"), "");
+  for (const char* name : {"X-User", "X_User", "x-roles", "X-Email"}) EXPECT_TRUE(verdict.request.drops(name)) << name;
+}
+
+TEST(ClaimText, WhatCannotBeSaidIsLeftOut) {
+  const auto text = [](const char* json) { return claim_text(*read_json(json)); };
+  EXPECT_EQ(text("\"a b\""), "a b");
+  EXPECT_EQ(text("7"), "7");
+  EXPECT_EQ(text("true"), "true");
+  EXPECT_EQ(text(R"(["a",2,false])"), "a,2,false");
+  for (const char* none : {R"("a\r\nX-Admin: 1")", R"("a\u0000")", R"({"a":1})", "null", "1.5", R"(["a","b,admin"])",
+                           R"(["a",["b"]])", R"(["a",""])", "[]", "\"\""}) {
+    EXPECT_EQ(text(none), "") << none;
+  }
+}
+
+}  // namespace
+}  // namespace edge::runtime::auth
