@@ -13,7 +13,7 @@ namespace {
 Error failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
 
 /// One line `name value` of an options section.
-Status set_option(const Command& line, runtime::ServerOptions& options) {
+Status set_option(const Command& line, const CaseClock& clock, runtime::ServerOptions& options) {
   std::size_t number = 0;
   std::from_chars(line.argument.data(), line.argument.data() + line.argument.size(), number);
   const auto duration = parse_duration(line.argument).value_or(std::chrono::nanoseconds(0));
@@ -39,6 +39,8 @@ Status set_option(const Command& line, runtime::ServerOptions& options) {
     options.keep_alive_timeout = duration;
   else if (line.name == "upstream_idle_timeout")
     options.upstream_idle_timeout = duration;
+  else if (line.name == "clock" && line.argument == "manual")
+    options.clock = &clock;
   else
     return failure("line " + std::to_string(line.line) + ": unknown option " + line.name);
   return {};
@@ -169,7 +171,7 @@ Status CaseRun::start_server() {
   options.call_authorities = test_authority_pem();
   if (const Section* section = find("options", "")) {
     for (const Command& line : section->commands) {
-      if (Status set = set_option(line, options); !set) return set;
+      if (Status set = set_option(line, clock_, options); !set) return set;
     }
   }
   auto server = runtime::Server::start(options);
@@ -200,13 +202,19 @@ Result<std::uint16_t> CaseRun::port(const std::string& listener) const {
   return failure("no such listener: " + listener);
 }
 
-Result<int> CaseRun::dial(std::uint16_t port) {
-  if (spoken_ == Spoken::kHttp1) return Connection::dial(port);
+Status CaseRun::dial(std::uint16_t port, const std::string& host,
+                     const std::function<Status(int, const TlsSide*)>& adopt) {
+  const bool http2 = spoken_ == Spoken::kHttp2;
+  const auto side = host.empty() ? nullptr : test_client(host, http2 ? "h2" : "");
+  if (!http2) {
+    const Result<int> fd = Connection::dial(port);
+    return fd ? adopt(*fd, side.get()) : Status(fd.error());
+  }
   int fd = -1;
-  auto bridge = Http2Bridge::open(port, fd);
+  auto bridge = Http2Bridge::open(port, fd, side.get());
   if (!bridge) return bridge.error();
   bridges_.push_back(std::move(*bridge));
-  return fd;
+  return adopt(fd, nullptr);
 }
 
 void CaseRun::drain() {
@@ -275,6 +283,7 @@ Status Client::run_own(const Command& command) {
   if (command.name == "answers") return answers(command.argument);
   if (command.name == "endpoint") return endpoint(command.argument);
   if (command.name == "circuit") return circuit(command.argument);
+  if (command.name == "pass") return pass(command.argument);
   if (command.name == "drain") {
     run_.drain();
     return {};
@@ -288,10 +297,19 @@ Status Client::connect(const std::string& argument, bool tls) {
   const auto [listener, host] = split_word(rest);
   const Result<std::uint16_t> port = run_.port(listener);
   if (!port) return port.error();
-  const Result<int> fd = run_.dial(*port);
-  if (!fd) return fd.error();
-  const auto side = tls ? test_client(host.empty() ? std::string(kTestHost) : host) : nullptr;
-  return adopt(name.empty() ? std::to_string(++connected_) : name, *fd, side.get());
+  const std::string own = name.empty() ? std::to_string(++connected_) : name;
+  const std::string asked = host.empty() ? std::string(kTestHost) : host;
+  return run_.dial(*port, tls ? asked : "", [&](int fd, const TlsSide* side) { return adopt(own, fd, side); });
+}
+
+/// `pass DURATION`, of the option `clock manual`.
+Status Client::pass(const std::string& argument) {
+  const auto duration = parse_duration(argument);
+  if (!duration) return failure("no duration: " + argument);
+  run_.clock().advance(*duration);
+  // A thread that waits for nothing but time sees it when it is asked for something.
+  static_cast<void>(run_.server().share_listeners());
+  return {};
 }
 
 /// `tally N PATH [FIELD LINE]`: sends N requests and counts the bodies of the answers.

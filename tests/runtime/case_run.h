@@ -1,6 +1,7 @@
 // Runs one case file: compiles its configuration, starts its upstreams and the server, plays its clients.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/clock.h"
 #include "tests/support/actor.h"
 #include "tests/support/case_file.h"
 #include "tests/support/http2_bridge.h"
@@ -17,6 +19,16 @@
 namespace edge::test {
 
 class CaseRun;
+
+/// A server's time where a case has the option `clock manual`: it passes when the client says so.
+class CaseClock final : public net::Clock {
+ public:
+  net::Time now() const override { return net::Time(net::Duration(passed_.load())) + std::chrono::hours(1); }
+  void advance(net::Duration by) { passed_ += by.count(); }
+
+ private:
+  std::atomic<net::Duration::rep> passed_{0};
+};
 
 /// What the clients of a run speak with the proxy; their scripts are of HTTP/1.1 either way.
 enum class Spoken { kHttp1, kHttp2 };
@@ -39,6 +51,7 @@ class Client : public Actor {
   Status answers(const std::string& argument);
   Status endpoint(const std::string& argument);
   Status circuit(const std::string& argument);
+  Status pass(const std::string& argument);
   Status await(const std::string& wanted, const std::function<std::string()>& ask);
 
   CaseRun& run_;
@@ -57,9 +70,10 @@ class CaseRun {
 
   Status install(const std::string& config_name);
   Result<std::uint16_t> port(const std::string& listener) const;
-  /// A client's socket to that port, for text of HTTP/1.1.
-  Result<int> dial(std::uint16_t port);
+  /// A client's connection to that port, for text of HTTP/1.1; over TLS to `host`, where it is given.
+  Status dial(std::uint16_t port, const std::string& host, const std::function<Status(int, const TlsSide*)>& adopt);
   runtime::Server& server() { return *server_; }
+  CaseClock& clock() { return clock_; }
   Over over() const { return over_; }
   Upstream* upstream(const std::string& name) const;
   /// Drains on a thread of its own; `drained` is signalled after.
@@ -77,6 +91,7 @@ class CaseRun {
   const Spoken spoken_;
   const Over over_;
   Stage stage_;
+  CaseClock clock_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::map<std::string, std::uint16_t> ports_;
   std::unique_ptr<runtime::Server> server_;

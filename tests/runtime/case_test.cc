@@ -84,6 +84,22 @@ TEST_P(RuntimeOverTlsBothWays, Case) {
   EXPECT_EQ(CaseRun(*file, Spoken::kHttp1, Over::kTlsBothWays).run(), "") << GetParam();
 }
 
+/// What browsers do.
+class RuntimeOverHttp2AndTls : public testing::TestWithParam<std::string> {};
+
+TEST_P(RuntimeOverHttp2AndTls, Case) {
+  const Result<CaseFile> file = read_case(GetParam());
+  ASSERT_TRUE(file.ok()) << file.error().text;
+  EXPECT_EQ(CaseRun(*file, Spoken::kHttp2, Over::kTls).run(), "") << GetParam();
+}
+
+std::vector<std::string> http2_case_paths_over_tls() {
+  std::vector<std::string> paths = case_paths_over(Over::kTls);
+  const std::vector<std::string> all = http2_case_paths();
+  std::erase_if(paths, [&](const std::string& path) { return !std::binary_search(all.begin(), all.end(), path); });
+  return paths;
+}
+
 std::string name_of(const testing::TestParamInfo<std::string>& info) {
   std::string name = std::filesystem::path(info.param).stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
@@ -95,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverHttp2, testing::ValuesIn(http2_case_p
 INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverTls, testing::ValuesIn(case_paths_over(Over::kTls)), name_of);
 INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverTlsBothWays, testing::ValuesIn(case_paths_over(Over::kTlsBothWays)),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Cases, RuntimeOverHttp2AndTls, testing::ValuesIn(http2_case_paths_over_tls()), name_of);
 
 TEST(RuntimeCases, AreFound) { EXPECT_GE(case_paths().size(), 20u) << "run from the source directory"; }
 

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <sstream>
+#include <thread>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -190,6 +191,96 @@ std::string name_of(const ::testing::TestParamInfo<Sides>& info) {
          (std::get<1>(info.param) ? "BackendH2" : "BackendH1");
 }
 INSTANTIATE_TEST_SUITE_P(Sides, Http2Backend, ::testing::Combine(::testing::Bool(), ::testing::Bool()), name_of);
+
+// To a backend of HTTP/2 it is an extended CONNECT (RFC 8441), which the second proxy takes apart again.
+class WebSocketToBackend : public Http2Backend {};
+
+TEST_P(WebSocketToBackend, BytesGoBothWays) {
+  begin(
+      "accept\n"
+      "head GET /chat HTTP/1.1\n"
+      "field Upgrade: websocket\n"
+      "field Sec-WebSocket-Version: 13\n"
+      "field-like Sec-WebSocket-Key: ^[A-Za-z0-9+/]{22}==$\n"
+      R"(send "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n")"
+      "\n"
+      R"(send "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: chat\r\n\r\n\x81\x02hi")"
+      "\n"
+      R"(raw "\x81\x85abcd\x00\x01\x02\x03\x04")"
+      "\n"
+      R"(send "\x88\x00")"
+      "\n"
+      R"(raw "\x88\x80abcd")"
+      "\nclose\n");
+  ASSERT_TRUE(
+      client_->send("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"));
+  const Result<Message> head = client_->receive_head();
+  ASSERT_TRUE(head.ok()) << head.error().text;
+  EXPECT_EQ(head->start_line, "HTTP/1.1 101 Switching Protocols");
+  EXPECT_EQ(head->values("Sec-WebSocket-Accept"), std::vector<std::string>{"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="});
+  EXPECT_EQ(head->values("Sec-WebSocket-Protocol"), std::vector<std::string>{"chat"});
+  EXPECT_EQ(client_->receive(4).value(), "\x81\x02hi");
+  ASSERT_TRUE(
+      client_->send(std::string("\x81\x85"
+                                "abcd\0\1\2\3\4",
+                                11)));
+  EXPECT_EQ(client_->receive(2).value(), std::string("\x88\0", 2));
+  ASSERT_TRUE(
+      client_->send("\x88\x80"
+                    "abcd"));
+  EXPECT_TRUE(client_->expect_closed().ok());
+  end();
+  EXPECT_EQ(server_->stats().tunnels, 1U);
+}
+
+TEST_P(WebSocketToBackend, ARefusalIsAnAnswerLikeAnyOther) {
+  begin(
+      "accept\n"
+      "head GET /chat HTTP/1.1\n"
+      R"(send "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno")"
+      "\n"
+      "head GET /next HTTP/1.1\n"
+      R"(send "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes")"
+      "\n");
+  EXPECT_EQ(ask("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"),
+            "403 no");
+  EXPECT_EQ(ask("GET /next HTTP/1.1\r\nHost: a\r\n\r\n"), "200 yes");
+  end();
+}
+INSTANTIATE_TEST_SUITE_P(Sides, WebSocketToBackend, ::testing::Combine(::testing::Values(false), ::testing::Bool()),
+                         name_of);
+
+// ---- Checks ---------------------------------------------------------------------------------------------------------
+
+// An HTTP check is a request like any other: to a backend of HTTP/2 it goes on a stream.
+TEST(Http2Check, FollowsWhatTheEndpointAnswers) {
+  Stage stage(20s);
+  Upstream upstream(stage, "a", Upstream::Kind::kServe);
+  upstream.start({});
+  const auto inner = serve("@gateway\n@backend a\n@route a\n", {{"a", upstream.port()}});
+  ASSERT_NE(inner, nullptr);
+  const auto proxy = serve(
+      "@gateway\n@service a\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+      "metadata: {name: a, namespace: default}\nspec: {serviceRef: {name: a, port: 80}, protocol: H2C, "
+      "healthCheck: {interval: 20ms, timeout: 10s, healthyThreshold: 1, unhealthyThreshold: 1}}\n@route a\n",
+      {{"a", port_of(*inner)}});
+  ASSERT_NE(proxy, nullptr);
+  const auto await = [&](runtime::Health wanted) {
+    while (proxy->backends()[0].endpoints[0].health != wanted) {
+      if (stage.deadline().over()) return "waited in vain; last: " + proxy->backends()[0].endpoints[0].last_error;
+      std::this_thread::yield();
+    }
+    return proxy->backends()[0].endpoints[0].last_error;
+  };
+  EXPECT_EQ(await(runtime::Health::kHealthy), "");
+  upstream.answer_with(503);
+  EXPECT_EQ(await(runtime::Health::kUnhealthy), "status 503");
+  upstream.answer_with(200);
+  EXPECT_EQ(await(runtime::Health::kHealthy), "");
+  stage.abort();
+}
 
 // ---- nghttpd --------------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,16 @@ std::string cut(std::string& text, std::string_view end) {
   return result;
 }
 
+bool shake_hands(TlsEnd& tls, int fd) {
+  for (int waits = 0; waits < 1000; ++waits) {
+    const int done = tls.handshake();
+    if (done >= 0) return done == 1;
+    pollfd ready{fd, POLLIN, 0};
+    ::poll(&ready, 1, 20);
+  }
+  return false;
+}
+
 }  // namespace
 
 struct Http2Bridge::Impl {
@@ -66,7 +76,7 @@ struct Http2Bridge::Impl {
   void begin_request(std::string& head) {
     std::string line = cut(head, "\r\n");
     std::vector<std::pair<std::string, std::string>> fields = {
-        {":method", cut(line, " ")}, {":path", cut(line, " ")}, {":scheme", "http"}};
+        {":method", cut(line, " ")}, {":path", cut(line, " ")}, {":scheme", tls != nullptr ? "https" : "http"}};
     body = Body::kNone;
     left = 0;
     chunk_left = 0;
@@ -233,24 +243,27 @@ struct Http2Bridge::Impl {
       if (!to_script.empty()) fds[0].events |= POLLOUT;
       if (!proxy_ended && to_script.size() < kEnough) fds[1].events |= POLLIN;
       if (!to_proxy.empty() || nghttp2_session_want_write(session) != 0) fds[1].events |= POLLOUT;
-      ::poll(fds.data(), fds.size(), 20);
+      const bool held = tls != nullptr && tls->holds_bytes() && (fds[1].events & POLLIN) != 0;
+      ::poll(fds.data(), fds.size(), held ? 0 : 20);
+      if (held) fds[1].revents |= POLLIN;
       if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) return;
-      if ((fds[0].revents & POLLIN) != 0) script_ended = !receive(script, from_script);
+      if ((fds[0].revents & POLLIN) != 0) script_ended = !receive(script, nullptr, from_script);
       read_requests();
       std::string bytes;
-      if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !proxy_ended) proxy_ended = !receive(proxy, bytes);
+      if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !proxy_ended)
+        proxy_ended = !receive(proxy, tls.get(), bytes);
       if (nghttp2_session_mem_recv(session, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()) < 0)
         return;
       read_requests();
       if (!send_to_proxy()) proxy_ended = true;
-      if (!send(script, to_script)) return;
+      if (!send(script, nullptr, to_script)) return;
       if (to_script.empty() && (last_word || proxy_ended || (script_ended && stream == 0))) return;
     }
   }
 
   bool send_to_proxy() {
     for (;;) {
-      if (!send(proxy, to_proxy)) return false;
+      if (!send(proxy, tls.get(), to_proxy)) return false;
       if (!to_proxy.empty()) return true;
       const std::uint8_t* bytes = nullptr;
       const auto size = nghttp2_session_mem_send(session, &bytes);
@@ -260,21 +273,24 @@ struct Http2Bridge::Impl {
   }
 
   /// \returns false at the end.
-  static bool receive(int fd, std::string& into) {
+  static bool receive(int fd, TlsEnd* over, std::string& into) {
     std::array<char, 16 * 1024> bytes;
-    const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    const ssize_t got = over != nullptr ? over->receive(bytes.data(), bytes.size())
+                                        : ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) into.append(bytes.data(), static_cast<std::size_t>(got));
     return got > 0 || (got < 0 && errno == EAGAIN);
   }
-  static bool send(int fd, std::string& bytes) {
+  static bool send(int fd, TlsEnd* over, std::string& bytes) {
     if (bytes.empty()) return true;
-    const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent = over != nullptr ? over->send(bytes.data(), bytes.size())
+                                         : ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) bytes.erase(0, static_cast<std::size_t>(sent));
     return sent >= 0 || errno == EAGAIN;
   }
 
   int script = -1;
   int proxy = -1;
+  std::unique_ptr<TlsEnd> tls;
   nghttp2_session* session = nullptr;
   std::atomic<bool> stopped = false;
   std::thread thread;
@@ -288,9 +304,11 @@ struct Http2Bridge::Impl {
 
 Http2Bridge::Http2Bridge(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Result<std::unique_ptr<Http2Bridge>> Http2Bridge::open(std::uint16_t port, int& script) {
+Result<std::unique_ptr<Http2Bridge>> Http2Bridge::open(std::uint16_t port, int& script, const TlsSide* tls) {
   const Result<int> proxy = Connection::dial(port);
   if (!proxy) return proxy.error();
+  std::unique_ptr<TlsEnd> end = tls != nullptr ? tls->over(*proxy) : nullptr;
+  const bool refused = end != nullptr && !shake_hands(*end, *proxy);
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
     ::close(*proxy);
@@ -300,6 +318,9 @@ Result<std::unique_ptr<Http2Bridge>> Http2Bridge::open(std::uint16_t port, int& 
   auto impl = std::make_unique<Impl>();
   impl->script = pair[1];
   impl->proxy = *proxy;
+  impl->tls = std::move(end);
+  // The script sees its connection closed.
+  impl->stopped = refused;
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Impl::on_header);

@@ -6,14 +6,15 @@
 #include <memory>
 
 #include "base/result.h"
+#include "tests/support/tls_end.h"
 
 namespace edge::test {
 
 /// One connection to the proxy, one request at a time. Runs on a thread of its own until either side closes.
 class Http2Bridge {
  public:
-  /// `script` is then the socket that the script uses; it owns it.
-  static Result<std::unique_ptr<Http2Bridge>> open(std::uint16_t port, int& script);
+  /// `script` is then the socket that the script uses; it owns it. `tls`: over TLS, by what it asks for.
+  static Result<std::unique_ptr<Http2Bridge>> open(std::uint16_t port, int& script, const TlsSide* tls = nullptr);
   /// Ends it, whatever it does.
   ~Http2Bridge();
   Http2Bridge(const Http2Bridge&) = delete;

@@ -110,14 +110,16 @@ std::string with_ports(std::string line, const std::map<std::string, std::uint16
 
 }  // namespace
 
-std::shared_ptr<const TlsSide> test_client(const std::string& host) { return TlsSide::client(authority().pem(), host); }
+std::shared_ptr<const TlsSide> test_client(const std::string& host, const std::string& protocol) {
+  return TlsSide::client(authority().pem(), host, protocol);
+}
+
+const std::string& test_authority_pem() { return authority().pem(); }
 
 std::shared_ptr<const TlsSide> test_upstream() {
   static const std::shared_ptr<const TlsSide> side = TlsSide::server(certificate());
   return side;
 }
-
-const std::string& test_authority_pem() { return authority().pem(); }
 
 std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports, Over over) {
   std::istringstream lines(text);

@@ -36,8 +36,9 @@ Result<Compiled> compile_text(const std::string& name, const std::string& yaml);
 std::string expand_config(const std::string& text, const std::map<std::string, std::uint16_t>& ports,
                           Over over = Over::kPlain);
 
-/// A client that asks for `host` and checks it, and an upstream whose certificate is for kTestHost.
-std::shared_ptr<const TlsSide> test_client(const std::string& host);
+/// A client that asks for `host` and checks it, by ALPN for `protocol` where it is given; and an upstream whose
+/// certificate is for kTestHost.
+std::shared_ptr<const TlsSide> test_client(const std::string& host, const std::string& protocol = {});
 std::shared_ptr<const TlsSide> test_upstream();
 /// PEM of who has issued their certificates.
 const std::string& test_authority_pem();

@@ -52,7 +52,23 @@ bool TlsEnd::holds_bytes() const { return SSL_has_pending(ssl_) == 1; }
 void TlsEnd::finish() { SSL_shutdown(ssl_); }
 bool TlsEnd::resumed() const { return SSL_session_reused(ssl_) == 1; }
 
-std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::string name) {
+std::string TlsEnd::peer_certificate() const {
+  BIO* const out = BIO_new(BIO_s_mem());
+  PEM_write_bio_X509(out, SSL_get0_peer_certificate(ssl_));
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(out, &text);
+  std::string pem(text, static_cast<std::size_t>(size));
+  BIO_free(out);
+  return pem;
+}
+
+std::string TlsEnd::staple() const {
+  const unsigned char* bytes = nullptr;
+  const long size = SSL_get_tlsext_status_ocsp_resp(ssl_, &bytes);
+  return size <= 0 ? std::string() : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+}
+
+std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::string name, const std::string& protocol) {
   std::shared_ptr<TlsSide> side(new TlsSide);
   side->context_ = SSL_CTX_new(TLS_client_method());
   side->name_ = std::move(name);
@@ -62,6 +78,12 @@ std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::stri
   X509_free(trusted);
   BIO_free(in);
   SSL_CTX_set_verify(side->context_, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_tlsext_status_type(side->context_, TLSEXT_STATUSTYPE_ocsp);
+  if (!protocol.empty()) {
+    const std::string list = static_cast<char>(protocol.size()) + protocol;
+    SSL_CTX_set_alpn_protos(side->context_, reinterpret_cast<const unsigned char*>(list.data()),
+                            static_cast<unsigned>(list.size()));
+  }
   return side;
 }
 

@@ -28,6 +28,9 @@ class TlsEnd {
   /// Says that no more is sent.
   void finish();
   bool resumed() const;
+  /// What the peer showed, PEM; and the OCSP response that came with it, DER.
+  std::string peer_certificate() const;
+  std::string staple() const;
 
  private:
   friend class TlsSide;
@@ -38,8 +41,9 @@ class TlsEnd {
 /// What connections of one kind have in common.
 class TlsSide {
  public:
-  /// Trusts `authority`; asks for `name`.
-  static std::shared_ptr<TlsSide> client(const std::string& authority, std::string name);
+  /// Trusts `authority`; asks for `name`, and for `protocol` by ALPN where it is given.
+  static std::shared_ptr<TlsSide> client(const std::string& authority, std::string name,
+                                         const std::string& protocol = {});
   static std::shared_ptr<TlsSide> server(const IssuedCertificate& certificate);
   ~TlsSide();
   TlsSide(const TlsSide&) = delete;
