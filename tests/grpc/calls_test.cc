@@ -23,29 +23,41 @@ constexpr int kLargest = 32 * 1024 * 1024;
 
 class Grpc : public ::testing::Test {
  protected:
-  /// Everything goes to `service`.
-  void serve(CallService& service) {
-    start("@gateway\n@backend calls protocol: GRPC\n@route calls\n", {{"calls", service.port()}});
+  /// Everything goes to `service`. `settings`: further fields of the backend, each after a comma.
+  void serve(CallService& service, const std::string& settings = "", unsigned threads = 2) {
+    start(
+        "@gateway\n@service calls\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+        "metadata: {name: calls, namespace: default}\n"
+        "spec: {serviceRef: {name: calls, port: 80}, protocol: GRPC" +
+            settings + "}\n@route calls\n",
+        {{"calls", service.port()}}, threads);
   }
 
-  void start(const std::string& config, const std::map<std::string, std::uint16_t>& ports) {
+  void start(const std::string& config, const std::map<std::string, std::uint16_t>& ports, unsigned threads = 2,
+             Over over = Over::kPlain) {
     runtime::ServerOptions options;
-    options.threads = 2;
+    options.threads = threads;
     options.ephemeral_ports = true;
     auto server = runtime::Server::start(options);
     ASSERT_TRUE(server.ok()) << server.error().text;
     server_ = std::move(*server);
-    const Result<Compiled> compiled = compile_text("grpc", expand_config(config, ports));
+    const Result<Compiled> compiled = compile_text("grpc", expand_config(config, ports, over));
     ASSERT_TRUE(compiled.ok()) << compiled.error().text;
     server_->set_endpoints(compiled->endpoints);
+    server_->set_secrets(compiled->secrets);
     ASSERT_TRUE(server_->install(compiled->program));
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(kLargest);
     arguments.SetMaxSendMessageSize(kLargest);
     // What fails is to be seen, not mended by the client.
     arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-    channel_ = grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(server_->addresses()[0].port),
-                                         grpc::InsecureChannelCredentials(), arguments);
+    std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
+    if (over != Over::kPlain) {
+      credentials = grpc::SslCredentials({test_authority_pem(), {}, {}});
+      arguments.SetSslTargetNameOverride(std::string(kTestHost));
+    }
+    channel_ =
+        grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(server_->addresses()[0].port), credentials, arguments);
   }
 
   grpc::Status unary(const char* method, const std::string& text, std::string& answer, grpc::ClientContext& context) {
@@ -79,6 +91,31 @@ TEST_F(Grpc, Unary) {
   const grpc::Status status = unary("/test.Calls/Echo", "hello", answer);
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(answer, "hello");
+}
+
+// As it is called from outside: HTTP/2 by ALPN, with the certificate checked.
+TEST_F(Grpc, OverTls) {
+  CallService service;
+  start("@gateway\n@backend calls protocol: GRPC\n@route calls\n", {{"calls", service.port()}}, 2, Over::kTls);
+  std::string answer;
+  const grpc::Status status = unary("/test.Calls/Echo", "hello", answer);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(answer, "hello");
+  EXPECT_EQ(unary("/test.Calls/Fail", "x", answer).error_message(), "not today: 100%");
+  std::string text(4 * 1024 * 1024, 'x');
+  EXPECT_TRUE(unary("/test.Calls/Echo", text, answer).ok());
+  EXPECT_TRUE(answer == text);
+  grpc::ClientContext context;
+  auto stream = both_ways("/test.Calls/Echo", context);
+  ByteBuffer message;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(stream->Write(message_of("turn " + std::to_string(i))));
+    ASSERT_TRUE(stream->Read(&message));
+    EXPECT_EQ(text_of(message), "turn " + std::to_string(i));
+  }
+  stream->WritesDone();
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_EQ(server_->stats().tls_handshakes, 1U);
 }
 
 TEST_F(Grpc, TheServerStreams) {
@@ -209,6 +246,58 @@ TEST_F(Grpc, ManyCallsAtATimeShareConnections) {
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(good, 40 * 50);
   EXPECT_LT(server_->stats().upstream_connects, 40U);
+}
+
+// Calls for which there is no room wait for a stream to end, not for another connection.
+TEST_F(Grpc, AtTheLimitOfConnectionsCallsWaitForStreams) {
+  CallService service({.max_concurrent_streams = 4});
+  serve(service, ", connectionLimits: {maxConnections: 1, maxPendingRequests: 100}");
+  std::string answer;
+  // The server's limit is known from here on.
+  ASSERT_TRUE(unary("/test.Calls/Echo", "first", answer).ok());
+  std::vector<std::thread> callers;
+  std::atomic<int> good = 0;
+  for (int caller = 0; caller < 20; ++caller) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        std::string got;
+        if (unary("/test.Calls/Echo", "x", got).ok() && got == "x") ++good;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(good, 20 * 20);
+}
+
+TEST_F(Grpc, AConnectionCarriesSoManyCalls) {
+  CallService service;
+  serve(service, ", connectionLimits: {maxRequestsPerConnection: 10}", 1);
+  std::string answer;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(unary("/test.Calls/Echo", "x", answer).ok());
+  EXPECT_EQ(server_->stats().upstream_connects, 10U);
+}
+
+// By grpc.health.v1, which gRPC's own server answers.
+TEST_F(Grpc, AServerThatSaysItIsNotServingGetsNoCalls) {
+  CallService service({.health = true});
+  serve(service,
+        ", healthCheck: {protocol: GRPC, interval: 50ms, timeout: 40ms, healthyThreshold: 1, "
+        "unhealthyThreshold: 1}");
+  const auto call_until = [&](StatusCode wanted) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    grpc::Status status;
+    do {
+      std::string answer;
+      status = unary("/test.Calls/Echo", "x", answer);
+    } while (status.error_code() != wanted && std::chrono::steady_clock::now() < end);
+    return status;
+  };
+  EXPECT_TRUE(call_until(StatusCode::OK).ok());
+  service.set_serving(false);
+  const grpc::Status status = call_until(StatusCode::UNAVAILABLE);
+  EXPECT_EQ(status.error_code(), StatusCode::UNAVAILABLE) << status.error_message();
+  service.set_serving(true);
+  EXPECT_TRUE(call_until(StatusCode::OK).ok());
 }
 
 // A server that sends GOAWAY again and again loses no call.

@@ -2,6 +2,7 @@
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 
 #include "tests/grpc/text_message.h"
 
@@ -94,6 +95,7 @@ struct CallService::Server : grpc::CallbackGenericService {
 };
 
 CallService::CallService(const Options& options) : server_(std::make_unique<Server>(counts_)) {
+  grpc::EnableDefaultHealthCheckService(options.health);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &server_->port);
   builder.RegisterCallbackGenericService(server_.get());
@@ -111,6 +113,8 @@ CallService::~CallService() {
   server_->server->Shutdown(std::chrono::system_clock::now());
   server_->server->Wait();
 }
+
+void CallService::set_serving(bool serving) { server_->server->GetHealthCheckService()->SetServingStatus(serving); }
 
 std::uint16_t CallService::port() const { return static_cast<std::uint16_t>(server_->port); }
 

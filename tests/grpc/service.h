@@ -21,6 +21,8 @@ class CallService {
     /// Milliseconds after which connections are told to go away; 0: never.
     int max_connection_age = 0;
     int max_concurrent_streams = 0;
+    /// It answers health checks.
+    bool health = false;
   };
 
   CallService() : CallService(Options{}) {}
@@ -33,6 +35,9 @@ class CallService {
   /// Waits until so many calls of Hang have begun, or were given up by their callers.
   void await_hanging(int count);
   void await_cancelled(int count);
+
+  /// What health checks are told.
+  void set_serving(bool serving);
 
   struct Counts {
     std::mutex mutex;
