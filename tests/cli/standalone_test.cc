@@ -171,6 +171,7 @@ TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
   EXPECT_EQ(code({"--threads", "many"}), 2);
   EXPECT_EQ(code({"--metrics-listen", "nowhere"}), 2);
   EXPECT_EQ(code({"--drain-timeout", "5"}), 2);
+  EXPECT_EQ(code({"--buffer-dir", dir_ / "none"}), 1);
   EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "data"}).code, 1);
   EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "config/all.yaml"}).code,
             1);
