@@ -2,9 +2,6 @@
 // here.
 #include "net/http2/client_callbacks.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "net/http2/client_connection.h"
 #include "net/http2/client_stream.h"
 #include "net/http2/nghttp2.h"
@@ -136,31 +133,20 @@ struct ClientCallbacks {
                            std::uint32_t* flags, nghttp2_data_source*, void* user_data) {
     ClientStream* stream = find(session, id);
     if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    const std::size_t size = std::min(length, stream->out_.size());
-    const bool ended = stream->reader_.ended();
-    if (size == 0 && !ended) {
-      stream->deferred_ = true;
-      return NGHTTP2_ERR_DEFERRED;
+    const ssize_t size = offer(stream->out_, stream->reader_.ended(), length, flags);
+    stream->deferred_ = size == NGHTTP2_ERR_DEFERRED;
+    if ((*flags & NGHTTP2_DATA_FLAG_EOF) != 0 && !stream->reader_.trailer_lines().empty()) {
+      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      connection_of(user_data).submit_trailers(*stream);
     }
-    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-    if (ended && size == stream->out_.size()) {
-      *flags |= NGHTTP2_DATA_FLAG_EOF;
-      if (!stream->reader_.trailer_lines().empty()) {
-        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        connection_of(user_data).submit_trailers(*stream);
-      }
-    }
-    return static_cast<ssize_t>(size);
+    return size;
   }
 
   static int send_body(nghttp2_session* session, nghttp2_frame* frame, const std::uint8_t* head, std::size_t size,
                        nghttp2_data_source*, void* user_data) {
     ClientStream* stream = find(session, frame->hd.stream_id);
     if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    char* to = connection_of(user_data).room_for(kFrameHead + size);
-    if (to == nullptr) return NGHTTP2_ERR_WOULDBLOCK;
-    std::memcpy(to, head, kFrameHead);
-    if (size != 0) std::memcpy(to + kFrameHead, stream->out_.front(size).data(), size);
+    if (!connection_of(user_data).output_.write_data(head, stream->out_.front(size))) return NGHTTP2_ERR_WOULDBLOCK;
     stream->sent(size);
     return 0;
   }

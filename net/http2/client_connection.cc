@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "net/http2/client_callbacks.h"
@@ -69,28 +68,7 @@ bool ClientConnection::feed(std::string_view bytes, Time now) {
 
 std::size_t ClientConnection::produce(std::span<char> out, Time now) {
   now_ = now;
-  out_ = out;
-  produced_ = 0;
-  while (out_.size() - produced_ > kLargestPiece) {
-    const std::uint8_t* piece = nullptr;
-    const auto size = nghttp2_session_mem_send(session_, &piece);
-    if (size <= 0) {
-      failed_ = failed_ || size < 0;
-      break;
-    }
-    std::memcpy(out_.data() + produced_, piece, static_cast<std::size_t>(size));
-    produced_ += static_cast<std::size_t>(size);
-  }
-  out_ = {};
-  return produced_;
-}
-
-// Behind it stays room for what nghttp2 may hand out next in the same call.
-char* ClientConnection::room_for(std::size_t size) {
-  if (out_.size() - produced_ < size + kLargestPiece) return nullptr;
-  char* to = out_.data() + produced_;
-  produced_ += size;
-  return to;
+  return output_.produce(session_, out, failed_);
 }
 
 bool ClientConnection::output_waiting() const { return nghttp2_session_want_write(session_) != 0; }

@@ -18,6 +18,7 @@
 #include "net/clock.h"
 #include "net/http1/head.h"
 #include "net/http1/parse.h"
+#include "net/http2/frame_output.h"
 #include "net/http2/patience.h"
 #include "net/http2/response_text.h"
 #include "net/layer.h"
@@ -123,16 +124,13 @@ class ClientConnection {
   void settings_came();
   void spend(unsigned cost);
   void unlink(ClientStream& stream);
-  /// Room in `out_` for a frame of so many bytes; null when it has to wait.
-  char* room_for(std::size_t size);
 
   ClientEngine& engine_;
   Owner& owner_;
   nghttp2_session* session_ = nullptr;
   ResponseText text_;
   Patience patience_;
-  std::span<char> out_;
-  std::size_t produced_ = 0;
+  FrameOutput output_;
   ClientStream* all_ = nullptr;
   std::size_t live_ = 0;
   /// Of requests, over all streams.

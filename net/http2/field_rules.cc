@@ -64,10 +64,15 @@ bool valid_authority(std::string_view authority) {
   return !authority.empty() && http1::all_of_class(authority, http1::kHostChar);
 }
 
-bool is_length(std::string_view value) {
-  bool good = !value.empty() && value.size() < 20;
-  for (const char c : value) good &= c >= '0' && c <= '9';
-  return good;
+std::optional<std::uint64_t> length_of(std::string_view value) {
+  constexpr std::size_t kMostDigits = 19;
+  if (value.empty() || value.size() > kMostDigits) return std::nullopt;
+  std::uint64_t length = 0;
+  for (const char c : value) {
+    if (c < '0' || c > '9') return std::nullopt;
+    length = 10 * length + static_cast<std::uint64_t>(c - '0');
+  }
+  return length;
 }
 
 bool passes_as_trailer(std::string_view name) { return http1::recognise_field(name) == http1::KnownField::kOther; }

@@ -2,6 +2,8 @@
 // meaning something else once it stands as text of HTTP/1.1, so it is asked again, by the one who writes the text.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace edge::net::http2 {
@@ -17,8 +19,8 @@ bool valid_target(std::string_view path);
 /// What a uri-host with its port may hold. Not empty.
 bool valid_authority(std::string_view authority);
 
-/// A number as `content-length` has it, of a size that is one.
-bool is_length(std::string_view value);
+/// What `content-length` says; nullopt: no number, or one of more than 19 digits.
+std::optional<std::uint64_t> length_of(std::string_view value);
 /// A field of a trailer section that may be passed on. What means something before the body has no place behind it
 /// (RFC 9110 §6.5.1), and is dropped.
 bool passes_as_trailer(std::string_view name);

@@ -2,6 +2,7 @@
 // sources of this folder alone; no header of it includes this one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +14,10 @@
 
 #include "base/field.h"
 #include "net/http1/head.h"
+#include "net/http2/outgoing_body.h"
 
 namespace edge::net::http2 {
 
-inline constexpr std::size_t kFrameHead = 9;
-/// Any piece that nghttp2 gives but DATA, which is written in place.
-inline constexpr std::size_t kLargestPiece = std::size_t{17} * 1024;
 /// A head that is sent may be larger than the one that came: filters add to it.
 inline constexpr std::size_t kWrittenRoom = std::size_t{128} * 1024;
 
@@ -96,6 +95,16 @@ class Pairs {
   std::size_t count_ = 0;
   std::array<nghttp2_nv, http1::HeadFields::kMax + 6> pairs_;
 };
+
+/// Answers nghttp2's question for the next DATA of a body: how much there is, or that it will be told. `ended`: nothing
+/// is appended to the body any more.
+inline ssize_t offer(const OutgoingBody& body, bool ended, std::size_t length, std::uint32_t* flags) {
+  const std::size_t size = std::min(length, body.size());
+  if (size == 0 && !ended) return NGHTTP2_ERR_DEFERRED;
+  *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  if (ended && size == body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  return static_cast<ssize_t>(size);
+}
 
 inline std::string_view view(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};

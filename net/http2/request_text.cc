@@ -1,6 +1,7 @@
 #include "net/http2/request_text.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/hash.h"
 #include "net/http1/char_tables.h"
@@ -30,7 +31,7 @@ void RequestText::begin(Buffer& out) {
   out_ = &out;
   pseudo_.release();
   cookie_.release();
-  length_.release();
+  length_.reset();
   method_ = scheme_ = authority_ = path_ = protocol_ = {};
   decoded_ = 0;
   in_fields_ = has_host_ = has_trailers_ = cut_off_ = false;
@@ -60,6 +61,12 @@ void RequestText::line(std::string_view name, std::string_view value) {
   write("\r\n");
 }
 
+void RequestText::line(std::string_view name, std::uint64_t number) {
+  char digits[20];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), number);
+  line(name, {digits, static_cast<std::size_t>(end - digits)});
+}
+
 RequestText::Fault RequestText::add(std::string_view name, std::string_view value) {
   decoded_ += name.size() + value.size() + kFieldOverhead;
   if (decoded_ > kBombFactor * max_bytes_ + kFieldOverhead * kBombFactor) return Fault::kBomb;
@@ -86,8 +93,8 @@ RequestText::Fault RequestText::add(std::string_view name, std::string_view valu
     // A tunnel has no length (RFC 8441 §5 makes it a CONNECT; RFC 9110 §9.3.6).
     if (body_ == BodyForm::kRaw) return Fault::kMalformed;
     // Two of them, or what is no number, are the parser's to refuse.
-    if (length_.empty() && is_length(value)) {
-      length_.append(value);
+    if (const auto length = length_of(value); length && !length_) {
+      length_ = length;
       return Fault::kNone;
     }
   }
@@ -191,12 +198,12 @@ RequestText::Fault RequestText::finish(bool end_of_stream) {
   }
   if (!cookie_.empty()) line("cookie", cookie_.view());
   if (body_ != BodyForm::kRaw) {
-    if (!end_of_stream && (length_.empty() || has_trailers_)) {
+    if (!end_of_stream && (!length_ || has_trailers_)) {
       body_ = BodyForm::kChunked;
       write("transfer-encoding: chunked\r\n");
-    } else if (!length_.empty()) {
+    } else if (length_) {
       body_ = BodyForm::kLength;
-      line("content-length", length_.view());
+      line("content-length", *length_);
     } else if (expects_content(text(method_))) {
       // Many a server asks for a length here (RFC 9110 §8.6).
       write("content-length: 0\r\n");
@@ -210,7 +217,6 @@ RequestText::Fault RequestText::finish(bool end_of_stream) {
   }
   pseudo_.release();
   cookie_.release();
-  length_.release();
   return Fault::kNone;
 }
 

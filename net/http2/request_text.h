@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "net/buffer.h"
@@ -56,6 +57,7 @@ class RequestText {
   void write_web_socket_key();
   void add_cookie(std::string_view value);
   void line(std::string_view name, std::string_view value);
+  void line(std::string_view name, std::uint64_t number);
   void write(std::string_view text);
   std::string_view text(const Part& part) const { return pseudo_.view().substr(part.begin, part.size); }
 
@@ -65,7 +67,7 @@ class RequestText {
   Buffer pseudo_;
   Buffer cookie_;
   /// What the client announces of the body, written once all fields are known.
-  Buffer length_;
+  std::optional<std::uint64_t> length_;
   Part method_;
   Part scheme_;
   Part authority_;

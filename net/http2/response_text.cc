@@ -10,7 +10,7 @@ void ResponseText::begin(Buffer& out, const std::string* accept) {
   accept_ = accept;
   written_ = 0;
   status_ = 0;
-  length_.release();
+  length_.reset();
   has_trailers_ = chunked_ = false;
 }
 
@@ -24,8 +24,8 @@ ResponseText::Fault ResponseText::add(std::string_view name, std::string_view va
     // No body can be there to be measured (RFC 9110 §8.6).
     if (status_ < 200 || status_ == 204 || switches()) return Fault::kNone;
     // Two of them, or what is no number, are the parser's to refuse.
-    if (length_.empty() && is_length(value)) {
-      length_.append(value);
+    if (const auto length = length_of(value); length && !length_) {
+      length_ = length;
       return Fault::kNone;
     }
   }
@@ -66,17 +66,15 @@ ResponseText::Fault ResponseText::finish(bool end_of_stream, http1::Method metho
     out_->append("\r\n");
     return Fault::kNone;
   }
-  chunked_ = !bodiless && !end_of_stream && (length_.empty() || has_trailers_);
+  chunked_ = !bodiless && !end_of_stream && (!length_ || has_trailers_);
+  char line[64];
+  http1::HeadWriter writer(line, sizeof(line));
   if (chunked_) {
-    out_->append("transfer-encoding: chunked\r\n");
-  } else if (!length_.empty()) {
-    out_->append("content-length: ");
-    out_->append(length_.view());
-    out_->append("\r\n");
-  } else if (!bodiless) {
-    out_->append("content-length: 0\r\n");
+    writer.field("transfer-encoding", "chunked");
+  } else if (length_ || !bodiless) {
+    writer.field("content-length", length_.value_or(0));
   }
-  length_.release();
+  out_->append(writer.text());
   out_->append("\r\n");
   return Fault::kNone;
 }

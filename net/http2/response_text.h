@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,7 +48,7 @@ class ResponseText {
   std::size_t written_ = 0;
   int status_ = 0;
   /// What the backend announces of the body, written once all fields are known.
-  Buffer length_;
+  std::optional<std::uint64_t> length_;
   bool has_trailers_ = false;
   bool chunked_ = false;
 };

@@ -1,9 +1,6 @@
 // nghttp2's view of a connection: frames to streams, and streams' text to frames. No session is resumed in here.
 #include "net/http2/server_callbacks.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "net/http2/errors.h"
 #include "net/http2/nghttp2.h"
 #include "net/http2/server_connection.h"
@@ -177,30 +174,19 @@ struct ServerCallbacks {
   static ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t length, std::uint32_t* flags,
                            nghttp2_data_source* source, void* user_data) {
     ServerStream& stream = *static_cast<ServerStream*>(source->ptr);
-    const std::size_t size = std::min(length, stream.out_.size());
-    const bool ended = stream.reader_.ended();
-    if (size == 0 && !ended) {
-      stream.deferred_ = true;
-      return NGHTTP2_ERR_DEFERRED;
+    const ssize_t size = offer(stream.out_, stream.reader_.ended(), length, flags);
+    stream.deferred_ = size == NGHTTP2_ERR_DEFERRED;
+    if ((*flags & NGHTTP2_DATA_FLAG_EOF) != 0 && !stream.reader_.trailer_lines().empty()) {
+      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      connection_of(user_data).submit_trailers(stream);
     }
-    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-    if (ended && size == stream.out_.size()) {
-      *flags |= NGHTTP2_DATA_FLAG_EOF;
-      if (!stream.reader_.trailer_lines().empty()) {
-        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        connection_of(user_data).submit_trailers(stream);
-      }
-    }
-    return static_cast<ssize_t>(size);
+    return size;
   }
 
   static int send_body(nghttp2_session*, nghttp2_frame*, const std::uint8_t* head, std::size_t size,
                        nghttp2_data_source* source, void* user_data) {
     ServerStream& stream = *static_cast<ServerStream*>(source->ptr);
-    char* to = connection_of(user_data).room(kFrameHead + size);
-    if (to == nullptr) return NGHTTP2_ERR_WOULDBLOCK;
-    std::memcpy(to, head, kFrameHead);
-    if (size != 0) std::memcpy(to + kFrameHead, stream.out_.front(size).data(), size);
+    if (!connection_of(user_data).output_.write_data(head, stream.out_.front(size))) return NGHTTP2_ERR_WOULDBLOCK;
     stream.sent(size);
     return 0;
   }

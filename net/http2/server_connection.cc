@@ -1,7 +1,6 @@
 #include "net/http2/server_connection.h"
 
 #include <array>
-#include <cstring>
 
 #include "net/http2/nghttp2.h"
 #include "net/http2/server_callbacks.h"
@@ -90,28 +89,7 @@ std::unique_ptr<Layer> ServerConnection::next_opened() {
 
 std::size_t ServerConnection::produce(std::span<char> out, Time now) {
   now_ = now;
-  out_ = out;
-  produced_ = 0;
-  while (session_ != nullptr && out_.size() - produced_ > kLargestPiece) {
-    const std::uint8_t* piece = nullptr;
-    const auto size = nghttp2_session_mem_send(session_, &piece);
-    if (size <= 0) {
-      failed_ = failed_ || size < 0;
-      break;
-    }
-    std::memcpy(out_.data() + produced_, piece, static_cast<std::size_t>(size));
-    produced_ += static_cast<std::size_t>(size);
-  }
-  out_ = {};
-  return produced_;
-}
-
-// Behind it stays room for what nghttp2 may hand out next in the same call.
-char* ServerConnection::room(std::size_t size) {
-  if (out_.size() - produced_ < size + kLargestPiece) return nullptr;
-  char* to = out_.data() + produced_;
-  produced_ += size;
-  return to;
+  return session_ == nullptr ? 0 : output_.produce(session_, out, failed_);
 }
 
 bool ServerConnection::output_waiting() const {

@@ -18,6 +18,7 @@
 #include "net/clock.h"
 #include "net/http1/head.h"
 #include "net/http1/parse.h"
+#include "net/http2/frame_output.h"
 #include "net/http2/patience.h"
 #include "net/http2/request_text.h"
 #include "net/http2/stream_ids.h"
@@ -123,8 +124,6 @@ class ServerConnection {
 
   void spend(unsigned cost);
   void unlink(ServerStream& stream);
-  /// Room in `out_` for a frame of so many bytes; null when it has to wait.
-  char* room(std::size_t size);
 
   ServerEngine& engine_;
   Owner& owner_;
@@ -132,8 +131,7 @@ class ServerConnection {
   RequestText text_;
   Patience patience_;
   StreamIds ids_;
-  std::span<char> out_;
-  std::size_t produced_ = 0;
+  FrameOutput output_;
   /// All that are open, and those opened but not asked for yet.
   ServerStream* all_ = nullptr;
   ServerStream* opened_first_ = nullptr;
