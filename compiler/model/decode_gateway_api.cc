@@ -245,7 +245,8 @@ Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report
   const Fields frontend = spec.object("tls").object("frontend");
   out.client_validation = client_validation(frontend.object("default"));
   frontend.entries("perPort", [&](const Fields& entry) {
-    out.client_validation_of_port[entry.needed_integer("port").value] = client_validation(entry.object("tls"));
+    out.client_validation_of_port.push_back(
+        {.port = entry.needed_integer("port").value, .validation = client_validation(entry.object("tls"))});
   });
   if (const Fields certificate = spec.object("tls").object("backend").object("clientCertificateRef")) {
     out.client_certificate = certificate.span();

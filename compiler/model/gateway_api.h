@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,6 +51,11 @@ struct ClientValidation {
   Span span{};
 };
 
+struct PortClientValidation {
+  std::int64_t port = 0;
+  std::optional<ClientValidation> validation{};  ///< nullopt: clients of the port need no certificate
+};
+
 struct Gateway {
   Metadata metadata;
   Located<std::string> class_name;
@@ -59,10 +63,9 @@ struct Gateway {
   std::vector<GatewayAddress> addresses{};
   std::optional<ObjectRef> parameters{};  ///< of spec.infrastructure
   std::optional<ClientValidation> client_validation{};
-  /// In place of the former; nullopt: clients of the port need no certificate.
-  std::map<std::int64_t, std::optional<ClientValidation>> client_validation_of_port{};
-  Span client_certificate{};  ///< of spec.tls.backend.clientCertificateRef
-  Maybe<std::string> vip{};   ///< annotation `{api_group}/vip`
+  std::vector<PortClientValidation> client_validation_of_port{};  ///< in place of the former
+  Span client_certificate{};                                      ///< of spec.tls.backend.clientCertificateRef
+  Maybe<std::string> vip{};                                       ///< annotation `{api_group}/vip`
 };
 
 struct ApiBackendRef {

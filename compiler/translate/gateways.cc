@@ -83,9 +83,10 @@ class GatewayTranslator {
 
   /// Whoever must be let in by certificate is not let in without, whatever is wrong with the authorities.
   void validate_clients(model::Listener& made) {
-    const auto of_port = gateway_.client_validation_of_port.find(made.port.value);
-    const bool by_port = of_port != gateway_.client_validation_of_port.end();
-    const std::optional<model::ClientValidation>& asked = by_port ? of_port->second : gateway_.client_validation;
+    const auto& ports = gateway_.client_validation_of_port;
+    const auto of_port =
+        std::find_if(ports.begin(), ports.end(), [&](const auto& one) { return one.port == made.port.value; });
+    const auto& asked = of_port != ports.end() ? of_port->validation : gateway_.client_validation;
     if (!asked) return;
     if (!made.tls) made.tls = model::Tls{.span = made.span};
     made.tls->needs_client_certificate = true;
