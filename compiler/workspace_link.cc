@@ -73,7 +73,7 @@ WorkspaceLink::Change WorkspaceLink::update(WorkspaceResources& resources, const
 
 /// The routes to be linked anew; nullopt: all.
 std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, const Touched& touched) const {
-  if (resources.has_unclear_policy()) return std::nullopt;
+  if (touched.unclear || resources.has_unclear_policy()) return std::nullopt;
   Names names = touched.routes;
   const bool others = touched.others || touched.grants;
   if (!touched.supply && !touched.secrets && !touched.policies && !others) return names;

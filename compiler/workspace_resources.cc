@@ -21,6 +21,10 @@ std::string target_of(const model::ProxyPolicy& policy) {
   return space + "/" + policy.target.name.value;
 }
 
+bool is_unclear(const model::ProxyPolicy& policy) {
+  return policy.target_kind != model::PolicyTarget::kRoute && policy.target_kind != model::PolicyTarget::kGateway;
+}
+
 bool is_on_route(const model::ProxyPolicy& policy) { return policy.target_kind == model::PolicyTarget::kRoute; }
 
 template <typename T>
@@ -73,6 +77,7 @@ void touch(const model::ResourceSet& set, Touched& touched) {
   touched.supply |= !set.backends.empty() || !set.services.empty() || !set.slices.empty() || !touched.backends.empty();
   touched.secrets |= !set.secrets.empty();
   touched.policies |= !set.policies.empty();
+  touched.unclear |= std::ranges::any_of(set.policies, is_unclear);
   touched.grants |= !set.grants.empty();
   const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, fields_of(set));
   const std::size_t told = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
@@ -255,9 +260,7 @@ std::vector<std::string> WorkspaceResources::texts(const std::string& route) con
 }
 
 bool WorkspaceResources::has_unclear_policy() {
-  return std::ranges::any_of(others().policies, [](const model::ProxyPolicy& policy) {
-    return policy.target_kind != model::PolicyTarget::kRoute && policy.target_kind != model::PolicyTarget::kGateway;
-  });
+  return std::ranges::any_of(others().policies, is_unclear);
 }
 
 WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) const {

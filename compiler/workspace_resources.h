@@ -27,6 +27,7 @@ class WorkspaceResources {
     bool supply = false;  ///< backends, services, endpoints
     bool secrets = false;
     bool policies = false;  ///< on gateways
+    bool unclear = false;   ///< policies of which it cannot be told what they are on
     bool grants = false;
     bool others = false;  ///< all else
   };
