@@ -127,15 +127,16 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
   const bool head_only = call.method == "HEAD";
   // One that may not be sent twice does not go where it might be lost.
   bool fresh = !twice;
+  const Patience patience{waiter, call.until, call.asker};
   for (;;) {
-    Origin::Got got = co_await origin->acquire(waiter, call.until, fresh);
+    Origin::Got got = co_await origin->acquire(patience, fresh);
     if (got.fault != CallFault::kNone) {
       counts_.faults.add();
       co_return failed(got.fault, std::move(got.detail));
     }
     AnswerReader reader(head_only ? http1::Method::kHead : http1::Method::kGet,
                         {state_->room.options.max_head, call.max_body}, state_->head);
-    const bool clean = co_await exchange(waiter, *got.connection, message, call.until, reader);
+    const bool clean = co_await exchange(patience, *got.connection, message, reader);
     const bool died = got.connection->reused() && !reader.begun();
     origin->release(std::move(got.connection), clean && reader.keeps_alive());
     Answer answer = reader.take_answer();
@@ -149,7 +150,7 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
 }
 
 /// \returns whether nothing is left over on the connection.
-Task<bool> HttpClient::exchange(Waiter& waiter, Channel& channel, std::string_view message, Time until,
+Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, std::string_view message,
                                 AnswerReader& reader) {
   Outlet outlet;
   iovec whole = piece(message);
@@ -168,7 +169,8 @@ Task<bool> HttpClient::exchange(Waiter& waiter, Channel& channel, std::string_vi
     }
     if (got.kind != Transfer::Kind::kWouldBlock || channel.hung_up()) break;
     const std::uint8_t interest = outlet.blocked() ? kRead | kWrite : kRead;
-    const Wake wake = co_await waiter.wait(until, channel, interest);
+    const Wake woken = co_await patience.wait(channel, interest);
+    const Wake wake = patience.outcome(woken);
     if (wake != Wake::kReady) {
       reader.interrupt(interrupted(wake));
       co_return false;

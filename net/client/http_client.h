@@ -43,6 +43,8 @@ struct Call {
   Time until;
   /// An answer with more is a fault.
   std::size_t max_body = std::size_t{1} << 20;
+  /// Whom it is made for: once this connection is broken the call ends, as cancelled. Null: it runs to its end.
+  Channel* asker = nullptr;
   /// Whom to believe; null: the client's own.
   std::shared_ptr<const tls::Authorities> authorities{};
 };
@@ -90,6 +92,7 @@ struct ClientCounts {
 };
 
 class AnswerReader;
+struct Patience;
 
 /// Every function on the thread of `loop`.
 class HttpClient {
@@ -111,7 +114,7 @@ class HttpClient {
 
  private:
   struct State;
-  Task<bool> exchange(Waiter& waiter, Channel& channel, std::string_view message, Time until, AnswerReader& reader);
+  Task<bool> exchange(const Patience& patience, Channel& channel, std::string_view message, AnswerReader& reader);
 
   std::unique_ptr<State> state_;
   ClientCounts counts_;

@@ -72,20 +72,22 @@ void Origin::wake_next() {
   next->wake_later();
 }
 
-Task<Origin::Got> Origin::acquire(Waiter& waiter, Time until, bool fresh) {
+Task<Origin::Got> Origin::acquire(const Patience& patience, bool fresh) {
   if (!fresh) {
     if (auto kept = take_idle()) return Got{std::move(kept)};
   }
   if (open_ >= room_.options.max_connections && !idle_.empty()) drop_idle(*idle_.front());
-  if (open_ < room_.options.max_connections) return connect(waiter, until);
+  if (open_ < room_.options.max_connections) return connect(patience.waiter, patience.until);
   if (pending_.size() >= room_.options.max_waiting) return Got{nullptr, CallFault::kTooMany, "too many calls wait"};
-  return wait_for_room(waiter, until, fresh);
+  return wait_for_room(patience, fresh);
 }
 
-Task<Origin::Got> Origin::wait_for_room(Waiter& waiter, Time until, bool fresh) {
+Task<Origin::Got> Origin::wait_for_room(Patience patience, bool fresh) {
+  Waiter& waiter = patience.waiter;
   pending_.push_back(&waiter);
   for (;;) {
-    const Wake wake = co_await waiter.wait(until);
+    const Wake woken = co_await patience.wait();
+    const Wake wake = patience.outcome(woken);
     if (wake != Wake::kReady) {
       // Called just now, and too late: the next one may come instead.
       if (std::erase(pending_, &waiter) == 0) wake_next();
@@ -100,7 +102,7 @@ Task<Origin::Got> Origin::wait_for_room(Waiter& waiter, Time until, bool fresh) 
     // Somebody was quicker; keep the place.
     pending_.push_front(&waiter);
   }
-  Got got = co_await connect(waiter, until);
+  Got got = co_await connect(waiter, patience.until);
   co_return got;
 }
 

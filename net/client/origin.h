@@ -13,6 +13,24 @@ namespace edge::net::client {
 
 class Origin;
 
+/// Where a call waits, and how long.
+struct Patience {
+  Waiter& waiter;
+  Time until;
+  /// Whoever it is made for; may be null.
+  Channel* asker;
+
+  /// Until a channel can be used, or nobody is there any more to use it for.
+  Waiter::Awaiter wait(Channel& channel, std::uint8_t interest) const {
+    return asker == nullptr ? waiter.wait(until, channel, interest)
+                            : waiter.wait(until, channel, interest, *asker, kHangUp);
+  }
+  /// Until somebody wakes the waiter.
+  Waiter::Awaiter wait() const { return asker == nullptr ? waiter.wait(until) : waiter.wait(until, *asker, kHangUp); }
+  /// What a wait has come to.
+  Wake outcome(Wake wake) const { return asker != nullptr && asker->hung_up() ? Wake::kCancelled : wake; }
+};
+
 class Connection final : public Channel {
  public:
   explicit Connection(Origin& origin) : origin_(origin), expiry_(*this) {}
@@ -64,7 +82,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
   Origin& operator=(const Origin&) = delete;
 
   /// A kept connection, or a new one; `fresh`: never a kept one.
-  Task<Got> acquire(Waiter& waiter, Time until, bool fresh);
+  Task<Got> acquire(const Patience& patience, bool fresh);
   /// `keep`: the answer was read to its end, and both sides let the connection live.
   void release(std::unique_ptr<Connection> connection, bool keep);
   void close_idle();
@@ -78,7 +96,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
   void discard(std::unique_ptr<Connection> connection);
   void drop_idle(Connection& connection);
   void wake_next();
-  Task<Got> wait_for_room(Waiter& waiter, Time until, bool fresh);
+  Task<Got> wait_for_room(Patience patience, bool fresh);
   Task<Got> connect(Waiter& waiter, Time until);
   Task<CallFault> connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until);
   Task<CallFault> secure(Waiter& waiter, Connection& connection, Time until);

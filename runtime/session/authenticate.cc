@@ -24,7 +24,8 @@ net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arriva
   for (const AuthStep& step : identity.steps) {
     const Asked asked{worker_.scratch().request, arrival.host,       arrival.path,   arrival.source, arrival.secure,
                       worker_.loop().now(),      exchange.id.text(), &identity.edits};
-    net::Task<auth::Verdict> asking = exchange.program->authentication->ask(step, asked, worker_.auth_place(waiter_));
+    net::Task<auth::Verdict> asking =
+        exchange.program->authentication->ask(step, asked, worker_.auth_place(waiter_, client_));
     const bool waits = !asking.await_ready();
     if (waits) keep_head(exchange);
     auth::Verdict verdict = co_await asking;

@@ -90,9 +90,10 @@ class Worker {
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
-  /// For one request's authentication, which waits on `waiter`.
-  auth::Place auth_place(net::Waiter& waiter) {
-    return {loop_, waiter, calls_, *shared_.authentication, static_cast<std::int64_t>(unix_milliseconds() / 1000)};
+  /// For one request's authentication, which waits on `waiter` as long as `asker` is not broken.
+  auth::Place auth_place(net::Waiter& waiter, net::Channel& asker) {
+    const auto unix_now = static_cast<std::int64_t>(unix_milliseconds() / 1000);
+    return {loop_, waiter, calls_, *shared_.authentication, unix_now, &asker};
   }
   ProgramPin pin() const { return program_; }
   EncoderPool& encoders() { return encoders_; }

@@ -148,8 +148,11 @@ net::Task<Verdict> ForwardAuth::ask(const Asked& asked, Place place) const {
 }
 
 net::Task<Verdict> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const {
-  const Answer answer = co_await place.client.call(
-      place.waiter, {.url = url_, .fields = fields, .until = place.loop.now() + timeout_, .max_body = kMostRead});
+  const Answer answer = co_await place.client.call(place.waiter, {.url = url_,
+                                                                  .fields = fields,
+                                                                  .until = place.loop.now() + timeout_,
+                                                                  .max_body = kMostRead,
+                                                                  .asker = place.asker});
   Verdict verdict = judge(answer);
   // A login that is under way, or a cookie, is one client's.
   const bool decision = verdict.passed() || verdict.outcome == Outcome::kDenied;

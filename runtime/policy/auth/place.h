@@ -25,6 +25,8 @@ struct Place {
   Stores& stores;
   /// Seconds since 1970, when the request came.
   std::int64_t unix_now;
+  /// The client's connection: calls made for it end when it breaks. May be null.
+  net::Channel* asker = nullptr;
 };
 
 /// What policies are made from, on the thread that installs programs and secrets.
