@@ -54,6 +54,7 @@ Result<std::shared_ptr<const Oidc>> Oidc::make(const Making& making, const progr
   const Result<net::client::Url> url = discovery_url(made->issuer_);
   if (!url.ok()) return url.error();
   if (url->secure) made->trusted_ = making.stores.trust.authorities();
+  made->provider_ = making.stores.oidc.providers.source(made->issuer_, made->trusted_);
   if (const Status read = made->read_redirect_url(section.string(settings.redirect_url)); !read.ok()) {
     return read.error();
   }
@@ -165,10 +166,6 @@ Verdict Oidc::pass(const OidcIdentity& identity, std::string_view other_cookies)
   return verdict;
 }
 
-net::Task<ProviderNow> Oidc::find_provider(Place place) const {
-  return place.stores.oidc.providers.find(issuer_, trusted_, place);
-}
-
 net::Task<Verdict> Oidc::begin(Visit visit, Place place) const {
   if (!visit.navigation) {
     // Somebody who can do nothing with a login page. A challenge is due (RFC 9110 §15.5.2); no registered scheme says
@@ -181,7 +178,7 @@ net::Task<Verdict> Oidc::begin(Visit visit, Place place) const {
 }
 
 net::Task<Verdict> Oidc::ask_to_log_in(Visit visit, Place place) const {
-  const ProviderNow now = co_await find_provider(place);
+  const ProviderNow now = co_await provider_->find(place);
   if (!now) co_return Verdict::fail("provider-unreachable", "The identity provider cannot be reached.");
   const std::string uri = redirect_uri(visit);
   const std::string url =
@@ -206,7 +203,7 @@ net::Task<Verdict> Oidc::end_session(Visit visit, std::string return_to, Place p
   const std::optional<OidcTokens> tokens = open_tokens(keys_, visit.bound_to, visit.session);
   std::string to;
   if (tokens) {
-    const ProviderNow now = co_await find_provider(place);
+    const ProviderNow now = co_await provider_->find(place);
     if (now && !now.provider->end_session_endpoint.empty()) {
       std::string parameters;
       if (!tokens->id.empty()) add_parameter(parameters, "id_token_hint", tokens->id);

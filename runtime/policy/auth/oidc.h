@@ -105,7 +105,6 @@ class Oidc {
   net::Task<Proof> examine(ProviderNow provider, TokenAnswer answer, Expected expected, Place place) const;
   net::Task<void> complete(const OidcProvider& provider, const TokenAnswer& answer, std::string_view subject,
                            OidcIdentity& identity, Place place) const;
-  net::Task<ProviderNow> find_provider(Place place) const;
   bool lacks_something(const OidcIdentity& identity) const;
 
   std::string issuer_;
@@ -123,6 +122,7 @@ class Oidc {
   std::string binding_;
   /// Whom calls over https believe.
   std::shared_ptr<const net::tls::Authorities> trusted_;
+  std::shared_ptr<ProviderSource> provider_;
   SessionKeys keys_;
 };
 

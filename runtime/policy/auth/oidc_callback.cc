@@ -73,7 +73,7 @@ net::Task<Verdict> Oidc::come_back(const Asked& asked, Visit visit, const OwnCoo
 }
 
 net::Task<Verdict> Oidc::finish_login(Visit visit, Answer answer, Place place) const {
-  const ProviderNow now = co_await find_provider(place);
+  const ProviderNow now = co_await provider_->find(place);
   if (!now) co_return unreachable();
   // A code of another provider would be handed to this one (mix-up, RFC 9207 §2.4).
   const bool says = !answer.issuer.empty();
@@ -115,7 +115,7 @@ net::Task<Verdict> Oidc::refresh(Visit visit, OidcIdentity before, OidcTokens to
   const OidcRefreshes::Joined joined = store.refreshes.join(id, place.unix_now);
   if (joined.leads) {
     RefreshedSession session = co_await ask_anew(visit.bound_to, std::move(before), std::move(tokens), place);
-    store.refreshes.end(id, joined, std::move(session), place.unix_now);
+    OidcRefreshes::end(joined, std::move(session), place.unix_now);
   } else {
     co_await OidcRefreshes::wait(joined.flight, place, place.loop.now() + 2 * kCallTime);
   }
@@ -134,7 +134,7 @@ net::Task<Verdict> Oidc::refresh(Visit visit, OidcIdentity before, OidcTokens to
 
 net::Task<RefreshedSession> Oidc::ask_anew(std::string bound_to, OidcIdentity before, OidcTokens tokens,
                                            Place place) const {
-  const ProviderNow now = co_await find_provider(place);
+  const ProviderNow now = co_await provider_->find(place);
   if (!now) co_return RefreshedSession{};
   Proof proof = co_await redeem(now, refresh_request(client_, now.provider->authentication, tokens.refresh),
                                 {.nonce = {}, .subject = std::string(before.claim("sub"))}, place);

@@ -12,30 +12,19 @@ constexpr std::size_t kMaxDocument = std::size_t{64} << 10;
 
 }  // namespace
 
-std::shared_ptr<OidcProviders::Known> OidcProviders::known(const std::string& issuer) {
-  const std::lock_guard lock(mutex_);
-  // Issuers come from configurations, a few at a time; those of past ones go when there are too many.
-  if (all_.size() >= kMax && !all_.contains(issuer)) all_.erase(all_.begin());
-  std::shared_ptr<Known>& place = all_[issuer];
-  if (place == nullptr) place = std::make_shared<Known>();
-  return place;
-}
-
-net::Task<ProviderNow> OidcProviders::find(const std::string& issuer, const Trusted& trusted, Place place) {
-  std::shared_ptr<Known> found = known(issuer);
+net::Task<ProviderNow> ProviderSource::find(Place place) {
   bool leads = false;
   {
-    const std::lock_guard lock(found->mutex);
+    const std::lock_guard lock(mutex_);
     // While it is asked for anew, one that has grown old is better than a wait.
-    if (place.unix_now < found->ask_again || (found->asking && found->now)) return found->now;
-    leads = !std::exchange(found->asking, true);
+    if (place.unix_now < ask_again_ || (asking_ && now_)) return now_;
+    leads = !std::exchange(asking_, true);
   }
-  return leads ? ask(std::move(found), issuer, trusted, place) : wait(std::move(found), place);
+  return leads ? ask(place) : wait(place);
 }
 
-net::Task<ProviderNow> OidcProviders::ask(std::shared_ptr<Known> known, std::string issuer, Trusted trusted,
-                                          Place place) {
-  const Result<net::client::Url> url = discovery_url(issuer);
+net::Task<ProviderNow> ProviderSource::ask(Place place) {
+  const Result<net::client::Url> url = discovery_url(issuer_);
   ProviderNow now;
   if (url.ok()) {
     const net::client::Answer answer =
@@ -43,39 +32,49 @@ net::Task<ProviderNow> OidcProviders::ask(std::shared_ptr<Known> known, std::str
                                                   .fields = "Accept: application/json\r\n",
                                                   .until = place.loop.now() + kCallTime,
                                                   .max_body = kMaxDocument,
-                                                  .authorities = trusted});
+                                                  .authorities = trusted_});
     if (answer.ok() && answer.status == 200) {
-      Result<OidcProvider> read = read_discovery(answer.body, issuer);
+      Result<OidcProvider> read = read_discovery(answer.body, issuer_);
       if (read.ok()) {
-        now.keys = place.stores.jwks.source(read->jwks_uri, trusted);
+        now.keys = place.stores.jwks.source(read->jwks_uri, trusted_);
         now.provider = std::make_shared<const OidcProvider>(std::move(*read));
       }
     }
   }
   {
-    const std::lock_guard lock(known->mutex);
-    known->asking = false;
-    known->ask_again = place.unix_now + (now ? kFreshFor : kRestAfterFault);
-    if (now) known->now = now;
-    now = known->now;
+    const std::lock_guard lock(mutex_);
+    asking_ = false;
+    ask_again_ = place.unix_now + (now ? kFreshFor : kRestAfterFault);
+    if (now) now_ = now;
+    now = now_;
   }
-  known->waiting.wake_all();
+  waiting_.wake_all();
   co_return now;
 }
 
-net::Task<ProviderNow> OidcProviders::wait(std::shared_ptr<Known> known, Place place) {
-  const auto entry = known->waiting.enter(place.loop, place.waiter);
+net::Task<ProviderNow> ProviderSource::wait(Place place) {
+  const auto entry = waiting_.enter(place.loop, place.waiter);
   bool asking = false;
   {
-    const std::lock_guard lock(known->mutex);
-    asking = known->asking;
+    const std::lock_guard lock(mutex_);
+    asking = asking_;
   }
   if (entry != nullptr && asking) {
     co_await place.waiter.wait(place.loop.now() + kCallTime);
   }
-  if (entry != nullptr) known->waiting.leave(entry);
-  const std::lock_guard lock(known->mutex);
-  co_return known->now;
+  if (entry != nullptr) waiting_.leave(entry);
+  const std::lock_guard lock(mutex_);
+  co_return now_;
+}
+
+std::shared_ptr<ProviderSource> OidcProviders::source(const std::string& issuer,
+                                                      std::shared_ptr<const net::tls::Authorities> trusted) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(all_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ProviderSource>& known = all_[issuer];
+  std::shared_ptr<ProviderSource> source = known.lock();
+  if (source == nullptr) known = source = std::make_shared<ProviderSource>(issuer, std::move(trusted));
+  return source;
 }
 
 std::shared_ptr<const RefreshedSession> OidcRefreshes::Flight::result() const {
@@ -97,18 +96,11 @@ OidcRefreshes::Joined OidcRefreshes::join(const Digest& id, std::int64_t unix_no
   return joined;
 }
 
-void OidcRefreshes::end(const Digest& id, const Joined& joined, RefreshedSession result, std::int64_t unix_now) {
-  const bool refused = result.text.empty();
+void OidcRefreshes::end(const Joined& joined, RefreshedSession result, std::int64_t unix_now) {
   {
     const std::lock_guard lock(joined.flight->mutex_);
+    joined.flight->ends_ = unix_now + (result.text.empty() ? kRestAfterRefusal : kKeepFor);
     joined.flight->result_ = std::make_shared<const RefreshedSession>(std::move(result));
-    joined.flight->ends_ = unix_now + kKeepFor;
-  }
-  if (refused) {
-    // Those who wait hear it; the next one may try again.
-    const std::lock_guard lock(mutex_);
-    const auto known = flights_.find(id);
-    if (known != flights_.end() && known->second == joined.flight) flights_.erase(known);
   }
   joined.flight->waiting_.wake_all();
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "net/task.h"
 #include "runtime/policy/auth/jwks_store.h"
@@ -29,38 +30,43 @@ struct ProviderNow {
   explicit operator bool() const { return provider != nullptr; }
 };
 
-/// Providers by issuer. A document is asked for when it is first needed, by one request at a time whoever waits; it is
-/// good for an hour, and goes on being used while its provider cannot be asked. From any thread.
-class OidcProviders {
+/// One provider. Its document is asked for when it is first needed, by one request at a time whoever waits; it is good
+/// for an hour, and goes on being used while the provider cannot be asked. From any thread.
+class ProviderSource {
  public:
   static constexpr std::int64_t kFreshFor = 3600;
   /// Between two questions to a provider that does not answer.
   static constexpr std::int64_t kRestAfterFault = 5;
-  static constexpr std::size_t kMax = 1024;
 
-  OidcProviders() = default;
-  OidcProviders(const OidcProviders&) = delete;
-  OidcProviders& operator=(const OidcProviders&) = delete;
+  /// `trusted`: whom to believe over https.
+  ProviderSource(std::string issuer, std::shared_ptr<const net::tls::Authorities> trusted)
+      : issuer_(std::move(issuer)), trusted_(std::move(trusted)) {}
 
-  using Trusted = std::shared_ptr<const net::tls::Authorities>;
-
-  /// At once where it is known. `trusted`: whom to believe over https.
-  net::Task<ProviderNow> find(const std::string& issuer, const Trusted& trusted, Place place);
+  /// At once where it is known. Must outlive the task.
+  net::Task<ProviderNow> find(Place place);
 
  private:
-  struct Known {
-    std::mutex mutex;
-    ProviderNow now;
-    std::int64_t ask_again = 0;
-    bool asking = false;
-    WaitList waiting{4096};
-  };
-  std::shared_ptr<Known> known(const std::string& issuer);
-  static net::Task<ProviderNow> ask(std::shared_ptr<Known> known, std::string issuer, Trusted trusted, Place place);
-  static net::Task<ProviderNow> wait(std::shared_ptr<Known> known, Place place);
+  net::Task<ProviderNow> ask(Place place);
+  net::Task<ProviderNow> wait(Place place);
 
+  const std::string issuer_;
+  const std::shared_ptr<const net::tls::Authorities> trusted_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Known>> all_;
+  ProviderNow now_;
+  std::int64_t ask_again_ = 0;
+  bool asking_ = false;
+  WaitList waiting_{4096};
+};
+
+/// Providers by issuer, for as long as a policy holds them: they outlive a change of anything else. From any thread.
+class OidcProviders {
+ public:
+  std::shared_ptr<ProviderSource> source(const std::string& issuer,
+                                         std::shared_ptr<const net::tls::Authorities> trusted);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<ProviderSource>> all_;
 };
 
 /// A session as a refresh left it.
@@ -75,6 +81,8 @@ class OidcRefreshes {
  public:
   /// For requests that were sent before the new cookie came.
   static constexpr std::int64_t kKeepFor = 30;
+  /// Between two questions about a token that was refused.
+  static constexpr std::int64_t kRestAfterRefusal = 5;
   static constexpr std::size_t kMax = 10'000;
 
   class Flight {
@@ -100,7 +108,7 @@ class OidcRefreshes {
   OidcRefreshes& operator=(const OidcRefreshes&) = delete;
 
   Joined join(const Digest& id, std::int64_t unix_now);
-  void end(const Digest& id, const Joined& joined, RefreshedSession result, std::int64_t unix_now);
+  static void end(const Joined& joined, RefreshedSession result, std::int64_t unix_now);
   /// Until it has ended, or `until`.
   static net::Task<void> wait(std::shared_ptr<Flight> flight, Place place, net::Time until);
 
