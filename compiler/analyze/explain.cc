@@ -7,6 +7,7 @@
 
 #include "compiler/analyze/explain_engines.h"
 #include "compiler/analyze/explain_words.h"
+#include "compiler/analyze/policy_words.h"
 #include "compiler/analyze/treatment.h"
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump.h"
@@ -200,7 +201,7 @@ class Explainer {
       const program::TrafficRecord& there = program::traffic_of(host, action, split, i);
       if (&there != &traffic) out.backends.back().filters = filter_texts(host, there);
     }
-    out.policies = policy_texts(program_, host, traffic);
+    out.policies = policy_verdicts(program_, host, traffic, request_);
     out.limits = limit_texts(program_, host, traffic, usual_body);
     out.filters = filter_texts(host, traffic);
   }

@@ -64,8 +64,8 @@ struct Explanation {
   bool matched = false;
   ExplainedRule winner;
   std::vector<ExplainedBackend> backends;
-  /// What happens on the way, in the order of rule D4: policies, limits (size, buffering, timeouts, retries, mirrors),
-  /// filters.
+  /// What happens on the way, in the order of rule D4: policies with what they do with the request as far as it tells,
+  /// limits (size, buffering, timeouts, retries, mirrors), filters.
   std::vector<std::string> policies;
   std::vector<std::string> limits;
   std::vector<std::string> filters;

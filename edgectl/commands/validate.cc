@@ -1,4 +1,5 @@
 #include "cli/terminal.h"
+#include "compiler/analyze/hidden_hosts.h"
 #include "compiler/analyze/partly_shadowed.h"
 #include "compiler/link/conditions_text.h"
 #include "edgectl/commands.h"
@@ -8,12 +9,14 @@
 namespace edge::edgectl {
 namespace {
 
-/// What rules take from each other, which is no fault.
-void add_shadow_notes(Compiled& result) {
+/// What only the whole program tells: rules that other hosts hide, and, where that is asked for, what rules take from
+/// each other, which is no fault.
+void add_shadows(Compiled& result, bool partly) {
   if (!result.artifact) return;
   const auto program = program::read(result.artifact->bytes);
   if (!program) return;
-  compiler::analyze::note_partly_shadowed(result.config, *program, result.diagnostics);
+  compiler::analyze::report_hidden_by_hosts(result.config, *program, result.diagnostics);
+  if (partly) compiler::analyze::note_partly_shadowed(result.config, *program, result.diagnostics);
   result.diagnostics.finish(result.sources);
 }
 
@@ -26,7 +29,7 @@ int validate(const cli::Arguments& arguments) {
     return cli::kExitFindings;
   }
   Compiled& result = **compiled;
-  if (arguments.has("shadows")) add_shadow_notes(result);
+  add_shadows(result, arguments.has("shadows"));
   const std::string format = arguments.one("output");
   std::string text;
   if (format == "json") {
