@@ -130,12 +130,20 @@ struct Field {
   }
 };
 
+/// What holds between the fields of one object, in CEL (`x-kubernetes-validations`), where a structural schema cannot
+/// say it. The decoder asks the same; tests/crds holds the two together.
+struct Rule {
+  std::string_view expression;  ///< true: the object is well; `self` is the object, defaults filled in
+  std::string_view text;        ///< what an API server answers when it is not
+};
+
 struct Object {
   std::span<const Field> fields;
   /// Others' kinds have fields that nothing here is about; those are passed over.
   bool open = false;
   /// Others' kinds gain fields: one that is not known here is a warning.
   bool lenient = false;
+  std::span<const Rule> rules{};
 };
 
 // How the tables below are written.

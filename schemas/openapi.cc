@@ -173,6 +173,11 @@ Json object_schema(const Object& object, Dialect dialect, const Object* status) 
   }
   if (const Json variants = type_variants(object); !variants.empty()) schema["oneOf"] = variants;
   if (dialect == Dialect::kEditor && !object.open) schema["additionalProperties"] = false;
+  if (dialect == Dialect::kEditor) return schema;
+  for (const Rule& rule : object.rules) {
+    schema["x-kubernetes-validations"].push_back(
+        {{"rule", std::string(rule.expression)}, {"message", std::string(rule.text)}});
+  }
   return schema;
 }
 

@@ -66,7 +66,12 @@ constexpr Field kHealthFields[] = {
     object("httpHealthCheck", kHttpCheck, "Settings of HTTP checks."),
     object("grpcHealthCheck", kGrpcCheck, "Settings of gRPC checks."),
 };
-constexpr Object kHealth{kHealthFields};
+constexpr Rule kHealthRules[] = {
+    {"!has(self.httpPath) || !has(self.httpHealthCheck) || !has(self.httpHealthCheck.path) || self.httpPath == "
+     "self.httpHealthCheck.path",
+     "httpPath and httpHealthCheck.path are two forms of one setting, and say different things"},
+};
+constexpr Object kHealth{.fields = kHealthFields, .rules = kHealthRules};
 
 constexpr Field kPassiveFields[] = {
     boolean("enabled", "Whether traffic decides on an endpoint's health.").defaults_to("true"),
@@ -94,7 +99,12 @@ constexpr Field kBreakerFields[] = {
     integer("maxConnections", "Most connections.").within(0, kManyConnections),
     integer("maxPendingRequests", "Most requests that wait for one.").within(0, kManyConnections),
 };
-constexpr Object kBreaker{kBreakerFields};
+constexpr Rule kBreakerRules[] = {
+    {"!has(self.consecutiveErrors) || !has(self.consecutiveFailures) || self.consecutiveErrors == "
+     "self.consecutiveFailures",
+     "consecutiveErrors and consecutiveFailures are two forms of one setting, and say different things"},
+};
+constexpr Object kBreaker{.fields = kBreakerFields, .rules = kBreakerRules};
 
 constexpr Field kLimitFields[] = {
     integer("maxConnections", "Most connections.").within(1, kManyConnections).defaults_to("1000"),
@@ -181,7 +191,20 @@ constexpr Field kSpecFields[] = {
     object("tls", kTls, "TLS with the endpoints; without it plain text."),
     object("proxyProtocol", kProxyProtocol, "Tells the endpoints the client's address by the PROXY protocol."),
 };
-constexpr Object kSpec{kSpecFields};
+constexpr Rule kSpecRules[] = {
+    {"!has(self.connectTimeout) || !has(self.timeout) || !has(self.timeout.connect) || "
+     "duration(self.connectTimeout) == duration(self.timeout.connect)",
+     "connectTimeout and timeout.connect are two forms of one setting, and say different things"},
+    {"!has(self.timeout) || !has(self.timeout.idle) || !has(self.connectionPool) || "
+     "!has(self.connectionPool.idleConnTimeout) || duration(self.timeout.idle) == "
+     "duration(self.connectionPool.idleConnTimeout)",
+     "timeout.idle and connectionPool.idleConnTimeout are two forms of one setting, and say different things"},
+    {"!has(self.protocol) || self.protocol != 'H2' || has(self.tls)",
+     "tls is required with protocol H2; without TLS it is H2C"},
+    {"!has(self.protocol) || self.protocol != 'H2C' || !has(self.tls)",
+     "tls and protocol H2C exclude each other; over TLS it is H2"},
+};
+constexpr Object kSpec{.fields = kSpecFields, .rules = kSpecRules};
 
 constexpr Field kFields[] = {
     object("spec", kSpec, "Desired state.").needed(),

@@ -30,7 +30,17 @@ constexpr Field kTlsFields[] = {
     string("mode", "Where TLS ends; Terminate without it with protocol HTTPS, Passthrough with TLS.").one_of(kTlsModes),
     string("minVersion", "Lowest TLS version.").one_of(kTlsVersions).defaults_to("TLS1.2"),
 };
-constexpr Object kTls{kTlsFields};
+// `namespace` is a word of CEL, hence its spelling.
+constexpr Rule kTlsRules[] = {
+    {"!has(self.secretRef) || !has(self.certificateRefs) || (size(self.certificateRefs) == 1 && "
+     "self.certificateRefs.all(c, c.name == self.secretRef.name))",
+     "secretRef and certificateRefs are two forms of one setting, and say different things"},
+    {"!has(self.secretRef) || !has(self.certificateRefs) || self.certificateRefs.all(c, "
+     "has(c.__namespace__) == has(self.secretRef.__namespace__) && "
+     "(!has(c.__namespace__) || c.__namespace__ == self.secretRef.__namespace__))",
+     "secretRef and certificateRefs are two forms of one setting, and say different namespaces"},
+};
+constexpr Object kTls{.fields = kTlsFields, .rules = kTlsRules};
 
 constexpr Field kRedirectFields[] = {
     boolean("enabled", "Whether plain requests are redirected.").defaults_to("false"),
@@ -57,7 +67,14 @@ constexpr Field kListenerFields[] = {
     object("redirectScheme", kRedirectScheme, "Redirection of plain requests of this listener.")
         .or_as("spec.redirectScheme"),
 };
-constexpr Object kListener{kListenerFields};
+constexpr Rule kListenerRules[] = {
+    {"!has(self.tls) || self.protocol in ['HTTPS', 'TLS']", "a listener of protocol HTTP or TCP has no TLS settings"},
+    {"self.protocol != 'TCP' || !has(self.hostnames) || size(self.hostnames) == 0",
+     "connections of protocol TCP name no host"},
+    {"self.protocol != 'HTTPS' || !has(self.tls) || !has(self.tls.mode) || self.tls.mode != 'Passthrough'",
+     "what passes through is not read as HTTP"},
+};
+constexpr Object kListener{.fields = kListenerFields, .rules = kListenerRules};
 
 constexpr Field kCompressionFields[] = {
     boolean("enabled", "Whether responses are compressed.").defaults_to("false"),
@@ -108,7 +125,13 @@ constexpr Field kSpecFields[] = {
         .as(Format::kCidr)
         .at_most(4096),
 };
-constexpr Object kSpec{kSpecFields};
+constexpr Rule kSpecRules[] = {
+    {"!has(self.redirectScheme) || self.listeners.all(l, !has(l.redirectScheme) || (l.redirectScheme.enabled == "
+     "self.redirectScheme.enabled && l.redirectScheme.scheme == self.redirectScheme.scheme && l.redirectScheme.port == "
+     "self.redirectScheme.port && l.redirectScheme.statusCode == self.redirectScheme.statusCode))",
+     "redirectScheme is written in a listener or in spec: the two say different things"},
+};
+constexpr Object kSpec{.fields = kSpecFields, .rules = kSpecRules};
 
 constexpr Field kFields[] = {
     object("spec", kSpec, "Desired state.").needed(),

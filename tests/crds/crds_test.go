@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
@@ -25,6 +26,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 )
 
@@ -33,6 +35,7 @@ type kind struct {
 	columns    []apiextensionsv1.CustomResourceColumnDefinition
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
+	rules      *cel.Validator
 }
 
 func manifests(t *testing.T) map[string]*kind {
@@ -74,7 +77,8 @@ func manifests(t *testing.T) map[string]*kind {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		kinds[outer.Spec.Names.Kind] = &kind{outer.Spec.Versions[0].AdditionalPrinterColumns, structural, validator}
+		rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
+		kinds[outer.Spec.Names.Kind] = &kind{outer.Spec.Versions[0].AdditionalPrinterColumns, structural, validator, rules}
 	}
 	return kinds
 }
@@ -89,6 +93,11 @@ func (k *kind) faultsOf(resource map[string]interface{}) []string {
 	defaulting.Default(resource, k.structural)
 	all := validation.ValidateCustomResource(nil, resource, k.validator)
 	all = append(all, listtype.ValidateListSetsAndMaps(field.NewPath(""), k.structural, resource)...)
+	// As the server does: rules are asked of what its schema takes.
+	if len(all) == 0 && k.rules != nil {
+		between, _ := k.rules.Validate(context.Background(), nil, k.structural, resource, nil, celconfig.RuntimeCELCostBudget)
+		all = append(all, between...)
+	}
 	for _, fault := range all {
 		faults = append(faults, fault.Error())
 	}
@@ -173,6 +182,61 @@ func TestServerAndDecoderAgree(t *testing.T) {
 		}
 	}
 	t.Logf("%d right and %d wrong resources", valid, invalid)
+}
+
+// The rules between fields that the tables of schemas/ have in CEL: of each a resource that keeps it and one that does
+// not. That the decoder says the same hold the golden cases `forms/...` and `fields/fields-that-exclude-each-other`.
+func TestRulesBetweenFields(t *testing.T) {
+	kinds := manifests(t)
+	const listener = "listeners: [{name: a, port: 80, protocol: %}]"
+	const service = "serviceRef: {name: a, port: 80}, "
+	cases := []struct{ kind, form, spec, want string }{
+		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: c}]}", ""},
+		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: d}]}", "two forms"},
+		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: c}, {name: d}]}", "two forms"},
+		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c, namespace: other}, certificateRefs: [{name: c}]}", "different namespaces"},
+		{"ProxyGateway", listener, "HTTP, tls: {mode: Terminate}", "has no TLS settings"},
+		{"ProxyGateway", listener, "TLS, tls: {mode: Passthrough}", ""},
+		{"ProxyGateway", listener, "HTTPS, tls: {mode: Passthrough}", "not read as HTTP"},
+		{"ProxyGateway", listener, "TCP, hostnames: [a.example]", "name no host"},
+		{"ProxyGateway", listener, "TLS, hostnames: [a.example]", ""},
+		{"ProxyGateway", "%, listeners: [{name: a, port: 80, protocol: HTTP, redirectScheme: {enabled: true}}]",
+			"redirectScheme: {enabled: true, port: 443}", ""},
+		{"ProxyGateway", "%, listeners: [{name: a, port: 80, protocol: HTTP, redirectScheme: {enabled: true}}]",
+			"redirectScheme: {enabled: true, port: 8443}", "say different things"},
+		{"ProxyBackend", service + "%", "connectTimeout: 5s, timeout: {connect: 5000ms}", ""},
+		{"ProxyBackend", service + "%", "connectTimeout: 5s, timeout: {connect: 6s}", "two forms"},
+		{"ProxyBackend", service + "%", "timeout: {idle: 60s}, connectionPool: {idleConnTimeout: 1m}", ""},
+		{"ProxyBackend", service + "%", "timeout: {idle: 60s}, connectionPool: {idleConnTimeout: 2m}", "two forms"},
+		{"ProxyBackend", service + "%", "healthCheck: {httpPath: /a, httpHealthCheck: {path: /a}}", ""},
+		{"ProxyBackend", service + "%", "healthCheck: {httpPath: /a, httpHealthCheck: {path: /b}}", "two forms"},
+		{"ProxyBackend", service + "%", "circuitBreaker: {consecutiveErrors: 3, consecutiveFailures: 3}", ""},
+		{"ProxyBackend", service + "%", "circuitBreaker: {consecutiveErrors: 3, consecutiveFailures: 4}", "two forms"},
+		{"ProxyBackend", service + "%", "protocol: H2, tls: {hostname: a.example}", ""},
+		{"ProxyBackend", service + "%", "protocol: H2", "tls is required"},
+		{"ProxyBackend", service + "%", "protocol: H2C, tls: {hostname: a.example}", "exclude each other"},
+	}
+	for _, one := range cases {
+		text := "apiVersion: edgeproxy.io/v1alpha1\nkind: " + one.kind + "\nmetadata: {name: a}\nspec: {" +
+			strings.Replace(one.form, "%", one.spec, 1) + "}\n"
+		asJSON, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var resource map[string]interface{}
+		decoder := json.NewDecoder(bytes.NewReader(asJSON))
+		decoder.UseNumber()
+		if err := decoder.Decode(&resource); err != nil {
+			t.Fatal(err)
+		}
+		faults := strings.Join(kinds[one.kind].faultsOf(numbers(resource).(map[string]interface{})), "; ")
+		if one.want == "" && faults != "" {
+			t.Errorf("%s: %s", one.spec, faults)
+		}
+		if one.want != "" && !strings.Contains(faults, one.want) {
+			t.Errorf("%s: the server says `%s`, not `%s`", one.spec, faults, one.want)
+		}
+	}
 }
 
 // What a server fills in must be taken by the decoder as if it were not there: this prints the resources with it, for
