@@ -13,8 +13,9 @@ namespace {
 
 /// Requests that wait for one check.
 constexpr std::size_t kMostJoined = 1024;
-/// nice(1): served when nobody else wants the core. On Linux it is a thread's own.
-constexpr int kLowestPriority = 19;
+/// nice(1): beside a worker that never rests, a tenth of the core. On Linux it is a thread's own. Lower still, nobody
+/// could log in on a machine that is busy.
+constexpr int kPriority = 10;
 
 }  // namespace
 
@@ -97,7 +98,7 @@ std::shared_ptr<PasswordPool::Job> PasswordPool::find_or_queue(Question& questio
 }
 
 void PasswordPool::work() {
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kLowestPriority);
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kPriority);
   std::unique_lock lock(mutex_);
   while (true) {
     wanted_.wait(lock, [&] { return stopping_ || !queue_.empty(); });

@@ -1,4 +1,4 @@
-// Where passwords are checked: on threads of their own, which give way to every other, from a queue that is bounded. A
+// Where passwords are checked: on threads of their own, which give way to the workers, from a queue that is bounded. A
 // check may take a good part of a second, and no loop has that.
 #pragma once
 
