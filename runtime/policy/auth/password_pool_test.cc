@@ -16,6 +16,9 @@ using Answer = PasswordPool::Answer;
 /// alice:secret; a check takes some milliseconds, so that what is asked at once waits.
 constexpr const char* kFile = "alice:$2y$08$tEfybTIjGUzjHdm1ViNAceCpy6qj3kR8OLOirzs.jshJn9FtPv2l2\n";
 
+/// However busy the machine is.
+constexpr net::Duration kPatient = std::chrono::minutes(5);
+
 Digest digest_of(int number) {
   Digest digest{};
   digest[0] = static_cast<std::uint8_t>(number);
@@ -56,7 +59,7 @@ class PasswordPoolTest : public testing::Test {
 };
 
 TEST_F(PasswordPoolTest, EqualQuestionsAreOneCheck) {
-  PasswordPool pool({.threads = 1});
+  PasswordPool pool({.threads = 1, .patience = kPatient});
   ask_all(pool, std::vector(100, question(1)));
   EXPECT_EQ(count(Answer::kWrong), 100u);
   EXPECT_EQ(pool.checks(), 1u);
@@ -64,7 +67,7 @@ TEST_F(PasswordPoolTest, EqualQuestionsAreOneCheck) {
 }
 
 TEST_F(PasswordPoolTest, WhatFindsNoRoomIsRefusedAtOnce) {
-  PasswordPool pool({.threads = 1, .max_waiting = 4, .max_of_source = 4});
+  PasswordPool pool({.threads = 1, .max_waiting = 4, .max_of_source = 4, .patience = kPatient});
   std::vector<PasswordPool::Question> flood;
   for (int i = 0; i < 100; ++i) flood.push_back(question(i));
   ask_all(pool, flood);
@@ -76,7 +79,7 @@ TEST_F(PasswordPoolTest, WhatFindsNoRoomIsRefusedAtOnce) {
 }
 
 TEST_F(PasswordPoolTest, WhoFloodsLeavesRoomForOthers) {
-  PasswordPool pool({.threads = 1, .max_waiting = 64, .max_of_source = 4});
+  PasswordPool pool({.threads = 1, .max_waiting = 64, .max_of_source = 4, .patience = kPatient});
   std::vector<PasswordPool::Question> questions;
   for (int i = 0; i < 100; ++i) questions.push_back(question(i, 1));
   questions.push_back(question(1000, 2));
@@ -88,7 +91,7 @@ TEST_F(PasswordPoolTest, WhoFloodsLeavesRoomForOthers) {
 }
 
 TEST_F(PasswordPoolTest, AUserThatIsNotThereIsCheckedToo) {
-  PasswordPool pool({.threads = 1});
+  PasswordPool pool({.threads = 1, .patience = kPatient});
   PasswordPool::Question unknown = question(1);
   unknown.hash = nullptr;
   unknown.password = "secret";
