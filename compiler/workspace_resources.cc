@@ -259,9 +259,7 @@ std::vector<std::string> WorkspaceResources::texts(const std::string& route) con
   return texts;
 }
 
-bool WorkspaceResources::has_unclear_policy() {
-  return std::ranges::any_of(others().policies, is_unclear);
-}
+bool WorkspaceResources::has_unclear_policy() { return std::ranges::any_of(others().policies, is_unclear); }
 
 WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) const {
   Names found;

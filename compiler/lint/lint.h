@@ -19,8 +19,8 @@ void lint(const model::ProxyPolicy& policy, Diagnostics& diagnostics);
 /// Linear in the size of the set, save for sorting.
 void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
-/// All of the above. `resources` with what translating made of Gateway API and Ingress, which is told where the fields are
-/// those of the kind that was written.
+/// All of the above. `resources` with what translating made of Gateway API and Ingress, which is told where the fields
+/// are those of the kind that was written.
 void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::lint
