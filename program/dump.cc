@@ -64,7 +64,8 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
   if (traffic.max_buffer != 0) out.line(depth, "buffer limit " + std::to_string(traffic.max_buffer));
   if (traffic.max_retries != 0xffff) {
     out.line(depth, "retry " + std::to_string(traffic.max_retries) +
-                        (traffic.retry_on == 0 ? "" : " on " + joined(retry_names(traffic.retry_on))));
+                        (traffic.retry_on == 0 ? "" : " on " + joined(retry_names(traffic.retry_on))) +
+                        (traffic.try_timeout_ns == 0 ? "" : ", a try " + nanoseconds_text(traffic.try_timeout_ns)));
   }
   if ((traffic.flags & kDenied) != 0) out.line(depth, "denied: policy unavailable");
 }

@@ -44,6 +44,7 @@ struct TrafficRecord {
   ArrayRef<std::uint64_t> policies;
   ArrayRef<MirrorRecord> mirrors;
   std::uint64_t request_timeout_ns;  ///< 0: none
+  std::uint64_t try_timeout_ns;      ///< of one try of the route's own `retry`; 0: that of the request alone
   std::uint64_t idle_timeout_ns;     ///< 0: none
   std::uint64_t max_request_body;    ///< bytes; 0 unlimited; the listener's was merged in by the compiler
   std::uint64_t max_buffer;          ///< bytes, 0: no bound of its own
@@ -51,7 +52,7 @@ struct TrafficRecord {
   std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
   std::uint16_t retry_on;     ///< RetryOn bits
 };
-static_assert(sizeof(TrafficRecord) == 64);
+static_assert(sizeof(TrafficRecord) == 72);
 
 /// Several backends with their weights (rule D3); equal splits of one host are one record.
 struct SplitRecord {

@@ -300,6 +300,7 @@ class HostEmitter {
                    (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u);
     record.max_retries = rule.retry ? std::min<std::uint16_t>(rule.retry->max_retries, 0xfffe) : 0xffff;
     record.retry_on = rule.retry ? rule.retry->retry_on : 0;
+    record.try_timeout_ns = rule.retry ? static_cast<std::uint64_t>(rule.retry->try_timeout.count()) : 0;
     return traffics_.put(std::move(treatment));
   }
 

@@ -173,7 +173,8 @@ class Dumper {
       line(2, "mirror " + name + " " + std::to_string(mirror.percent) + "%");
     }
     if (rule.retry) {
-      line(2, "retry " + std::to_string(rule.retry->max_retries) + " on " + retry_on_text(rule.retry->retry_on));
+      line(2, "retry " + std::to_string(rule.retry->max_retries) + " on " + retry_on_text(rule.retry->retry_on) +
+                  (rule.retry->try_timeout.count() == 0 ? "" : " a try " + duration_text(rule.retry->try_timeout)));
     }
     if (rule.request_timeout.count() != 0) line(2, "request-timeout " + duration_text(rule.request_timeout));
     if (rule.idle_timeout.count() != 0) line(2, "idle-timeout " + duration_text(rule.idle_timeout));

@@ -297,7 +297,8 @@ class RouteLinker {
     if (const auto& retry = rule.retry) {
       linked.retry = RouteRetry{
           .max_retries = static_cast<std::uint16_t>(retry->max_retries ? retry->max_retries->value : kDefaults.retries),
-          .retry_on = retry_on_bits(retry->retry_on)};
+          .retry_on = retry_on_bits(retry->retry_on),
+          .try_timeout = retry->try_timeout ? retry->try_timeout->value : std::chrono::nanoseconds(0)};
     }
     if (const auto& buffering = rule.buffering) {
       linked.buffer_request = buffering->request && buffering->request->value;

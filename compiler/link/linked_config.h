@@ -75,6 +75,7 @@ struct Mirror {
 struct RouteRetry {
   std::uint16_t max_retries = 0;
   std::uint16_t retry_on = 0;  ///< program::RetryOn bits
+  std::chrono::nanoseconds try_timeout{0};
 };
 
 struct LinkedRule {

@@ -86,6 +86,8 @@ struct BackendRef {
 struct Retry {
   Maybe<std::int64_t> max_retries{};
   std::vector<Located<std::string>> retry_on{};
+  /// Of the Gateway API alone.
+  Maybe<std::chrono::nanoseconds> try_timeout{};
 };
 
 struct Buffering {

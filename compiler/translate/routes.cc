@@ -202,13 +202,9 @@ class RouteTranslator {
       const bool shorter = !made.request_timeout || made.request_timeout->value == nanoseconds(0) ||
                            from.backend_timeout->value < made.request_timeout->value;
       if (!from.retry && shorter) made.request_timeout = from.backend_timeout;
-      if (from.retry) {
-        unsupported(from.backend_timeout->span, rule_field(rule, "timeouts.backendRequest"),
-                    "tries are not bounded one by one");
-      }
     }
     if (!from.retry) return;
-    model::Retry retry{.max_retries = from.retry->attempts};
+    model::Retry retry{.max_retries = from.retry->attempts, .try_timeout = from.backend_timeout};
     const auto on = [&](std::string_view cause, Span span) {
       for (const Located<std::string>& present : retry.retry_on) {
         if (present.value == cause) return;

@@ -23,7 +23,7 @@ RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::B
   if (traffic.max_retries != kBackendDecides) {
     policy.on = traffic.retry_on;
     policy.most = traffic.max_retries;
-    policy.try_time = {};
+    policy.try_time = net::Duration(traffic.try_timeout_ns);
   }
   return policy;
 }

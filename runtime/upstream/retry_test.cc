@@ -53,6 +53,8 @@ TEST(Retry, TheRouteReplacesTheBackendWhole) {
   EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetryReset);
   EXPECT_EQ(retry_policy(traffic, backend).most, 2u);
   EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(0));
+  traffic.try_timeout_ns = 5;
+  EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(5));
   traffic.max_retries = 0;
   EXPECT_FALSE(retry_policy(traffic, backend)) << "none";
 }
