@@ -220,7 +220,7 @@ void Relay::pump_response() {
     if (waits_for_client()) return;
     if (way_ == Way::kHeld && response_ == Response::kBody && exchange_.shaping.held->body->await_room(news_)) return;
     if (response_ == Response::kDone) return;
-    const std::size_t wanted = client_lost() ? kSpoolPiece : client_.channel.appetite();
+    const std::size_t wanted = read_along() ? kSpoolPiece : client_.channel.appetite();
     if (wanted == 0) {
       client_interest_ |= net::kWrite;
       return;

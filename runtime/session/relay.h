@@ -175,6 +175,7 @@ class Relay {
   void take_piece(const Piece& piece, BodyWriter::Turn& turn);
   void end_shaped(BodyWriter::Turn& turn);
   void written(BodyWriter::Result result);
+  bool read_along() const;
   bool waits_for_client() const;
   void lose_client(FailureKind kind);
   void flush_writer();

@@ -161,10 +161,11 @@ void Relay::flush_writer() {
 }
 
 // Others who read along are not held up by this client; what it does not take yet is kept for it.
-bool Relay::waits_for_client() const {
-  if (client_lost() || !client_.outlet.blocked()) return false;
-  return !watched_ || !exchange_.shaping.tee->shared(client_.outlet.pending().size());
+bool Relay::read_along() const {
+  return client_lost() || (watched_ && exchange_.shaping.tee->shared(client_.outlet.pending().size()));
 }
+
+bool Relay::waits_for_client() const { return client_.outlet.blocked() && !read_along(); }
 
 void Relay::lose_client(FailureKind kind) {
   if (client_lost()) return;
