@@ -1,4 +1,7 @@
 // What a client is shown while secrets change: the certificate, and the OCSP response that goes with it.
+#include <sstream>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/certificates.h"
@@ -17,6 +20,14 @@ struct Shown {
   std::string certificate;
   std::string staple;
 };
+
+/// A value of a Secret, as a block of YAML.
+std::string value(const std::string& key, const std::string& text) {
+  std::string out = "  " + key + ": |\n";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += "    " + line + "\n";
+  return out;
+}
 
 class TlsServing : public ::testing::Test {
  protected:
@@ -45,22 +56,22 @@ class TlsServing : public ::testing::Test {
     server_->set_secrets(set);
   }
 
-  Shown connect() {
+  Shown connect(const std::string& name = "example.com") {
     const Result<int> fd = Connection::dial(server_->addresses()[0].port);
     EXPECT_TRUE(fd.ok());
-    const auto side = TlsSide::client(authority_.pem(), "example.com");
+    const auto side = TlsSide::client(authority_.pem(), name);
     std::unique_ptr<TlsEnd> end = side->over(*fd);
     const TlsEnd& tls = *end;
     Shown shown{std::make_unique<Connection>(*fd, stage_.deadline()), {}, {}};
     EXPECT_TRUE(shown.connection->encrypt(std::move(end)).ok());
     // 404 or 503, whatever: it is served.
-    EXPECT_TRUE(serves(*shown.connection));
+    EXPECT_TRUE(serves(*shown.connection, name));
     shown.certificate = tls.peer_certificate();
     shown.staple = tls.staple();
     return shown;
   }
-  static bool serves(Connection& connection) {
-    if (!connection.send("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n")) return false;
+  static bool serves(Connection& connection, const std::string& host = "example.com") {
+    if (!connection.send("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n")) return false;
     const Result<Message> head = connection.receive_head();
     return head.ok() && connection.receive_body(*head).ok();
   }
@@ -95,6 +106,45 @@ TEST_F(TlsServing, SecretsAloneTakeEffect) {
   EXPECT_NE(before.certificate, after.certificate);
   EXPECT_TRUE(serves(*before.connection)) << "who had the old one goes on";
   EXPECT_TRUE(serves(*after.connection));
+}
+
+// Gateways that share a port, each with a listener and certificates of its own: whoever asks for a name is shown the
+// one that is for it.
+TEST_F(TlsServing, ManyNamesShareAPort) {
+  constexpr int kGateways = 4;
+  constexpr int kNames = 40;
+  const auto name_of = [](int gateway, int name) {
+    return "n" + std::to_string(name) + ".g" + std::to_string(gateway) + ".example.com";
+  };
+  std::string config;
+  std::vector<IssuedCertificate> issued;
+  for (int gateway = 0; gateway < kGateways; ++gateway) {
+    const std::string own = std::to_string(gateway);
+    std::string references;
+    for (int name = 0; name < kNames; ++name) {
+      const std::string secret = "c" + own + "-" + std::to_string(name);
+      references += (references.empty() ? "{name: " : ", {name: ") + secret + "}";
+      issued.push_back(authority_.issue(name_of(gateway, name)));
+      config += "---\napiVersion: v1\nkind: Secret\nmetadata: {name: " + secret +
+                ", namespace: default}\ntype: kubernetes.io/tls\nstringData:\n" +
+                value("tls.crt", issued.back().chain) + value("tls.key", issued.back().key);
+    }
+    config += "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: g" + own +
+              ", namespace: default}\nspec:\n  listeners:\n    - {name: https, port: 8080, protocol: HTTPS, "
+              "hostnames: [\"*.g" +
+              own + ".example.com\"], tls: {certificateRefs: [" + references + "]}}\n";
+  }
+  const Result<Compiled> compiled = compile_text("many", config);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().text;
+  server_->set_secrets(compiled->secrets);
+  ASSERT_TRUE(server_->install(compiled->program));
+  for (int gateway = 0; gateway < kGateways; ++gateway) {
+    for (int name = 0; name < kNames; ++name) {
+      const Shown shown = connect(name_of(gateway, name));
+      const IssuedCertificate& own = issued[static_cast<std::size_t>(gateway * kNames + name)];
+      ASSERT_TRUE(own.chain.starts_with(shown.certificate)) << name_of(gateway, name);
+    }
+  }
 }
 
 }  // namespace
