@@ -133,6 +133,10 @@ class Decoder {
     if (!report.ok()) {
       if (kind.body == &schemas::kProxyPolicy) {
         if (auto policy = salvage_policy(fields, metadata)) resources_.policies.push_back(*std::move(policy));
+      } else if (kind.body == &schemas::kBackendTlsPolicy) {
+        if (auto policy = salvage_backend_tls_policy(fields, metadata)) {
+          resources_.backend_tls_policies.push_back(*std::move(policy));
+        }
       }
       resources_.refused.push_back(std::move(metadata));
       return;

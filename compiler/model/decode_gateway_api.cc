@@ -3,6 +3,7 @@
 
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/decode_rule.h"
+#include "compiler/model/validate.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::model {
@@ -287,6 +288,30 @@ BackendTlsPolicy decode_backend_tls_policy(const Fields& root, Metadata metadata
     out.alternative_names.push_back({.uri = uri, .name = name ? *name : Located<std::string>{{}, entry.span()}});
   });
   return out;
+}
+
+std::optional<BackendTlsPolicy> salvage_backend_tls_policy(const Fields& root, Metadata metadata) {
+  const yaml::Node spec = root.node("spec");
+  const yaml::Node targets = spec ? given(spec, "targetRefs") : yaml::Node();
+  if (!targets || !targets.is_list()) return std::nullopt;
+  BackendTlsPolicy policy{.metadata = std::move(metadata), .hostname = {}};
+  const auto text = [](yaml::Node map, std::string_view key) {
+    const yaml::Node value = given(map, key);
+    return value && value.is_scalar() ? Located<std::string>{std::string(value.text()), value.span()}
+                                      : Located<std::string>{};
+  };
+  for (const yaml::Node entry : targets) {
+    if (!entry.is_map()) continue;
+    BackendTlsTarget target;
+    target.ref.kind = "Service";
+    target.ref.span = target.ref.kind_span = entry.span();
+    target.ref.to.name = text(entry, "name");
+    // A port that cannot be told is every port.
+    if (auto port = text(entry, "sectionName"); !port.value.empty()) target.section_name = std::move(port);
+    if (!target.ref.to.name.value.empty()) policy.targets.push_back(std::move(target));
+  }
+  if (policy.targets.empty()) return std::nullopt;
+  return policy;
 }
 
 Namespace decode_namespace(const Fields& root, Metadata metadata) {

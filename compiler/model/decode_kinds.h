@@ -36,5 +36,8 @@ ConfigMap decode_config_map(const Fields& root, Metadata metadata);
 
 /// What a policy at fault protects, where that can be told.
 std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata);
+/// Which Services one at fault is for, where that can be told. It names no authority, so that nobody is believed:
+/// requests to them are answered 500 rather than sent in plain text.
+std::optional<BackendTlsPolicy> salvage_backend_tls_policy(const Fields& root, Metadata metadata);
 
 }  // namespace edge::compiler::model
