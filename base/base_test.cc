@@ -432,7 +432,8 @@ TEST(Base64Url, RoundsAndIsStrict) {
   EXPECT_EQ(from_base64url("-_8"), "\xfb\xff");
   EXPECT_EQ(from_base64url(""), "");
   // Padding, the other alphabet, blanks, line ends, one digit alone, bits that the last digit has over.
-  for (const char* text : {"-_8=", "+/8", "QQ==", " QQ", "QQ\n", "QUJD\r\n", "Q", "QUJDR", "QR", "QUF", "Q\x80", "QUJ?"}) {
+  for (const char* text :
+       {"-_8=", "+/8", "QQ==", " QQ", "QQ\n", "QUJD\r\n", "Q", "QUJDR", "QR", "QUF", "Q\x80", "QUJ?"}) {
     EXPECT_EQ(from_base64url(text), std::nullopt) << text;
   }
 }
