@@ -64,7 +64,8 @@ std::string TlsEnd::peer_certificate() const {
 
 std::string TlsEnd::staple() const {
   const unsigned char* bytes = nullptr;
-  const long size = SSL_get_tlsext_status_ocsp_resp(ssl_, &bytes);
+  // The library's macro takes the address of the pointer as a void*.
+  const long size = SSL_get_tlsext_status_ocsp_resp(ssl_, static_cast<void*>(&bytes));
   return size <= 0 ? std::string() : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 
