@@ -39,6 +39,46 @@ TEST(Jwk, EveryAlgorithmVerifiesWhatItSignedAndNothingElse) {
   }
 }
 
+TEST(Jwk, TablesChangeNoResult) {
+  for (int round = 0; round < 8; ++round) {
+    const SigningKey signer("ES256");
+    const Key plain = key_of(signer.jwk());
+    Key prepared = plain;
+    ASSERT_TRUE(prepared.prepare());
+    for (int message = 0; message < 8; ++message) {
+      const std::string text = "text " + std::to_string(message);
+      std::string signature = signer.sign(text);
+      EXPECT_TRUE(prepared.verify(Algorithm::kEs256, text, signature));
+      for (const std::size_t place : {0U, 31U, 32U, 63U}) {
+        signature[place] = static_cast<char>(signature[place] ^ 1);
+        EXPECT_FALSE(prepared.verify(Algorithm::kEs256, text, signature)) << place;
+        EXPECT_FALSE(plain.verify(Algorithm::kEs256, text, signature)) << place;
+        signature[place] = static_cast<char>(signature[place] ^ 1);
+      }
+    }
+  }
+  EXPECT_FALSE(key_of(SigningKey("ES384").jwk()).prepare());
+  EXPECT_FALSE(key_of(SigningKey("RS256").jwk()).prepare());
+}
+
+// n is the order of P-256's group: r and s lie between it and 0 (FIPS 186-5 §6.4.2).
+TEST(Jwk, NumbersOutsideTheOrderAreNoSignature) {
+  const std::string order = "\xff\xff\xff\xff" + std::string(4, '\0') + std::string(8, '\xff') +
+                            "\xbc\xe6\xfa\xad\xa7\x17\x9e\x84" + "\xf3\xb9\xca\xc2\xfc\x63\x25\x51";
+  ASSERT_EQ(order.size(), 32U);
+  const SigningKey signer("ES256");
+  Key key = key_of(signer.jwk());
+  const std::string sound = signer.sign("text");
+  for (const bool prepared : {false, true}) {
+    if (prepared) ASSERT_TRUE(key.prepare());
+    for (const std::string& number : {std::string(32, '\0'), order, std::string(32, '\xff')}) {
+      EXPECT_FALSE(key.verify(Algorithm::kEs256, "text", number + sound.substr(32)));
+      EXPECT_FALSE(key.verify(Algorithm::kEs256, "text", sound.substr(0, 32) + number));
+      EXPECT_FALSE(key.verify(Algorithm::kEs256, "text", number + number));
+    }
+  }
+}
+
 TEST(Jwk, AlgorithmsAreSpelledExactly) {
   for (const char* name : {"none", "None", "NONE", "nOnE", "", "rs256", "RS256 ", "ES256K", "HS1", "RSA-OAEP"}) {
     EXPECT_EQ(algorithm_named(name), std::nullopt) << name;

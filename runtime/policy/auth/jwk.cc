@@ -207,6 +207,12 @@ class KeyReader {
 
 Result<Key> Key::read(const Json& jwk, KeyOrigin origin) { return KeyReader(jwk, origin).read(); }
 
+bool Key::prepare() {
+  if (type_ != Type::kP256) return false;
+  if (tables_ == nullptr) tables_ = P256Tables::make(handle_.get());
+  return tables_ != nullptr;
+}
+
 bool Key::fits(Algorithm algorithm) const {
   // A key's own `alg` names its scheme, and the shortest hash: a longer one under the same padding is no weaker, and
   // issuers do sign so (decision 50).
@@ -247,9 +253,11 @@ Result<KeySet> read_key_set(std::string_view text) {
   if (keys == nullptr || !keys->is_array()) return Error{ErrorCode::kInvalidArgument, "no list `keys`"};
   if (keys->items().size() > kMaxKeys) return Error{ErrorCode::kInvalidArgument, "more than 128 keys"};
   KeySet set;
+  std::size_t prepared = 0;
   for (const Json& jwk : keys->items()) {
     Result<Key> key = Key::read(jwk, KeyOrigin::kPublished);
     if (key) {
+      if (prepared < kMaxPrepared && key->prepare()) ++prepared;
       set.keys.push_back(*std::move(key));
     } else {
       ++set.unusable;

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "runtime/policy/auth/json.h"
+#include "runtime/policy/auth/p256.h"
 
 struct evp_pkey_st;
 
@@ -68,6 +69,9 @@ class Key {
   /// False, too, for an algorithm that the key does not fit. `signature` as JWS has it: ECDSA's two numbers side by
   /// side (RFC 7518 §3.4), not DER.
   bool verify(Algorithm algorithm, std::string_view signed_text, std::string_view signature) const;
+  /// Makes the tables of a key on P-256, which `verify` then takes half the time with: see P256Tables::make.
+  /// \returns whether it is one.
+  bool prepare();
 
  private:
   enum class Type : std::uint8_t { kRsa, kP256, kP384, kP521, kEd25519, kEd448, kOctets };
@@ -79,10 +83,13 @@ class Key {
   std::string id_;
   std::string octets_;
   std::shared_ptr<evp_pkey_st> handle_;
+  std::shared_ptr<const P256Tables> tables_;
 };
 
 inline constexpr std::size_t kMaxKeySetBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxKeys = 128;
+/// So many keys of a set, the first ones, get tables: issuers have one or two in use.
+inline constexpr std::size_t kMaxPrepared = 4;
 
 struct KeySet {
   std::vector<Key> keys;
@@ -90,7 +97,7 @@ struct KeySet {
   std::size_t unusable = 0;
 };
 
-/// `{"keys": [...]}` as issuers publish it.
+/// `{"keys": [...]}` as issuers publish it. Not on a loop's thread: keys on P-256 are prepared.
 Result<KeySet> read_key_set(std::string_view text);
 
 }  // namespace edge::runtime::auth

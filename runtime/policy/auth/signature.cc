@@ -92,7 +92,9 @@ bool Key::verify(Algorithm algorithm, std::string_view signed_text, std::string_
   if (!fits(algorithm)) return false;
   if (type_ == Type::kOctets) return verify_mac(octets_, algorithm, signed_text, signature);
   bool holds = false;
-  if (type_ == Type::kP256 || type_ == Type::kP384 || type_ == Type::kP521) {
+  if (tables_ != nullptr) {
+    holds = tables_->verify(signed_text, signature);
+  } else if (type_ == Type::kP256 || type_ == Type::kP384 || type_ == Type::kP521) {
     const std::string der = der_of(signature, number_size(algorithm));
     holds = !der.empty() && verify_public(handle_.get(), algorithm, signed_text, der);
   } else {
