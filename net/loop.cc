@@ -68,16 +68,22 @@ void Channel::put(std::unique_ptr<Layer> layer) {
 void Channel::close() {
   if (put_off_) std::erase(loop_->put_off_, this);
   layer_.reset();
-  // Closing takes it out of the set: no duplicate of the descriptor exists.
+  leave_set(fd_);
   fd_.reset();
   waiter_ = nullptr;
   put_off_ = false;
   wanted_ = armed_ = ready_ = 0;
 }
 
+// Closing alone is not enough: a process that is being started shares every open socket until it runs its own program,
+// and for so long the set goes on reporting them to a channel that is gone.
+void Channel::leave_set(const Fd& fd) const {
+  if (fd.valid()) ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
+}
+
 Transport Channel::release() {
   Transport transport{std::move(fd_), std::move(layer_)};
-  if (transport.fd.valid()) ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, transport.fd.get(), nullptr);
+  leave_set(transport.fd);
   close();
   return transport;
 }

@@ -119,6 +119,7 @@ class Channel : public Retirable {
   friend class Waiter;
   void arm(std::uint8_t interest);
   void control(int operation);
+  void leave_set(const Fd& fd) const;
   void handle(std::uint32_t epoll_events);
   void prefetch() const;
   void prefetch_waiter() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "net/task.h"
 
@@ -151,6 +152,23 @@ TEST_F(LoopTest, AnEndThatCameWithBytesIsSeenAfterThem) {
   ASSERT_EQ(wakes, std::vector{Wake::kReady});
   char buffer[8];
   EXPECT_EQ(channel.receive(buffer).kind, Transfer::Kind::kEnd);
+}
+
+// As a process has it that is being started, until it runs its own program.
+TEST_F(LoopTest, AClosedSocketThatAnotherProcessHoldsTellsNothing) {
+  Pair first;
+  Pair second;
+  Channel channel;
+  const Fd shared(::dup(first.near.get()));
+  channel.open(loop, std::move(first.near));
+  channel.close();
+  channel.open(loop, std::move(second.near));
+  first.say("for nobody");
+  settle();
+  EXPECT_FALSE(channel.readable());
+  second.say("for us");
+  settle();
+  EXPECT_TRUE(channel.readable());
 }
 
 TEST_F(LoopTest, WhatIsDeferredIsReportedAgain) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "net/http1/parse.h"
+#include "runtime/shape/cache/answer.h"
 #include "runtime/shape/cache/entry.h"
 
 namespace {
@@ -25,8 +26,9 @@ constexpr std::string_view kText = "0123456789";
 void check_answer(const Entry& entry, const http1::RequestHead& head, const Request& request, Seconds now) {
   static char buffer[1 << 20];
   http1::HeadWriter out(buffer, sizeof buffer);
-  const AnswerPart part = write_answer(entry, request, now, out);
-  require(!out.overflowed() && part.first + part.size <= entry.body->size());
+  const AnswerBody body = write_answer(entry, request, now, out);
+  require(!out.overflowed());
+  for (const AnswerBody::Part& part : body.parts()) require(part.first + part.size <= entry.body->size());
   static http1::ResponseHead parsed;
   http1::ParseHint hint;
   http1::HeadLimits limits;
@@ -35,7 +37,7 @@ void check_answer(const Entry& entry, const http1::RequestHead& head, const Requ
   const auto result = parse_response(out.text(), head.method, limits, hint, parsed);
   if (result.state != http1::ParseState::kComplete) return;
   require(result.consumed == out.size());
-  if (parsed.body.kind == http1::BodyKind::kLength) require(parsed.body.length == part.size);
+  if (parsed.body.kind == http1::BodyKind::kLength) require(parsed.body.length == body.size());
 }
 
 }  // namespace
