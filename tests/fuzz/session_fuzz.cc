@@ -29,7 +29,8 @@ void read_cookies(const SessionKeys& keys, const http1::HeadFields& fields) {
   const SessionCookiesSeen seen = session_cookies_seen(own);
   require(seen.count <= kMaxSessionCookies);
   if (const auto text = session_text(own)) {
-    require(!seen.doubled && text->size() <= kMaxSessionText);
+    // One that stands twice is not among those that it was put together from.
+    require(text->size() <= kMaxSessionText && (!seen.doubled || seen.count > 1));
     // Bytes that open by chance would be a fault of GCM.
     require(!open_identity(keys, "bound", *text) && !open_tokens(keys, "bound", *text));
   }
