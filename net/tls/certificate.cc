@@ -182,6 +182,8 @@ Status Authorities::add(std::string_view pem) {
   if (!certificates) return invalid("ca.crt: " + certificates.error().text);
   for (Handle<x509_st>& one : *certificates) {
     if (X509_STORE_add_cert(store_.get(), one.get()) != 1) return invalid("ca.crt: " + take_error());
+    // Reads its extensions now, by one thread: the first handshake would, and others wait for it meanwhile.
+    X509_check_purpose(one.get(), -1, 0);
     certificates_.push_back(std::move(one));
   }
   return {};
