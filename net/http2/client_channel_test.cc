@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 // The frames that every line of these tests is made of.
-using namespace testing;  // NOLINT(google-build-using-namespace)
+using namespace testing;
 
 class Life : public ::testing::Test, public ClientChannel::Owner {
  protected:

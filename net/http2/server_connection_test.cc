@@ -14,7 +14,7 @@ namespace edge::net::http2 {
 namespace {
 
 // The frames that every line of these tests is made of.
-using namespace testing;  // NOLINT(google-build-using-namespace)
+using namespace testing;
 
 constexpr std::uint32_t kEnhanceYourCalm = 0xb;
 constexpr std::uint32_t kProtocolError = 1;

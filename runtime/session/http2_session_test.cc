@@ -21,7 +21,7 @@ namespace edge::runtime {
 namespace {
 
 // The frames that every line of these tests is made of.
-using namespace net::http2::testing;  // NOLINT(google-build-using-namespace)
+using namespace net::http2::testing;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::backend_id;

@@ -22,7 +22,7 @@
 namespace edge::runtime::auth {
 namespace {
 
-using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
+using namespace std::chrono_literals;
 using test::KeyServer;
 using test::SigningKey;
 

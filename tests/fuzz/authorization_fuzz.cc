@@ -2,7 +2,6 @@
 // the same when it is written again.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,16 +9,9 @@
 #include "base/base64.h"
 #include "runtime/policy/auth/basic_credentials.h"
 #include "runtime/policy/auth/htpasswd.h"
-
-namespace {
+#include "tests/fuzz/require.h"
 
 using namespace edge::runtime::auth;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto exact = std::make_unique<char[]>(size);

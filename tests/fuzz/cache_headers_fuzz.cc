@@ -2,7 +2,6 @@
 // can be answered from, with a head that our own parser takes and a part that lies within the body; and what is stored
 // is allowed to be.
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,15 +9,12 @@
 #include "net/http1/parse.h"
 #include "runtime/shape/cache/answer.h"
 #include "runtime/shape/cache/entry.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
-using namespace edge::runtime::cache;  // NOLINT(google-build-using-namespace)
+using namespace edge::runtime::cache;
 namespace http1 = edge::net::http1;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 constexpr Seconds kNow = 784111777;
 constexpr std::string_view kText = "0123456789";

@@ -1,20 +1,16 @@
 // Any bytes as a chunked body: torn anywhere it decodes to the same, and the framing that is handed on decodes to the
 // same body again.
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "net/http1/chunked.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using edge::net::http1::ChunkedDecoder;
 using State = ChunkedDecoder::State;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 struct Decoded {
   State state = State::kMore;

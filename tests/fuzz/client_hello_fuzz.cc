@@ -1,21 +1,17 @@
 // Any bytes as the start of a TLS connection: read in bounds, and tearing changes nothing.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "base/hostname.h"
 #include "runtime/session/client_hello.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using edge::runtime::ClientHello;
 using edge::runtime::HelloState;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 /// A fault may be told early, and what is whole is so at one size alone.
 HelloState of_prefix(std::string_view bytes) {

@@ -2,13 +2,13 @@
 // is coded decodes to what went in, and a flush brings out all of it.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/shape/accept_encoding.h"
 #include "runtime/shape/compress.h"
+#include "tests/fuzz/require.h"
 #include "tests/support/coding.h"
 
 namespace {
@@ -17,10 +17,6 @@ using edge::program::ContentCoding;
 using edge::runtime::AcceptedCodings;
 using edge::runtime::Encoder;
 using edge::runtime::EncoderPool;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void encode(Encoder& encoder, std::string_view in, Encoder::Until until, std::vector<char>& room, std::string& out) {
   for (;;) {

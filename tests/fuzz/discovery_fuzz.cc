@@ -1,20 +1,16 @@
 // Any bytes as what a provider answers: its document, its tokens, what it says of a user.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "runtime/policy/auth/oidc_claims.h"
 #include "runtime/policy/auth/oidc_discovery.h"
 #include "runtime/policy/auth/oidc_tokens.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using namespace edge::runtime::auth;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check(const OidcProvider& provider) {
   require(provider.issuer == "https://id.example" && !provider.algorithms.empty());

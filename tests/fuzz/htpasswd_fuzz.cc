@@ -2,21 +2,13 @@
 // fault quotes what stands in the file.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "runtime/policy/auth/htpasswd.h"
-
-namespace {
+#include "tests/fuzz/require.h"
 
 using namespace edge::runtime::auth;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto exact = std::make_unique<char[]>(size);

@@ -1,20 +1,16 @@
 // Any bytes as a request head: all instruction sets agree, tearing changes nothing, and what is accepted means the same
 // when it is written again and parsed again.
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "net/http1/parsers.h"
 #include "net/http1/write.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using namespace edge::net::http1;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 bool same(const RequestHead& a, const RequestHead& b) {
   if (a.method_text != b.method_text || a.path != b.path || a.query != b.query || a.has_query != b.has_query ||

@@ -1,19 +1,11 @@
 // Any bytes as a response head to a GET and to a HEAD: the instruction sets agree, and the body ends in one way.
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 
 #include "net/http1/parsers.h"
-
-namespace {
+#include "tests/fuzz/require.h"
 
 using namespace edge::net::http1;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::make_unique<char[]>(size);

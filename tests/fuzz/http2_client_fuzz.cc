@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 #include "net/http1/parse.h"
 #include "net/http2/client_connection.h"
 #include "net/loop.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
@@ -43,10 +43,6 @@ class Stream final : public Channel {
   bool ended = false;
   bool may_switch = false;
 };
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void check(const Stream& stream, http1::Method method) {
   static http1::ResponseHead head;

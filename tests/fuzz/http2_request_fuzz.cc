@@ -1,21 +1,17 @@
 // Any fields as a request of HTTP/2: what becomes text is one head, of which no byte starts another, and it says of the
 // body what the stream says.
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "net/http1/parse.h"
 #include "net/http2/request_text.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using namespace edge::net;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 /// What stands up to the next byte 0xff.
 std::string_view next(std::string_view& rest) {

@@ -1,21 +1,13 @@
 // Any bytes as a key set: read in bounds, and no key in it takes a MAC or an empty signature.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "runtime/policy/auth/jwk.h"
-
-namespace {
+#include "tests/fuzz/require.h"
 
 using namespace edge::runtime::auth;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto exact = std::make_unique<char[]>(size);

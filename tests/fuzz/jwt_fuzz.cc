@@ -2,19 +2,15 @@
 // that a key vouches for.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "runtime/policy/auth/jwt.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using namespace edge::runtime::auth;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 /// One key of each kind, all of RFC 7515, RFC 7517 and RFC 8037.
 constexpr std::string_view kKeys = R"({"keys":[

@@ -2,22 +2,14 @@
 // written again and read again.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "net/proxy_protocol.h"
-
-namespace {
+#include "tests/fuzz/require.h"
 
 using namespace edge::net;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // Of the exact size, so that a read past its end is found.

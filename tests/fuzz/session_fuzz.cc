@@ -1,22 +1,18 @@
 // Any bytes as Cookie fields, as what is sealed in them, and as the query of a login's answer. Nothing opens that was
 // not sealed; what is read is what would have been written.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "net/http1/parse.h"
 #include "runtime/policy/auth/oidc_login.h"
 #include "runtime/policy/auth/oidc_session.h"
+#include "tests/fuzz/require.h"
 
 namespace {
 
 using namespace edge::runtime::auth;
 namespace http1 = edge::net::http1;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 constexpr std::int64_t kNow = 1'800'000'000;
 

@@ -1,21 +1,13 @@
 // What peers and secrets bring to TLS: any bytes as the body of a server_name extension, and as PEM and DER.
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "net/tls/certificate.h"
 #include "net/tls/server.h"
 #include "program/secrets.h"
-
-namespace {
+#include "tests/fuzz/require.h"
 
 using namespace edge;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

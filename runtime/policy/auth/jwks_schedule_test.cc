@@ -5,7 +5,7 @@
 namespace edge::runtime::auth {
 namespace {
 
-using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
+using namespace std::chrono_literals;
 
 constexpr net::Time kStart = net::Time(1h);
 
