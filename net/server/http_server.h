@@ -1,0 +1,108 @@
+// A small HTTP server for the cold paths: the resource API, metrics, the dashboard. HTTP/1.1 and HTTP/2, with and
+// without TLS, on one loop, over the codecs that the data plane has.
+//
+// It knows nothing of what it serves. What a client can take of it is bounded: connections, streams, sizes and times.
+// An idle stream costs a coroutine's frame, no thread and no buffer.
+//
+// Threads: everything belongs to the loop's thread, but what says otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "net/loop.h"
+#include "net/server/message.h"
+#include "net/task.h"
+#include "net/tls/server.h"
+
+namespace edge::net::server {
+
+struct ServerOptions {
+  /// No address: every address of the node. Port 0: the system chooses.
+  std::optional<IpAddress> address{};
+  std::uint16_t port = 0;
+  /// Null: clear text. A client certificate is asked for when the sites' context does.
+  std::shared_ptr<const tls::Sites> tls{};
+
+  std::size_t max_connections = 4096;
+  /// Of one HTTP/2 connection.
+  std::uint32_t max_streams = 1000;
+  std::size_t max_head = std::size_t{32} << 10;
+  /// A body over it is answered with 413.
+  std::size_t max_body = std::size_t{4} << 20;
+  /// Bodies of at least so much are compressed for who takes gzip; 0: none is. Streams never are.
+  std::size_t gzip_from = 0;
+
+  /// From the connection, or the first byte of a later request, to the end of its head.
+  Duration head_time = std::chrono::seconds(10);
+  /// Between two pieces of a body, of a request or of an answer.
+  Duration stall_time = std::chrono::seconds(30);
+  /// Between two requests.
+  Duration idle_time = std::chrono::seconds(75);
+};
+
+/// Answers a request. It may be a plain function that returns a finished Reply, or a coroutine that waits on the same
+/// loop; `request` lives until it has answered, even when the client has gone.
+using Handler = std::function<Task<Reply>(const Request& request)>;
+
+/// What a request was answered with, told once the answer's head is on its way.
+struct Served {
+  const Request& request;
+  int status;
+};
+using Observer = std::function<void(const Served&)>;
+
+class HttpServer {
+ public:
+  /// Listens, and serves while the loop runs. `loop` must outlive it. kUnavailable names the address that could not be
+  /// bound.
+  static Result<std::unique_ptr<HttpServer>> start(Loop& loop, ServerOptions options, Handler handler);
+  /// After `stop` has called back.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// What was bound. From any thread.
+  SocketAddress address() const;
+  /// For connections from now on.
+  void replace_tls(std::shared_ptr<const tls::Sites> tls);
+  /// Accepts no more, lets requests end, ends streams where they are, and after `patience` everything. `stopped` is
+  /// called when no connection is left; the server may be destroyed from then on, though not from within.
+  void stop(Duration patience, std::function<void()> stopped);
+  std::size_t connections() const;
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A server with a thread and a loop of its own.
+class ServerThread {
+ public:
+  /// `prepare` is called on the new thread with its loop, before anything is served, and gives the handler; what it
+  /// makes may live on that loop. `stopped`, when given, is called there at the end.
+  static Result<std::unique_ptr<ServerThread>> start(ServerOptions options,
+                                                     std::function<Result<Handler>(Loop&)> prepare,
+                                                     std::function<void()> stopped = {});
+  /// Stops with patience, and joins.
+  ~ServerThread();
+  ServerThread(const ServerThread&) = delete;
+  ServerThread& operator=(const ServerThread&) = delete;
+
+  SocketAddress address() const;
+  /// From any thread; runs `work` on the loop's.
+  void post(std::function<void(HttpServer&)> work);
+
+ private:
+  struct Impl;
+  explicit ServerThread(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::net::server
