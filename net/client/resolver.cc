@@ -55,7 +55,8 @@ struct Resolver::Waiting {
   Waiter* waiter = nullptr;
 };
 
-struct Resolver::State {
+/// Shared with its threads, one of which may outlive the resolver.
+struct Resolver::State : std::enable_shared_from_this<State> {
   using Clock = std::chrono::steady_clock;
 
   struct Name {
@@ -85,6 +86,8 @@ struct Resolver::State {
   std::unordered_map<std::string, Name> names;
   std::deque<std::string> queue;
   std::vector<std::thread> threads;
+  std::condition_variable ended;
+  unsigned running = 0;  ///< of the threads
   bool ending = false;
 };
 
@@ -92,15 +95,18 @@ void Resolver::State::run() {
   std::unique_lock lock(mutex);
   for (;;) {
     work.wait(lock, [this] { return ending || !queue.empty(); });
-    if (ending) return;
+    if (ending) break;
     const std::string host = std::move(queue.front());
     queue.pop_front();
     lock.unlock();
     Result<std::vector<IpAddress>> result = options.lookup(host);
     lock.lock();
+    if (ending) break;
     // A name that is asked for is never driven out.
     keep(names.at(host), std::move(result));
   }
+  --running;
+  ended.notify_all();
 }
 
 void Resolver::State::keep(Name& name, Result<std::vector<IpAddress>> result) {
@@ -131,7 +137,10 @@ bool Resolver::State::ask(const std::string& host, Name& name) {
   if (queue.size() >= options.max_waiting) return false;
   name.asked = true;
   queue.push_back(host);
-  while (threads.size() < options.threads) threads.emplace_back([this] { run(); });
+  while (threads.size() < options.threads) {
+    threads.emplace_back([self = shared_from_this()] { self->run(); });
+    ++running;
+  }
   work.notify_one();
   return true;
 }
@@ -170,15 +179,22 @@ std::optional<Resolver::Found> Resolver::State::known(const std::string& host) {
   return std::nullopt;
 }
 
-Resolver::Resolver(ResolverOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Resolver::Resolver(ResolverOptions options) : state_(std::make_shared<State>(std::move(options))) {}
 
 Resolver::~Resolver() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->ending = true;
-  }
+  std::unique_lock lock(state_->mutex);
+  state_->ending = true;
   state_->work.notify_all();
-  for (std::thread& thread : state_->threads) thread.join();
+  const bool all = state_->ended.wait_for(lock, state_->options.patience_at_end, [&] { return state_->running == 0; });
+  std::vector<std::thread> threads = std::move(state_->threads);
+  lock.unlock();
+  for (std::thread& thread : threads) {
+    if (all) {
+      thread.join();
+    } else {
+      thread.detach();
+    }
+  }
 }
 
 Task<Resolver::Found> Resolver::resolve(Loop& loop, Waiter& waiter, const std::string& host, Time until) {

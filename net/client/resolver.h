@@ -26,6 +26,8 @@ struct ResolverOptions {
   std::size_t max_waiting = 128;  ///< names that wait for a thread; further ones fail at once
   std::size_t max_addresses = 8;  ///< of one name
   unsigned threads = 2;           ///< a name that hangs delays others no longer than both do
+  /// How long the resolver's end waits for what getaddrinfo is at: that cannot be broken off.
+  std::chrono::milliseconds patience_at_end = std::chrono::seconds(2);
   /// Asked in place of getaddrinfo; for tests. May block, is called on the resolver's threads.
   std::function<Result<std::vector<IpAddress>>(const std::string& host)> lookup{};
 };
@@ -41,7 +43,8 @@ class Resolver {
   };
 
   explicit Resolver(ResolverOptions options = {});
-  /// Waits for what getaddrinfo is at. Nobody may be waiting.
+  /// Waits for what getaddrinfo is at, but not for long: a thread that is still at it then ends by itself. Nobody may
+  /// be waiting.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -54,7 +57,7 @@ class Resolver {
   struct Waiting;
   Task<Found> wait(std::string host, std::shared_ptr<Waiting> waiting, Time until);
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace edge::net::client

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -156,6 +157,29 @@ TEST(Resolver, IsNotWaitedForWithoutEnd) {
   ask(resolver, thread, "a.example", results, milliseconds(1));
   EXPECT_EQ(results.wait(1)[0].error, "no answer in time");
   source.open();
+}
+
+TEST(Resolver, EndsWhileANameHangs) {
+  // Outlives the test's scope: who is asked holds on to it for as long as it hangs.
+  const auto source = std::make_shared<Source>();
+  ResolverOptions options;
+  options.patience_at_end = milliseconds(0);
+  options.lookup = [source](const std::string& host) { return (*source)(host); };
+  const std::weak_ptr<Source> held = source;
+  {
+    LoopThread thread;
+    Results results;
+    Resolver resolver(options);
+    ask(resolver, thread, "a.example", results, milliseconds(1));
+    EXPECT_EQ(results.wait(1)[0].error, "no answer in time");
+  }
+  options.lookup = nullptr;
+  EXPECT_GT(held.use_count(), 1) << "the thread is at it still";
+  source->open();
+  // The thread lets go of it as it ends.
+  const auto deadline = std::chrono::steady_clock::now() + seconds(20);
+  while (held.use_count() > 1 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 TEST(Resolver, TakesSoManyNamesAtOnce) {
