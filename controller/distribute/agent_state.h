@@ -1,0 +1,77 @@
+// What the controller knows of one agent: what it said of itself, what it runs, and how its backends are. Also what the
+// inspect calls answer with, so the same words reach status, `edgectl agents` and metrics.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace edge::controller {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+struct EndpointHealth {
+  std::string address;  ///< `10.0.0.1:8080`, `[fd00::1]:8080`
+  bool healthy = false;
+  WallTime last_check{};   ///< zero: never checked
+  std::string last_error;  ///< of the last check, empty when it succeeded
+  friend bool operator==(const EndpointHealth&, const EndpointHealth&) = default;
+};
+
+struct BackendHealth {
+  std::string name_space;
+  std::string name;
+  std::string circuit;  ///< `Closed`, `Open`, `HalfOpen`
+  std::uint32_t connections = 0;
+  std::vector<EndpointHealth> endpoints;
+  friend bool operator==(const BackendHealth&, const BackendHealth&) = default;
+};
+
+struct VipState {
+  std::string name_space;
+  std::string name;
+  std::string address;
+  bool held = false;  ///< this node answers for it
+  friend bool operator==(const VipState&, const VipState&) = default;
+};
+
+/// A program that an agent would not run.
+struct Refusal {
+  std::string program;  ///< hash, hex; empty: none is refused
+  std::string reason;
+  WallTime at{};
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+struct AgentState {
+  std::string name;
+  std::string node;
+  std::string version;
+  std::string cpu;  ///< `x86-64-v3`
+  bool connected = false;
+  WallTime since{};      ///< connected, or lost, since then
+  WallTime last_seen{};  ///< of the last word from it
+  std::string program;   ///< hash of what it runs, hex; empty: nothing yet
+  /// Endpoints and secrets that it has put to work are those of the last `publish`.
+  bool values_current = false;
+  Refusal refused;  ///< of the program that was sent last
+  std::uint64_t connections = 0;
+  std::uint64_t requests = 0;  ///< since it started
+  std::vector<BackendHealth> backends;
+  std::vector<VipState> vips;
+  WallTime certificate_until{};
+};
+
+/// A program that the controller remembers, and what made it.
+struct HistoryEntry {
+  std::string program;  ///< hash, hex
+  WallTime at{};
+  std::string cause;                   ///< one line
+  std::vector<std::string> resources;  ///< `ProxyRoute shop/api`
+  std::string user;                    ///< field manager of the change, where it is known
+  bool serving = false;                ///< what is published now
+  bool pinned = false;                 ///< by a rollback
+};
+
+}  // namespace edge::controller

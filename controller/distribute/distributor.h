@@ -1,0 +1,77 @@
+// Programs to agents: the controller's end of schemas/agent.proto. Keeps one thing published and a state for each agent
+// that ever connected in this run; docs/agents.md, decision 0059.
+//
+// A newer program takes the place of one that was not sent yet, so an agent that reads slowly costs what one program
+// costs, and harms no other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "controller/distribute/agent_state.h"
+#include "program/endpoints.h"
+#include "program/secrets.h"
+
+namespace edge::controller {
+
+/// What every agent shall run. Null `program`: nothing yet.
+struct Published {
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::EndpointSet endpoints;
+  program::SecretSet secrets;
+  std::string cause;  ///< one line, for the log
+};
+
+/// What the inspect calls need of whoever keeps the history. Called on threads of the server, several at once.
+struct HistorySource {
+  std::function<std::vector<HistoryEntry>()> list;             ///< newest first
+  std::function<Status(const std::string& program)> rollback;  ///< pins that program; kNotFound
+  std::function<Status()> release;                             ///< ends the pin
+};
+
+struct DistributorOptions {
+  std::string listen = "0.0.0.0:9090";  ///< port 0: the system chooses, see `port`
+  /// Where the authority, the join file for agents and the administrator's file are kept (controller/authority.h).
+  std::string data_dir;
+  /// PEM of the key that programs are signed with: what agents are told to verify by.
+  std::string program_key;
+  /// Lines for an operator: connections, refusals, wrong credentials. From any thread.
+  std::function<void(const std::string&)> log;
+  HistorySource history{};
+  /// null: the system's. For tests of expiry and rotation.
+  std::function<WallTime()> clock{};
+};
+
+/// Every function may be called from any thread.
+class Distributor {
+ public:
+  static Result<std::unique_ptr<Distributor>> start(DistributorOptions options);
+  /// Ends every stream; agents serve on.
+  ~Distributor();
+  Distributor(const Distributor&) = delete;
+  Distributor& operator=(const Distributor&) = delete;
+
+  /// Replaces what is published. Returns at once; agents that lack it are sent it.
+  void publish(Published published);
+  /// Ascending by name; those that went away are kept (at most 4,096, the oldest leave first).
+  std::vector<AgentState> agents() const;
+  /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does
+  /// not return while a call of the one before is under way.
+  void on_change(std::function<void()> callback);
+
+  std::uint16_t port() const;
+  /// `<data-dir>/agents/join`: what `edge-agent --token-file` takes. `<data-dir>/agents/admin.pem`: what edgectl takes.
+  std::string join_file() const;
+  std::string admin_file() const;
+
+ private:
+  struct Impl;
+  explicit Distributor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::controller

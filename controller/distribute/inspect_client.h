@@ -1,0 +1,58 @@
+// What edgectl asks a controller about its agents. Blocking; each call has the deadline of the options.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "controller/distribute/agent_state.h"
+
+namespace edge::controller {
+
+struct InspectOptions {
+  std::string controller;  ///< `HOST:PORT` of its gRPC port; empty: as the administrator's file says
+  /// The administrator's file: key, certificate and authorities in one PEM (`<data-dir>/agents/admin.pem`).
+  std::string credentials_file;
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);
+};
+
+/// One thread at a time. kUnavailable: cannot be reached; kUnauthenticated, kPermissionDenied: not with this file.
+class InspectClient {
+ public:
+  static Result<std::unique_ptr<InspectClient>> open(const InspectOptions& options);
+  ~InspectClient();
+  InspectClient(const InspectClient&) = delete;
+  InspectClient& operator=(const InspectClient&) = delete;
+
+  struct Agents {
+    std::string published;  ///< hash of the program that all of them shall run, hex
+    std::string version;    ///< of the controller
+    std::vector<AgentState> agents;
+  };
+  /// Ascending by name, without backends and VIPs.
+  Result<Agents> agents();
+  /// With backends and VIPs. kNotFound.
+  Result<AgentState> agent(const std::string& name);
+  /// The bytes of the program that it runs: for `agent config` and `routes dump`, by program::read and program/dump.h.
+  /// kFailedPrecondition when it runs one that the controller has no longer.
+  Result<std::vector<std::byte>> program(const std::string& agent);
+  /// Returns when every connected agent runs `program` (empty: what is published), or when `patience` is over.
+  /// \returns the agents that do not run it yet.
+  Result<std::vector<std::string>> wait(const std::string& program, std::chrono::milliseconds patience);
+  /// No certificate of this agent is taken any more, and its streams end. It may join anew with the token.
+  Status revoke(const std::string& agent);
+
+  Result<std::vector<HistoryEntry>> history();
+  Status rollback(const std::string& program);
+  Status release();
+
+ private:
+  struct Impl;
+  explicit InspectClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::controller
