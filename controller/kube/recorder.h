@@ -1,0 +1,53 @@
+// Events, as `kubectl describe` shows them: few, told once and then counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "controller/kube/client.h"
+
+namespace edge::kube {
+
+/// What an event is about.
+struct Regarding {
+  std::string api_version, kind, name_space, name, uid;
+};
+
+struct RecorderOptions {
+  std::string component = "edge-controller";
+  /// Host or pod.
+  std::string instance{};
+  /// Of one object: so many at once, then one each `interval`.
+  unsigned burst = 25;
+  net::Duration interval = std::chrono::minutes(5);
+  /// The same of the same object within this is counted, not told again.
+  net::Duration same_within = std::chrono::minutes(10);
+  std::size_t max_waiting = 512;
+  std::size_t max_known = 4096;
+  std::function<std::chrono::system_clock::time_point()> wall{};
+};
+
+enum class EventLevel : std::uint8_t { kNormal, kWarning };
+
+/// Every function on the client's loop. An event that cannot be delivered is dropped and counted.
+class Recorder {
+ public:
+  Recorder(Client& client, RecorderOptions options = {});
+  /// Drops what waits.
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  /// `reason`: one word in CamelCase, for machines; `message`: for people, cut off at 1024 bytes. Never blocks.
+  void record(const Regarding& regarding, EventLevel level, std::string reason, std::string message);
+  std::uint64_t sent() const;
+  std::uint64_t dropped() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace edge::kube
