@@ -1,0 +1,65 @@
+// A set of fields of an object, as managedFields speaks of them: paths of field names, list items by key, by value or
+// by index. Its text form is fieldsV1.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "controller/resource_api/objects/status.h"
+
+namespace edge::resource_api::objects {
+
+/// One step of a path. The text is how fieldsV1 writes it: `f:name`, `k:{"port":80,"protocol":"TCP"}` (keys sorted, no
+/// spaces), `v:"text"`, `i:0`.
+struct PathStep {
+  std::string text;
+
+  static PathStep field(std::string_view name);
+  static PathStep key(const Json& keys);
+  static PathStep value(const Json& value);
+  static PathStep index(std::size_t at);
+
+  auto operator<=>(const PathStep&) const = default;
+};
+
+/// A set of paths. A path may be a member and have members below it (`.` in fieldsV1).
+class FieldSet {
+ public:
+  bool empty() const { return !member_ && below_.empty(); }
+  /// The path that leads here is in the set.
+  bool member() const { return member_; }
+  void set_member(bool member) { member_ = member; }
+  FieldSet& at(const PathStep& step) { return below_[step]; }
+  const FieldSet* find(const PathStep& step) const;
+  const std::map<PathStep, FieldSet>& below() const { return below_; }
+
+  /// Members that are in either, in both, in this alone.
+  FieldSet united(const FieldSet& other) const;
+  FieldSet intersected(const FieldSet& other) const;
+  FieldSet without(const FieldSet& other) const;
+  /// Without what is in `other` and all that is below that.
+  FieldSet without_below(const FieldSet& other) const;
+  /// The members that have no member below them.
+  FieldSet leaves() const;
+  std::size_t size() const;
+  bool operator==(const FieldSet&) const = default;
+
+  /// Calls with every member's path as people read it: `.spec.ports[port=80,protocol="TCP"].name`.
+  void each(const std::function<void(const std::string& path)>& told) const;
+
+  /// fieldsV1. 400 when it is none, or nests too deep.
+  static Answer<FieldSet> parse(const Json& fields_v1);
+  Json to_json() const;
+
+ private:
+  bool member_ = false;
+  std::map<PathStep, FieldSet> below_;
+};
+
+}  // namespace edge::resource_api::objects

@@ -1,0 +1,108 @@
+// The shape of a kind: a structural OpenAPI v3 schema, compiled once, and asked for everything that depends on it:
+// validation, pruning, defaults, which fields are unknown, how lists merge. Built-in kinds have one too (built_in.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/resource_api/objects/status.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace edge::resource_api::objects {
+
+enum class SchemaType : std::uint8_t {
+  kAny,  ///< nothing is said
+  kObject,
+  kArray,
+  kString,
+  kInteger,
+  kNumber,
+  kBoolean,
+  kIntOrString,
+};
+
+/// x-kubernetes-list-type. kUnset is atomic for server-side apply, and is not checked for duplicates.
+enum class ListType : std::uint8_t { kUnset, kAtomic, kSet, kMap };
+
+struct Schema;
+using SchemaPtr = std::shared_ptr<const Schema>;
+class CelRule;
+
+struct NumberBound {
+  double value = 0;
+  bool exclusive = false;
+};
+
+/// What a value must be beside its type. Kept apart, because most nodes have none.
+struct ValueRules {
+  std::shared_ptr<const Json> values;  ///< enum, an array
+  std::string format;
+  std::shared_ptr<const re2::RE2> pattern;
+  std::string pattern_text;
+  std::optional<NumberBound> minimum;
+  std::optional<NumberBound> maximum;
+  std::optional<double> multiple_of;
+  std::optional<std::uint64_t> min_length, max_length, min_items, max_items, min_properties, max_properties;
+  bool unique_items = false;
+  std::vector<std::string> required;
+  std::vector<SchemaPtr> all_of, any_of, one_of;
+  SchemaPtr negated;  ///< not
+  std::vector<std::shared_ptr<const CelRule>> cel;
+};
+
+struct Schema {
+  SchemaType type = SchemaType::kAny;
+  ListType list_type = ListType::kUnset;
+  bool nullable = false;
+  bool preserve_unknown = false;   ///< x-kubernetes-preserve-unknown-fields
+  bool embedded_resource = false;  ///< x-kubernetes-embedded-resource
+  bool atomic_map = false;         ///< x-kubernetes-map-type: atomic
+  bool any_additional = false;     ///< additionalProperties: true
+  // Strategic merge patch, of built-in kinds.
+  bool patch_merges = false;        ///< x-kubernetes-patch-strategy has `merge`
+  bool patch_retains_keys = false;  ///< ... has `retainKeys`
+  std::string patch_merge_key;
+  std::vector<std::string> map_keys;  ///< x-kubernetes-list-map-keys
+  std::map<std::string, SchemaPtr, std::less<>> properties;
+  SchemaPtr additional;  ///< of the values of a map
+  SchemaPtr items;
+  std::shared_ptr<const Json> default_value;
+  std::shared_ptr<const ValueRules> rules;
+
+  /// The schema of a field by name; nullptr: unknown, or nothing is said of it.
+  const Schema* field(std::string_view name) const;
+  /// Unknown fields are kept.
+  bool open() const { return preserve_unknown || any_additional || (type == SchemaType::kAny && properties.empty()); }
+};
+
+/// Compiles an `openAPIV3Schema`. What no structural schema may say, or says wrongly, is added to `causes` with paths
+/// below `path`; nullptr when there was any. Bounded: depth 64, 100,000 nodes. apiVersion, kind and metadata of the
+/// root are put in as every resource has them.
+SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes);
+
+/// As it is for a kind of which nothing is known: all is kept, lists are atomic.
+SchemaPtr schemaless();
+
+/// Faults of `object` by its schema, at most kMaxCauses in `causes`. metadata is not looked into (metadata.h).
+/// `old` is the object before, of an update; CEL transition rules ask for it. nullptr: created.
+void validate(const Schema& schema, const Json& object, const Json* old, Causes& causes);
+
+/// Fills in defaults, below what is there. Null where null is not allowed and a default exists counts as absent.
+void apply_defaults(const Schema& schema, Json& object);
+
+/// Removes fields that the schema does not know; their paths (`spec.a[0].b`) go to `dropped` when asked for.
+/// fieldValidation words them: `unknown field "spec.a[0].b"`.
+void prune(const Schema& schema, Json& object, std::vector<std::string>* dropped = nullptr);
+
+/// Paths of unknown fields, without removing them.
+std::vector<std::string> unknown_fields(const Schema& schema, const Json& object);
+
+}  // namespace edge::resource_api::objects
