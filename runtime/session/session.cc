@@ -101,7 +101,8 @@ Session::HeadState Session::read_head() {
   hint_ = {};
   if (parsed.state == ParseState::kFault) {
     // Prior knowledge (RFC 9113 §3.3): the preface is no request of HTTP/1.1, on purpose.
-    if (requests_ == 0 && kind_ == Kind::kConnection && begins_http2(inlet_.unread())) return HeadState::kHttp2;
+    if (requests_ == 0 && kind_ == Kind::kConnection && net::http2::begins_http2(inlet_.unread()))
+      return HeadState::kHttp2;
     fault_ = parsed.fault;
     return HeadState::kFault;
   }
