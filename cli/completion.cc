@@ -29,23 +29,34 @@ std::optional<std::string_view> below(std::string_view name, Words given) {
   return name;
 }
 
-const Flag* find_flag(const Command& command, std::string_view word) {
-  for (const Flag& flag : command.flags) {
-    const bool is_long = word.starts_with("--") && word.substr(2) == flag.name;
-    const bool is_short = word.size() == 2 && word[0] == '-' && flag.letter != '\0' && word[1] == flag.letter;
-    if (is_long || is_short) return &flag;
+const Flag* find_flag(std::span<const Flag* const> flags, std::string_view word) {
+  for (const Flag* flag : flags) {
+    const bool is_long = word.starts_with("--") && word.substr(2) == flag->name;
+    const bool is_short = word.size() == 2 && word[0] == '-' && flag->letter != '\0' && word[1] == flag->letter;
+    if (is_long || is_short) return flag;
   }
   return nullptr;
 }
 
+}  // namespace
+
+/// One question.
 class Completer {
  public:
   Completer(const Program& program, Words given, std::string_view typed)
-      : program_(program), given_(given), typed_(typed) {}
+      : program_(program), given_(given), typed_(typed) {
+    for (const Flag& flag : program.flags) flags_.push_back(&flag);
+    skip_program_flags();
+  }
 
   Completions run() {
-    if (const Command* command = command_of()) {
+    if (waiting_ != nullptr) {
+      value(*waiting_);
+    } else if (const Command* command = command_of()) {
+      flags_ = flags_of(program_, *command);
       arguments(*command);
+    } else if (typed_.starts_with("-") && given_.empty()) {
+      flags();
     } else {
       commands(given_);
     }
@@ -57,6 +68,37 @@ class Completer {
     if (!text.starts_with(typed_)) return;
     if (std::ranges::find(out_.words, text, &Completions::Word::text) != out_.words.end()) return;
     out_.words.push_back({std::string(text), std::string(help)});
+  }
+
+  /// The program's flags before the command's name are noted and passed over.
+  void skip_program_flags() {
+    while (!given_.empty() && given_.front().starts_with("-")) {
+      const std::size_t count = note(given_);
+      if (count > given_.size()) break;  // the last one waits for its value
+      given_ = given_.subspan(count);
+    }
+  }
+
+  /// Notes what the first of `words` says, a flag with its value or without. Gives how many words that are, one more
+  /// than there are when its value is still to come.
+  std::size_t note(Words words) {
+    const std::string& word = words.front();
+    const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+    const Flag* flag = find_flag(flags_, std::string_view(word).substr(0, equals));
+    if (flag == nullptr) return 1;
+    if (flag->value.empty() || equals != std::string::npos) {
+      so_far_.values_[std::string(flag->name)].push_back(equals == std::string::npos ? "true"
+                                                                                     : word.substr(equals + 1));
+      return 1;
+    }
+    // bash hands `--flag=value` over as three words.
+    const std::size_t at = words.size() > 1 && words[1] == "=" ? 2 : 1;
+    if (at >= words.size()) {
+      waiting_ = flag;
+    } else {
+      so_far_.values_[std::string(flag->name)].push_back(words[at]);
+    }
+    return at + 1;
   }
 
   /// The command whose words were all typed, the longest; `rest_` is what stands behind them.
@@ -87,72 +129,73 @@ class Completer {
   void arguments(const Command& command) {
     // A group's own command may have others below it: `key` and `key generate`.
     if (rest_.empty()) commands(given_);
-    // A flag that waits for its value; bash hands `--flag=value` over as three words.
-    if (!rest_.empty()) {
-      std::size_t last = rest_.size() - 1;
-      if (rest_[last] == "=" && last > 0) --last;
-      const Flag* flag = find_flag(command, rest_[last]);
-      if (flag != nullptr && !flag->value.empty()) return value(*flag);
+    const std::vector<const Positional*> all = positionals(command);
+    std::size_t next = 0;  // the positional that stands in the place of the word
+    for (Words words = rest_; !words.empty();) {
+      if (words.front().size() > 1 && words.front().starts_with("-")) {
+        words = words.subspan(std::min(note(words), words.size()));
+        continue;
+      }
+      if (next < all.size()) {
+        so_far_.values_[std::string(all[next]->name)].push_back(words.front());
+        if (!all[next]->repeatable) ++next;
+      }
+      words = words.subspan(1);
     }
+    if (waiting_ != nullptr) return value(*waiting_);
     const std::size_t equals = typed_.find('=');
-    if (typed_.starts_with("--") && equals != std::string_view::npos) {
-      return joined_value(command, typed_.substr(0, equals));
-    }
-    if (typed_.starts_with("-")) return flags(command);
-    positional(command);
+    if (typed_.starts_with("--") && equals != std::string_view::npos) return joined_value(equals);
+    if (typed_.starts_with("-")) return flags();
+    if (next < all.size()) positional(*all[next]);
   }
 
   void value(const Flag& flag) {
     for (const std::string_view choice : flag.choices) offer(choice, "");
-    if (flag.choices.empty() && names_file(flag.value)) out_.then = Completions::Then::kFiles;
-  }
-
-  /// `--output=te`: the candidates carry the flag.
-  void joined_value(const Command& command, std::string_view name) {
-    const Flag* flag = find_flag(command, name);
-    if (flag == nullptr) return;
-    for (const std::string_view choice : flag->choices) offer(std::string(name) + "=" + std::string(choice), "");
-  }
-
-  void flags(const Command& command) {
-    for (const Flag& flag : command.flags) {
-      const std::string text = "--" + std::string(flag.name);
-      const std::string letter = std::string("-") + flag.letter;
-      const bool given = std::ranges::any_of(rest_, [&](const auto& word) { return word == text || word == letter; });
-      if (!given || flag.repeatable) offer(text, flag.help);
-    }
-    offer("--help", "Print the help text");
-  }
-
-  void positional(const Command& command) {
-    if (!command.positional || has_positional(command)) return;
-    const Positional& positional = *command.positional;
-    for (const std::string_view choice : positional.choices) offer(choice, "");
-    if (positional.complete != nullptr) {
-      for (const std::string& text : positional.complete(typed_)) offer(text, "");
-      out_.then = Completions::Then::kNoSpace;
-    } else if (positional.choices.empty() && names_file(positional.name)) {
+    if (flag.complete != nullptr) {
+      for (const std::string& text : flag.complete(so_far_, typed_)) offer(text, "");
+    } else if (flag.choices.empty() && names_file(flag.value)) {
       out_.then = Completions::Then::kFiles;
     }
   }
 
-  bool has_positional(const Command& command) const {
-    for (std::size_t i = 0; i < rest_.size(); ++i) {
-      if (!rest_[i].starts_with("-")) return true;
-      const Flag* flag = find_flag(command, rest_[i]);
-      if (flag == nullptr || flag->value.empty()) continue;
-      if (i + 1 < rest_.size() && rest_[i + 1] == "=") ++i;
-      ++i;
+  /// `--output=te`: the candidates carry the flag.
+  void joined_value(std::size_t equals) {
+    const Flag* flag = find_flag(flags_, typed_.substr(0, equals));
+    if (flag == nullptr) return;
+    const std::string name(typed_.substr(0, equals + 1));
+    for (const std::string_view choice : flag->choices) offer(name + std::string(choice), "");
+    if (flag->complete == nullptr) return;
+    for (const std::string& text : flag->complete(so_far_, typed_.substr(equals + 1))) offer(name + text, "");
+  }
+
+  void flags() {
+    for (const Flag* flag : flags_) {
+      if (!so_far_.has(flag->name) || flag->repeatable) offer("--" + std::string(flag->name), flag->help);
     }
-    return false;
+    offer("--help", "Print the help text");
+  }
+
+  void positional(const Positional& positional) {
+    for (const std::string_view choice : positional.choices) offer(choice, "");
+    if (positional.complete != nullptr) {
+      for (const std::string& text : positional.complete(so_far_, typed_)) offer(text, "");
+      out_.then = positional.open_ended ? Completions::Then::kNoSpace : Completions::Then::kNothing;
+    } else if (positional.choices.empty() && names_file(positional.name)) {
+      out_.then = Completions::Then::kFiles;
+    }
   }
 
   const Program& program_;
   Words given_;
   Words rest_{};
   std::string_view typed_;
+  std::vector<const Flag*> flags_{};  ///< that may stand here
+  const Flag* waiting_ = nullptr;     ///< the word is its value
+  Arguments so_far_{};
   Completions out_;
 };
+
+namespace {
 
 constexpr std::string_view kBash = R"(# bash completion for %PROGRAM%. Load it: source <(%PROGRAM% completion bash)
 _%PROGRAM%() {

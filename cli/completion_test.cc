@@ -5,29 +5,44 @@
 namespace edge::cli {
 namespace {
 
-std::vector<std::string> colours(std::string_view typed) {
+/// Tells what it was told.
+std::vector<std::string> shades(const Arguments& given, std::string_view) {
+  std::string text = given.one("COLOUR") + "@" + given.one("room");
+  for (const std::string& shade : given.all("SHADE")) text += "+" + shade;
+  return {text};
+}
+
+std::vector<std::string> colours(const Arguments&, std::string_view typed) {
   return {"red." + std::string(typed), std::string(typed) + ".blue"};
 }
 
 Program program() {
-  return {.name = "prog",
-          .summary = "A program.",
-          .commands = {
-              {.name = "paint",
-               .summary = "Paint",
-               .flags =
-                   {{.name = "file", .letter = 'f', .value = "PATH", .help = "File", .repeatable = true},
-                    {.name = "output", .letter = 'o', .value = "FORMAT", .help = "Format", .choices = {"text", "json"}},
-                    {.name = "count", .value = "N", .help = "Count"},
-                    {.name = "all", .help = "All"}},
-               .positional = Positional{.name = "COLOUR", .help = "Colour", .complete = colours}},
-              {.name = "key make", .summary = "Make a key"},
-              {.name = "key show",
-               .summary = "Show a key",
-               .positional = Positional{.name = "FILE", .help = "Key", .required = false}},
-              {.name = "shell",
-               .summary = "Print",
-               .positional = Positional{.name = "SHELL", .help = "Shell", .choices = {"bash", "zsh"}}}}};
+  return {
+      .name = "prog",
+      .summary = "A program.",
+      .commands =
+          {{.name = "paint",
+            .summary = "Paint",
+            .flags =
+                {{.name = "file", .letter = 'f', .value = "PATH", .help = "File", .repeatable = true},
+                 {.name = "output", .letter = 'o', .value = "FORMAT", .help = "Format", .choices = {"text", "json"}},
+                 {.name = "count", .value = "N", .help = "Count"},
+                 {.name = "all", .help = "All"}},
+            .positional = Positional{.name = "COLOUR", .help = "Colour", .complete = colours, .open_ended = true}},
+           {.name = "mix",
+            .summary = "Mix",
+            .flags = {{.name = "with", .value = "COLOUR", .help = "Colour", .complete = shades}},
+            .positional = Positional{.name = "COLOUR", .help = "Colour"},
+            .second = Positional{.name = "SHADE", .help = "Shades", .complete = shades, .repeatable = true},
+            .global = true},
+           {.name = "key make", .summary = "Make a key"},
+           {.name = "key show",
+            .summary = "Show a key",
+            .positional = Positional{.name = "FILE", .help = "Key", .required = false}},
+           {.name = "shell",
+            .summary = "Print",
+            .positional = Positional{.name = "SHELL", .help = "Shell", .choices = {"bash", "zsh"}}}},
+      .flags = {{.name = "room", .letter = 'r', .value = "ROOM", .help = "Room", .choices = {"hall", "hut"}}}};
 }
 
 /// The words offered, joined by spaces, and what comes then.
@@ -42,7 +57,7 @@ std::string offered(const std::vector<std::string>& words) {
 }
 
 TEST(Completion, OffersCommandsAWordAtATime) {
-  EXPECT_EQ(offered({""}), "paint key shell ");
+  EXPECT_EQ(offered({""}), "paint mix key shell ");
   EXPECT_EQ(offered({"k"}), "key ");
   EXPECT_EQ(offered({"key", ""}), "make show ");
   EXPECT_EQ(offered({"key", "s"}), "show ");
@@ -68,6 +83,17 @@ TEST(Completion, OffersTheArgumentOnce) {
   EXPECT_EQ(offered({"paint", "red", ""}), "");
   EXPECT_EQ(offered({"key", "show", ""}), "files");
   EXPECT_EQ(offered({"shell", ""}), "bash zsh ");
+}
+
+TEST(Completion, AnswersByWhatWasGivenBefore) {
+  EXPECT_EQ(offered({"mix", "red", "-r", "hall", ""}), "red@hall ");
+  EXPECT_EQ(offered({"mix", "--room=hall", "red", "dark", "warm", ""}), "red@hall+dark+warm ");
+  EXPECT_EQ(offered({"-r", "hall", "mix", "red", "--with", ""}), "red@hall ");
+  EXPECT_EQ(offered({"-r", "h"}), "hall hut ");
+  EXPECT_EQ(offered({"-r", "hall", "m"}), "mix ");
+  EXPECT_EQ(offered({"--r"}), "--room ");
+  EXPECT_EQ(offered({"mix", "-r", "hall", "--"}), "--with --help ");
+  EXPECT_EQ(offered({"paint", "--r"}), "");
 }
 
 TEST(Completion, KnowsThreeShells) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,23 @@ void print_error(std::string_view program, std::string_view text) {
                static_cast<int>(text.size()), text.data());
 }
 
+bool is_choice(std::string_view value, const std::vector<std::string_view>& choices) {
+  return choices.empty() || std::ranges::any_of(choices, [value](std::string_view choice) {
+           return choice.ends_with('=') ? value.starts_with(choice) && value.size() > choice.size() : value == choice;
+         });
+}
+
+std::vector<const Flag*> flags_of(const Program& program, const Command& command) {
+  std::vector<const Flag*> all;
+  for (const Flag& flag : command.flags) all.push_back(&flag);
+  if (!command.global) return all;
+  for (const Flag& flag : program.flags) {
+    const bool own = std::ranges::any_of(command.flags, [&](const Flag& other) { return other.name == flag.name; });
+    if (!own) all.push_back(&flag);
+  }
+  return all;
+}
+
 namespace {
 
 std::vector<std::string> words_of(std::string_view name) {
@@ -49,6 +67,9 @@ std::string hint(std::string_view given, const std::vector<std::string_view>& ca
   return nearest.empty() ? std::string() : "; did you mean `" + std::string(prefix) + std::string(nearest) + "`?";
 }
 
+/// More than a command line holds.
+constexpr int kMostValues = 1 << 20;
+
 std::string list(const std::vector<std::string_view>& names) {
   std::string text;
   for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
@@ -61,8 +82,11 @@ std::string list(const std::vector<std::string_view>& names) {
 class Parser {
  public:
   explicit Parser(const Program& program) : program_(program), app_(std::string(program.summary)) {
+    for (const Flag& flag : program.flags) add_flag(app_, flag);
     for (const Command& command : program.commands) add(command);
     for (CLI::App* app : all_apps_) app->set_help_flag();
+    // One command a line: behind it, the name of a command is a word like others.
+    for (CLI::App* app : all_apps_) app->require_subcommand(0, 1);
     for (CLI::App* app : all_apps_) app->add_flag("-h,--help");
   }
 
@@ -94,18 +118,25 @@ class Parser {
       app = child;
     }
     nodes_[app].command = &command;
-    for (const Flag& flag : command.flags) {
-      std::string names = "--" + std::string(flag.name);
-      if (flag.letter != '\0') names = std::string("-") + flag.letter + "," + names;
-      if (flag.value.empty()) {
-        app->add_flag(names);
+    for (const Flag* flag : flags_of(program_, command)) add_flag(*app, *flag);
+    for (const Positional* each : positionals(command)) {
+      CLI::Option* option = app->add_option(std::string(each->name))->type_size(1);
+      if (each->repeatable) {
+        option->expected(1, kMostValues)->allow_extra_args(true)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       } else {
-        // One value a use: `-f a b` is a flag and a positional, as everywhere.
-        app->add_option(names)->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        option->expected(1);
       }
     }
-    for (const Positional* each : positionals(command)) {
-      app->add_option(std::string(each->name))->type_size(1)->expected(1);
+  }
+
+  static void add_flag(CLI::App& app, const Flag& flag) {
+    std::string names = "--" + std::string(flag.name);
+    if (flag.letter != '\0') names = std::string("-") + flag.letter + "," + names;
+    if (flag.value.empty()) {
+      app.add_flag(names);
+    } else {
+      // One value a use: `-f a b` is a flag and a positional, as everywhere.
+      app.add_option(names)->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
 
@@ -148,51 +179,78 @@ class Parser {
     const std::string full = std::string(program_.name) + (command.name.empty() ? "" : " " + std::string(command.name));
     if (const auto rest = app.remaining(); !rest.empty()) return usage(full, unexpected(rest.front(), command));
     Arguments arguments;
-    for (const Flag& flag : command.flags) {
-      const CLI::Option* option = app.get_option("--" + std::string(flag.name));
-      if (!flag.fallback.empty()) arguments.fallbacks_.emplace(flag.name, flag.fallback);
-      if (option->count() == 0) {
-        if (flag.required) return usage(full, "the flag `" + display(flag) + "` is required");
-        continue;
-      }
-      std::vector<std::string> values = option->results();
-      if (flag.value.empty() && values != std::vector<std::string>{"true"}) {
-        return usage(full, "the flag `" + display(flag) + "` is given once and takes no value");
-      }
-      if (!flag.repeatable && values.size() > 1) return usage(full, "the flag `" + display(flag) + "` was given twice");
-      for (const std::string& value : values) {
-        if (flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end()) continue;
-        return usage(full, "`" + display(flag) + "` takes " + list(flag.choices) + ", not `" + value + "`" +
-                               hint(value, flag.choices, ""));
-      }
-      arguments.values_.emplace(flag.name, std::move(values));
+    std::string fault = misplaced(app, command);
+    for (const Flag* flag : flags_of(program_, command)) {
+      if (fault.empty()) fault = take(app, *flag, arguments);
     }
     for (const Positional* each : positionals(command)) {
-      const CLI::Option* option = app.get_option(std::string(each->name));
-      if (option->count() > 0) arguments.values_.emplace(each->name, option->results());
-      if (option->count() == 0 && each->required) {
-        return usage(full, "the argument " + std::string(each->name) + " is missing");
-      }
-      const std::string value = arguments.one(each->name);
-      const auto& choices = each->choices;
-      if (option->count() > 0 && !choices.empty() && std::ranges::find(choices, value) == choices.end()) {
-        return usage(full, std::string(each->name) + " is " + list(choices) + ", not `" + value + "`" +
-                               hint(value, choices, ""));
+      if (fault.empty()) fault = take(app, *each, arguments);
+    }
+    return fault.empty() ? command.run(arguments) : usage(full, fault);
+  }
+
+  /// A flag of the program that stands before a command which takes none of them.
+  std::string misplaced(const CLI::App& app, const Command& command) const {
+    if (&app == &app_) return {};
+    for (const Flag& flag : program_.flags) {
+      if (app_.get_option("--" + std::string(flag.name))->count() == 0) continue;
+      const auto taken = flags_of(program_, command);
+      if (std::ranges::find(taken, &flag) == taken.end()) {
+        return "the flag `" + display(flag) + "` before the command's name is not for this command";
       }
     }
-    return command.run(arguments);
+    return {};
+  }
+
+  /// The values of `flag`: behind the command's name, before it, or from the environment. Gives what is wrong.
+  std::string take(const CLI::App& app, const Flag& flag, Arguments& arguments) const {
+    const std::string name = "--" + std::string(flag.name);
+    if (!flag.fallback.empty()) arguments.fallbacks_.emplace(flag.name, flag.fallback);
+    std::vector<std::string> values = app.get_option(name)->results();
+    std::string who = display(flag);
+    if (values.empty() && std::ranges::any_of(program_.flags, [&](const Flag& own) { return &own == &flag; })) {
+      values = app_.get_option(name)->results();
+    }
+    if (values.empty() && !flag.environment.empty()) {
+      const char* value = std::getenv(std::string(flag.environment).c_str());
+      if (value != nullptr && *value != '\0') values.emplace_back(value);
+      who = flag.environment;
+    }
+    if (values.empty()) return flag.required ? "the flag `" + display(flag) + "` is required" : std::string();
+    if (flag.value.empty() && values != std::vector<std::string>{"true"}) {
+      return "the flag `" + who + "` is given once and takes no value";
+    }
+    if (!flag.repeatable && values.size() > 1) return "the flag `" + who + "` was given twice";
+    for (const std::string& value : values) {
+      if (is_choice(value, flag.choices)) continue;
+      return "`" + who + "` takes " + list(flag.choices) + ", not `" + value + "`" + hint(value, flag.choices, "");
+    }
+    arguments.values_.emplace(flag.name, std::move(values));
+    return {};
+  }
+
+  static std::string take(const CLI::App& app, const Positional& each, Arguments& arguments) {
+    std::vector<std::string> values = app.get_option(std::string(each.name))->results();
+    if (values.empty()) return each.required ? "the argument " + std::string(each.name) + " is missing" : std::string();
+    for (const std::string& value : values) {
+      if (is_choice(value, each.choices)) continue;
+      return std::string(each.name) + " is " + list(each.choices) + ", not `" + value + "`" +
+             hint(value, each.choices, "");
+    }
+    arguments.values_.emplace(each.name, std::move(values));
+    return {};
   }
 
   static std::string display(const Flag& flag) {
     return "--" + std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));
   }
 
-  static std::string unexpected(const std::string& word, const Command& command) {
+  std::string unexpected(const std::string& word, const Command& command) const {
     if (!word.starts_with("-")) return "unexpected argument `" + word + "`";
     const std::string_view name = std::string_view(word).substr(
         word.find_first_not_of('-') == std::string::npos ? word.size() : word.find_first_not_of('-'));
     std::vector<std::string_view> names;
-    for (const Flag& flag : command.flags) names.push_back(flag.name);
+    for (const Flag* flag : flags_of(program_, command)) names.push_back(flag->name);
     return "unknown flag `" + word + "`" + hint(name.substr(0, name.find('=')), names, "--");
   }
 

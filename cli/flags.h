@@ -16,15 +16,25 @@ inline constexpr int kExitFindings = 1;     ///< findings, a difference, or the 
 inline constexpr int kExitUsage = 2;        ///< wrong usage
 inline constexpr int kExitUnreachable = 3;  ///< the API or agent cannot be reached or refuses
 
+class Arguments;
+
+/// What completion offers for a word that begins so, behind what was `given`. It may ask a server, and then bounds the
+/// time that it takes; what is at fault offers nothing.
+using Complete = std::vector<std::string> (*)(const Arguments& given, std::string_view typed);
+
 struct Flag {
   std::string_view name;        ///< long name without dashes, e.g. `output`
   char letter = '\0';           ///< short form, '\0' for none
   std::string_view value = {};  ///< placeholder of its value in the help; empty: a switch without a value
   std::string_view help;
-  std::string_view fallback = {};              ///< what `Arguments::one` gives when it is absent
-  std::vector<std::string_view> choices = {};  ///< empty: any text
+  std::string_view fallback = {};  ///< what `Arguments::one` gives when it is absent
+  /// Empty: any text. A choice that ends in `=` stands for every text that begins so.
+  std::vector<std::string_view> choices = {};
   bool required = false;
   bool repeatable = false;
+  /// Variable whose value stands in for an absent flag.
+  std::string_view environment = {};
+  Complete complete = nullptr;  ///< null: the choices, or names of files
 };
 
 /// At most two a command.
@@ -33,8 +43,9 @@ struct Positional {
   std::string_view help;
   bool required = true;
   std::vector<std::string_view> choices = {};  ///< empty: any text
-  /// What completion offers for a word that begins so; null: the choices, or names of files.
-  std::vector<std::string> (*complete)(std::string_view typed) = nullptr;
+  Complete complete = nullptr;                 ///< null: the choices, or names of files
+  bool repeatable = false;                     ///< of the last one: takes all that follow
+  bool open_ended = false;                     ///< what completion offers may go on, as a path of fields does
 };
 
 /// What was given, after the table's checks.
@@ -48,6 +59,7 @@ class Arguments {
 
  private:
   friend class Parser;
+  friend class Completer;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> fallbacks_;
 };
@@ -61,6 +73,8 @@ struct Command {
   std::optional<Positional> second = std::nullopt;  ///< what follows `positional`
   std::vector<std::string_view> examples = {};
   int (*run)(const Arguments&) = nullptr;
+  /// Takes the program's own flags too, but those for which it has one of the same name.
+  bool global = false;
 };
 
 /// In the order in which they are typed.
@@ -70,7 +84,14 @@ struct Program {
   std::string_view name;
   std::string_view summary;
   std::vector<Command> commands;
+  /// Of all commands that are `global`: may stand before the command's name too.
+  std::vector<Flag> flags = {};
 };
+
+/// The flags that `command` takes: its own, then those of the program.
+std::vector<const Flag*> flags_of(const Program& program, const Command& command);
+/// Whether `value` is one of `choices`, or goes on from one that ends in `=`.
+bool is_choice(std::string_view value, const std::vector<std::string_view>& choices);
 
 /// Parses and runs. Help goes to stdout (exit 0), usage errors to stderr (exit 2) with the nearest name as a hint.
 int run(const Program& program, int argc, const char* const* argv);

@@ -20,25 +20,40 @@ Program table() {
   return {
       .name = "prog",
       .summary = "A program",
-      .commands = {
-          {.name = "validate",
-           .summary = "Check files",
-           .flags =
-               {{.name = "file", .letter = 'f', .value = "PATH", .help = "File", .required = true, .repeatable = true},
+      .commands =
+          {{.name = "validate",
+            .summary = "Check files",
+            .flags =
+                {{.name = "file", .letter = 'f', .value = "PATH", .help = "File", .required = true, .repeatable = true},
+                 {.name = "output",
+                  .letter = 'o',
+                  .value = "FORMAT",
+                  .help = "Format",
+                  .fallback = "text",
+                  .choices = {"text", "json"}},
+                 {.name = "timings", .value = "", .help = "Times"}},
+            .run = remember},
+           {.name = "routes dump", .summary = "Dump", .run = remember},
+           {.name = "explain",
+            .summary = "Explain",
+            .flags = {{.name = "header", .letter = 'H', .value = "FIELD", .help = "F", .repeatable = true}},
+            .positional = Positional{.name = "REQUEST", .help = "The request"},
+            .run = remember},
+           {.name = "get",
+            .summary = "Get",
+            .flags = {{.name = "watch", .letter = 'w', .help = "Watch"}},
+            .positional = Positional{.name = "TYPE", .help = "Type"},
+            .second = Positional{.name = "NAME", .help = "Names", .required = false, .repeatable = true},
+            .run = remember,
+            .global = true}},
+      .flags = {{.name = "namespace", .letter = 'n', .value = "NAME", .help = "Namespace", .environment = "PROG_NS"},
                 {.name = "output",
                  .letter = 'o',
                  .value = "FORMAT",
                  .help = "Format",
-                 .fallback = "text",
-                 .choices = {"text", "json"}},
-                {.name = "timings", .value = "", .help = "Times"}},
-           .run = remember},
-          {.name = "routes dump", .summary = "Dump", .run = remember},
-          {.name = "explain",
-           .summary = "Explain",
-           .flags = {{.name = "header", .letter = 'H', .value = "FIELD", .help = "F", .repeatable = true}},
-           .positional = Positional{.name = "REQUEST", .help = "The request"},
-           .run = remember}}};
+                 .fallback = "table",
+                 .choices = {"table", "json", "jsonpath="},
+                 .environment = "PROG_OUTPUT"}}};
 }
 
 struct Ran {
@@ -92,6 +107,37 @@ TEST(Flags, UsageErrorsNameTheNearestRightWord) {
     EXPECT_EQ(ran.out, "");
     EXPECT_NE(ran.err, "");
   }
+}
+
+TEST(Flags, TheProgramsFlagsStandBeforeAndBehindTheCommand) {
+  EXPECT_EQ(run_with({"-n", "a", "get", "routes", "x", "-o", "json", "y", "z", "-w"}).code, 0);
+  EXPECT_EQ(g_seen.one("namespace"), "a");
+  EXPECT_EQ(g_seen.one("output"), "json");
+  EXPECT_TRUE(g_seen.has("watch"));
+  EXPECT_THAT(g_seen.all("NAME"), ElementsAre("x", "y", "z"));
+  EXPECT_EQ(run_with({"-n", "a", "get", "routes", "-n", "b"}).code, 0);
+  EXPECT_EQ(g_seen.one("namespace"), "b");
+  EXPECT_EQ(g_seen.one("output"), "table");
+  EXPECT_EQ(run_with({"get", "routes", "-o", "jsonpath={.a}"}).code, 0);
+  EXPECT_EQ(run_with({"get", "routes", "validate", "get", "dump"}).code, 0);
+  EXPECT_THAT(g_seen.all("NAME"), ElementsAre("validate", "get", "dump"));
+  EXPECT_EQ(run_with({"get", "routes", "-o", "jsonpath="}).code, 2);
+  // A command with a flag of that name of its own, and one that takes none of them.
+  EXPECT_EQ(run_with({"validate", "-f", "x", "-o", "json"}).code, 0);
+  EXPECT_THAT(run_with({"-o", "json", "validate", "-f", "x"}).err, HasSubstr("before the command's name is not for"));
+  EXPECT_THAT(run_with({"validate", "-f", "x", "-n", "a"}).err, HasSubstr("unknown flag `-n`"));
+}
+
+TEST(Flags, TheEnvironmentStandsInForAnAbsentFlag) {
+  ::setenv("PROG_NS", "of-env", 1);
+  EXPECT_EQ(run_with({"get", "routes"}).code, 0);
+  EXPECT_EQ(g_seen.one("namespace"), "of-env");
+  EXPECT_EQ(run_with({"get", "routes", "-n", "b"}).code, 0);
+  EXPECT_EQ(g_seen.one("namespace"), "b");
+  ::setenv("PROG_OUTPUT", "jsn", 1);
+  EXPECT_THAT(run_with({"get", "routes"}).err, HasSubstr("`PROG_OUTPUT` takes table, json, jsonpath=, not `jsn`"));
+  ::unsetenv("PROG_NS");
+  ::unsetenv("PROG_OUTPUT");
 }
 
 TEST(Flags, HelpGoesToStdout) {

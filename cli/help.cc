@@ -59,6 +59,7 @@ Row flag_row(const Flag& flag) {
   std::string remarks;
   if (flag.required) remarks = "required";
   if (flag.repeatable) remarks += remarks.empty() ? "repeatable" : ", repeatable";
+  if (!flag.environment.empty()) remarks += (remarks.empty() ? "$" : ", $") + std::string(flag.environment);
   if (!flag.fallback.empty()) remarks += (remarks.empty() ? "default " : ", default ") + std::string(flag.fallback);
   if (!remarks.empty()) row.right += " (" + remarks + ")";
   return row;
@@ -84,7 +85,13 @@ std::string program_help(const Program& program, std::string_view group) {
       rows.push_back({std::string(command.name), std::string(command.summary)});
     }
   }
-  return out + table(rows) + "\n`" + std::string(program.name) + " COMMAND --help` tells more about each.\n";
+  out += table(rows);
+  if (!program.flags.empty() && group.empty()) {
+    rows.clear();
+    for (const Flag& flag : program.flags) rows.push_back(flag_row(flag));
+    out += "\nFlags of every command that asks a cluster:\n" + table(rows);
+  }
+  return out + "\n`" + std::string(program.name) + " COMMAND --help` tells more about each.\n";
 }
 
 std::string command_help(const Program& program, const Command& command) {
@@ -98,7 +105,7 @@ std::string command_help(const Program& program, const Command& command) {
   }
   usage += " [flags]";
   for (const Positional* each : positionals(command)) {
-    const std::string name(each->name);
+    const std::string name = std::string(each->name) + (each->repeatable ? "..." : "");
     usage += each->required ? " " + name : " [" + name + "]";
   }
 
@@ -114,7 +121,7 @@ std::string command_help(const Program& program, const Command& command) {
   }
   if (!arguments.empty()) out += "\nArguments:\n" + table(arguments);
   std::vector<Row> rows;
-  for (const Flag& flag : command.flags) rows.push_back(flag_row(flag));
+  for (const Flag* flag : flags_of(program, command)) rows.push_back(flag_row(*flag));
   rows.push_back({"-h, --help", "Print this text"});
   out += "\nFlags:\n" + table(rows);
   if (!command.examples.empty()) out += "\nExamples:\n";

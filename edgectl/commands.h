@@ -25,7 +25,7 @@ int completion(const cli::Arguments& arguments);
 int version(const cli::Arguments& arguments);
 
 /// What completion offers for `KIND` and `KIND.FIELD`.
-std::vector<std::string> complete_kind(std::string_view typed);
-std::vector<std::string> complete_field(std::string_view typed);
+std::vector<std::string> complete_kind(const cli::Arguments& given, std::string_view typed);
+std::vector<std::string> complete_field(const cli::Arguments& given, std::string_view typed);
 
 }  // namespace edge::edgectl

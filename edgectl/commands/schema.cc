@@ -89,7 +89,7 @@ int schema(const cli::Arguments& arguments) {
   return text ? print(*text) : unknown_field(*kind, path);
 }
 
-std::vector<std::string> complete_kind(std::string_view typed) {
+std::vector<std::string> complete_kind(const cli::Arguments&, std::string_view typed) {
   std::vector<std::string> words;
   const auto offer = [&](std::string_view word) {
     if (word.starts_with(typed)) words.emplace_back(word);
@@ -105,9 +105,9 @@ std::vector<std::string> complete_kind(std::string_view typed) {
   return words;
 }
 
-std::vector<std::string> complete_field(std::string_view typed) {
+std::vector<std::string> complete_field(const cli::Arguments& given, std::string_view typed) {
   const std::size_t dot = typed.find('.');
-  if (dot == std::string_view::npos) return complete_kind(typed);
+  if (dot == std::string_view::npos) return complete_kind(given, typed);
   const std::string_view name = typed.substr(0, dot);
   const schemas::Kind* kind = schemas::find_own_kind(name);
   std::vector<std::string> words;
