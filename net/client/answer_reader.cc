@@ -103,6 +103,7 @@ void AnswerReader::end() {
 AnswerReader::State AnswerReader::done(CallFault fault, std::string_view detail) {
   // Nothing is taken for an answer of what is none.
   if (fault != CallFault::kNone) answer_ = {};
+  finished_ = true;
   answer_.fault = fault;
   answer_.detail = detail;
   return State::kDone;

@@ -30,7 +30,25 @@ class AnswerReader {
   /// The peer sends no more.
   void end();
   /// It is not waited for any longer.
-  void interrupt(Answer instead) { answer_ = std::move(instead); }
+  void interrupt(Answer instead) {
+    answer_ = std::move(instead);
+    finished_ = true;
+  }
+
+  /// The answer's head is there, and its body is being read.
+  bool has_head() const { return in_body_ && !finished_; }
+  /// Of an answer with a head: all but the body.
+  Answer copy_head() const {
+    Answer head;
+    head.fault = CallFault::kNone;
+    head.status = answer_.status;
+    head.fields = answer_.fields;
+    return head;
+  }
+  /// What has come of the body since the last time; it no longer counts for the limit.
+  std::string take_body() { return std::exchange(answer_.body, {}); }
+  CallFault fault() const { return answer_.fault; }
+  const std::string& detail() const { return answer_.detail; }
 
   /// Anything of an answer has come.
   bool begun() const { return begun_; }
@@ -53,6 +71,7 @@ class AnswerReader {
   std::uint64_t left_ = 0;
   int interims_ = 0;
   bool begun_ = false;
+  bool finished_ = false;
   bool in_body_ = false;
   bool keep_alive_ = false;
   Answer answer_;

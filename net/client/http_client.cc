@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 
 #include "net/buffer.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{8} << 10;
 /// Beyond it those that nobody uses are forgotten.
 constexpr std::size_t kOrigins = 64;
+constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
 
 /// May be sent twice (RFC 9110 §9.2.2).
 bool idempotent(std::string_view method) {
@@ -57,22 +59,29 @@ struct HttpClient::State {
 
   Origin::Room room;
   std::shared_ptr<const tls::Authorities> authorities;
-  /// By origin, and by whom it is believed; an origin keeps its authorities alive, so that the pointer names one.
-  std::map<std::pair<std::string, const tls::Authorities*>, std::shared_ptr<Origin>> origins;
+  /// By origin, and by whom it is believed: authorities or settings. An origin keeps them alive, so that the pointer
+  /// names one.
+  std::map<std::pair<std::string, const void*>, std::shared_ptr<Origin>> origins;
   /// For one head at a time, between two waits.
   http1::ResponseHead head;
 };
 
 std::shared_ptr<Origin> HttpClient::State::origin(const Call& call) {
-  const std::shared_ptr<const tls::Authorities>& trusted = !call.url.secure              ? nullptr
-                                                           : call.authorities != nullptr ? call.authorities
-                                                                                         : authorities;
-  std::pair key(call.url.origin(), trusted.get());
+  const std::shared_ptr<const tls::Authorities>& trusted = call.authorities != nullptr ? call.authorities : authorities;
+  const void* const believed = !call.url.secure           ? nullptr
+                               : call.security != nullptr ? static_cast<const void*>(call.security.get())
+                                                          : trusted.get();
+  std::pair key(call.url.origin(), believed);
   if (const auto place = origins.find(key); place != origins.end()) return place->second;
+  std::shared_ptr<const tls::ClientSettings> security = call.security;
+  if (security == nullptr && trusted != nullptr) {
+    security = std::make_shared<const tls::ClientSettings>(tls::ClientSettings{
+        .server_name = {}, .names = {}, .authorities = trusted, .certificate = nullptr, .protocols = {}});
+  }
   if (origins.size() >= kOrigins) {
     std::erase_if(origins, [](const auto& one) { return one.second->unused() && one.second.use_count() == 1; });
   }
-  return origins.emplace(std::move(key), std::make_shared<Origin>(room, call.url, trusted)).first->second;
+  return origins.emplace(std::move(key), std::make_shared<Origin>(room, call.url, std::move(security))).first->second;
 }
 
 std::string_view fault_word(CallFault fault) {
@@ -136,7 +145,8 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
     }
     AnswerReader reader(head_only ? http1::Method::kHead : http1::Method::kGet,
                         {state_->room.options.max_head, call.max_body}, state_->head);
-    const bool clean = co_await exchange(patience, *got.connection, message, reader);
+    Buffer received;
+    const bool clean = co_await exchange(patience, *got.connection, message, reader, received, Extent::kWhole);
     const bool died = got.connection->reused() && !reader.begun();
     origin->release(std::move(got.connection), clean && reader.keeps_alive());
     Answer answer = reader.take_answer();
@@ -149,13 +159,43 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
   }
 }
 
-/// \returns whether nothing is left over on the connection.
+Task<AnswerStream> HttpClient::open(Waiter& waiter, Call call) {
+  counts_.calls.add();
+  const std::shared_ptr<Origin> origin = state_->origin(call);
+  const std::string message = message_of(call);
+  bool fresh = !idempotent(call.method);
+  const Patience patience{waiter, call.until, nullptr};
+  for (;;) {
+    Origin::Got got = co_await origin->acquire(patience, fresh);
+    if (got.fault != CallFault::kNone) {
+      counts_.faults.add();
+      co_return AnswerStream::failed(failed(got.fault, std::move(got.detail)));
+    }
+    AnswerReader reader(http1::Method::kGet, {state_->room.options.max_head, kUnbounded}, state_->head);
+    Buffer received;
+    const bool open = co_await exchange(patience, *got.connection, message, reader, received, Extent::kHead);
+    if (open && reader.has_head()) {
+      co_return AnswerStream::begun(origin, std::move(got.connection), std::move(reader), std::move(received));
+    }
+    const bool died = got.connection->reused() && !reader.begun();
+    origin->release(std::move(got.connection), open && reader.keeps_alive());
+    Answer answer = reader.take_answer();
+    if (answer.fault == CallFault::kClosed && died && !fresh) {
+      fresh = true;
+      continue;
+    }
+    if (answer.ok()) co_return AnswerStream::whole(std::move(answer));
+    counts_.faults.add();
+    co_return AnswerStream::failed(std::move(answer));
+  }
+}
+
+/// \returns whether nothing is left over on the connection; of a head alone: whether it is there, and more to come.
 Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, std::string_view message,
-                                AnswerReader& reader) {
+                                AnswerReader& reader, Buffer& received, Extent extent) {
   Outlet outlet;
   iovec whole = piece(message);
   bool alive = outlet.send(channel, {&whole, 1});
-  Buffer received;
   while (alive) {
     // A server may answer before it has taken everything, and that counts.
     const Transfer got = channel.receive(received.room(kPiece));
@@ -165,6 +205,8 @@ Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, std:
       const AnswerReader::State state = reader.take(received.view(), consumed);
       received.consume(consumed);
       if (state == AnswerReader::State::kDone) co_return received.empty() && !outlet.blocked();
+      // One that answers before it has taken everything is none whose connection is of use.
+      if (extent == Extent::kHead && reader.has_head() && !outlet.blocked()) co_return true;
       continue;
     }
     if (got.kind != Transfer::Kind::kWouldBlock || channel.hung_up()) break;

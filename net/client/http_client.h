@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/buffer.h"
 #include "net/client/resolver.h"
 #include "net/client/url.h"
 #include "net/counter.h"
@@ -28,6 +29,8 @@ struct ClientOptions {
   Duration idle_time = std::chrono::seconds(30);
   Duration connect_time = std::chrono::seconds(5);  ///< to one address, TLS included
   std::size_t max_head = std::size_t{32} << 10;     ///< of an answer
+  /// A peer that is gone without a word is noticed after about so long, on connections that wait too. 0: never.
+  std::chrono::seconds notice_loss{};
 };
 
 /// Views and references must live until the call has ended.
@@ -47,6 +50,9 @@ struct Call {
   Channel* asker = nullptr;
   /// Whom to believe; null: the client's own.
   std::shared_ptr<const tls::Authorities> authorities{};
+  /// In place of `authorities`: all of it, with a certificate of our own. Without a server name: the URL's host. The
+  /// protocol is HTTP/1.1 whatever it says. Calls with the same object share connections.
+  std::shared_ptr<const tls::ClientSettings> security{};
 };
 
 enum class CallFault : std::uint8_t {
@@ -92,7 +98,51 @@ struct ClientCounts {
 };
 
 class AnswerReader;
+class Connection;
+class Origin;
 struct Patience;
+
+/// An answer whose body is taken piece by piece, for as long as it goes on. What is not asked for stays with the
+/// server: that is the back-pressure. Must end before the client does.
+class AnswerStream {
+ public:
+  struct Piece {
+    /// Good until the next read. Empty only at the end, or with a fault.
+    std::string_view bytes{};
+    /// The body is whole; these bytes were its last.
+    bool end = false;
+    /// kTimeout and kCancelled: nothing has come, and nothing is lost. After any other the stream is over.
+    CallFault fault = CallFault::kNone;
+    std::string detail{};
+  };
+
+  AnswerStream();
+  AnswerStream(AnswerStream&&) noexcept;
+  AnswerStream& operator=(AnswerStream&&) noexcept;
+  /// Breaks the connection off when the body was not read to its end.
+  ~AnswerStream();
+
+  /// Its head; or why there is none, and then nothing may be read.
+  const Answer& answer() const { return answer_; }
+  Task<Piece> read(Waiter& waiter, Time until);
+
+ private:
+  friend class HttpClient;
+  struct State;
+  static AnswerStream failed(Answer answer);
+  static AnswerStream whole(Answer answer);
+  static AnswerStream begun(std::shared_ptr<Origin> origin, std::unique_ptr<Connection> connection, AnswerReader reader,
+                            Buffer received);
+  /// Gives the connection back, and the last of the body out.
+  Piece over();
+
+  Answer answer_;
+  /// Without it the body is over, but for `rest_`.
+  std::unique_ptr<State> state_;
+  std::string rest_;
+  /// What was given out.
+  std::string last_;
+};
 
 /// Every function on the thread of `loop`.
 class HttpClient {
@@ -108,13 +158,17 @@ class HttpClient {
   /// Reads of `call` are over at its first wait only for what `Call` owns: its views must go on living. Resumes nobody
   /// but the caller: others are woken at the end of the batch.
   Task<Answer> call(Waiter& waiter, Call call);
+  /// The same until the head of the answer is there; `until` bounds that alone, and `max_body` nothing. No `asker`.
+  Task<AnswerStream> open(Waiter& waiter, Call call);
   /// Closes every connection that is not in use.
   void close_idle();
   const ClientCounts& counts() const { return counts_; }
 
  private:
   struct State;
-  Task<bool> exchange(const Patience& patience, Channel& channel, std::string_view message, AnswerReader& reader);
+  enum class Extent : bool { kHead, kWhole };
+  Task<bool> exchange(const Patience& patience, Channel& channel, std::string_view message, AnswerReader& reader,
+                      Buffer& received, Extent extent);
 
   std::unique_ptr<State> state_;
   ClientCounts counts_;

@@ -1,10 +1,31 @@
 #include "net/client/origin.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 
 #include "net/tls/record_layer.h"
 
 namespace edge::net::client {
+namespace {
+
+/// A peer that does not answer for so long counts as gone, whether anything is being sent (RFC 5482) or not
+/// (RFC 9293 §3.8.4).
+void notice_loss(int fd, std::chrono::seconds within) {
+  constexpr int kProbes = 3;
+  const int on = 1;
+  const int interval = std::max(1, static_cast<int>(within.count()) / (kProbes + 1));
+  const int patience = static_cast<int>(std::chrono::milliseconds(within).count());
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &interval, sizeof interval);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
+}
+
+}  // namespace
 
 void Connection::Expiry::expired() { connection_.origin_.drop_idle(connection_); }
 
@@ -17,8 +38,8 @@ void Connection::unattended(std::uint8_t events) {
   if (!silent) origin_.drop_idle(*this);
 }
 
-Origin::Origin(Room& room, const Url& url, std::shared_ptr<const tls::Authorities> authorities)
-    : room_(room), url_(url), authorities_(std::move(authorities)) {}
+Origin::Origin(Room& room, const Url& url, std::shared_ptr<const tls::ClientSettings> security)
+    : room_(room), url_(url), security_(std::move(security)) {}
 
 Origin::~Origin() { close_idle(); }
 
@@ -139,6 +160,7 @@ Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {
 Task<CallFault> Origin::connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until) {
   Result<Fd> fd = connect_tcp({address, url_.port});
   if (!fd.ok()) co_return CallFault::kConnect;
+  if (room_.options.notice_loss.count() > 0) notice_loss(fd->get(), room_.options.notice_loss);
   connection.open(room_.loop, std::move(*fd), kRead | kWrite);
   const Wake wake = co_await waiter.wait(until, connection, kWrite);
   if (wake == Wake::kCancelled) co_return CallFault::kCancelled;
@@ -167,15 +189,14 @@ Task<CallFault> Origin::secure(Waiter& waiter, Connection& connection, Time unti
 
 bool Origin::prepare_tls() {
   if (tls_ != nullptr) return true;
-  if (authorities_ == nullptr) {
+  if (security_ == nullptr || (security_->authorities == nullptr && !security_->unverified)) {
     tls_fault_ = "whom to trust is not known";
     return false;
   }
-  auto made = tls::ClientContext::make({.server_name = url_.host,
-                                        .names = {},
-                                        .authorities = authorities_,
-                                        .certificate = nullptr,
-                                        .protocols = {"http/1.1"}});
+  tls::ClientSettings settings = *security_;
+  if (settings.server_name.empty()) settings.server_name = url_.host;
+  settings.protocols = {"http/1.1"};
+  auto made = tls::ClientContext::make(std::move(settings));
   if (!made.ok()) {
     tls_fault_ = made.error().text;
     return false;

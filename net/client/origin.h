@@ -75,8 +75,8 @@ class Origin : public std::enable_shared_from_this<Origin> {
     std::string detail{};
   };
 
-  /// `authorities`: whom to believe; not looked at for http.
-  Origin(Room& room, const Url& url, std::shared_ptr<const tls::Authorities> authorities);
+  /// `security`: not looked at for http; null: nobody is believed.
+  Origin(Room& room, const Url& url, std::shared_ptr<const tls::ClientSettings> security);
   ~Origin();
   Origin(const Origin&) = delete;
   Origin& operator=(const Origin&) = delete;
@@ -104,7 +104,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
 
   Room& room_;
   const Url url_;
-  const std::shared_ptr<const tls::Authorities> authorities_;
+  const std::shared_ptr<const tls::ClientSettings> security_;
   std::shared_ptr<const tls::ClientContext> tls_;
   std::shared_ptr<tls::Resumption> resumption_;
   std::string tls_fault_;

@@ -1,4 +1,4 @@
-// The client's side: how a backend is called. Its certificate is always checked.
+// The client's side: how a backend is called. Its certificate is checked, unless a tool's user wants it otherwise.
 #pragma once
 
 #include <memory>
@@ -27,6 +27,8 @@ struct ClientSettings {
   std::shared_ptr<const Certificate> certificate;
   /// In order of preference, `h2` or `http/1.1`; empty: no ALPN.
   std::vector<std::string> protocols;
+  /// Nobody checks who answers: for tools whose user has asked for it by name.
+  bool unverified = false;
 };
 
 /// Immutable; shared by the threads.
