@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "net/loop.h"
@@ -21,6 +21,15 @@
 #include "net/tls/server.h"
 
 namespace edge::net::server {
+
+/// Answers a request. It may be a plain function that returns a finished Reply, or a coroutine that waits on the same
+/// loop; `request` lives until it has answered, even when the client has gone.
+using Handler = std::function<Task<Reply>(const Request& request)>;
+/// Looks at a request before its body is read: what it answers is the answer, and the body is not waited for.
+using Admission = std::function<std::optional<Reply>(const Request& head)>;
+/// What is answered to a request that never reaches the handler: `status` is 400, 408, 413, 414, 417, 431, 501, 503 or
+/// 505, `text` a sentence that says why.
+using FaultReply = std::function<Reply(int status, std::string_view text)>;
 
 struct ServerOptions {
   /// No address: every address of the node. Port 0: the system chooses.
@@ -32,30 +41,25 @@ struct ServerOptions {
   std::size_t max_connections = 4096;
   /// Of one HTTP/2 connection.
   std::uint32_t max_streams = 1000;
+  /// A head over it is answered with 431, a target over half of it with 414.
   std::size_t max_head = std::size_t{32} << 10;
   /// A body over it is answered with 413.
   std::size_t max_body = std::size_t{4} << 20;
+  /// All bodies at a time; what would be over it is answered with 503.
+  std::size_t max_bodies = std::size_t{128} << 20;
   /// Bodies of at least so much are compressed for who takes gzip; 0: none is. Streams never are.
   std::size_t gzip_from = 0;
 
-  /// From the connection, or the first byte of a later request, to the end of its head.
+  /// From the connection, or the first byte of a later request, to the end of its head; a TLS handshake, too.
   Duration head_time = std::chrono::seconds(10);
   /// Between two pieces of a body, of a request or of an answer.
   Duration stall_time = std::chrono::seconds(30);
   /// Between two requests.
   Duration idle_time = std::chrono::seconds(75);
-};
 
-/// Answers a request. It may be a plain function that returns a finished Reply, or a coroutine that waits on the same
-/// loop; `request` lives until it has answered, even when the client has gone.
-using Handler = std::function<Task<Reply>(const Request& request)>;
-
-/// What a request was answered with, told once the answer's head is on its way.
-struct Served {
-  const Request& request;
-  int status;
+  Admission admit{};   ///< null: all are
+  FaultReply fault{};  ///< null: the sentence as text
 };
-using Observer = std::function<void(const Served&)>;
 
 class HttpServer {
  public:
@@ -85,10 +89,10 @@ class HttpServer {
 /// A server with a thread and a loop of its own.
 class ServerThread {
  public:
-  /// `prepare` is called on the new thread with its loop, before anything is served, and gives the handler; what it
-  /// makes may live on that loop. `stopped`, when given, is called there at the end.
+  /// `prepare` is called at once with the loop, which does not run yet, and gives the handler; what it makes may live
+  /// on that loop. `stopped` is called when the loop runs no more, for the handler's things to be destroyed.
   static Result<std::unique_ptr<ServerThread>> start(ServerOptions options,
-                                                     std::function<Result<Handler>(Loop&)> prepare,
+                                                     const std::function<Result<Handler>(Loop&)>& prepare,
                                                      std::function<void()> stopped = {});
   /// Stops with patience, and joins.
   ~ServerThread();

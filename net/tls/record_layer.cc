@@ -219,6 +219,41 @@ std::string RecordLayer::peer_subject() const {
   return subject;
 }
 
+namespace {
+
+/// Names with a NUL or another control byte in them are nobody's: they could pass for a shorter one.
+std::optional<std::string> text_of(const X509_NAME_ENTRY* entry) {
+  unsigned char* bytes = nullptr;
+  const int size = ASN1_STRING_to_UTF8(&bytes, X509_NAME_ENTRY_get_data(entry));
+  if (size < 0) return std::nullopt;
+  std::string text(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
+  OPENSSL_free(bytes);
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
+std::optional<SubjectNames> RecordLayer::subject_names() const {
+  const X509* const peer = SSL_get0_peer_certificate(ssl_.get());
+  if (peer == nullptr) return std::nullopt;
+  const X509_NAME* const subject = X509_get_subject_name(peer);
+  SubjectNames name;
+  for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
+    const X509_NAME_ENTRY* const entry = X509_NAME_get_entry(subject, i);
+    const int kind = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+    if (kind != NID_commonName && kind != NID_organizationName) continue;
+    std::optional<std::string> text = text_of(entry);
+    if (!text) return std::nullopt;
+    if (kind == NID_commonName) {
+      name.common_name = std::move(*text);
+    } else {
+      name.organizations.push_back(std::move(*text));
+    }
+  }
+  return name;
+}
+
 // ---- Layer --------------------------------------------------------------------------------------------------------
 
 Transfer RecordLayer::receive(Channel& channel, std::span<char> into) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,12 @@
 #include "net/tls/server.h"
 
 namespace edge::net::tls {
+
+/// Of the subject of a certificate: CN, and each O.
+struct SubjectNames {
+  std::string common_name;
+  std::vector<std::string> organizations;
+};
 
 /// Where the records of one call gather. One a thread, shared by its layers; empty between two calls.
 class RecordRoom {
@@ -67,6 +74,8 @@ class RecordLayer final : public Layer {
   bool resumed() const;
   /// Of what the peer's certificate says of itself: its subject as one line; empty without one.
   std::string peer_subject() const;
+  /// The names in that subject, as UTF-8; nullopt without a certificate, or when one cannot be read.
+  std::optional<SubjectNames> subject_names() const;
 
   // Layer
   Transfer receive(Channel& channel, std::span<char> into) override;

@@ -1,0 +1,38 @@
+// A listening socket on a loop. Nobody waits on it: each event accepts what is there.
+#pragma once
+
+#include <functional>
+
+#include "net/loop.h"
+#include "net/socket.h"
+
+namespace edge::net::server {
+
+class Acceptor final : public Channel {
+ public:
+  using Accepted = std::function<void(Fd client, const SocketAddress& peer)>;
+
+  Acceptor(Loop& loop, Fd socket, Accepted accepted);
+
+ private:
+  /// While the process is out of descriptors or memory: those that wait are not reported again.
+  class Pause final : public TimerNode {
+   public:
+    explicit Pause(Acceptor& acceptor) : acceptor_(acceptor) {}
+    void expired() override { acceptor_.resume(); }
+
+   private:
+    Acceptor& acceptor_;
+  };
+
+  void unattended(std::uint8_t events) override;
+  void resume();
+  /// \returns whether more may be waiting.
+  bool accept_some();
+
+  Loop& loop_;
+  Accepted accepted_;
+  Pause pause_;
+};
+
+}  // namespace edge::net::server

@@ -1,0 +1,63 @@
+#include "net/server/gzip.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <zlib.h>
+
+#include "net/http1/char_tables.h"
+
+namespace edge::net::server {
+namespace {
+
+/// With a gzip header around it, and the largest window.
+constexpr int kGzipWindow = 15 + 16;
+/// Lists are text that repeats itself: the fastest level takes most of what there is to take.
+constexpr int kLevel = 1;
+constexpr int kMemory = 8;
+
+bool weighs_nothing(std::string_view parameters) {
+  const std::size_t at = parameters.find("q=");
+  if (at == std::string_view::npos) return false;
+  const std::string_view weight = http1::trim_blanks(parameters.substr(at + 2));
+  return weight.starts_with('0') && weight.find_first_of("123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool takes_gzip(std::string_view accept_encoding) {
+  bool any = false;
+  while (!accept_encoding.empty()) {
+    const std::size_t comma = std::min(accept_encoding.find(','), accept_encoding.size());
+    const std::string_view one = accept_encoding.substr(0, comma);
+    accept_encoding.remove_prefix(std::min(comma + 1, accept_encoding.size()));
+    const std::size_t semicolon = std::min(one.find(';'), one.size());
+    const std::string_view coding = http1::trim_blanks(one.substr(0, semicolon));
+    const bool wanted = !weighs_nothing(one.substr(semicolon));
+    if (http1::equals_ignoring_case(coding, "gzip")) return wanted;
+    if (coding == "*") any = wanted;
+  }
+  return any;
+}
+
+void compress(Reply& reply) {
+  const bool coded = std::ranges::any_of(
+      reply.fields, [](const auto& field) { return http1::equals_ignoring_case(field.first, "content-encoding"); });
+  if (coded || reply.body.size() > std::numeric_limits<uInt>::max()) return;
+  z_stream stream{};
+  if (::deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) return;
+  std::string out(reply.body.size(), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(reply.body.data());
+  stream.avail_in = static_cast<uInt>(reply.body.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const bool whole = ::deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  out.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  reply.fields.emplace_back("Vary", "Accept-Encoding");
+  if (!whole) return;
+  reply.body = std::move(out);
+  reply.fields.emplace_back("Content-Encoding", "gzip");
+}
+
+}  // namespace edge::net::server

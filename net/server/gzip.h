@@ -1,0 +1,15 @@
+// Whole bodies to gzip (RFC 1952), for clients that ask for it.
+#pragma once
+
+#include <string_view>
+
+#include "net/server/message.h"
+
+namespace edge::net::server {
+
+/// Whether an Accept-Encoding field names gzip, or anything, with a weight above 0 (RFC 9110 §12.5.3).
+bool takes_gzip(std::string_view accept_encoding);
+/// In place, with Content-Encoding and Vary; a body that has a coding already, or does not shrink, is left alone.
+void compress(Reply& reply);
+
+}  // namespace edge::net::server

@@ -1,0 +1,92 @@
+#include "net/server/host.h"
+
+#include <cstdio>
+#include <ctime>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace edge::net::server {
+namespace {
+
+http1::HeadLimits limits_of(const ServerOptions& options) {
+  http1::HeadLimits limits;
+  limits.max_bytes = options.max_head;
+  limits.max_target = options.max_head / 2;
+  return limits;
+}
+
+std::uint64_t seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+Host::Host(Loop& loop, ServerOptions options, Handler handler)
+    : loop_(loop),
+      options_(std::move(options)),
+      handler_(std::move(handler)),
+      limits_(limits_of(options_)),
+      http2_({.head = limits_, .max_streams = options_.max_streams}, seed()),
+      scratch_(std::make_unique<char[]>(2 * kScratch)) {}
+
+bool Host::hold(std::size_t bytes) {
+  if (bytes > options_.max_bodies - std::min(held_, options_.max_bodies)) return false;
+  held_ += bytes;
+  return true;
+}
+
+void Host::count(Session& session) {
+  session.counted = true;
+  ++connections_;
+}
+
+void Host::hand_over(Session& from, Session& to) {
+  to.counted = std::exchange(from.counted, false);
+  keep(to);
+}
+
+void Host::forget(Session& session) {
+  sessions_.erase(&session);
+  if (session.counted) --connections_;
+  loop_.retire(std::unique_ptr<Retirable>(&session));
+  if (sessions_.empty() && emptied_) std::exchange(emptied_, {})();
+}
+
+void Host::drain(std::function<void()> emptied) {
+  draining_ = true;
+  emptied_ = std::move(emptied);
+  // A session may end at once, and take others along: the ones that are left are known by the set.
+  const std::vector<Session*> all(sessions_.begin(), sessions_.end());
+  for (Session* session : all) {
+    if (sessions_.contains(session)) session->drain();
+  }
+  if (sessions_.empty() && emptied_) std::exchange(emptied_, {})();
+}
+
+void Host::cancel_all() {
+  const std::vector<Session*> all(sessions_.begin(), sessions_.end());
+  for (Session* session : all) {
+    if (sessions_.contains(session)) session->cancel();
+  }
+}
+
+std::string_view Host::date() {
+  if (date_[0] == '\0' || loop_.now() - date_read_at_ >= std::chrono::milliseconds(500)) {
+    date_read_at_ = loop_.now();
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                              "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    // By hand, because strftime follows the locale.
+    std::snprintf(date_.data(), date_.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT", kDays[utc.tm_wday % 7],
+                  utc.tm_mday % 100, kMonths[utc.tm_mon % 12], (utc.tm_year + 1900) % 10000, utc.tm_hour % 100,
+                  utc.tm_min % 100, utc.tm_sec % 100);
+  }
+  return date_.data();
+}
+
+}  // namespace edge::net::server

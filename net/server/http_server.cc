@@ -1,0 +1,139 @@
+#include "net/server/http_server.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "net/server/acceptor.h"
+#include "net/server/conversation.h"
+#include "net/server/host.h"
+#include "net/server/tls_entrance.h"
+
+namespace edge::net::server {
+namespace {
+
+/// A stream that has nothing to say for hours learns in a few minutes that its client is no more.
+void keep_alive(int fd) {
+  constexpr int kOn = 1;
+  constexpr int kIdleSeconds = 60;
+  constexpr int kBetweenSeconds = 15;
+  constexpr int kProbes = 4;
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kBetweenSeconds, sizeof kBetweenSeconds);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
+}
+
+/// For answers that are under way when a server with a thread of its own is destroyed.
+constexpr Duration kPatience = std::chrono::seconds(2);
+
+}  // namespace
+
+class HttpServer::Impl final : TimerNode {
+ public:
+  Impl(Loop& loop, ServerOptions options, Handler handler, Fd socket)
+      : address_(local_address(socket.get())),
+        host_(loop, std::move(options), std::move(handler)),
+        acceptor_(std::make_unique<Acceptor>(loop, std::move(socket), [this](Fd client, const SocketAddress& peer) {
+          accept(std::move(client), peer);
+        })) {}
+
+  const SocketAddress& address() const { return address_; }
+  Host& host() { return host_; }
+
+  void stop(Duration patience, std::function<void()> stopped) {
+    if (acceptor_ != nullptr) {
+      acceptor_->close();
+      host_.loop().retire(std::move(acceptor_));
+    }
+    host_.loop().timers().set(*this, host_.loop().now() + patience);
+    host_.drain(std::move(stopped));
+  }
+
+ private:
+  void expired() override { host_.cancel_all(); }
+
+  void accept(Fd client, const SocketAddress& address) {
+    if (host_.full()) return;
+    keep_alive(client.get());
+    Peer peer{.address = address};
+    const auto begin = [this](auto* session) {
+      host_.count(*session);
+      host_.keep(*session);
+      session->start();
+    };
+    if (host_.options().tls != nullptr) {
+      begin(new TlsEntrance(host_, std::move(peer), std::move(client), host_.options().tls));
+    } else {
+      begin(new Conversation(host_, std::make_shared<const Peer>(std::move(peer)), {std::move(client), nullptr},
+                             Conversation::Kind::kConnection));
+    }
+  }
+
+  SocketAddress address_;
+  Host host_;
+  std::unique_ptr<Acceptor> acceptor_;
+};
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpServer::~HttpServer() = default;
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(Loop& loop, ServerOptions options, Handler handler) {
+  // SO_REUSEPORT would let two servers share a port without a word.
+  if (options.port != 0 && port_taken(options.address, options.port)) {
+    return Error{ErrorCode::kUnavailable, "port " + std::to_string(options.port) + " is in use"};
+  }
+  Result<Fd> socket = listen_tcp(options.address, options.port);
+  if (!socket) return socket.error();
+  return std::unique_ptr<HttpServer>(
+      new HttpServer(std::make_unique<Impl>(loop, std::move(options), std::move(handler), std::move(*socket))));
+}
+
+SocketAddress HttpServer::address() const { return impl_->address(); }
+void HttpServer::replace_tls(std::shared_ptr<const tls::Sites> tls) { impl_->host().replace_tls(std::move(tls)); }
+void HttpServer::stop(Duration patience, std::function<void()> stopped) { impl_->stop(patience, std::move(stopped)); }
+std::size_t HttpServer::connections() const { return impl_->host().connections(); }
+
+// ---- ServerThread -------------------------------------------------------------------------------------------------
+
+struct ServerThread::Impl {
+  Loop loop;
+  std::unique_ptr<HttpServer> server;
+  std::function<void()> stopped;
+  std::thread thread;
+};
+
+ServerThread::ServerThread(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<ServerThread>> ServerThread::start(ServerOptions options,
+                                                          const std::function<Result<Handler>(Loop&)>& prepare,
+                                                          std::function<void()> stopped) {
+  auto impl = std::make_unique<Impl>();
+  Result<Handler> handler = prepare(impl->loop);
+  if (!handler) return handler.error();
+  Result<std::unique_ptr<HttpServer>> server = HttpServer::start(impl->loop, std::move(options), std::move(*handler));
+  if (!server) return server.error();
+  impl->server = std::move(*server);
+  impl->stopped = std::move(stopped);
+  impl->thread = std::thread([raw = impl.get()] { raw->loop.run(); });
+  return std::unique_ptr<ServerThread>(new ServerThread(std::move(impl)));
+}
+
+ServerThread::~ServerThread() {
+  impl_->loop.post([this] { impl_->server->stop(kPatience, [this] { impl_->loop.stop(); }); });
+  impl_->thread.join();
+  impl_->server.reset();
+  if (impl_->stopped) impl_->stopped();
+}
+
+SocketAddress ServerThread::address() const { return impl_->server->address(); }
+
+void ServerThread::post(std::function<void(HttpServer&)> work) {
+  impl_->loop.post([this, task = std::move(work)] { task(*impl_->server); });
+}
+
+}  // namespace edge::net::server
