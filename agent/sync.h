@@ -18,15 +18,15 @@ namespace edge::agent {
 struct SyncOptions {
   std::string controller;  ///< `HOST:PORT`
   std::string name;        ///< of the agent, unique among those of the controller
-  std::string node;        ///< empty: the machine's host name
+  std::string node{};      ///< empty: the machine's host name
   /// What the controller wrote for those who join: token and authorities. Needed until a certificate is in `data_dir`.
-  std::string token_file;
+  std::string token_file{};
   /// Identity, last program, endpoints, sealed secrets. Made where it is missing (mode 0700).
   std::string data_dir;
   /// Key that programs must be signed with; nullopt: the one that the controller says when the agent joins.
-  std::optional<program::VerifyKey> key;
+  std::optional<program::VerifyKey> key{};
   /// Where the key that seals secrets on disk is kept; empty: in `data_dir`. Decision 0060.
-  std::string seal_key_file;
+  std::string seal_key_file{};
   /// null: the system's. For tests of expiry and rotation.
   std::function<std::chrono::system_clock::time_point()> clock{};
 };

@@ -1,0 +1,76 @@
+// The controller's own authority: whose certificates agents and administrators show, and who may join. Decision 0060.
+//
+// Its directory (mode 0700, files 0600) holds
+//
+//   ca.pem            key and certificate of the authority that signs now
+//   ca-next.pem       of the one that will, while agents learn of it
+//   ca-previous.pem   certificate of the one that did, while its certificates last
+//   roots.pem         certificates of all of these
+//   server.pem        certificate and key that the controller shows
+//   join              token and roots, for `edge-agent --token-file`
+//   admin.pem         key, certificate and roots of an administrator, for edgectl
+//   revoked           agents by name, and since when
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "controller/authority/certificates.h"
+
+namespace edge::controller {
+
+struct AuthorityOptions {
+  std::string directory;
+  std::string controller{};           ///< `HOST:PORT` for the administrator's file; empty: not said
+  std::function<WallTime()> clock{};  ///< null: the system's
+};
+
+/// How long certificates hold. Each is renewed when two thirds are over.
+inline constexpr auto kAgentLifetime = std::chrono::hours(24 * 30);
+inline constexpr auto kServerLifetime = std::chrono::hours(24 * 90);
+inline constexpr auto kAdministratorLifetime = std::chrono::hours(24 * 365);
+inline constexpr auto kAuthorityLifetime = std::chrono::hours(24 * 3650);
+/// Clocks differ: what is issued holds a little before it was.
+inline constexpr auto kClockSkew = std::chrono::minutes(5);
+
+/// Every function may be called from any thread.
+class Authority {
+ public:
+  /// Makes what is not there yet. Fails when the directory is not ours alone.
+  static Result<std::unique_ptr<Authority>> open(AuthorityOptions options);
+  ~Authority();
+  Authority(const Authority&) = delete;
+  Authority& operator=(const Authority&) = delete;
+
+  /// In a time that tells nothing of the token.
+  bool is_token(std::string_view presented) const;
+  /// A certificate for an agent of this name. kInvalidArgument for a name or a request that is none.
+  Result<std::string> sign(std::string_view name, std::string_view request) const;
+  /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
+  Result<CertificateFacts> identify(std::string_view certificate) const;
+  /// No certificate that was issued for `name` until now is good any more.
+  Status revoke(std::string_view name);
+
+  /// Whom to believe, PEM.
+  std::string roots() const;
+  /// Does what is due: renews the server's and the administrator's certificates, lets authorities follow each other.
+  /// Call it every minute or so. \returns whether `roots` changed.
+  Result<bool> tend();
+  /// Begins to replace the authority: the next one is believed from now on, signs after kAgentLifetime, when every
+  /// agent has heard of it with its own renewal at the latest, and is the only one after as much again.
+  Status roll_over();
+  /// After the port is known.
+  Status set_controller(const std::string& controller);
+
+  std::string path(std::string_view file) const;
+
+ private:
+  struct Impl;
+  explicit Authority(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,186 @@
+#include "controller/authority/authority.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+namespace edge::controller {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::hours;
+
+std::string request_on(const char* curve) {
+  EVP_PKEY* const key = EVP_EC_gen(curve);
+  X509_REQ* const request = X509_REQ_new();
+  X509_REQ_set_pubkey(request, key);
+  X509_REQ_sign(request, key, EVP_sha256());
+  BIO* const out = BIO_new(BIO_s_mem());
+  PEM_write_bio_X509_REQ(out, request);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(out, &text);
+  std::string pem(text, static_cast<std::size_t>(size));
+  BIO_free(out);
+  X509_REQ_free(request);
+  EVP_PKEY_free(key);
+  return pem;
+}
+
+int certificates_in(std::string_view pem) {
+  int count = 0;
+  for (std::size_t at = pem.find("BEGIN CERTIFICATE"); at != std::string_view::npos;
+       at = pem.find("BEGIN CERTIFICATE", at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+class AuthorityTest : public testing::Test {
+ protected:
+  AuthorityTest() {
+    std::string pattern = (fs::temp_directory_path() / "authority.XXXXXX").string();
+    directory_ = std::string(::mkdtemp(pattern.data())) + "/agents";
+    authority_ = open();
+  }
+  ~AuthorityTest() override { fs::remove_all(fs::path(directory_).parent_path()); }
+
+  std::unique_ptr<Authority> open() {
+    auto opened = Authority::open({.directory = directory_, .clock = [this] { return now_; }});
+    EXPECT_TRUE(opened) << opened.error().text;
+    return opened ? std::move(*opened) : nullptr;
+  }
+  std::string file(const std::string& name) const { return *read_file(directory_ + "/" + name, 1 << 20); }
+
+  WallTime now_ = WallTime(hours(24 * 20000));
+  std::string directory_;
+  std::unique_ptr<Authority> authority_;
+};
+
+TEST_F(AuthorityTest, MakesFilesThatOnlyTheirOwnerMayRead) {
+  for (const char* name : {"ca.pem", "roots.pem", "server.pem", "join", "admin.pem"}) {
+    EXPECT_EQ(fs::status(directory_ + "/" + name).permissions(), fs::perms::owner_read | fs::perms::owner_write)
+        << name;
+  }
+  EXPECT_EQ(fs::status(directory_).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(AuthorityTest, StaysTheSameWhenItIsOpenedAgain) {
+  const std::string roots = authority_->roots();
+  const std::string join = file("join");
+  const std::string server = file("server.pem");
+  authority_ = open();
+  EXPECT_EQ(authority_->roots(), roots);
+  EXPECT_EQ(file("join"), join);
+  EXPECT_EQ(file("server.pem"), server);
+}
+
+TEST_F(AuthorityTest, RefusesADirectoryThatOthersMayWriteTo) {
+  authority_.reset();
+  fs::permissions(directory_, fs::perms::all);
+  const auto opened = Authority::open({.directory = directory_});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kFailedPrecondition);
+}
+
+TEST_F(AuthorityTest, TakesItsTokenAlone) {
+  const std::string join = file("join");
+  const std::size_t at = join.find("token: ") + 7;
+  std::string token = join.substr(at, join.find('\n', at) - at);
+  EXPECT_TRUE(authority_->is_token(token));
+  EXPECT_FALSE(authority_->is_token(token + "a"));
+  EXPECT_FALSE(authority_->is_token(""));
+  token[0] = token[0] == 'A' ? 'B' : 'A';
+  EXPECT_FALSE(authority_->is_token(token));
+}
+
+TEST_F(AuthorityTest, SignsForANameAndKnowsItAgain) {
+  const auto certificate = authority_->sign("edge-1", request_on("P-256"));
+  ASSERT_TRUE(certificate);
+  const auto facts = authority_->identify(*certificate);
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->subject, (Subject{Role::kAgent, "edge-1"}));
+  EXPECT_EQ(facts->issued, now_);
+  EXPECT_EQ(facts->validity.until, now_ + kAgentLifetime);
+}
+
+TEST_F(AuthorityTest, RefusesNamesAndRequestsThatAreNone) {
+  for (const std::string& name : {std::string(), std::string("a/b"), std::string("A"), std::string("-a"),
+                                  std::string("a,URI:edge://administrator/x"), std::string(254, 'a')}) {
+    EXPECT_FALSE(authority_->sign(name, request_on("P-256"))) << name;
+  }
+  EXPECT_FALSE(authority_->sign("a", request_on("P-384")));
+  EXPECT_FALSE(authority_->sign("a", "text"));
+  EXPECT_FALSE(authority_->sign("a", std::string(1 << 20, 'x')));
+  EXPECT_FALSE(authority_->identify("text"));
+  EXPECT_FALSE(authority_->identify(authority_->roots()));
+}
+
+TEST_F(AuthorityTest, KnowsCertificatesThatAreOverOrNotYet) {
+  const auto certificate = authority_->sign("edge-1", request_on("P-256"));
+  now_ += kAgentLifetime - std::chrono::seconds(1);
+  EXPECT_TRUE(authority_->identify(*certificate));
+  now_ += std::chrono::seconds(1);
+  EXPECT_FALSE(authority_->identify(*certificate));
+  now_ -= kAgentLifetime + kClockSkew + std::chrono::seconds(1);
+  EXPECT_FALSE(authority_->identify(*certificate));
+}
+
+TEST_F(AuthorityTest, RevokesWhatWasIssuedUntilNowEvenAfterARestart) {
+  const auto before = authority_->sign("edge-1", request_on("P-256"));
+  const auto other = authority_->sign("edge-2", request_on("P-256"));
+  ASSERT_TRUE(authority_->revoke("edge-1"));
+  EXPECT_FALSE(authority_->identify(*before));
+  EXPECT_TRUE(authority_->identify(*other));
+  authority_ = open();
+  EXPECT_FALSE(authority_->identify(*before));
+  now_ += std::chrono::milliseconds(1);
+  const auto after = authority_->sign("edge-1", request_on("P-256"));
+  EXPECT_TRUE(authority_->identify(*after));
+}
+
+TEST_F(AuthorityTest, RenewsItsOwnCertificatesAtTwoThirds) {
+  const std::string server = file("server.pem");
+  const std::string admin = file("admin.pem");
+  now_ += hours(24 * 59);
+  ASSERT_TRUE(authority_->tend());
+  EXPECT_EQ(file("server.pem"), server);
+  now_ += hours(24 * 2);
+  ASSERT_TRUE(authority_->tend());
+  EXPECT_NE(file("server.pem"), server);
+  EXPECT_EQ(file("admin.pem"), admin);
+  now_ += hours(24 * 200);
+  ASSERT_TRUE(authority_->tend());
+  EXPECT_NE(file("admin.pem"), admin);
+}
+
+TEST_F(AuthorityTest, HandsOverToTheNextAuthorityWithTwoThatAreBelieved) {
+  const std::string first = authority_->roots();
+  const auto by_first = authority_->sign("edge-1", request_on("P-256"));
+  ASSERT_TRUE(authority_->roll_over());
+  EXPECT_EQ(certificates_in(authority_->roots()), 2);
+  EXPECT_TRUE(authority_->roots().starts_with(first));
+  EXPECT_EQ(certificates_in(file("join")), 2);
+
+  now_ += kAgentLifetime;
+  authority_ = open();  // the succession goes on after a restart
+  EXPECT_EQ(certificates_in(authority_->roots()), 2);
+  EXPECT_TRUE(authority_->roots().ends_with(first));
+
+  now_ += kAgentLifetime;
+  const auto changed = authority_->tend();
+  ASSERT_TRUE(changed);
+  EXPECT_TRUE(*changed);
+  EXPECT_EQ(certificates_in(authority_->roots()), 1);
+  EXPECT_NE(authority_->roots(), first);
+  EXPECT_FALSE(*authority_->tend());
+}
+
+}  // namespace
+}  // namespace edge::controller

@@ -1,0 +1,255 @@
+#include "controller/authority/certificates.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <optional>
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/obj_mac.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+namespace edge::controller {
+namespace {
+
+struct Free {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(X509_REQ* request) const { X509_REQ_free(request); }
+  void operator()(X509_EXTENSION* extension) const { X509_EXTENSION_free(extension); }
+  void operator()(GENERAL_NAMES* names) const { GENERAL_NAMES_free(names); }
+  void operator()(BIO* bio) const { BIO_free(bio); }
+};
+template <typename Object>
+using Owned = std::unique_ptr<Object, Free>;
+
+constexpr std::size_t kMaxPemBytes = 16 << 10;
+constexpr std::string_view kScheme = "edge://";
+constexpr const char* kAuthorityName = "edge-proxy authority";
+/// What agents expect of whoever says that it is a controller, by whatever address they reach it.
+constexpr std::string_view kControllerHost = "DNS:edge-controller";
+
+std::string_view role_text(Role role) {
+  if (role == Role::kAgent) return "agent";
+  return role == Role::kAdministrator ? "administrator" : "controller";
+}
+
+Owned<BIO> bio_of(std::string_view pem) {
+  if (pem.size() > kMaxPemBytes) return nullptr;
+  return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+template <typename Write>
+std::string pem_of(Write write) {
+  const Owned<BIO> out(BIO_new(BIO_s_mem()));
+  if (out == nullptr || write(out.get()) != 1) return {};
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(out.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+std::string pem_of(X509* certificate) {
+  return pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
+}
+std::string pem_of(EVP_PKEY* key) {
+  return pem_of(
+      [&](BIO* out) { return PEM_write_bio_PKCS8PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr); });
+}
+
+/// Without a callback OpenSSL would ask the terminal for a passphrase.
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+WallTime wall_time(const ASN1_TIME* time) {
+  std::tm utc{};
+  if (ASN1_TIME_to_tm(time, &utc) != 1) return {};
+  return std::chrono::system_clock::from_time_t(::timegm(&utc));
+}
+
+bool add_extension(X509* made, X509* issuer, int kind, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, made, nullptr, nullptr, 0);
+  const Owned<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  return extension != nullptr && X509_add_ext(made, extension.get(), -1) == 1;
+}
+
+/// The time in milliseconds, then 64 random bits: unique, and tells certificates from before a revocation.
+bool set_serial(X509* made, WallTime now) {
+  std::array<unsigned char, 16> bytes{};
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() & INT64_MAX;
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(milliseconds >> (56 - 8 * i));
+  if (RAND_bytes(bytes.data() + 8, 8) != 1) return false;
+  BIGNUM* const number = BN_bin2bn(bytes.data(), bytes.size(), nullptr);
+  const bool set = number != nullptr && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(made)) != nullptr;
+  BN_free(number);
+  return set;
+}
+
+WallTime issued_at(const X509* certificate) {
+  BIGNUM* const number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), nullptr);
+  std::array<unsigned char, 16> bytes{};
+  const bool fits = number != nullptr && BN_bn2binpad(number, bytes.data(), bytes.size()) == bytes.size();
+  BN_free(number);
+  if (!fits) return {};
+  std::int64_t milliseconds = 0;
+  for (std::size_t i = 0; i < 8; ++i) milliseconds = milliseconds << 8 | bytes[i];
+  return WallTime(std::chrono::milliseconds(milliseconds));
+}
+
+/// All but what tells an authority from who it vouches for.
+Owned<X509> blank(EVP_PKEY* key, const char* name, Validity validity, WallTime now) {
+  Owned<X509> made(X509_new());
+  if (made == nullptr || X509_set_version(made.get(), 2) != 1 || !set_serial(made.get(), now)) return nullptr;
+  ASN1_TIME_set(X509_getm_notBefore(made.get()), std::chrono::system_clock::to_time_t(validity.from));
+  ASN1_TIME_set(X509_getm_notAfter(made.get()), std::chrono::system_clock::to_time_t(validity.until));
+  X509_set_pubkey(made.get(), key);
+  const auto* text = reinterpret_cast<const unsigned char*>(name);
+  if (X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_UTF8, text, -1, -1, 0) != 1) {
+    return nullptr;
+  }
+  return made;
+}
+
+bool is_p256(EVP_PKEY* key) {
+  std::array<char, 32> curve{};
+  std::size_t size = 0;
+  return key != nullptr && EVP_PKEY_get_base_id(key) == EVP_PKEY_EC &&
+         EVP_PKEY_get_group_name(key, curve.data(), curve.size(), &size) == 1 &&
+         std::string_view(curve.data(), size) == SN_X9_62_prime256v1;
+}
+
+std::optional<Subject> parse_subject(std::string_view uri) {
+  for (const Role role : {Role::kAgent, Role::kAdministrator, Role::kController}) {
+    const std::string prefix = std::string(kScheme) + std::string(role_text(role)) + "/";
+    if (!uri.starts_with(prefix)) continue;
+    const std::string_view name = uri.substr(prefix.size());
+    if (is_subject_name(name)) return Subject{role, std::string(name)};
+  }
+  return std::nullopt;
+}
+
+/// Exactly one URI, and that one ours.
+std::optional<Subject> subject_of(X509* certificate) {
+  const Owned<GENERAL_NAMES> names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  std::optional<Subject> found;
+  for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type != GEN_URI) continue;
+    if (found) return std::nullopt;
+    const ASN1_IA5STRING* const uri = name->d.uniformResourceIdentifier;
+    found = parse_subject(
+        {reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)), static_cast<std::size_t>(ASN1_STRING_length(uri))});
+    if (!found) return std::nullopt;
+  }
+  return found;
+}
+
+Error internal() { return {ErrorCode::kInternal, "a certificate cannot be made"}; }
+
+}  // namespace
+
+struct Issuer::Impl {
+  Owned<EVP_PKEY> key;
+  Owned<X509> certificate;
+  std::string pem;
+  Validity validity;
+
+  Result<std::string> issue(EVP_PKEY* subject_key, const Subject& subject, Validity valid, WallTime now) const;
+};
+
+bool is_subject_name(std::string_view name) {
+  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 253 && alphanumeric(name.front()) && alphanumeric(name.back()) &&
+         std::ranges::all_of(name, [&](char c) { return alphanumeric(c) || c == '-' || c == '.'; });
+}
+
+Result<CertificateFacts> read_certificate(std::string_view pem) {
+  const Owned<BIO> bio = bio_of(pem);
+  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  auto subject = read == nullptr ? std::nullopt : subject_of(read.get());
+  if (!subject) return Error{ErrorCode::kUnauthenticated, "the certificate is none of this controller's"};
+  return CertificateFacts{std::move(*subject),
+                          {wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))},
+                          issued_at(read.get())};
+}
+
+Result<Issuer> Issuer::create(Validity validity) {
+  Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  if (key == nullptr) return internal();
+  Owned<X509> made = blank(key.get(), kAuthorityName, validity, validity.from);
+  if (made == nullptr) return internal();
+  X509_set_issuer_name(made.get(), X509_get_subject_name(made.get()));
+  if (!add_extension(made.get(), made.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
+      !add_extension(made.get(), made.get(), NID_key_usage, "critical,keyCertSign,cRLSign") ||
+      !add_extension(made.get(), made.get(), NID_subject_key_identifier, "hash") ||
+      X509_sign(made.get(), key.get(), EVP_sha256()) == 0) {
+    return internal();
+  }
+  std::string pem = pem_of(made.get());
+  return Issuer(std::make_shared<const Impl>(Impl{std::move(key), std::move(made), std::move(pem), validity}));
+}
+
+Result<Issuer> Issuer::from_pem(std::string_view key_and_certificate) {
+  const Owned<BIO> for_key = bio_of(key_and_certificate);
+  const Owned<BIO> for_certificate = bio_of(key_and_certificate);
+  if (for_key == nullptr || for_certificate == nullptr) return internal();
+  Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(for_key.get(), nullptr, no_passphrase, nullptr));
+  Owned<X509> read(PEM_read_bio_X509(for_certificate.get(), nullptr, no_passphrase, nullptr));
+  if (!is_p256(key.get()) || read == nullptr || X509_check_private_key(read.get(), key.get()) != 1) {
+    return Error{ErrorCode::kFailedPrecondition, "not an authority's key and certificate"};
+  }
+  const Validity validity{wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))};
+  std::string pem = pem_of(read.get());
+  return Issuer(std::make_shared<const Impl>(Impl{std::move(key), std::move(read), std::move(pem), validity}));
+}
+
+std::string Issuer::pem() const { return pem_of(impl_->key.get()) + impl_->pem; }
+const std::string& Issuer::certificate() const { return impl_->pem; }
+const Validity& Issuer::validity() const { return impl_->validity; }
+
+Result<std::string> Issuer::Impl::issue(EVP_PKEY* subject_key, const Subject& subject, Validity valid,
+                                        WallTime now) const {
+  // CN has room for 64 characters (RFC 5280, ub-common-name); what counts is the URI.
+  const std::string name = subject.name.substr(0, 64);
+  const Owned<X509> made = blank(subject_key, name.c_str(), valid, now);
+  if (made == nullptr) return internal();
+  X509_set_issuer_name(made.get(), X509_get_subject_name(certificate.get()));
+  std::string names = "URI:" + std::string(kScheme) + std::string(role_text(subject.role)) + "/" + subject.name;
+  const bool serves = subject.role == Role::kController;
+  if (serves) names += "," + std::string(kControllerHost);
+  if (!add_extension(made.get(), certificate.get(), NID_basic_constraints, "critical,CA:FALSE") ||
+      !add_extension(made.get(), certificate.get(), NID_key_usage, "critical,digitalSignature") ||
+      !add_extension(made.get(), certificate.get(), NID_ext_key_usage, serves ? "serverAuth" : "clientAuth") ||
+      !add_extension(made.get(), certificate.get(), NID_subject_alt_name, names) ||
+      !add_extension(made.get(), certificate.get(), NID_authority_key_identifier, "keyid:always") ||
+      X509_sign(made.get(), key.get(), EVP_sha256()) == 0) {
+    return internal();
+  }
+  return pem_of(made.get());
+}
+
+Result<std::string> Issuer::issue(const Subject& subject, Validity validity, WallTime now,
+                                  std::string_view request) const {
+  const Owned<BIO> bio = bio_of(request);
+  const Owned<X509_REQ> read(bio == nullptr ? nullptr
+                                            : PEM_read_bio_X509_REQ(bio.get(), nullptr, no_passphrase, nullptr));
+  EVP_PKEY* const key = read == nullptr ? nullptr : X509_REQ_get0_pubkey(read.get());
+  if (!is_p256(key) || X509_REQ_verify(read.get(), key) != 1) {
+    return Error{ErrorCode::kInvalidArgument, "the request is not one for a key on P-256, signed with it"};
+  }
+  return impl_->issue(key, subject, validity, now);
+}
+
+Result<KeyPair> Issuer::issue(const Subject& subject, Validity validity, WallTime now) const {
+  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  if (key == nullptr) return internal();
+  auto certificate = impl_->issue(key.get(), subject, validity, now);
+  if (!certificate) return certificate.error();
+  return KeyPair{pem_of(key.get()), std::move(*certificate)};
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,70 @@
+// Certificates of the controller's own authority: who one is for, how it is made and what is read from it. All keys are
+// on P-256 (RFC 5480), all signatures ECDSA with SHA-256.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace edge::controller {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+enum class Role { kAgent, kAdministrator, kController };
+
+/// Stands in a certificate as the URI `edge://<role>/<name>`; the name is the CN too.
+struct Subject {
+  Role role = Role::kAgent;
+  std::string name;
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+
+/// Lower-case letters, digits, `-` and `.`, not at the ends; at most 253.
+bool is_subject_name(std::string_view name);
+
+struct Validity {
+  WallTime from{};
+  WallTime until{};
+};
+
+/// What is believed of a certificate whose signature TLS has verified.
+struct CertificateFacts {
+  Subject subject;
+  Validity validity;
+  WallTime issued{};  ///< to the millisecond: the first eight bytes of the serial number
+};
+/// Of the first certificate in `pem`. kUnauthenticated when it is none of this authority's kind.
+Result<CertificateFacts> read_certificate(std::string_view pem);
+
+struct KeyPair {
+  std::string key;          ///< PKCS#8, PEM
+  std::string certificate;  ///< PEM
+};
+
+/// An authority: its key and its certificate. Immutable.
+class Issuer {
+ public:
+  static Result<Issuer> create(Validity validity);
+  static Result<Issuer> from_pem(std::string_view key_and_certificate);
+
+  /// Key and certificate.
+  std::string pem() const;
+  const std::string& certificate() const;
+  const Validity& validity() const;
+
+  /// A certificate for the key of a request (PKCS#10). Of the request only the key is taken: who asks does not choose
+  /// its name. kInvalidArgument when it is none, not signed with its own key, or the key is on another curve.
+  Result<std::string> issue(const Subject& subject, Validity validity, WallTime now, std::string_view request) const;
+  /// The same with a fresh key.
+  Result<KeyPair> issue(const Subject& subject, Validity validity, WallTime now) const;
+
+ private:
+  struct Impl;
+  explicit Issuer(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace edge::controller
