@@ -1,6 +1,9 @@
 #include "controller/resource_api/builtin_kinds.h"
 
+#include <algorithm>
 #include <span>
+
+#include "controller/resource_api/objects/built_in.h"
 
 namespace edge::resource_api {
 namespace {
@@ -100,6 +103,9 @@ std::vector<ResourceTypePtr> builtin_types() {
     type->status = row.status == Subresource::kStatus;
     type->selectable_fields.assign(row.fields.begin(), row.fields.end());
     type->collection = type->group + "/" + type->plural;
+    // Both stand for the life of the process, so there is nothing to own.
+    type->columns = {std::shared_ptr<void>(), &objects::built_in_columns(row.group, row.kind)};
+    type->shape = {std::shared_ptr<void>(), &objects::built_in_schema(row.group, row.kind)};
     if (row.group == "events.k8s.io") {  // a view of the core group's
       type->collection = kEvents;
       type->storage = false;

@@ -14,15 +14,10 @@
 
 namespace edge::resource_api {
 
-/// A column of `kubectl get` behind NAMESPACE and NAME, as CRDs write it.
-struct PrinterColumn {
-  std::string name;
-  std::string type;  ///< string, integer, number, boolean, date
-  std::string format{};
-  std::string json_path;  ///< `.spec.hosts`
-  std::string description{};
-  int priority = 0;  ///< above 0: with `-o wide` only
-};
+namespace objects {
+struct Schema;
+struct Column;
+}  // namespace objects
 
 /// One resource in one version that is served. Immutable once published.
 struct ResourceType {
@@ -43,11 +38,14 @@ struct ResourceType {
   bool custom = false;
   bool deprecated = false;
   std::string deprecation_warning{};
-  std::vector<PrinterColumn> columns{};
+  /// What `kubectl get` shows behind Name.
+  std::shared_ptr<const std::vector<objects::Column>> columns{};
   /// `.spec.nodeName` and the like, with the leading dot, beside metadata.name and metadata.namespace.
   std::vector<std::string> selectable_fields{};
   /// openAPIV3Schema as the CRD has it; null for built-in kinds.
   std::shared_ptr<const nlohmann::json> schema{};
+  /// The same, or a built-in kind's shape, compiled. Never null.
+  std::shared_ptr<const objects::Schema> shape{};
   /// In which collection of the store the objects are: `<group>/<plural>`. Views of one thing share it (events).
   std::string collection{};
 

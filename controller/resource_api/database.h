@@ -1,0 +1,79 @@
+// The file that objects survive in: SQLite in WAL mode, each batch of changes one transaction that is on the disk when
+// `write` returns. Nothing is read from it but at the start: the Store (store.h) has everything in memory.
+//
+//   objects(collection, namespace, name, version, text)           what is there
+//   history(version, collection, namespace, name, before)         what each change found, for watches that resume
+//   floors(collection, version)                                   up to where the history has been forgotten
+//   facts(name, value)                                            `version`: the newest ever given out
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace edge::resource_api {
+
+/// One change of one object.
+struct Change {
+  std::int64_t version = 0;
+  std::string_view collection;
+  std::string_view name_space;
+  std::string_view name;
+  /// nullptr: removed.
+  const std::string* text = nullptr;
+  /// nullptr: there was none.
+  const std::string* before = nullptr;
+};
+
+/// History that is no longer told.
+struct Forgotten {
+  std::string_view collection;
+  std::int64_t floor = 0;                  ///< the newest version among them
+  std::span<const std::int64_t> versions;  ///< which of them are on the disk
+};
+
+class Database {
+ public:
+  struct ObjectRow {
+    std::string_view collection, name_space, name, text;
+    std::int64_t version = 0;
+  };
+  struct HistoryRow {
+    std::string_view collection, name_space, name;
+    std::int64_t version = 0;
+    bool created = false;
+    std::string_view before;  ///< empty when created
+  };
+
+  /// Makes the file where it is missing. kFailedPrecondition: a newer version's, or another program's; kUnavailable: it
+  /// cannot be opened or is locked; kDataLoss: it is no database.
+  static Result<std::unique_ptr<Database>> open(const std::string& path);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  std::int64_t version() const { return version_; }
+  Status each_object(const std::function<void(const ObjectRow&)>& told);
+  /// By version, the newest first.
+  Status each_history(const std::function<void(const HistoryRow&)>& told);
+  Status each_floor(const std::function<void(std::string_view collection, std::int64_t version)>& told);
+
+  /// All of it or nothing. kResourceExhausted: the disk is full; kUnavailable: locked, or another fault of the disk.
+  Status write(std::span<const Change> changes, std::span<const Forgotten> forgotten);
+
+ private:
+  struct Handles;
+  explicit Database(std::unique_ptr<Handles> handles);
+  Status write_all(std::span<const Change> changes, std::span<const Forgotten> forgotten);
+  std::unique_ptr<Handles> handles_;
+  std::int64_t version_ = 0;
+};
+
+}  // namespace edge::resource_api
