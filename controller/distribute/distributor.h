@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct HistorySource {
   std::function<std::vector<HistoryEntry>()> list;             ///< newest first
   std::function<Status(const std::string& program)> rollback;  ///< pins that program; kNotFound
   std::function<Status()> release;                             ///< ends the pin
+  /// Bytes of a program that is not published now; null function or pointer: not kept.
+  std::function<std::shared_ptr<const std::vector<std::byte>>(const std::string& program)> bytes{};
 };
 
 struct DistributorOptions {
@@ -57,8 +60,13 @@ class Distributor {
 
   /// Replaces what is published. Returns at once; agents that lack it are sent it.
   void publish(Published published);
-  /// Ascending by name; those that went away are kept (at most 4,096, the oldest leave first).
+  /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
+  /// With backends and VIPs; nullopt when none of this name was ever here.
+  std::optional<AgentState> agent(const std::string& name) const;
+  /// Of all connected agents together, ascending by namespace and name: an endpoint is healthy when every agent that
+  /// reports it says so; of the others the latest error stands.
+  std::vector<BackendHealth> backends() const;
   /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does
   /// not return while a call of the one before is under way.
   void on_change(std::function<void()> callback);
