@@ -89,6 +89,21 @@ std::optional<DiskCache> open_cache(const CompileOptions& options, std::string& 
   return std::nullopt;
 }
 
+/// Of a route that is left out, for its first error.
+std::optional<ResourceStatus> refused_status(const LinkedRoute& route, const std::vector<Diagnostic>& remarks) {
+  const auto error = std::ranges::find(remarks, Severity::kError, &Diagnostic::severity);
+  if (error == remarks.end()) return std::nullopt;
+  ResourceStatus status;
+  status.kind = route.identity.kind;
+  status.name_space = route.identity.name_space;
+  status.name = route.identity.name;
+  // Gateway API has no word for a route whose fields are at fault.
+  const std::string_view why = status.kind == "ProxyRoute" ? reason::kInvalid : reason::kUnsupportedValue;
+  set_condition(status.conditions, {std::string(condition::kAccepted), ConditionStatus::kFalse, std::string(why),
+                                    error->field.empty() ? error->message : error->field + ": " + error->message});
+  return status;
+}
+
 void report_fault(const std::string& stage, const Error& error, Diagnostics& diagnostics) {
   Diagnostic diagnostic{.code = DiagnosticCode::kCompilerFault};
   diagnostic.message = stage + ": " + error.text;
@@ -125,8 +140,8 @@ struct Compiler::State {
   bool build_native(Diagnostics& diagnostics);
   bool prove(const LinkedConfig& config, const std::vector<Work>& works, Diagnostics& diagnostics);
   void emit_shared(const LinkedConfig& config, bool hosts_changed);
-  std::vector<ResourceStatus> statuses() const;
-  std::optional<Artifact> assemble(Diagnostics& diagnostics);
+  std::vector<ResourceStatus> statuses(const LinkedConfig& config) const;
+  std::optional<Artifact> assemble(const LinkedConfig& config, Diagnostics& diagnostics);
 
   CompileOptions options;
   std::string cache_fault;
@@ -184,7 +199,7 @@ std::optional<Artifact> Compiler::State::stages(const LinkedConfig& config, Keys
   settle_sections(works);
   if (!build_native(diagnostics)) return std::nullopt;
   if (options.prove && !prove(config, works, diagnostics)) return std::nullopt;
-  return assemble(diagnostics);
+  return assemble(config, diagnostics);
 }
 
 void Compiler::State::prepare(const LinkedConfig& config, std::uint32_t route) {
@@ -383,18 +398,21 @@ void Compiler::State::emit_shared(const LinkedConfig& config, bool hosts_changed
   replace(policies, emit::emit_policies(config));
 }
 
-/// Of all hosts; by their ids, so that of two that say the same of a route always the same one is told.
-std::vector<ResourceStatus> Compiler::State::statuses() const {
+/// Of routes that are left out, and of all hosts; these by their ids, so that of two that say the same of a route
+/// always the same one is told.
+std::vector<ResourceStatus> Compiler::State::statuses(const LinkedConfig& config) const {
   std::map<std::uint64_t, const HostState*> shadowing;
   for (const auto& [id, host] : hosts)
     if (!host.shadowed.empty()) shadowing.emplace(id, &host);
   std::vector<ResourceStatus> all;
+  for (const auto& [route, remarks] : route_remarks)
+    if (auto status = refused_status(config.routes[route], remarks)) all.push_back(*std::move(status));
   for (const auto& [id, host] : shadowing) all.insert(all.end(), host->shadowed.begin(), host->shadowed.end());
   sort_and_merge(all);
   return all;
 }
 
-std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
+std::optional<Artifact> Compiler::State::assemble(const LinkedConfig& config, Diagnostics& diagnostics) {
   // Ids are hashes of names. Were two equal, one host would be served by the other's routes.
   if (hosts.size() != served.all().size())
     return report_fault("host ids", {ErrorCode::kInternal, "two hosts have the same id"}, diagnostics), std::nullopt;
@@ -430,7 +448,7 @@ std::optional<Artifact> Compiler::State::assemble(Diagnostics& diagnostics) {
     artifact.hash = view->hash();
     last = std::move(*view);
   }
-  artifact.statuses = statuses();
+  artifact.statuses = statuses(config);
   stats.hosts = hosts.size();
   stats.cache_fault = cache_fault;
   artifact.stats = stats;

@@ -52,7 +52,8 @@ struct Artifact {
   std::shared_ptr<const std::vector<std::byte>> bytes;
   program::Hash hash{};
   CompileStats stats;
-  /// Conditions that only a whole program tells (`Shadowed`), for sort_and_merge with the linker's.
+  /// Conditions that only a whole program tells (`Shadowed`, and `Accepted` of routes that no program can hold), for
+  /// sort_and_merge with the linker's.
   std::vector<ResourceStatus> statuses;
 };
 

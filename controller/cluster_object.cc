@@ -1,0 +1,126 @@
+#include "controller/cluster_object.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/link/defaults.h"
+#include "schemas/schema.h"
+
+namespace edge::controller {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Of Secrets whose values no gateway or policy can name: tokens and releases come and go, and may be large.
+constexpr std::string_view kForeignSecrets[] = {"helm.sh/release.v1", "kubernetes.io/service-account-token",
+                                                "bootstrap.kubernetes.io/token", "kubernetes.io/dockerconfigjson",
+                                                "kubernetes.io/dockercfg"};
+/// They say nothing to a compiler, and some change every second or hold the whole object once more.
+constexpr std::string_view kPassingAnnotations[] = {"kubectl.kubernetes.io/last-applied-configuration",
+                                                    "endpoints.kubernetes.io/last-change-trigger-time",
+                                                    "control-plane.alpha.kubernetes.io/leader"};
+/// Of metadata: what the compiler reads.
+constexpr std::string_view kMetadata[] = {"name",        "namespace",         "labels",
+                                          "annotations", "creationTimestamp", "generation"};
+
+std::string text_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+const Json* child(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+Json metadata_for_compiler(const Json& metadata) {
+  Json kept = Json::object();
+  for (const std::string_view name : kMetadata) {
+    const auto found = metadata.find(name);
+    if (found != metadata.end() && !found->is_null()) kept[std::string(name)] = *found;
+  }
+  const auto annotations = kept.find("annotations");
+  if (annotations != kept.end() && annotations->is_object()) {
+    for (const std::string_view name : kPassingAnnotations) annotations->erase(std::string(name));
+  }
+  return kept;
+}
+
+/// Of a ConfigMap authorities are read, and which keys there are.
+void drop_values(Json& object) {
+  const auto data = object.find("data");
+  if (data != object.end() && data->is_object()) {
+    for (auto& [key, value] : data->items()) {
+      if (key != "ca.crt") value = "";
+    }
+  }
+  const auto binary = object.find("binaryData");
+  if (binary == object.end() || !binary->is_object()) return;
+  for (auto& [key, value] : binary->items()) value = "";
+}
+
+/// Rule D8: who is called `ours` is told by the default's name, and the default by that of ours.
+void swap_class(Json& holder, const char* field, std::string_view ours) {
+  const std::string usual(compiler::link::kDefaults.controller_class);
+  if (ours == usual || !holder.is_object()) return;
+  const std::string named = text_at(holder, field);
+  if (named == ours) {
+    holder[field] = usual;
+  } else if (named.empty() || named == usual) {
+    holder[field] = ours;
+  }
+}
+
+void read_facts(const Json& spec, ClusterObject& object) {
+  if (const Json* parents = child(spec, "parentRefs"); parents != nullptr && parents->is_array()) {
+    object.parent_refs = parents->dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  if (const Json* rules = child(spec, "rules"); rules != nullptr && rules->is_array()) {
+    object.rules = static_cast<std::uint32_t>(rules->size());
+  }
+  if (const Json* target = child(spec, "targetRef"); target != nullptr && target->is_object()) {
+    object.target = text_at(*target, "kind") + "/" + text_at(*target, "name");
+  }
+}
+
+Error fault(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
+
+}  // namespace
+
+Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, std::string_view controller_class) {
+  Json object = Json::parse(json, nullptr, false);
+  if (!object.is_object()) return fault("an object of the cluster is no JSON object");
+  const Json* metadata = child(object, "metadata");
+  if (metadata == nullptr || !metadata->is_object()) return fault("an object of the cluster has no metadata");
+  ClusterObject read;
+  read.key = {text_at(object, "kind"), text_at(*metadata, "namespace"), text_at(*metadata, "name")};
+  const schemas::Kind* kind = schemas::find_kind(read.key.kind);
+  if (kind == nullptr || read.key.name.empty()) return fault("an object of the cluster is of no kind that is read");
+  if (read.key.kind == "Secret" &&
+      std::ranges::find(kForeignSecrets, text_at(object, "type")) != std::end(kForeignSecrets)) {
+    return std::optional<ClusterObject>();
+  }
+  read.uid = text_at(*metadata, "uid");
+  read.resource_version = text_at(*metadata, "resourceVersion");
+  read.generation =
+      metadata->value("generation", Json(0)).is_number_integer() ? metadata->value("generation", std::int64_t{0}) : 0;
+  if (const Json* status = child(object, "status"); status != nullptr && status->is_object() && !status->empty()) {
+    read.status = status->dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  Json kept = metadata_for_compiler(*metadata);
+  object["metadata"] = std::move(kept);
+  object.erase("status");
+  const auto spec = object.find("spec");
+  if (spec != object.end()) read_facts(*spec, read);
+  if (read.key.kind == "ConfigMap") drop_values(object);
+  if (read.key.kind == "ProxyGateway" && spec != object.end()) swap_class(*spec, "loadBalancerClass", controller_class);
+  if (read.key.kind == "GatewayClass" && spec != object.end()) swap_class(*spec, "controllerName", controller_class);
+  if (read.key.kind == "IngressClass" && spec != object.end()) swap_class(*spec, "controller", controller_class);
+  read.document = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return std::optional(std::move(read));
+}
+
+}  // namespace edge::controller

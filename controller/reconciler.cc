@@ -1,0 +1,91 @@
+#include "controller/reconciler.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace edge::controller {
+namespace {
+
+/// Resources judged between two looks for what is new: a few milliseconds' worth.
+constexpr std::size_t kJudgedAtOnce = 256;
+
+}  // namespace
+
+Reconciler::Reconciler(ReconcilerOptions options, ReconcilerEvents events)
+    : options_(std::move(options)),
+      events_(std::move(events)),
+      reconciliation_(options_.compile, options_.judge, std::move(options_.sound)),
+      thread_([this] { run(); }) {}
+
+Reconciler::~Reconciler() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Reconciler::edit(std::vector<ObjectEdit> edits) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.insert(waiting_.end(), std::make_move_iterator(edits.begin()), std::make_move_iterator(edits.end()));
+  }
+  wake_.notify_all();
+}
+
+void Reconciler::begin() {
+  {
+    const std::lock_guard lock(mutex_);
+    begun_ = true;
+  }
+  wake_.notify_all();
+}
+
+bool Reconciler::idle() const {
+  const std::lock_guard lock(mutex_);
+  return !busy_ && waiting_.empty() && !(begun_ && first_);
+}
+
+/// \returns false at the end. An empty batch: nothing is new, and there is time to judge.
+bool Reconciler::gather(std::vector<ObjectEdit>& batch) {
+  std::unique_lock lock(mutex_);
+  busy_ = false;
+  const auto something = [this] { return stopping_ || (begun_ && (first_ || !waiting_.empty())); };
+  if (reconciliation_.judged_all()) {
+    wake_.wait(lock, something);
+    // A change seldom comes alone: a route with its backend, a Service with its endpoints.
+    const auto end = std::chrono::steady_clock::now() + options_.gather;
+    for (std::size_t seen = 0; !stopping_ && seen != waiting_.size();) {
+      seen = waiting_.size();
+      const auto until = std::min(end, std::chrono::steady_clock::now() + options_.quiet);
+      wake_.wait_until(lock, until, [&] { return stopping_ || waiting_.size() != seen; });
+    }
+  }
+  if (stopping_) return false;
+  busy_ = true;
+  if (!something()) return true;
+  first_ = false;
+  batch = std::exchange(waiting_, {});
+  return true;
+}
+
+void Reconciler::run() {
+  std::vector<ObjectEdit> batch;
+  while (gather(batch)) {
+    reconcile(std::exchange(batch, {}));
+    std::vector<Verdict> verdicts = reconciliation_.judge(kJudgedAtOnce);
+    if (!verdicts.empty()) events_.judged(std::move(verdicts));
+  }
+}
+
+void Reconciler::reconcile(std::vector<ObjectEdit> batch) {
+  auto result = reconciliation_.apply(std::move(batch));
+  if (!result) return;
+  const bool sound_versions = result->sound_versions_changed;
+  events_.reconciled(*std::move(result));
+  if (sound_versions) events_.sound_versions(reconciliation_.sound_versions());
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,73 @@
+// The thread that the controller thinks on: gathers what changed, reconciles it, hands on what came of it.
+//
+//   edits -> [gather] -> Reconciliation -> published, judged
+//
+// Never more than one compile is under way, and the next one takes everything that came meanwhile: under a storm of
+// changes there are fewer programs, not a queue.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "controller/reconciliation.h"
+
+namespace edge::controller {
+
+struct ReconcilerOptions {
+  compiler::CompileOptions compile;
+  JudgeOptions judge;
+  SoundVersions sound;
+  /// An idle reconciler waits so long for what else belongs to a change: at most `gather`, and no longer than `quiet`
+  /// after the last edit.
+  std::chrono::nanoseconds gather = std::chrono::milliseconds(5);
+  std::chrono::nanoseconds quiet = std::chrono::microseconds(500);
+};
+
+/// Called on the reconciler's thread, one at a time.
+struct ReconcilerEvents {
+  /// Each result, changed or not; what changed is to be published before it returns.
+  std::function<void(Reconciled)> reconciled;
+  std::function<void(std::vector<Verdict>)> judged;
+  /// After a change of the sound versions that stand in for others.
+  std::function<void(const SoundVersions&)> sound_versions;
+};
+
+class Reconciler {
+ public:
+  Reconciler(ReconcilerOptions options, ReconcilerEvents events);
+  /// Ends after the compile that is under way.
+  ~Reconciler();
+  Reconciler(const Reconciler&) = delete;
+  Reconciler& operator=(const Reconciler&) = delete;
+
+  /// From any thread.
+  void edit(std::vector<ObjectEdit> edits);
+  /// The state of the cluster is known whole: from now on programs are made. From any thread; more than once does
+  /// nothing.
+  void begin();
+  /// Whether nothing waits and nothing is under way, for tests; from any thread.
+  bool idle() const;
+
+ private:
+  void run();
+  bool gather(std::vector<ObjectEdit>& batch);
+  void reconcile(std::vector<ObjectEdit> batch);
+
+  ReconcilerOptions options_;
+  ReconcilerEvents events_;
+  Reconciliation reconciliation_;  ///< of the thread alone
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<ObjectEdit> waiting_;
+  bool begun_ = false;
+  bool first_ = true;
+  bool busy_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace edge::controller

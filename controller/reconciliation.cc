@@ -1,0 +1,294 @@
+#include "controller/reconciliation.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "base/hash.h"
+#include "program/sha256.h"
+
+namespace edge::controller {
+namespace {
+
+using compiler::DocumentEdit;
+using compiler::ResourceStatus;
+
+program::Hash hash_of(std::string_view text) { return program::sha256(std::as_bytes(std::span(text))); }
+
+std::string text_of(const ResourceStatus& status) {
+  return ResourceKey{status.kind, status.name_space, status.name}.text();
+}
+
+auto name_of(const ResourceStatus& status) { return std::tie(status.kind, status.name_space, status.name); }
+
+/// The first error that is told of each of these resources, and how many more there are.
+std::map<std::string, std::string> complaints(const Diagnostics& diagnostics, const std::set<std::string>& resources) {
+  std::map<std::string, std::string> first;
+  std::map<std::string, std::size_t> more;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != Severity::kError || !resources.contains(diagnostic.resource)) continue;
+    const std::string text =
+        diagnostic.field.empty() ? diagnostic.message : diagnostic.field + ": " + diagnostic.message;
+    if (!first.emplace(diagnostic.resource, text).second) ++more[diagnostic.resource];
+  }
+  for (const auto& [resource, count] : more) first[resource] += " (and " + std::to_string(count) + " more)";
+  return first;
+}
+
+/// `status` with what was said of it in place of the linker's general word.
+ResourceStatus with_complaint(ResourceStatus status, const std::string& complaint, std::int64_t standing_in) {
+  for (compiler::Condition& condition : status.conditions) {
+    if (condition.type != compiler::condition::kAccepted) continue;
+    if (!complaint.empty()) condition.message = complaint;
+    if (standing_in != 0) {
+      condition.message += "; generation " + std::to_string(standing_in) + " of it stays in force";
+    }
+  }
+  return status;
+}
+
+/// Of a resource with which no program could be vouched for.
+ResourceStatus refused_status(const ResourceKey& key, std::int64_t generation) {
+  ResourceStatus status{.kind = key.kind, .name_space = key.name_space, .name = key.name};
+  status.observed_generation = generation;
+  compiler::set_condition(status.conditions,
+                          {std::string(compiler::condition::kAccepted), compiler::ConditionStatus::kFalse,
+                           std::string(compiler::reason::kInvalid), "no program can be made with it"});
+  return status;
+}
+
+}  // namespace
+
+Reconciliation::Reconciliation(compiler::CompileOptions compile, JudgeOptions judge, SoundVersions sound)
+    : workspace_(std::move(compile)), judge_options_(std::move(judge)), sound_(std::move(sound)) {}
+
+std::optional<Reconciled> Reconciliation::apply(std::vector<ObjectEdit> edits) {
+  std::vector<DocumentEdit> documents;
+  Tried tried;
+  Reconciled result;
+  for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result.cause);
+  if (documents.empty() && started_) return std::nullopt;
+  const auto artifact = compile(documents, tried, result);
+  result.stats = workspace_.stats();
+  if (!artifact) return result;
+  started_ = true;
+  finish(*artifact, tried, result);
+  return result;
+}
+
+void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried, Cause& cause) {
+  const std::string name = edit.key.text();
+  const auto found = objects_.find(name);
+  if (!edit.object) {
+    if (found == objects_.end()) return;
+    cause.add(name, {});
+    documents.push_back({name, std::nullopt});
+    tried.erase(name);
+    objects_.erase(found);
+    return;
+  }
+  const bool was_there = found != objects_.end();
+  Known& known = objects_[name];
+  const bool another = was_there && known.object.uid != edit.object->uid;
+  std::string text = std::exchange(edit.object->document, {});
+  const program::Hash document = hash_of(text);
+  const bool same = was_there && known.document == document && !another;
+  known.object = *std::move(edit.object);
+  if (same) return;
+  if (another) {
+    known.sound.clear();
+    known.held.reset();
+  }
+  const auto kept = sound_.find(name);
+  if (kept != sound_.end() && known.sound.empty() && kept->second.uid == known.object.uid) {
+    known.sound = kept->second.document;
+    known.sound_generation = kept->second.generation;
+  }
+  known.document = document;
+  cause.add(name, known.object.changed_by);
+  // Of two texts in one batch the later holds.
+  std::erase_if(documents,
+                [&](const DocumentEdit& present) { return tried.contains(name) && present.document == name; });
+  documents.push_back({name, text});
+  tried[name] = std::move(text);
+}
+
+std::optional<compiler::Artifact> Reconciliation::run(const std::vector<DocumentEdit>& documents, Reconciled& result) {
+  auto artifact = workspace_.apply(documents);
+  if (!artifact) {
+    const Diagnostics said = workspace_.diagnostics();
+    for (const Diagnostic& diagnostic : said.all()) {
+      if (diagnostic.severity != Severity::kError) continue;
+      result.fault = diagnostic.resource + ": " + diagnostic.message;
+      break;
+    }
+    if (result.fault.empty()) result.fault = "no program could be made";
+    return std::nullopt;
+  }
+  note_statuses(workspace_.statuses());
+  return artifact;
+}
+
+std::optional<compiler::Artifact> Reconciliation::compile(const std::vector<DocumentEdit>& documents,
+                                                          const Tried& tried, Reconciled& result) {
+  auto artifact = run(documents, result);
+  if (!artifact) {
+    const std::vector<DocumentEdit> back = undo(tried, result);
+    return back.empty() ? std::nullopt : run(back, result);
+  }
+  const std::vector<DocumentEdit> back = hold_back(tried, result);
+  return back.empty() ? std::move(artifact) : run(back, result);
+}
+
+/// Without what was tried last, as far as that can be told: the next best that can be vouched for.
+std::vector<DocumentEdit> Reconciliation::undo(const Tried& tried, Reconciled& result) {
+  std::vector<DocumentEdit> back;
+  for (const auto& [name, text] : tried) {
+    Known& known = objects_.at(name);
+    hold(name, known, refused_status(known.object.key, known.object.generation), result);
+    if (known.sound == text) continue;
+    back.push_back({name, known.sound.empty() ? std::nullopt : std::optional(known.sound)});
+  }
+  return back;
+}
+
+std::vector<DocumentEdit> Reconciliation::hold_back(const Tried& tried, Reconciled& result) {
+  std::vector<DocumentEdit> back;
+  std::set<std::string> at_fault;
+  for (const auto& [name, text] : tried) {
+    Known& known = objects_.at(name);
+    const ResourceKey& key = known.object.key;
+    if (!keeps_sound_version(key.kind)) continue;
+    const ResourceStatus* status = compiler::find_status(statuses_, key.kind, key.name_space, key.name);
+    known.complaint.clear();
+    if (!is_at_fault(status)) {
+      known.sound = text;
+      known.sound_generation = known.object.generation;
+      known.held.reset();
+      release(name, result);
+      continue;
+    }
+    at_fault.insert(name);
+    if (known.sound.empty() || known.sound == text) continue;
+    hold(name, known, *status, result);
+    back.push_back({name, known.sound});
+  }
+  if (!at_fault.empty()) explain(at_fault);
+  return back;
+}
+
+void Reconciliation::hold(const std::string& document, Known& known, ResourceStatus status, Reconciled& result) {
+  known.held = std::make_unique<ResourceStatus>(std::move(status));
+  if (known.sound.empty()) return;
+  SoundVersion version{known.object.uid, known.sound_generation, known.sound};
+  SoundVersion& kept = sound_[document];
+  result.sound_versions_changed |= kept != version;
+  kept = std::move(version);
+}
+
+void Reconciliation::release(const std::string& document, Reconciled& result) {
+  result.sound_versions_changed |= sound_.erase(document) != 0;
+}
+
+void Reconciliation::explain(const std::set<std::string>& at_fault) {
+  for (auto& [resource, text] : complaints(workspace_.diagnostics(), at_fault)) {
+    const auto known = objects_.find(resource);
+    if (known != objects_.end()) known->second.complaint = text;
+  }
+}
+
+void Reconciliation::note_statuses(std::vector<ResourceStatus> statuses) {
+  auto before = statuses_.begin();
+  auto now = statuses.begin();
+  while (before != statuses_.end() || now != statuses.end()) {
+    if (now == statuses.end() || (before != statuses_.end() && name_of(*before) < name_of(*now))) {
+      to_judge_.insert(text_of(*before++));
+    } else if (before == statuses_.end() || name_of(*now) < name_of(*before)) {
+      to_judge_.insert(text_of(*now++));
+    } else {
+      if (*before != *now) to_judge_.insert(text_of(*now));
+      ++before;
+      ++now;
+    }
+  }
+  statuses_ = std::move(statuses);
+}
+
+void Reconciliation::note_endpoints(const program::EndpointSet& endpoints) {
+  const auto note = [this](const program::BackendEndpoints& backend) {
+    to_judge_.insert(ResourceKey{"ProxyBackend", backend.name_space, backend.name}.text());
+  };
+  auto before = endpoints_.backends.begin();
+  auto now = endpoints.backends.begin();
+  while (before != endpoints_.backends.end() || now != endpoints.backends.end()) {
+    if (now == endpoints.backends.end() ||
+        (before != endpoints_.backends.end() && before->backend_id < now->backend_id)) {
+      note(*before++);
+    } else if (before == endpoints_.backends.end() || now->backend_id < before->backend_id) {
+      note(*now++);
+    } else {
+      if (*before != *now) note(*now);
+      ++before;
+      ++now;
+    }
+  }
+}
+
+void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tried, Reconciled& result) {
+  result.program = artifact.bytes;
+  result.hash = artifact.hash;
+  result.endpoints = workspace_.endpoints();
+  result.secrets = workspace_.secrets();
+  result.program_changed = number_ == 0 || artifact.hash != hash_;
+  const bool other_endpoints = result.endpoints != endpoints_;
+  const bool other_secrets = result.secrets != secrets_;
+  result.changed = result.program_changed || other_endpoints || other_secrets;
+  if (result.program_changed) ++number_;
+  result.number = number_;
+  hash_ = artifact.hash;
+  if (other_endpoints) {
+    note_endpoints(result.endpoints);
+    endpoints_ = result.endpoints;
+  }
+  if (other_secrets) secrets_ = result.secrets;
+  for (const auto& [name, text] : tried) {
+    objects_.at(name).program = number_;
+    to_judge_.insert(name);
+  }
+  // What a route is attached to, anything may have changed.
+  if (!workspace_.stats().linked_whole) return;
+  for (const auto& [name, known] : objects_) {
+    if (is_judged(known.object.key.kind)) to_judge_.insert(name);
+  }
+}
+
+std::vector<Verdict> Reconciliation::judge(std::size_t most) {
+  std::vector<Verdict> verdicts;
+  Judge judge(judge_options_, workspace_.config(), statuses_);
+  for (; most > 0 && !to_judge_.empty(); --most) {
+    const auto found = objects_.find(*to_judge_.begin());
+    to_judge_.erase(to_judge_.begin());
+    if (found == objects_.end() || !is_judged(found->second.object.key.kind)) continue;
+    if (auto verdict = this->judge(judge, found->second)) verdicts.push_back(*std::move(verdict));
+  }
+  return verdicts;
+}
+
+std::optional<Verdict> Reconciliation::judge(Judge& judge, Known& known) const {
+  const ResourceKey& key = known.object.key;
+  const ResourceStatus* found =
+      known.held ? known.held.get() : compiler::find_status(statuses_, key.kind, key.name_space, key.name);
+  std::optional<ResourceStatus> told;
+  if (is_at_fault(found)) {
+    told = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);
+  }
+  Verdict verdict = judge.judge(known.object, told ? &*told : nullptr);
+  verdict.program = known.program;
+  const std::uint64_t hash =
+      hash_bytes(hash_bytes(verdict.program * 2 + (verdict.servable ? 1 : 0), verdict.status), known.object.uid);
+  if (std::exchange(known.told, hash) == hash) return std::nullopt;
+  return verdict;
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,107 @@
+// Objects of the cluster in, programs and verdicts out, one batch after the other: what the controller thinks with. No
+// clock, no thread, no network; reconciler.h gives it those.
+//
+//   ClusterObject -> DocumentEdit -> Workspace -> Reconciled{program, endpoints, secrets}, verdicts
+//
+// A resource at fault takes nothing away: it is compiled as it last was sound, so that it is served no wider than
+// before, and its status says so (decision 0058).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/workspace.h"
+#include "controller/cause.h"
+#include "controller/cluster_object.h"
+#include "controller/sound_versions.h"
+#include "controller/verdict.h"
+
+namespace edge::controller {
+
+/// An object that is new or another than it was; without one, it is gone.
+struct ObjectEdit {
+  ResourceKey key;
+  std::optional<ClusterObject> object;
+};
+
+struct Reconciled {
+  /// Null: none can be vouched for; what is served goes on. `fault` says why.
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::Hash hash{};
+  program::EndpointSet endpoints;
+  program::SecretSet secrets;
+  bool program_changed = false;
+  /// Bytes, endpoints or secrets differ from those before.
+  bool changed = false;
+  std::uint64_t number = 0;  ///< of the program, from 1
+  Cause cause;
+  std::string fault;
+  bool sound_versions_changed = false;
+  compiler::WorkspaceStats stats;
+};
+
+/// Not thread-safe.
+class Reconciliation {
+ public:
+  Reconciliation(compiler::CompileOptions compile, JudgeOptions judge, SoundVersions sound = {});
+
+  /// nullopt: nothing that the compiler reads has changed.
+  std::optional<Reconciled> apply(std::vector<ObjectEdit> edits);
+  /// Those of at most `most` of the resources whose verdict may have changed since; only what differs from what was
+  /// told before. To be called until `judged_all`.
+  std::vector<Verdict> judge(std::size_t most);
+  bool judged_all() const { return to_judge_.empty(); }
+
+  const SoundVersions& sound_versions() const { return sound_; }
+  std::size_t objects() const { return objects_.size(); }
+
+ private:
+  struct Known {
+    ClusterObject object;  ///< without its document
+    program::Hash document{};
+    /// The text that was accepted last, of kinds that keep one.
+    std::string sound;
+    std::int64_t sound_generation = 0;
+    /// Set while the sound version stands in for what the cluster has: what is wrong with that.
+    std::unique_ptr<compiler::ResourceStatus> held;
+    std::string complaint;  ///< what the compiler says of a version at fault
+    std::uint64_t program = 0;
+    std::uint64_t told = 0;  ///< hash of the verdict that was told last
+  };
+  /// Texts that are tried, by document.
+  using Tried = std::map<std::string, std::string>;
+
+  void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, Cause& cause);
+  std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
+                                            Reconciled& result);
+  std::optional<compiler::Artifact> run(const std::vector<compiler::DocumentEdit>& documents, Reconciled& result);
+  std::vector<compiler::DocumentEdit> undo(const Tried& tried, Reconciled& result);
+  std::vector<compiler::DocumentEdit> hold_back(const Tried& tried, Reconciled& result);
+  void hold(const std::string& document, Known& known, compiler::ResourceStatus status, Reconciled& result);
+  void release(const std::string& document, Reconciled& result);
+  void explain(const std::set<std::string>& at_fault);
+  void note_statuses(std::vector<compiler::ResourceStatus> statuses);
+  void note_endpoints(const program::EndpointSet& endpoints);
+  void finish(const compiler::Artifact& artifact, const Tried& tried, Reconciled& result);
+  std::optional<Verdict> judge(Judge& judge, Known& known) const;
+
+  compiler::Workspace workspace_;
+  JudgeOptions judge_options_;
+  SoundVersions sound_;
+  std::unordered_map<std::string, Known> objects_;  ///< by ResourceKey::text(), as documents are named
+  std::set<std::string> to_judge_;
+  std::vector<compiler::ResourceStatus> statuses_;
+  bool started_ = false;
+  program::Hash hash_{};
+  std::uint64_t number_ = 0;
+  program::EndpointSet endpoints_;
+  program::SecretSet secrets_;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,331 @@
+#include "controller/reconciliation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "program/dump.h"
+
+namespace edge::controller {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+constexpr const char* kClass = "edgeproxy.io/proxy";
+
+/// Objects as an API server sends them.
+Json object(const std::string& kind, const std::string& name, const Json& spec, std::int64_t generation = 1) {
+  return {{"apiVersion", "edgeproxy.io/v1alpha1"},
+          {"kind", kind},
+          {"metadata",
+           {{"name", name},
+            {"namespace", "shop"},
+            {"uid", "uid-of-" + name},
+            {"resourceVersion", "7"},
+            {"generation", generation},
+            {"creationTimestamp", "2026-01-01T00:00:00Z"}}},
+          {"spec", spec}};
+}
+
+Json gateway() {
+  return object("ProxyGateway", "gw", {{"listeners", {{{"name", "http"}, {"port", 8080}, {"protocol", "HTTP"}}}}});
+}
+
+Json backend() { return object("ProxyBackend", "be", {{"serviceRef", {{"name", "be"}, {"port", 80}}}}); }
+
+Json service() {
+  Json made = object("Service", "be", {{"ports", {{{"name", "http"}, {"port", 80}}}}}, 0);
+  made["apiVersion"] = "v1";
+  made["metadata"].erase("generation");
+  return made;
+}
+
+Json slice(const std::string& address) {
+  Json made = object("EndpointSlice", "be-1", {});
+  made["apiVersion"] = "discovery.k8s.io/v1";
+  made.erase("spec");
+  made["metadata"]["labels"] = {{"kubernetes.io/service-name", "be"}};
+  made["addressType"] = "IPv4";
+  made["ports"] = {{{"name", "http"}, {"port", 9000}}};
+  made["endpoints"] = {{{"addresses", {address}}}};
+  return made;
+}
+
+Json route(const std::string& name, const std::string& path, std::int64_t generation = 1, const Json& more = Json::object()) {
+  Json spec = {
+      {"parentRefs", {{{"name", "gw"}}}},
+      {"rules", {{{"matches", {{{"path", {{"type", "Exact"}, {"value", path}}}}}}, {"backendRef", {{"name", "be"}}}}}}};
+  spec.update(more);
+  return object("ProxyRoute", name, spec, generation);
+}
+
+ObjectEdit edit(const Json& object, const std::string& controller_class = kClass) {
+  auto read = read_cluster_object(object.dump(), controller_class);
+  EXPECT_TRUE(read.ok() && *read) << object.dump();
+  (*read)->changed_by = "kubectl";
+  const ResourceKey key = (*read)->key;
+  return {key, *std::move(read)};
+}
+
+ObjectEdit removal(const std::string& kind, const std::string& name) { return {{kind, "shop", name}, std::nullopt}; }
+
+class World {
+ public:
+  explicit World(SoundVersions sound = {}) : reconciliation_(options(), {kClass, {}}, std::move(sound)) {}
+
+  Reconciled apply(std::vector<ObjectEdit> edits) {
+    auto result = reconciliation_.apply(std::move(edits));
+    EXPECT_TRUE(result.has_value());
+    if (!result) return {};
+    last_ = *result;
+    return *result;
+  }
+  std::optional<Reconciled> try_apply(std::vector<ObjectEdit> edits) { return reconciliation_.apply(std::move(edits)); }
+  Reconciled start(std::vector<ObjectEdit> more = {}) {
+    std::vector<ObjectEdit> all = {edit(gateway()), edit(backend()), edit(service()), edit(slice("10.0.0.1"))};
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    return apply(std::move(all));
+  }
+  std::string tree() const {
+    if (last_.program == nullptr) return "none";
+    auto view = program::read(last_.program);
+    return view ? program::dump_routes(*view) : view.error().text;
+  }
+  std::map<std::string, Verdict> verdicts() {
+    std::map<std::string, Verdict> all;
+    for (Verdict& verdict : reconciliation_.judge(1000)) {
+      std::string name = verdict.key.text();
+      all.emplace(std::move(name), std::move(verdict));
+    }
+    return all;
+  }
+  const SoundVersions& sound() const { return reconciliation_.sound_versions(); }
+
+ private:
+  static compiler::CompileOptions options() {
+    compiler::CompileOptions options;
+    options.target = program::Target::kTablesOnly;
+    return options;
+  }
+  Reconciliation reconciliation_;
+  Reconciled last_;
+};
+
+Json condition(const std::string& status, const std::string& type) {
+  const Json parsed = Json::parse(status, nullptr, false);
+  for (const Json& condition : parsed.value("conditions", Json::array())) {
+    if (condition["type"] == type) return condition;
+  }
+  return {};
+}
+
+TEST(Reconciliation, MakesAProgramOfWhatTheClusterHas) {
+  World world;
+  const Reconciled first = world.start({edit(route("a", "/a"))});
+  ASSERT_NE(first.program, nullptr) << first.fault;
+  EXPECT_TRUE(first.changed);
+  EXPECT_EQ(first.number, 1u);
+  EXPECT_EQ(first.cause.user, "kubectl");
+  EXPECT_EQ(first.cause.count, 5u);
+  EXPECT_THAT(world.tree(), HasSubstr("/a"));
+  ASSERT_EQ(first.endpoints.backends.size(), 1u);
+
+  const Reconciled second = world.apply({edit(route("b", "/b"))});
+  EXPECT_EQ(second.number, 2u);
+  EXPECT_EQ(second.cause.line(), "ProxyRoute shop/b by kubectl");
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), HasSubstr("/b")));
+
+  const Reconciled third = world.apply({removal("ProxyRoute", "a")});
+  EXPECT_EQ(third.number, 3u);
+  EXPECT_THAT(world.tree(), AllOf(Not(HasSubstr("/a")), HasSubstr("/b")));
+}
+
+TEST(Reconciliation, AStatusIsNoChange) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  Json with_status = route("a", "/a");
+  with_status["status"] = {{"ruleCount", 1}};
+  with_status["metadata"]["resourceVersion"] = "8";
+  with_status["metadata"]["annotations"] = {{"kubectl.kubernetes.io/last-applied-configuration", "{}"}};
+  // The annotations that are left are others than none.
+  world.try_apply({edit(with_status)});
+  with_status["metadata"]["resourceVersion"] = "9";
+  with_status["status"] = {{"ruleCount", 2}};
+  EXPECT_FALSE(world.try_apply({edit(with_status)}).has_value());
+}
+
+TEST(Reconciliation, EndpointsAloneMakeNoProgram) {
+  World world;
+  const Reconciled first = world.start({edit(route("a", "/a"))});
+  const Reconciled second = world.apply({edit(slice("10.0.0.2"))});
+  EXPECT_TRUE(second.changed);
+  EXPECT_FALSE(second.program_changed);
+  EXPECT_EQ(second.number, first.number);
+  EXPECT_NE(second.endpoints, first.endpoints);
+}
+
+TEST(Reconciliation, AResourceAtFaultIsServedAsItLastWasSound) {
+  World world;
+  world.start({edit(route("a", "/a")), edit(route("b", "/b"))});
+  world.verdicts();
+  const Reconciled broken = world.apply({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  EXPECT_TRUE(broken.sound_versions_changed);
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), HasSubstr("/b"), Not(HasSubstr("/wide"))));
+  auto verdicts = world.verdicts();
+  const std::string status = verdicts["ProxyRoute shop/a"].status;
+  EXPECT_EQ(condition(status, "Accepted")["status"], "False");
+  EXPECT_THAT(condition(status, "Accepted")["message"].get<std::string>(),
+              AllOf(HasSubstr("expression"), HasSubstr("generation 1 of it stays in force")));
+  EXPECT_EQ(condition(status, "Accepted")["observedGeneration"], 2);
+  EXPECT_EQ(condition(status, "Ready")["status"], "False");
+  EXPECT_EQ(verdicts.size(), 1u) << "what did not change is not told again";
+
+  // Whatever else changes, it stays so.
+  world.apply({edit(route("b", "/b2"))});
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), HasSubstr("/b2"), Not(HasSubstr("/wide"))));
+
+  const Reconciled mended = world.apply({edit(route("a", "/a2", 3))});
+  EXPECT_TRUE(mended.sound_versions_changed);
+  EXPECT_TRUE(world.sound().empty());
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a2"), HasSubstr("/b2")));
+  EXPECT_EQ(condition(world.verdicts()["ProxyRoute shop/a"].status, "Ready")["status"], "True");
+}
+
+TEST(Reconciliation, AFaultThatWasThereFromTheStartIsLeftOut) {
+  World world;
+  world.start({edit(route("a", "/a", 1, {{"expression", "path exact"}})), edit(route("b", "/b"))});
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/b"), Not(HasSubstr("/a"))));
+  const Json accepted = condition(world.verdicts()["ProxyRoute shop/a"].status, "Accepted");
+  EXPECT_EQ(accepted["status"], "False");
+  EXPECT_THAT(accepted["message"].get<std::string>(), Not(HasSubstr("stays in force")));
+}
+
+TEST(Reconciliation, ARestartServesTheSoundVersionThatWasKept) {
+  World before;
+  before.start({edit(route("a", "/a"))});
+  before.apply({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  const auto kept = read_sound_versions(write_sound_versions(before.sound()));
+  ASSERT_TRUE(kept.ok());
+  World after(*kept);
+  after.start({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  EXPECT_THAT(after.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("/wide"))));
+
+  // One that was made anew under the same name has no past.
+  World anew(*kept);
+  Json other = route("a", "/wide", 2, {{"expression", "path exact"}});
+  other["metadata"]["uid"] = "another";
+  anew.start({edit(other)});
+  EXPECT_THAT(anew.tree(), Not(HasSubstr("/a")));
+}
+
+TEST(Reconciliation, APolicyAtFaultGoesOnProtecting) {
+  World world;
+  const Json limit = object("ProxyPolicy", "limit",
+                            {{"type", "RateLimit"},
+                             {"targetRef", {{"kind", "ProxyRoute"}, {"name", "a"}}},
+                             {"rateLimit", {{"requestsPerSecond", 5}}}});
+  const Reconciled sound = world.start({edit(route("a", "/a")), edit(limit)});
+  Json broken = limit;
+  broken["metadata"]["generation"] = 2;
+  broken["spec"]["rateLimit"]["requestsPerSecond"] = -1;
+  const Reconciled held = world.apply({edit(broken)});
+  EXPECT_EQ(held.hash, sound.hash);
+  EXPECT_FALSE(held.changed);
+}
+
+TEST(Reconciliation, VerdictsSayWhereARouteIs) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  auto verdicts = world.verdicts();
+  const Json route = Json::parse(verdicts["ProxyRoute shop/a"].status);
+  EXPECT_EQ(route["ruleCount"], 1);
+  EXPECT_EQ(route["observedGeneration"], 1);
+  EXPECT_EQ(route["parents"][0]["gateway"], "shop/gw");
+  EXPECT_EQ(route["parents"][0]["listeners"][0], "http");
+  EXPECT_TRUE(verdicts["ProxyRoute shop/a"].servable);
+  const Json gateway = Json::parse(verdicts["ProxyGateway shop/gw"].status);
+  EXPECT_EQ(gateway["listeners"][0]["attachedRoutes"], 1);
+  EXPECT_EQ(gateway["listenerCount"], 1);
+  const Json backend = Json::parse(verdicts["ProxyBackend shop/be"].status);
+  EXPECT_EQ(backend["endpoints"][0]["address"], "10.0.0.1:9000");
+  EXPECT_EQ(backend["endpoints"][0]["healthy"], true);
+  EXPECT_TRUE(world.verdicts().empty());
+}
+
+TEST(Reconciliation, AShadowedRouteIsToldByWhom) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.verdicts();
+  world.apply({edit(route("b", "/a"))});
+  auto verdicts = world.verdicts();
+  const Json shadowed = condition(verdicts["ProxyRoute shop/b"].status, "Shadowed");
+  EXPECT_EQ(shadowed["status"], "True");
+  EXPECT_THAT(shadowed["message"].get<std::string>(), HasSubstr("shop/a"));
+  EXPECT_EQ(condition(verdicts["ProxyRoute shop/b"].status, "Ready")["status"], "True");
+}
+
+TEST(Reconciliation, GatewaysOfAnotherClassAreLeftToTheirController) {
+  Json others = gateway();
+  others["spec"]["loadBalancerClass"] = "example.com/other";
+  World world;
+  world.start({edit(others), edit(route("a", "/a"))});
+  auto verdicts = world.verdicts();
+  EXPECT_EQ(verdicts["ProxyGateway shop/gw"].status, "");
+  EXPECT_EQ(verdicts["ProxyRoute shop/a"].status, "") << "its gateway's controller tells";
+  EXPECT_THAT(world.tree(), Not(HasSubstr("/a")));
+
+  // Started with that class, it is ours; and one without a class is not.
+  World other;
+  other.start({edit(others, "example.com/other"), edit(route("a", "/a"), "example.com/other")});
+  EXPECT_THAT(other.tree(), HasSubstr("/a"));
+  World neither;
+  neither.apply({edit(gateway(), "example.com/other"), edit(backend()), edit(service()), edit(route("a", "/a"))});
+  EXPECT_THAT(neither.tree(), Not(HasSubstr("/a")));
+}
+
+TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthorities) {
+  Json map = {{"apiVersion", "v1"},
+              {"kind", "ConfigMap"},
+              {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}}},
+              {"data", {{"ca.crt", "PEM"}, {"large", "unread"}}}};
+  const auto read = read_cluster_object(map.dump(), kClass);
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_THAT((*read)->document, AllOf(HasSubstr("PEM"), HasSubstr("large"), Not(HasSubstr("unread"))));
+}
+
+TEST(ClusterObject, PassesOverSecretsThatNobodyCanName) {
+  const Json release = {{"apiVersion", "v1"},
+                        {"kind", "Secret"},
+                        {"type", "helm.sh/release.v1"},
+                        {"metadata", {{"name", "r"}, {"namespace", "shop"}}}};
+  const auto read = read_cluster_object(release.dump(), kClass);
+  ASSERT_TRUE(read.ok());
+  EXPECT_FALSE(read->has_value());
+}
+
+TEST(ClusterObject, RefusesWhatIsNone) {
+  for (const char* text : {"", "[]", "{}", R"({"metadata":[]})", R"({"kind":"Pod","metadata":{"name":"p"}})",
+                           R"({"kind":7,"metadata":{"name":7,"generation":"x"}})"}) {
+    EXPECT_FALSE(read_cluster_object(text, kClass).ok()) << text;
+  }
+}
+
+TEST(Cause, NamesOneUserOrNone) {
+  Cause cause;
+  cause.add("ProxyRoute a/b", "kubectl");
+  cause.add("ProxyRoute a/c", "kubectl");
+  EXPECT_EQ(cause.line(), "ProxyRoute a/b and 1 more by kubectl");
+  cause.add("ProxyRoute a/d", "helm");
+  EXPECT_EQ(cause.line(), "ProxyRoute a/b and 2 more");
+  Cause more;
+  more.add(cause);
+  more.add("ProxyRoute a/e", "kubectl");
+  EXPECT_EQ(more.line(), "ProxyRoute a/b and 3 more");
+}
+
+}  // namespace
+}  // namespace edge::controller

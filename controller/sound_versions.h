@@ -1,0 +1,27 @@
+// The last sound texts of resources that are at fault now: what the controller compiles in their place. Kept on disk,
+// so that a restart serves what was served before it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace edge::controller {
+
+struct SoundVersion {
+  std::string uid;  ///< of the object: one that was deleted and made anew has no past
+  std::int64_t generation = 0;
+  std::string document;
+  friend bool operator==(const SoundVersion&, const SoundVersion&) = default;
+};
+
+/// By ResourceKey::text().
+using SoundVersions = std::map<std::string, SoundVersion>;
+
+std::string write_sound_versions(const SoundVersions& versions);
+Result<SoundVersions> read_sound_versions(std::string_view json);
+
+}  // namespace edge::controller

@@ -1,0 +1,67 @@
+// What the compiler thinks of a resource, as its status says it: everything but the times, and but what only agents
+// know. status_document.h puts those together.
+//
+//   Workspace (statuses, linked configuration) -> Verdict -> StatusWriter -> the resource's status
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/link/conditions.h"
+#include "compiler/link/linked_config.h"
+#include "controller/cluster_object.h"
+#include "controller/resource_key.h"
+
+namespace edge::controller {
+
+struct Verdict {
+  ResourceKey key;
+  /// JSON: the status without `lastTransitionTime`; empty: the resource is gone, or none of ours.
+  std::string status;
+  /// The program that serves it as it is now is no older than this one (Reconciliation counts them).
+  std::uint64_t program = 0;
+  /// The compiler has nothing against its being served: whether it is, agents tell.
+  bool servable = false;
+};
+
+/// Whose status the controller writes.
+bool is_judged(std::string_view kind);
+/// Of which a version at fault is replaced by the last sound one (decision 0058).
+bool keeps_sound_version(std::string_view kind);
+/// What is wrong with it lies in the resource itself: it was not accepted for what it says.
+bool is_at_fault(const compiler::ResourceStatus* status);
+
+struct JudgeOptions {
+  std::string controller_class;
+  /// Addresses under which listeners that bind every address are reached; of Ingresses and Gateways.
+  std::vector<std::string> published_addresses;
+};
+
+/// Judges resources against one state of a Workspace. Cheap to make; valid while neither argument changes.
+class Judge {
+ public:
+  Judge(const JudgeOptions& options, const compiler::LinkedConfig& config,
+        const std::vector<compiler::ResourceStatus>& statuses)
+      : options_(options), config_(config), statuses_(statuses) {}
+
+  /// `stored` replaces what the statuses say, for a version that is not what is compiled.
+  Verdict judge(const ClusterObject& object, const compiler::ResourceStatus* stored = nullptr);
+
+ private:
+  /// `stored` without what it says of other controllers' gateways (rule D8). False: the route is on no other.
+  bool strike_others(const ClusterObject& route, compiler::ResourceStatus& stored) const;
+  const compiler::LinkedRoute* route(const ResourceKey& key);
+  const program::BackendEndpoints* endpoints(const ResourceKey& key);
+
+  const JudgeOptions& options_;
+  const compiler::LinkedConfig& config_;
+  const std::vector<compiler::ResourceStatus>& statuses_;
+  std::unordered_map<std::string, const compiler::LinkedRoute*> routes_;
+  std::unordered_map<std::string, const program::BackendEndpoints*> endpoints_;
+};
+
+}  // namespace edge::controller
