@@ -1,0 +1,484 @@
+// The small server over real sockets: messages torn anywhere, limits on both sides of each, streams and their readers.
+#include "net/server/http_server.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "net/server/gzip.h"
+#include "net/tls/server.h"
+#include "tests/support/certificates.h"
+#include "tests/support/coding.h"
+#include "tests/support/connection.h"
+#include "tests/support/http2_bridge.h"
+#include "tests/support/tls_end.h"
+
+namespace edge::net::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Connection;
+using test::Deadline;
+using test::Message;
+
+Deadline soon() { return {std::chrono::steady_clock::now() + seconds(20)}; }
+
+/// What the test and the server's thread tell each other.
+class Gauge {
+ public:
+  void add(int change) {
+    const std::scoped_lock lock(mutex_);
+    value_ += change;
+    changed_.notify_all();
+  }
+  bool reaches(int value) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, seconds(20), [&] { return value_ == value; });
+  }
+  int value() {
+    const std::scoped_lock lock(mutex_);
+    return value_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int value_ = 0;
+};
+
+/// Gives lines when it is told to, or without end.
+class Lines final : public BodySource {
+ public:
+  struct Shared {
+    Loop* loop = nullptr;
+    Lines* live = nullptr;
+    Gauge alive;
+    std::atomic<std::size_t> given{0};
+  };
+  Lines(Shared& shared, bool endless) : shared_(shared), endless_(endless) {
+    shared_.live = this;
+    shared_.alive.add(1);
+  }
+  ~Lines() override {
+    if (shared_.live == this) shared_.live = nullptr;
+    shared_.alive.add(-1);
+  }
+  Next next(std::string& out) override {
+    if (endless_) {
+      out.append(32768, 'x');
+      shared_.given += 32768;
+      return Next::kMore;
+    }
+    out += std::exchange(waiting_, {});
+    return ended_ ? Next::kEnd : Next::kNothingYet;
+  }
+  void on_ready(std::function<void()> ready) override { ready_ = std::move(ready); }
+
+  void say(const std::string& text, bool last) {
+    waiting_ += text;
+    ended_ = last;
+    ready_();
+  }
+
+ private:
+  Shared& shared_;
+  bool endless_;
+  bool ended_ = false;
+  std::string waiting_;
+  std::function<void()> ready_;
+};
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  void serve(ServerOptions options = {}) {
+    options.address = parse_ip("127.0.0.1");
+    auto started = ServerThread::start(std::move(options), [this](Loop& loop) -> Result<Handler> {
+      lines_.loop = &loop;
+      return Handler([this](const Request& request) { return answer(request); });
+    });
+    ASSERT_TRUE(started.ok()) << started.error().text;
+    server_ = std::move(*started);
+  }
+  Task<Reply> answer(const Request& request) {
+    ++asked_;
+    if (request.path == "/lines" || request.path == "/endless") {
+      return Reply{.content_type = "text/plain", .stream = std::make_unique<Lines>(lines_, request.path == "/endless")};
+    }
+    if (request.path == "/large") return Reply{.content_type = "text/plain", .body = test::pattern(3'000'000)};
+    if (request.path == "/plain") return Reply{.content_type = "text/plain", .body = std::string(100'000, 'p')};
+    if (request.path == "/nothing") return Reply{.status = 204};
+    if (request.path == "/split") return Reply{.fields = {{"X-Name", "a\r\nX-Evil: b"}, {"Content-Length", "77"}}};
+    std::string text = request.method + " " + request.path + "?" + request.query + " " + request.body;
+    if (request.peer->name) text += " by " + request.peer->name->common_name;
+    return Reply{.content_type = "text/plain", .body = std::move(text)};
+  }
+  std::uint16_t port() const { return server_->address().port; }
+  std::unique_ptr<Connection> connect() {
+    Result<int> fd = Connection::dial(port());
+    EXPECT_TRUE(fd.ok());
+    return std::make_unique<Connection>(*fd, soon());
+  }
+  /// Head and body of the next answer: `200 text`.
+  static std::string next_answer(Connection& connection) {
+    Result<Message> head = connection.receive_head();
+    if (!head) return "no answer: " + head.error().text;
+    Result<std::string> body = connection.receive_body(*head);
+    if (!body) return "no body: " + body.error().text;
+    return head->start_line.substr(9, 3) + " " + *body;
+  }
+  std::string ask(const std::string& text) {
+    const auto connection = connect();
+    EXPECT_TRUE(connection->send(text).ok());
+    return next_answer(*connection);
+  }
+  void say(const std::string& text, bool last = false) {
+    lines_.loop->post([this, text, last] {
+      if (lines_.live != nullptr) lines_.live->say(text, last);
+    });
+  }
+
+  Lines::Shared lines_;
+  std::atomic<int> asked_ = 0;
+  std::unique_ptr<ServerThread> server_;
+};
+
+TEST_F(HttpServerTest, KeepsAConnectionForTheNextRequest) {
+  serve();
+  const auto connection = connect();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(connection->send("GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+    EXPECT_EQ(next_answer(*connection), "200 GET /a?b=c ");
+  }
+}
+
+TEST_F(HttpServerTest, ServesRequestsInOrderThatWereSentTogether) {
+  serve();
+  const auto connection = connect();
+  ASSERT_TRUE(connection
+                  ->send("POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
+                         "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nc\r\n0\r\n\r\n"
+                         "GET /3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                  .ok());
+  EXPECT_EQ(next_answer(*connection), "200 POST /1? ab");
+  EXPECT_EQ(next_answer(*connection), "200 POST /2? c");
+  EXPECT_EQ(next_answer(*connection), "200 GET /3? ");
+  EXPECT_TRUE(connection->expect_closed().ok());
+}
+
+TEST_F(HttpServerTest, TakesARequestThatIsTornAnywhere) {
+  serve();
+  const std::string text =
+      "POST /torn HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    const auto connection = connect();
+    ASSERT_TRUE(connection->send(text.substr(0, cut)).ok());
+    // The rest is likely to be read apart; whether it is does not matter to what is answered.
+    ASSERT_TRUE(connection->send(text.substr(cut)).ok());
+    EXPECT_EQ(next_answer(*connection), "200 POST /torn? abcde") << cut;
+  }
+}
+
+TEST_F(HttpServerTest, HoldsBodiesToTheirLimit) {
+  serve({.max_body = 10});
+  const auto sized = [](int size) {
+    return "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+           std::string(static_cast<std::size_t>(size), 'y');
+  };
+  EXPECT_EQ(ask(sized(9)), "200 POST /b? yyyyyyyyy");
+  EXPECT_EQ(ask(sized(10)), "200 POST /b? yyyyyyyyyy");
+  EXPECT_EQ(ask(sized(11)).substr(0, 3), "413");
+  const std::string chunks = "POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nzzzzz\r\n";
+  EXPECT_EQ(ask(chunks + "5\r\nzzzzz\r\n0\r\n\r\n"), "200 POST /b? zzzzzzzzzz");
+  EXPECT_EQ(ask(chunks + "6\r\nzzzzzz\r\n0\r\n\r\n").substr(0, 3), "413");
+  EXPECT_EQ(ask("POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n").substr(0, 3), "400");
+}
+
+TEST_F(HttpServerTest, HoldsAllBodiesTogetherToTheirs) {
+  serve({.max_body = 10, .max_bodies = 12});
+  const auto first = connect();
+  // Ten are held while the eleventh is awaited; it comes in chunks, so that nothing is known ahead.
+  ASSERT_TRUE(
+      first->send("POST /1 HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n").ok());
+  EXPECT_EQ(first->receive_head()->start_line, "HTTP/1.1 100 Continue");
+  ASSERT_TRUE(first->send("9\r\naaaaaaaaa\r\n").ok());
+  std::string second;
+  // Until the server has taken those, the second has room.
+  for (int i = 0; i < 1000 && second != "503"; ++i) {
+    second = ask("POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbbbb").substr(0, 3);
+  }
+  EXPECT_EQ(second, "503");
+  ASSERT_TRUE(first->send("0\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*first), "200 POST /1? aaaaaaaaa");
+  EXPECT_EQ(ask("POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbbbb"), "200 POST /2? bbbb");
+}
+
+TEST_F(HttpServerTest, HoldsHeadsToTheirLimit) {
+  serve({.max_head = 1024});
+  const std::string base = "GET / HTTP/1.1\r\nHost: x\r\nX-Fill: ";
+  const auto sized = [&](std::size_t size) { return base + std::string(size - base.size() - 4, 'f') + "\r\n\r\n"; };
+  EXPECT_EQ(ask(sized(1023)), "200 GET /? ");
+  EXPECT_EQ(ask(sized(1024)), "200 GET /? ");
+  EXPECT_EQ(ask(sized(1025)).substr(0, 3), "431");
+  EXPECT_EQ(ask("GET /" + std::string(600, 'l') + " HTTP/1.1\r\nHost: x\r\n\r\n").substr(0, 3), "414");
+  EXPECT_EQ(ask("nonsense\r\n\r\n").substr(0, 3), "400");
+}
+
+TEST_F(HttpServerTest, AnswersASlowHeadWith408) {
+  serve({.head_time = milliseconds(50)});
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET / HTT").ok());
+  EXPECT_EQ(next_answer(*connection).substr(0, 3), "408");
+  EXPECT_TRUE(connection->expect_closed().ok());
+}
+
+TEST_F(HttpServerTest, AnswersASlowBodyWith408) {
+  serve({.stall_time = milliseconds(50)});
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab").ok());
+  EXPECT_EQ(next_answer(*connection).substr(0, 3), "408");
+}
+
+TEST_F(HttpServerTest, ClosesAnIdleConnection) {
+  serve({.idle_time = milliseconds(50)});
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*connection), "200 GET /? ");
+  EXPECT_TRUE(connection->expect_closed().ok());
+}
+
+TEST_F(HttpServerTest, ClosesConnectionsOverTheLimit) {
+  serve({.max_connections = 1});
+  const auto first = connect();
+  ASSERT_TRUE(first->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*first), "200 GET /? ");
+  const auto second = connect();
+  EXPECT_TRUE(second->expect_closed().ok());
+}
+
+TEST_F(HttpServerTest, RefusesBeforeTheBodyIsSent) {
+  serve({.admit = [](const Request& head) -> std::optional<Reply> {
+    if (head.field("AUTHORIZATION") == "yes") return std::nullopt;
+    return Reply{.status = 401, .body = "who?"};
+  }});
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*connection), "401 who?");
+  EXPECT_EQ(asked_, 0);
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: yes\r\n\r\n"), "200 GET /? ");
+}
+
+TEST_F(HttpServerTest, WordsItsFaultsAsItIsTold) {
+  serve({.fault = [](int status, std::string_view) { return Reply{.status = status, .body = "{}"}; }});
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\n\r\n"), "400 {}");
+}
+
+TEST_F(HttpServerTest, NoHandlerCanEndALine) {
+  serve();
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /split HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  const Result<Message> head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->values("x-name"), std::vector<std::string>{"a  X-Evil: b"});
+  EXPECT_TRUE(head->values("x-evil").empty());
+  EXPECT_EQ(head->values("content-length"), std::vector<std::string>{"0"});
+}
+
+TEST_F(HttpServerTest, HeadAndEmptyAnswersHaveNoBody) {
+  serve();
+  const auto connection = connect();
+  ASSERT_TRUE(connection
+                  ->send("HEAD /large HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
+                         "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+                  .ok());
+  Result<Message> head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->values("content-length"), std::vector<std::string>{"3000000"});
+  head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->start_line, "HTTP/1.1 204 No Content");
+  EXPECT_EQ(next_answer(*connection), "200 GET /x? ");
+}
+
+TEST_F(HttpServerTest, CompressesForWhoAsks) {
+  serve({.gzip_from = 1000});
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /plain HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br, gzip\r\n\r\n").ok());
+  const Result<Message> head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->values("content-encoding"), std::vector<std::string>{"gzip"});
+  const Result<std::string> body = connection->receive_body(*head);
+  ASSERT_TRUE(body.ok());
+  EXPECT_TRUE(*test::decode_content("gzip", *body, true) == std::string(100'000, 'p'));
+  EXPECT_EQ(ask("GET /small HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n"), "200 GET /small? ");
+}
+
+TEST(TakesGzip, ReadsWeights) {
+  EXPECT_TRUE(takes_gzip("gzip"));
+  EXPECT_TRUE(takes_gzip("br;q=1, GZIP;q=0.1"));
+  EXPECT_TRUE(takes_gzip("*"));
+  EXPECT_FALSE(takes_gzip(""));
+  EXPECT_FALSE(takes_gzip("identity"));
+  EXPECT_FALSE(takes_gzip("gzip;q=0.000"));
+  EXPECT_FALSE(takes_gzip("*, gzip; q=0"));
+}
+
+// ---- Streams ------------------------------------------------------------------------------------------------------
+
+TEST_F(HttpServerTest, StreamsWhatComesWhenItComes) {
+  serve();
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  Result<Message> head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  for (const char* line : {"one\n", "two\n"}) {
+    say(line);
+    EXPECT_EQ(*connection->receive_chunk(), line);
+  }
+  say("three\n", true);
+  EXPECT_EQ(*connection->receive_chunk(), "three\n");
+  EXPECT_EQ(*connection->receive_chunk(), "");
+  ASSERT_TRUE(connection->receive_until("\r\n").ok());
+  EXPECT_TRUE(lines_.alive.reaches(0));
+  ASSERT_TRUE(connection->send("GET /next HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*connection), "200 GET /next? ");
+}
+
+TEST_F(HttpServerTest, AnOldClientsStreamEndsWithItsConnection) {
+  serve();
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /lines HTTP/1.0\r\n\r\n").ok());
+  ASSERT_TRUE(connection->receive_head().ok());
+  ASSERT_TRUE(lines_.alive.reaches(1));
+  say("all\n", true);
+  EXPECT_EQ(*connection->receive_all(), "all\n");
+}
+
+TEST_F(HttpServerTest, NoticesThatAClientHasGone) {
+  serve();
+  auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  ASSERT_TRUE(connection->receive_head().ok());
+  ASSERT_TRUE(lines_.alive.reaches(1));
+  connection.reset();
+  EXPECT_TRUE(lines_.alive.reaches(0));
+}
+
+TEST_F(HttpServerTest, ARequestSentDuringAStreamWaits) {
+  serve();
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  ASSERT_TRUE(connection->receive_head().ok());
+  ASSERT_TRUE(connection->send("GET /after HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  ASSERT_TRUE(lines_.alive.reaches(1));
+  say("end", true);
+  EXPECT_EQ(*connection->receive_chunk(), "end");
+  EXPECT_EQ(*connection->receive_chunk(), "");
+  ASSERT_TRUE(connection->receive_until("\r\n").ok());
+  EXPECT_EQ(next_answer(*connection), "200 GET /after? ");
+}
+
+TEST_F(HttpServerTest, AReaderThatStandsStillHoldsTheSourceAndIsLetGo) {
+  serve({.stall_time = milliseconds(200)});
+  const auto connection = connect();
+  const int small = 4096;
+  ASSERT_EQ(::setsockopt(connection->fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+  ASSERT_TRUE(connection->send("GET /endless HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  ASSERT_TRUE(connection->receive_head().ok());
+  ASSERT_TRUE(lines_.alive.reaches(0));
+  // What was asked of the source is about what the kernel holds for a client.
+  EXPECT_LT(lines_.given, std::size_t{16} << 20);
+}
+
+TEST_F(HttpServerTest, AThousandIdleStreamsAreHeldAndEndWithTheServer) {
+  serve();
+  std::vector<std::unique_ptr<Connection>> all;
+  for (int i = 0; i < 1000; ++i) {
+    all.push_back(connect());
+    ASSERT_TRUE(all.back()->send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  }
+  for (const auto& connection : all) ASSERT_TRUE(connection->receive_head().ok());
+  ASSERT_TRUE(lines_.alive.reaches(1000));
+  server_.reset();
+  EXPECT_EQ(lines_.alive.value(), 0);
+  for (const auto& connection : all) EXPECT_EQ(*connection->receive_chunk(), "");
+}
+
+// ---- HTTP/2 and TLS -----------------------------------------------------------------------------------------------
+
+class SecureHttpServerTest : public HttpServerTest {
+ protected:
+  void serve_tls(ServerOptions options = {}) {
+    const test::IssuedCertificate issued = authority_.issue("localhost");
+    auto certificate = tls::Certificate::read(issued.chain, issued.key);
+    ASSERT_TRUE(certificate.ok());
+    auto context = tls::ServerContext::make({.offers_http2 = true});
+    ASSERT_TRUE(context.ok());
+    auto site = std::make_shared<const tls::Site>(
+        *context, std::vector<tls::ServerCertificate>{{*certificate, nullptr}}, std::array<std::uint8_t, 16>{1});
+    auto sites = std::make_shared<tls::Sites>(std::make_shared<tls::TicketKeys>());
+    sites->add("", site);
+    options.tls = sites;
+    serve(std::move(options));
+  }
+  /// Speaks HTTP/1.1 to this end; the server hears HTTP/2.
+  std::unique_ptr<Connection> connect_http2(const test::TlsSide* tls) {
+    int script = -1;
+    auto bridge = test::Http2Bridge::open(port(), script, tls);
+    EXPECT_TRUE(bridge.ok());
+    bridges_.push_back(std::move(*bridge));
+    return std::make_unique<Connection>(script, soon());
+  }
+
+  test::TestAuthority authority_;
+  std::vector<std::unique_ptr<test::Http2Bridge>> bridges_;
+};
+
+TEST_F(SecureHttpServerTest, ServesBothProtocolsUnderTls) {
+  serve_tls();
+  const auto one = test::TlsSide::client(authority_.pem(), "localhost", "http/1.1");
+  const auto first = connect();
+  ASSERT_TRUE(first->encrypt(one->over(first->fd())).ok());
+  const auto two = test::TlsSide::client(authority_.pem(), "localhost", "h2");
+  const auto second = connect_http2(two.get());
+  for (Connection* connection : {first.get(), second.get()}) {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(connection->send("POST /p?q HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc").ok());
+      EXPECT_EQ(next_answer(*connection), "200 POST /p?q abc");
+    }
+    ASSERT_TRUE(connection->send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n").ok());
+    EXPECT_TRUE(next_answer(*connection) == "200 " + test::pattern(3'000'000));
+  }
+}
+
+TEST_F(SecureHttpServerTest, AClearTextClientIsNotAnswered) {
+  serve_tls();
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*connection).substr(0, 9), "no answer");
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(SecureHttpServerTest, StreamsOverHttp2AndNoticesItsEnd) {
+  serve({});
+  auto connection = connect_http2(nullptr);
+  ASSERT_TRUE(connection->send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  ASSERT_TRUE(connection->receive_head().ok());
+  ASSERT_TRUE(lines_.alive.reaches(1));
+  say("one\n");
+  EXPECT_EQ(*connection->receive_chunk(), "one\n");
+  connection.reset();
+  bridges_.clear();
+  EXPECT_TRUE(lines_.alive.reaches(0));
+}
+
+}  // namespace
+}  // namespace edge::net::server
