@@ -11,7 +11,7 @@ std::string words(std::initializer_list<std::string_view> parts) {
   return all;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     switch (c) {

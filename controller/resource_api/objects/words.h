@@ -11,7 +11,7 @@ namespace edge::resource_api::objects {
 std::string words(std::initializer_list<std::string_view> parts);
 
 /// In double quotes, escaped as Go's %q does for what occurs in names and paths.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// `<path>.<name>`, or the name alone below the root.
 std::string below(std::string_view path, std::string_view name);
