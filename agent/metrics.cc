@@ -57,6 +57,10 @@ std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts&
                   std::string("type=\"") + kTypes[type] + "\",outcome=\"" + kOutcomes[outcome] + "\"");
     }
   }
+  text.family("edge_login_faults_total", "counter", "Logins and refreshes that came to nothing at the provider.");
+  for (std::size_t fault = 0; fault < runtime::auth::kLoginFaults; ++fault) {
+    text.sample(stats.login_faults[fault], "reason=\"" + std::string(runtime::auth::login_fault_label(fault)) + "\"");
+  }
 #define EDGE_CACHE_COUNT(name, help)                          \
   text.family("edge_cache_" #name "_total", "counter", help); \
   text.sample(stats.cache.name);

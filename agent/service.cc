@@ -119,6 +119,9 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<Service> service(new Service(std::move(options)));
+  service->options_.server.log = [name = service->options_.name](const std::string& line) {
+    cli::print_message(name, line);
+  };
   auto server = runtime::Server::start(service->options_.server);
   if (!server) return server.error();
   service->server_ = std::move(*server);

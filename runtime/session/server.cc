@@ -121,7 +121,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   if (!options.buffer_directory.empty() && !impl->shared.spools->open_file().valid()) {
     return Error{ErrorCode::kFailedPrecondition, "no file can be made in " + options.buffer_directory};
   }
-  impl->shared.authentication.emplace(options.call_authorities);
+  impl->shared.authentication.emplace(options.call_authorities, options.log);
   impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {
     impl->workers.push_back(std::make_unique<Worker>(impl->shared));
@@ -284,6 +284,7 @@ ServerStats Server::stats() const {
       }
     }
   }
+  sum.login_faults = impl_->shared.authentication->login_faults.counts();
   sum.buffer_memory_used = impl_->shared.spools->memory_used();
   sum.buffer_files_used = impl_->shared.spools->files_used();
   const cache::StoreStats stored = impl_->shared.caches.stats();

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "program/endpoints.h"
 #include "program/secrets.h"
 #include "runtime/match/load.h"
+#include "runtime/policy/auth/login_faults.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/upstream/backend_status.h"
@@ -36,6 +38,9 @@ struct ServerOptions {
   /// PEM of further authorities whom the proxy's own calls believe (authorization services, identity providers), beside
   /// those of the system.
   std::string call_authorities;
+  /// Takes a line at times that whoever runs the process should read: why logins fail. Without secrets. From any
+  /// thread.
+  std::function<void(const std::string&)> log;
   std::chrono::nanoseconds head_timeout = std::chrono::seconds(10);
   std::chrono::nanoseconds keep_alive_timeout = std::chrono::seconds(75);
   std::chrono::nanoseconds upstream_idle_timeout = std::chrono::seconds(60);
@@ -71,6 +76,7 @@ struct ServerStats {
   cache::Totals cache;
   /// By type (BasicAuth, JWT, OIDC, ForwardAuth), and by how it ended (passed, denied, redirected, failed).
   std::array<std::array<std::uint64_t, 4>, 4> authentication{};
+  auth::LoginFaultCounts login_faults{};
 };
 
 struct BoundAddress {

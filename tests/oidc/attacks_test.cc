@@ -120,19 +120,41 @@ TEST_F(Attack, MixUp) {
 }
 
 TEST_F(Attack, IdTokensThatAreNotBelieved) {
-  for (const std::string what :
-       {"issuer=https%3A%2F%2Fanother.example", "issuer=-", "audience=another", "audience=-", "azp=another",
-        "audience=shop,another", "at_hash=AAAAAAAAAAAAAAAAAAAAAA", "exp=-120", "subject=-", "alg=none", "alg=HS256",
-        "key=other", "token_body=%7B%7D", "token_body=not-json", "token_status=400",
-        "token_body=%7B%22access_token%22%3A%22a%22%2C%22token_type%22%3A%22Bearer%22%7D",
-        "token_body=%7B%22access_token%22%3A%22a%22%2C%22access_token%22%3A%22b%22%7D"}) {
+  using runtime::auth::LoginFault;
+  const std::vector<std::pair<std::string, LoginFault>> lies = {
+      {"issuer=https%3A%2F%2Fanother.example", LoginFault::kIssuer},
+      {"issuer=-", LoginFault::kIssuer},
+      {"audience=another", LoginFault::kAudience},
+      {"audience=-", LoginFault::kAudience},
+      {"azp=another", LoginFault::kAudience},
+      {"audience=shop,another", LoginFault::kAudience},
+      {"at_hash=AAAAAAAAAAAAAAAAAAAAAA", LoginFault::kAccessToken},
+      {"exp=-120", LoginFault::kExpired},
+      {"subject=-", LoginFault::kClaims},
+      {"alg=none", LoginFault::kAlgorithm},
+      {"alg=HS256", LoginFault::kAlgorithm},
+      {"key=other", LoginFault::kSignature},
+      {"token_body=%7B%7D", LoginFault::kTokenAnswer},
+      {"token_body=not-json", LoginFault::kTokenAnswer},
+      {"token_status=400", LoginFault::kTokenRefused},
+      {"token_body=%7B%22access_token%22%3A%22a%22%2C%22token_type%22%3A%22Bearer%22%7D", LoginFault::kNoIdToken},
+      {"token_body=%7B%22access_token%22%3A%22a%22%2C%22access_token%22%3A%22b%22%7D", LoginFault::kTokenAnswer}};
+  for (const auto& [what, fault] : lies) {
+    const std::uint64_t before = agent_->count(fault);
     UserAgent browser;
     lie(what);
     const Page page = log_in(browser);
     EXPECT_EQ(page.status, 403) << what;
     EXPECT_EQ(page.field("X-Edge-Reason"), "login-refused") << what;
     EXPECT_FALSE(has_session(browser)) << what;
+    // Whoever runs the proxy can find out why.
+    EXPECT_EQ(agent_->count(fault), before + 1) << what;
   }
+  EXPECT_THAT(agent_->log(),
+              HasSubstr("policy default/login: a login came to nothing: the signature of the id token is "
+                        "wrong\n"));
+  EXPECT_THAT(agent_->log(), HasSubstr("(HTTP 400"));
+  EXPECT_THAT(agent_->log(), Not(HasSubstr("secret")));
   lie("audience=shop,another&azp=shop&at_hash=-");
   UserAgent browser;
   EXPECT_EQ(log_in(browser).status, 200);

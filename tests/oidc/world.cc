@@ -91,19 +91,63 @@ void EchoBackend::serve(int fd) {
   }
 }
 
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
+  socklen_t size = sizeof address;
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+bool listens_on(std::uint16_t port) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < end) {
+    if (const auto fd = Connection::dial(port); fd.ok()) {
+      ::close(*fd);
+      return true;
+    }
+    std::this_thread::yield();
+  }
+  return false;
+}
+
 Agent::Agent(AgentSettings settings) : over_(settings.over) {
+  start(settings.threads);
+  if (server_ == nullptr) return;
+  // Its port is known only once it listens.
+  install(settings, "/oauth2/callback");
+  if (fault_.empty()) configure(std::move(settings));
+}
+
+Agent::Agent(const std::string& configuration, const std::map<std::string, std::uint16_t>& ports)
+    : over_(Over::kPlain) {
+  start(2);
+  if (server_ != nullptr) install(expand_config(configuration, ports));
+}
+
+void Agent::start(unsigned threads) {
   runtime::ServerOptions options;
-  options.threads = settings.threads;
+  options.threads = threads;
   options.ephemeral_ports = true;
+  options.log = [lines = lines_](const std::string& line) {
+    const std::lock_guard lock(lines->mutex);
+    lines->text += line + "\n";
+  };
   auto server = runtime::Server::start(options);
   if (!server.ok()) {
     fault_ = server.error().text;
     return;
   }
   server_ = std::move(*server);
-  // Its port is known only once it listens.
-  install(settings, "/oauth2/callback");
-  if (fault_.empty()) configure(std::move(settings));
+}
+
+std::string Agent::log() const {
+  const std::lock_guard lock(lines_->mutex);
+  return lines_->text;
 }
 
 void Agent::configure(AgentSettings settings) {
@@ -119,6 +163,10 @@ void Agent::install(const AgentSettings& settings, const std::string& redirect_u
   const std::string yaml = expand_config("@gateway\n@backend site\n@route site " + settings.rule + "\n",
                                          {{"site", settings.backend}}, settings.over) +
                            policy(settings, redirect_url);
+  install(yaml);
+}
+
+void Agent::install(const std::string& yaml) {
   const Result<Compiled> compiled = compile_text("oidc", yaml);
   if (!compiled.ok()) {
     fault_ = compiled.error().text;

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,19 +66,39 @@ struct AgentSettings {
   unsigned threads = 2;
 };
 
+/// One that nobody has; for a process that cannot choose its own.
+std::uint16_t free_port();
+/// Waits until somebody does.
+bool listens_on(std::uint16_t port);
+
 class Agent {
  public:
   explicit Agent(AgentSettings settings);
+  /// With this configuration in place of a policy of its own (`expand_config`).
+  Agent(const std::string& configuration, const std::map<std::string, std::uint16_t>& ports);
   /// Installs the same with other settings, on the same port.
   void configure(AgentSettings settings);
   std::uint16_t port() const { return port_; }
   /// `http://127.0.0.1:PORT`, or `https://example.com:PORT`.
   std::string origin() const;
   const std::string& fault() const { return fault_; }
+  /// How often logins came to nothing for this.
+  std::uint64_t count(runtime::auth::LoginFault fault) const {
+    return server_->stats().login_faults[static_cast<std::size_t>(fault)];
+  }
+  /// What whoever runs the agent read, line by line.
+  std::string log() const;
 
  private:
+  struct Lines {
+    std::mutex mutex;
+    std::string text;
+  };
+  void start(unsigned threads);
+  void install(const std::string& yaml);
   void install(const AgentSettings& settings, const std::string& redirect_url);
   Over over_;
+  std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
   std::unique_ptr<runtime::Server> server_;
   std::uint16_t port_ = 0;
   std::string fault_;

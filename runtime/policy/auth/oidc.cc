@@ -35,7 +35,7 @@ std::string location(std::string_view where, std::string_view more = {}) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Oidc>> Oidc::make(const Making& making, const program::PolicyRecord& /*policy*/,
+Result<std::shared_ptr<const Oidc>> Oidc::make(const Making& making, const program::PolicyRecord& policy,
                                                const program::OidcRecord& settings) {
   const program::SectionView& section = making.section;
   const std::string* const client_secret = making.secrets.find(section, settings.client_secret);
@@ -50,6 +50,7 @@ Result<std::shared_ptr<const Oidc>> Oidc::make(const Making& making, const progr
   if (!keys.ok()) return keys.error();
 
   const std::shared_ptr<Oidc> made(new Oidc(std::move(*keys)));
+  made->name_.append(section.string(policy.name_space)).append("/").append(section.string(policy.name));
   made->issuer_ = section.string(settings.issuer);
   const Result<net::client::Url> url = discovery_url(made->issuer_);
   if (!url.ok()) return url.error();
@@ -179,7 +180,10 @@ net::Task<Verdict> Oidc::begin(Visit visit, Place place) const {
 
 net::Task<Verdict> Oidc::ask_to_log_in(Visit visit, Place place) const {
   const ProviderNow now = co_await provider_->find(place);
-  if (!now) co_return Verdict::fail("provider-unreachable", "The identity provider cannot be reached.");
+  if (!now) {
+    note(LoginFault::kDiscovery, {}, place);
+    co_return Verdict::fail("provider-unreachable", "The identity provider cannot be reached.");
+  }
   const std::string uri = redirect_uri(visit);
   const std::string url =
       authorization_url({now.provider->authorization_endpoint, client_.id, uri, scopes_}, *visit.login);

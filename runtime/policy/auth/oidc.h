@@ -19,6 +19,7 @@
 #include "program/read.h"
 #include "runtime/policy/asked.h"
 #include "runtime/policy/auth/cookies.h"
+#include "runtime/policy/auth/login_faults.h"
 #include "runtime/policy/auth/oidc_claims.h"
 #include "runtime/policy/auth/oidc_login.h"
 #include "runtime/policy/auth/oidc_session.h"
@@ -105,8 +106,10 @@ class Oidc {
   net::Task<Proof> examine(ProviderNow provider, TokenAnswer answer, Expected expected, Place place) const;
   net::Task<void> complete(const OidcProvider& provider, const TokenAnswer& answer, std::string_view subject,
                            OidcIdentity& identity, Place place) const;
+  void note(LoginFault fault, std::string_view detail, const Place& place) const;
   bool lacks_something(const OidcIdentity& identity) const;
 
+  std::string name_;  ///< the policy's
   std::string issuer_;
   OidcClient client_;
   std::string callback_path_;    ///< normalised

@@ -63,6 +63,7 @@ net::Task<Verdict> Oidc::come_back(const Asked& asked, Visit visit, const OwnCoo
   }
   visit.login_lines = end_login_line(visit.login->state, visit.secure);
   if (!parameters.value("error").empty()) {
+    note(LoginFault::kRefused, {}, place);
     return refuse(403, "login-refused", "The identity provider has refused the login.", visit.login_lines);
   }
   const std::string_view code = parameters.value("code");
@@ -74,7 +75,10 @@ net::Task<Verdict> Oidc::come_back(const Asked& asked, Visit visit, const OwnCoo
 
 net::Task<Verdict> Oidc::finish_login(Visit visit, Answer answer, Place place) const {
   const ProviderNow now = co_await provider_->find(place);
-  if (!now) co_return unreachable();
+  if (!now) {
+    note(LoginFault::kDiscovery, {}, place);
+    co_return unreachable();
+  }
   // A code of another provider would be handed to this one (mix-up, RFC 9207 §2.4).
   const bool says = !answer.issuer.empty();
   if (says ? answer.issuer != issuer_ : now.provider->issuer_in_answers) {
@@ -135,7 +139,10 @@ net::Task<Verdict> Oidc::refresh(Visit visit, OidcIdentity before, OidcTokens to
 net::Task<RefreshedSession> Oidc::ask_anew(std::string bound_to, OidcIdentity before, OidcTokens tokens,
                                            Place place) const {
   const ProviderNow now = co_await provider_->find(place);
-  if (!now) co_return RefreshedSession{};
+  if (!now) {
+    note(LoginFault::kDiscovery, {}, place);
+    co_return RefreshedSession{};
+  }
   Proof proof = co_await redeem(now, refresh_request(client_, now.provider->authentication, tokens.refresh),
                                 {.nonce = {}, .subject = std::string(before.claim("sub"))}, place);
   if (!proof.identity) co_return RefreshedSession{};
@@ -166,14 +173,27 @@ net::Task<Oidc::Proof> Oidc::redeem(ProviderNow provider, TokenRequest request, 
                                                                                .authorities = trusted_});
   Proof proof;
   if (!answer.ok() || answer.status >= 500) {
+    note(LoginFault::kUnreachable, answer.ok() ? "HTTP " + std::to_string(answer.status) : std::string(), place);
     proof.refusal = unreachable();
     co_return proof;
   }
   proof.refusal = not_confirmed();
-  if (answer.status != 200) co_return proof;
+  if (answer.status != 200) {
+    const std::string error = token_error(answer.body);
+    note(LoginFault::kTokenRefused, "HTTP " + std::to_string(answer.status) + (error.empty() ? "" : ", " + error),
+         place);
+    co_return proof;
+  }
   Result<TokenAnswer> tokens = read_token_answer(answer.body);
+  if (!tokens.ok()) {
+    note(LoginFault::kTokenAnswer, tokens.error().text, place);
+    co_return proof;
+  }
   // A login without an id token is none; a refresh may do without (Core §12.2).
-  if (!tokens.ok() || (tokens->id.empty() && expected.subject.empty())) co_return proof;
+  if (tokens->id.empty() && expected.subject.empty()) {
+    note(LoginFault::kNoIdToken, {}, place);
+    co_return proof;
+  }
   proof = co_await examine(std::move(provider), std::move(*tokens), std::move(expected), place);
   co_return proof;
 }
@@ -192,20 +212,24 @@ net::Task<Oidc::Proof> Oidc::examine(ProviderNow provider, TokenAnswer answer, E
     keys = co_await provider.keys->renewed(place.loop, place.waiter);
   }
   if (keys.keys == nullptr) {
+    note(LoginFault::kNoKeys, {}, place);
     proof.refusal = unreachable();
     co_return proof;
   }
   OidcIdentity identity;
   std::optional<Token> id;
   if (!answer.id.empty()) {
-    std::variant<Token, IdTokenFault> verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
-    const IdTokenFault* const fault = std::get_if<IdTokenFault>(&verified);
-    if (fault != nullptr && fault->fault == TokenFault::kUnknownKey) {
+    std::variant<Token, LoginFault> verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
+    const LoginFault* fault = std::get_if<LoginFault>(&verified);
+    if (fault != nullptr && *fault == LoginFault::kKey) {
       keys = co_await provider.keys->renewed(place.loop, place.waiter);
-      if (keys.keys == nullptr) co_return proof;
-      verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
+      if (keys.keys != nullptr) verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
+      fault = std::get_if<LoginFault>(&verified);
     }
-    if (std::holds_alternative<IdTokenFault>(verified)) co_return proof;
+    if (fault != nullptr) {
+      note(*fault, {}, place);
+      co_return proof;
+    }
     id = std::get<Token>(std::move(verified));
     add_claims(id->claims, client_.id, identity);
     expected.subject = id->claims.text_of("sub").value_or("");
@@ -239,6 +263,10 @@ net::Task<void> Oidc::complete(const OidcProvider& provider, const TokenAnswer& 
   const Result<Json> claims = read_json(info.body, {.bytes = kMaxUserInfo, .depth = 8});
   // Of another subject: tokens were swapped (§5.3.2).
   if (claims.ok() && claims->text_of("sub") == subject) add_claims(*claims, client_.id, identity);
+}
+
+void Oidc::note(LoginFault fault, std::string_view detail, const Place& place) const {
+  place.stores.login_faults.note(fault, name_, detail, place.unix_now);
 }
 
 bool Oidc::lacks_something(const OidcIdentity& identity) const {

@@ -14,6 +14,8 @@ namespace {
 
 constexpr JsonBounds kBounds{.bytes = kMaxTokenAnswer, .depth = 8, .values = 1024, .members = 128};
 constexpr std::size_t kMaxTokenText = std::size_t{32} << 10;
+/// The longest that is registered has 24.
+constexpr std::size_t kMaxErrorName = 32;
 constexpr std::int64_t kMaxLifetime = std::int64_t{366} * 24 * 3600;
 
 TokenRequest with_client(const OidcClient& client, ClientAuthentication authentication, std::string body) {
@@ -47,25 +49,52 @@ std::string half_hash(std::string_view text, Algorithm algorithm) {
   return to_base64url({reinterpret_cast<const char*>(hash.data()), size / 2});
 }
 
-/// The literal says what is wrong; empty: nothing.
-std::string_view claim_fault(const Token& token, const IdTokenRules& rules) {
+LoginFault login_fault(TokenFault fault) {
+  switch (fault) {
+    case TokenFault::kAlgorithm:
+      return LoginFault::kAlgorithm;
+    case TokenFault::kUnknownKey:
+      return LoginFault::kKey;
+    case TokenFault::kSignature:
+      return LoginFault::kSignature;
+    case TokenFault::kClaims:
+    case TokenFault::kNoExpiry:
+      return LoginFault::kClaims;
+    case TokenFault::kIssuer:
+      return LoginFault::kIssuer;
+    case TokenFault::kAudience:
+      return LoginFault::kAudience;
+    case TokenFault::kExpired:
+      return LoginFault::kExpired;
+    case TokenFault::kNotYet:
+      return LoginFault::kNotYet;
+    case TokenFault::kNone:
+    case TokenFault::kTooLarge:
+    case TokenFault::kMalformed:
+    case TokenFault::kCritical:
+      break;
+  }
+  return LoginFault::kMalformed;
+}
+
+std::optional<LoginFault> claim_fault(const Token& token, const IdTokenRules& rules) {
   const Json& claims = token.claims;
   const std::optional<std::string_view> subject = claims.text_of("sub");
-  if (!subject || subject->empty() || subject->size() > 255) return "it names no subject";
-  if (!rules.subject.empty() && *subject != rules.subject) return "it is of another subject";
-  if (claims.find("iat") == nullptr) return "it does not say when it was issued";
+  if (!subject || subject->empty() || subject->size() > 255) return LoginFault::kClaims;
+  if (!rules.subject.empty() && *subject != rules.subject) return LoginFault::kSubject;
+  if (claims.find("iat") == nullptr) return LoginFault::kClaims;
   const Json* const party = claims.find("azp");
-  if (party != nullptr && party->text() != rules.client_id) return "it is for another client";
+  if (party != nullptr && party->text() != rules.client_id) return LoginFault::kAudience;
   const Json* const audience = claims.find("aud");
   // With several it must say for which of them it was issued (§3.1.3.7, 4).
-  if (party == nullptr && audience != nullptr && audience->items().size() > 1) return "it is for several clients";
+  if (party == nullptr && audience != nullptr && audience->items().size() > 1) return LoginFault::kAudience;
   const Json* const nonce = claims.find("nonce");
-  if (!rules.nonce.empty() && (nonce == nullptr || nonce->text() != rules.nonce)) return "it is of another login";
+  if (!rules.nonce.empty() && (nonce == nullptr || nonce->text() != rules.nonce)) return LoginFault::kNonce;
   const Json* const hash = claims.find("at_hash");
   if (hash != nullptr && hash->text() != half_hash(rules.access_token, token.algorithm)) {
-    return "it was issued with another access token";
+    return LoginFault::kAccessToken;
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -117,16 +146,22 @@ Result<TokenAnswer> read_token_answer(std::string_view body) {
   return answer;
 }
 
-std::variant<Token, IdTokenFault> verify_id_token(std::string_view text, const KeySet& keys, const IdTokenRules& rules,
-                                                  std::int64_t unix_now) {
+std::string token_error(std::string_view body) {
+  const Result<Json> json = read_json(body, kBounds);
+  const std::string_view name = json.ok() ? json->text_of("error").value_or("") : std::string_view{};
+  const bool plain = name.size() <= kMaxErrorName &&
+                     std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+  return plain ? std::string(name) : std::string();
+}
+
+std::variant<Token, LoginFault> verify_id_token(std::string_view text, const KeySet& keys, const IdTokenRules& rules,
+                                                std::int64_t unix_now) {
   const TokenRules general{
       .issuer = std::string(rules.issuer), .audience = {std::string(rules.client_id)}, .algorithms = rules.algorithms};
   std::variant<Token, TokenFault> verified = verify_token(text, keys, general, unix_now);
-  if (const auto* fault = std::get_if<TokenFault>(&verified)) return IdTokenFault{*fault, fault_text(*fault)};
+  if (const auto* fault = std::get_if<TokenFault>(&verified)) return login_fault(*fault);
   auto& token = std::get<Token>(verified);
-  if (const std::string_view fault = claim_fault(token, rules); !fault.empty()) {
-    return IdTokenFault{TokenFault::kClaims, fault};
-  }
+  if (const std::optional<LoginFault> fault = claim_fault(token, rules)) return *fault;
   return std::move(token);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "runtime/policy/auth/jwt.h"
+#include "runtime/policy/auth/login_faults.h"
 #include "runtime/policy/auth/oidc_discovery.h"
 
 namespace edge::runtime::auth {
@@ -52,13 +53,12 @@ struct IdTokenRules {
   AlgorithmSet algorithms;
 };
 
-/// The literal says why it is not believed; kUnknownKey may become right with newer keys.
-struct IdTokenFault {
-  TokenFault fault = TokenFault::kNone;
-  std::string_view text;
-};
-std::variant<Token, IdTokenFault> verify_id_token(std::string_view text, const KeySet& keys, const IdTokenRules& rules,
-                                                  std::int64_t unix_now);
+/// What is not believed for LoginFault::kKey may become right with newer keys.
+std::variant<Token, LoginFault> verify_id_token(std::string_view text, const KeySet& keys, const IdTokenRules& rules,
+                                                std::int64_t unix_now);
+
+/// The error's name in what the endpoint answers instead (RFC 6749 §5.2), for a log; empty where it is none.
+std::string token_error(std::string_view body);
 
 /// The claims of an access token, where it is a JWT of this provider for this client. Others are the provider's own
 /// affair, and say nothing to us.

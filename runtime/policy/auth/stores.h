@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "net/client/resolver.h"
@@ -13,6 +14,7 @@
 #include "runtime/policy/auth/basic_auth.h"
 #include "runtime/policy/auth/forward_auth_cache.h"
 #include "runtime/policy/auth/jwks_store.h"
+#include "runtime/policy/auth/login_faults.h"
 #include "runtime/policy/auth/oidc_store.h"
 #include "runtime/policy/auth/password_pool.h"
 #include "runtime/policy/auth/token_cache.h"
@@ -36,12 +38,15 @@ class Trust {
 };
 
 struct Stores {
-  explicit Stores(const std::string& trusted_pem = {}) : trust(trusted_pem) {}
+  /// `log`: for lines that whoever runs the process should read.
+  explicit Stores(const std::string& trusted_pem = {}, LoginFaults::Log log = {})
+      : trust(trusted_pem), login_faults(std::move(log)) {}
 
   net::client::Resolver resolver;
   Trust trust;
   ForwardAuthCache forward_auth;
   OidcStore oidc;
+  LoginFaults login_faults;
   JwksStore jwks{resolver};
   TokenCache tokens;
   CredentialCache credentials;
