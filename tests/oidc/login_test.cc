@@ -103,6 +103,36 @@ TEST_F(Login, OverTlsBindsTheSessionToItsHost) {
   EXPECT_EQ(victim.get(agent.origin() + "/").status, 302);
 }
 
+TEST_F(Login, GoesOverHttp2AsWell) {
+  const Provider provider({"provider.mjs"});
+  for (const Over over : {Over::kPlain, Over::kTls}) {
+    AgentSettings own = settings(provider, "    authorization: {requiredRoles: [buyer]}\n");
+    own.over = over;
+    const Agent agent(own);
+    ASSERT_EQ(agent.fault(), "");
+    UserAgent browser;
+    browser.http2 = true;
+    const Page page = log_in(browser, agent, "alice", "/cart?item=1");
+    ASSERT_EQ(page.status, 200) << page.fault << page.body;
+    EXPECT_EQ(page.url, agent.origin() + "/cart?item=1");
+    EXPECT_THAT(page.body, HasSubstr("X-Auth-Subject: alice\n"));
+    // Cookies come in a field each (RFC 9113 §8.2.3), of which the backend sees the others'.
+    browser.planted = "theme=dark; lang=en";
+    const Page again = browser.post(agent.origin() + "/cart", "a=b", {{"X-Auth-Subject", "root"}});
+    EXPECT_EQ(again.status, 200);
+    EXPECT_THAT(again.body, ContainsRegex("[Cc]ookie: theme=dark; lang=en\n"));
+    EXPECT_THAT(again.body, Not(HasSubstr("root")));
+    EXPECT_THAT(again.body, Not(HasSubstr("edge_session")));
+
+    UserAgent stranger;
+    stranger.http2 = true;
+    EXPECT_EQ(stranger.post(agent.origin() + "/cart", "a=b").status, 401);
+    EXPECT_EQ(log_in(stranger, agent, "bob").status, 403);
+    EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=/bye").status, 303);
+    EXPECT_EQ(browser.get(agent.origin() + "/cart").status, 302);
+  }
+}
+
 TEST_F(Login, IsTakenUpByAnotherAgent) {
   const Provider provider({"provider.mjs"});
   const Agent one(settings(provider));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
+#include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
 
 namespace edge::test {
@@ -54,14 +56,26 @@ Page UserAgent::send(const std::string& method, const std::string& url, const st
   const Address address = parse(url);
   Page page;
   page.url = url;
-  const Result<int> socket = Connection::dial(address.port);
-  if (!socket.ok()) {
+  const bool over_http2 = http2 && address.host != "localhost";
+  const auto tls = address.secure ? test_client(address.host, over_http2 ? "h2" : "") : nullptr;
+  std::unique_ptr<Http2Bridge> bridge;
+  int fd = -1;
+  if (over_http2) {
+    auto opened = Http2Bridge::open(address.port, fd, tls.get());
+    if (opened.ok()) {
+      bridge = std::move(*opened);
+    } else {
+      page.fault = opened.error().text;
+    }
+  } else if (const Result<int> socket = Connection::dial(address.port); socket.ok()) {
+    fd = *socket;
+  } else {
     page.fault = socket.error().text;
-    return page;
   }
-  Connection connection(*socket, {std::chrono::steady_clock::now() + std::chrono::seconds(30)});
-  if (address.secure) {
-    const Status encrypted = connection.encrypt(test_client(address.host)->over(connection.fd()));
+  if (fd < 0) return page;
+  Connection connection(fd, {std::chrono::steady_clock::now() + std::chrono::seconds(30)});
+  if (tls != nullptr && !over_http2) {
+    const Status encrypted = connection.encrypt(tls->over(connection.fd()));
     if (!encrypted.ok()) page.fault = encrypted.error().text;
   }
   Fields all = {{"Host", address.host + ":" + std::to_string(address.port)}, {"Accept", "text/html,*/*;q=0.8"}};

@@ -54,6 +54,8 @@ class UserAgent {
 
   /// By host and name. Tests may change them.
   std::map<std::pair<std::string, std::string>, KeptCookie> cookies;
+  /// Speaks HTTP/2 to every host but the provider's (`localhost`).
+  bool http2 = false;
   /// Sent besides, as they are: what somebody else has planted.
   std::string planted;
   /// What an answer said of its cookies, line by line.
