@@ -191,8 +191,17 @@ Status CaseRun::install(const std::string& config_name) {
   const Result<Compiled> compiled = compile_text(file_.name, expand_config(text, ports_, over_));
   if (!compiled) return compiled.error();
   server_->set_endpoints(compiled->endpoints);
-  server_->set_secrets(compiled->secrets);
+  secrets_ = compiled->secrets;
+  server_->set_secrets(secrets_);
   return server_->install(compiled->program);
+}
+
+Status CaseRun::forget(const std::string& secret) {
+  const auto gone =
+      std::erase_if(secrets_.secrets, [&](const program::NamedSecret& one) { return one.name == secret; });
+  if (gone == 0) return failure("no such secret: " + secret);
+  server_->set_secrets(secrets_);
+  return {};
 }
 
 Result<std::uint16_t> CaseRun::port(const std::string& listener) const {
@@ -276,6 +285,7 @@ Status Client::run_own(const Command& command) {
   if (command.name == "connect") return connect(command.argument, run_.over() != Over::kPlain);
   if (command.name == "connect-tls") return connect(command.argument, true);
   if (command.name == "install") return run_.install(command.argument);
+  if (command.name == "forget") return run_.forget(command.argument);
   if (command.name == "tally") return tally(command.argument);
   if (command.name == "pipeline") return pipeline(command.argument);
   if (command.name == "share") return share(command.argument);

@@ -69,6 +69,8 @@ class CaseRun {
   std::string run();
 
   Status install(const std::string& config_name);
+  /// The secret is gone, until the next `install`.
+  Status forget(const std::string& secret);
   Result<std::uint16_t> port(const std::string& listener) const;
   /// A client's connection to that port, for text of HTTP/1.1; over TLS to `host`, where it is given.
   Status dial(std::uint16_t port, const std::string& host, const std::function<Status(int, const TlsSide*)>& adopt);
@@ -94,6 +96,7 @@ class CaseRun {
   CaseClock clock_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::map<std::string, std::uint16_t> ports_;
+  program::SecretSet secrets_;
   std::unique_ptr<runtime::Server> server_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::unique_ptr<Http2Bridge>> bridges_;
