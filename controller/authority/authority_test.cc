@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -180,6 +181,36 @@ TEST_F(AuthorityTest, HandsOverToTheNextAuthorityWithTwoThatAreBelieved) {
   EXPECT_EQ(certificates_in(authority_->roots()), 1);
   EXPECT_NE(authority_->roots(), first);
   EXPECT_FALSE(*authority_->tend());
+}
+
+TEST(IssuerTest, IssuesForOtherSubjectsThanOurs) {
+  const WallTime now = std::chrono::system_clock::now();
+  const auto issuer = Issuer::create({now, now + hours(10)});
+  ASSERT_TRUE(issuer);
+  const auto pair = issuer->issue(PlainSubject{.use = PlainSubject::Use::kServer,
+                                               .common_name = "api",
+                                               .organizations = {"one", "two"},
+                                               .hosts = {"localhost"},
+                                               .addresses = {"127.0.0.1", "::1"}},
+                                  {now, now + hours(1)}, now);
+  ASSERT_TRUE(pair);
+  BIO* const in = BIO_new_mem_buf(pair->certificate.data(), static_cast<int>(pair->certificate.size()));
+  X509* const certificate = PEM_read_bio_X509(in, nullptr, nullptr, nullptr);
+  ASSERT_NE(certificate, nullptr);
+  char subject[256];
+  X509_NAME_oneline(X509_get_subject_name(certificate), subject, sizeof subject);
+  EXPECT_STREQ(subject, "/CN=api/O=one/O=two");
+  EXPECT_EQ(X509_check_host(certificate, "localhost", 0, 0, nullptr), 1);
+  EXPECT_EQ(X509_check_ip_asc(certificate, "::1", 0), 1);
+  EXPECT_EQ(X509_check_ip_asc(certificate, "127.0.0.2", 0), 0);
+  X509_free(certificate);
+  BIO_free(in);
+  const auto until = validity_of(pair->certificate);
+  ASSERT_TRUE(until);
+  EXPECT_LT(until->until - (now + hours(1)), std::chrono::seconds(1));
+  // None of ours by its name, so it opens nothing that a Subject opens.
+  EXPECT_FALSE(read_certificate(pair->certificate));
+  EXPECT_FALSE(issuer->issue(PlainSubject{.common_name = "x", .hosts = {"a,IP:1.2.3.4"}}, {now, now + hours(1)}, now));
 }
 
 }  // namespace

@@ -159,6 +159,8 @@ struct Issuer::Impl {
   Validity validity;
 
   Result<std::string> issue(EVP_PKEY* subject_key, const Subject& subject, Validity valid, WallTime now) const;
+  /// Extensions and signature. `names`: as OpenSSL writes alternative names; empty: none.
+  Result<std::string> finish(X509* made, const std::string& names, bool serves) const;
 };
 
 bool is_subject_name(std::string_view name) {
@@ -175,6 +177,13 @@ Result<CertificateFacts> read_certificate(std::string_view pem) {
   return CertificateFacts{std::move(*subject),
                           {wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))},
                           issued_at(read.get())};
+}
+
+Result<Validity> validity_of(std::string_view pem) {
+  const Owned<BIO> bio = bio_of(pem);
+  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  if (read == nullptr) return Error{ErrorCode::kInvalidArgument, "not a certificate"};
+  return Validity{wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))};
 }
 
 Result<Issuer> Issuer::create(Validity validity) {
@@ -217,19 +226,23 @@ Result<std::string> Issuer::Impl::issue(EVP_PKEY* subject_key, const Subject& su
   const std::string name = subject.name.substr(0, 64);
   const Owned<X509> made = blank(subject_key, name.c_str(), valid, now);
   if (made == nullptr) return internal();
-  X509_set_issuer_name(made.get(), X509_get_subject_name(certificate.get()));
   std::string names = "URI:" + std::string(kScheme) + std::string(role_text(subject.role)) + "/" + subject.name;
   const bool serves = subject.role == Role::kController;
   if (serves) names += "," + std::string(kControllerHost);
-  if (!add_extension(made.get(), certificate.get(), NID_basic_constraints, "critical,CA:FALSE") ||
-      !add_extension(made.get(), certificate.get(), NID_key_usage, "critical,digitalSignature") ||
-      !add_extension(made.get(), certificate.get(), NID_ext_key_usage, serves ? "serverAuth" : "clientAuth") ||
-      !add_extension(made.get(), certificate.get(), NID_subject_alt_name, names) ||
-      !add_extension(made.get(), certificate.get(), NID_authority_key_identifier, "keyid:always") ||
-      X509_sign(made.get(), key.get(), EVP_sha256()) == 0) {
+  return finish(made.get(), names, serves);
+}
+
+Result<std::string> Issuer::Impl::finish(X509* made, const std::string& names, bool serves) const {
+  X509_set_issuer_name(made, X509_get_subject_name(certificate.get()));
+  if (!add_extension(made, certificate.get(), NID_basic_constraints, "critical,CA:FALSE") ||
+      !add_extension(made, certificate.get(), NID_key_usage, "critical,digitalSignature") ||
+      !add_extension(made, certificate.get(), NID_ext_key_usage, serves ? "serverAuth" : "clientAuth") ||
+      (!names.empty() && !add_extension(made, certificate.get(), NID_subject_alt_name, names)) ||
+      !add_extension(made, certificate.get(), NID_authority_key_identifier, "keyid:always") ||
+      X509_sign(made, key.get(), EVP_sha256()) == 0) {
     return internal();
   }
-  return pem_of(made.get());
+  return pem_of(made);
 }
 
 Result<std::string> Issuer::issue(const Subject& subject, Validity validity, WallTime now,
@@ -248,6 +261,34 @@ Result<KeyPair> Issuer::issue(const Subject& subject, Validity validity, WallTim
   const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
   if (key == nullptr) return internal();
   auto certificate = impl_->issue(key.get(), subject, validity, now);
+  if (!certificate) return certificate.error();
+  return KeyPair{pem_of(key.get()), std::move(*certificate)};
+}
+
+Result<KeyPair> Issuer::issue(const PlainSubject& subject, Validity validity, WallTime now) const {
+  std::string names;
+  const auto add = [&names](const char* kind, const std::vector<std::string>& values) {
+    for (const std::string& value : values) {
+      // OpenSSL reads a list here, and a comma would begin another name.
+      if (value.empty() || value.find_first_of(", ;\n") != std::string::npos) return false;
+      names += (names.empty() ? "" : ",") + std::string(kind) + value;
+    }
+    return true;
+  };
+  if (!add("DNS:", subject.hosts) || !add("IP:", subject.addresses)) {
+    return Error{ErrorCode::kInvalidArgument, "not the name of a host"};
+  }
+  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  if (key == nullptr) return internal();
+  const Owned<X509> made = blank(key.get(), subject.common_name.c_str(), validity, now);
+  if (made == nullptr) return Error{ErrorCode::kInvalidArgument, "a subject that no certificate can hold"};
+  for (const std::string& organization : subject.organizations) {
+    const auto* text = reinterpret_cast<const unsigned char*>(organization.c_str());
+    if (X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "O", MBSTRING_UTF8, text, -1, -1, 0) != 1) {
+      return Error{ErrorCode::kInvalidArgument, "a subject that no certificate can hold"};
+    }
+  }
+  auto certificate = impl_->finish(made.get(), names, subject.use == PlainSubject::Use::kServer);
   if (!certificate) return certificate.error();
   return KeyPair{pem_of(key.get()), std::move(*certificate)};
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -25,6 +26,16 @@ struct Subject {
 /// Lower-case letters, digits, `-` and `.`, not at the ends; at most 253.
 bool is_subject_name(std::string_view name);
 
+/// Whom a certificate is for that other programs than ours go by.
+struct PlainSubject {
+  enum class Use { kClient, kServer };
+  Use use = Use::kClient;
+  std::string common_name;
+  std::vector<std::string> organizations{};
+  std::vector<std::string> hosts{};      ///< names in DNS
+  std::vector<std::string> addresses{};  ///< as numbers
+};
+
 struct Validity {
   WallTime from{};
   WallTime until{};
@@ -38,6 +49,9 @@ struct CertificateFacts {
 };
 /// Of the first certificate in `pem`. kUnauthenticated when it is none of this authority's kind.
 Result<CertificateFacts> read_certificate(std::string_view pem);
+
+/// Of the first certificate in `pem`, whomever it is for. kInvalidArgument when there is none.
+Result<Validity> validity_of(std::string_view pem);
 
 struct KeyPair {
   std::string key;          ///< PKCS#8, PEM
@@ -60,6 +74,8 @@ class Issuer {
   Result<std::string> issue(const Subject& subject, Validity validity, WallTime now, std::string_view request) const;
   /// The same with a fresh key.
   Result<KeyPair> issue(const Subject& subject, Validity validity, WallTime now) const;
+  /// For another subject, with a fresh key. kInvalidArgument for a name that no certificate can hold.
+  Result<KeyPair> issue(const PlainSubject& subject, Validity validity, WallTime now) const;
 
  private:
   struct Impl;
