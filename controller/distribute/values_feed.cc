@@ -1,0 +1,116 @@
+#include "controller/distribute/values_feed.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "schemas/agent.pb.h"
+
+namespace edge::controller {
+namespace {
+
+using program::BackendEndpoints;
+using program::NamedSecret;
+
+/// What an endpoint, or the name of something, takes in a message, about.
+constexpr std::size_t kSmallBytes = 32;
+
+auto name_of(const NamedSecret& secret) { return std::tie(secret.name_space, secret.name); }
+
+void take(std::size_t& room, std::size_t bytes) { room -= std::min(room, bytes); }
+
+}  // namespace
+
+ValuesFeed::ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after)
+    : before_(std::move(before)), after_(std::move(after)) {}
+
+void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
+  static const std::vector<BackendEndpoints> kNothing;
+  const auto& olds = before_ ? before_->endpoints.backends : kNothing;
+  const auto& news = after_->endpoints.backends;
+  while (room > 0 && (backend_ < news.size() || old_backend_ < olds.size())) {
+    const BackendEndpoints* const old = old_backend_ < olds.size() ? &olds[old_backend_] : nullptr;
+    const BackendEndpoints* const now = backend_ < news.size() ? &news[backend_] : nullptr;
+    if (now == nullptr || (old != nullptr && old->backend_id < now->backend_id)) {
+      part.add_removed_backends(old->backend_id);
+      ++old_backend_;
+      take(room, kSmallBytes);
+      continue;
+    }
+    const bool known = old != nullptr && old->backend_id == now->backend_id;
+    if (known && endpoint_ == 0 && *old == *now) {
+      ++old_backend_;
+      ++backend_;
+      continue;
+    }
+    auto& backend = *part.add_backends();
+    backend.set_namespace_(now->name_space);
+    backend.set_name(now->name);
+    take(room, kSmallBytes + now->name_space.size() + now->name.size());
+    for (; endpoint_ < now->endpoints.size() && room > 0; ++endpoint_, take(room, kSmallBytes)) {
+      const program::Endpoint& from = now->endpoints[endpoint_];
+      auto& endpoint = *backend.add_endpoints();
+      endpoint.set_address(from.address.bytes.data(), from.address.bytes.size());
+      endpoint.set_port(from.port);
+      endpoint.set_ready(from.ready);
+    }
+    if (endpoint_ < now->endpoints.size()) return;
+    endpoint_ = 0;
+    ++backend_;
+    if (known) ++old_backend_;
+  }
+}
+
+void ValuesFeed::add_secrets(agent::v1::ValuesPart& part, std::size_t& room) {
+  static const std::vector<NamedSecret> kNothing;
+  const auto& olds = before_ ? before_->secrets.secrets : kNothing;
+  const auto& news = after_->secrets.secrets;
+  while (room > 0 && (secret_ < news.size() || old_secret_ < olds.size())) {
+    const NamedSecret* const old = old_secret_ < olds.size() ? &olds[old_secret_] : nullptr;
+    const NamedSecret* const now = secret_ < news.size() ? &news[secret_] : nullptr;
+    if (now == nullptr || (old != nullptr && name_of(*old) < name_of(*now))) {
+      auto& name = *part.add_removed_secrets();
+      name.set_namespace_(old->name_space);
+      name.set_name(old->name);
+      ++old_secret_;
+      take(room, kSmallBytes + old->name_space.size() + old->name.size());
+      continue;
+    }
+    const bool known = old != nullptr && name_of(*old) == name_of(*now);
+    if (known && value_ == 0 && *old == *now) {
+      ++old_secret_;
+      ++secret_;
+      continue;
+    }
+    auto& secret = *part.add_secrets();
+    secret.set_namespace_(now->name_space);
+    secret.set_name(now->name);
+    take(room, kSmallBytes + now->name_space.size() + now->name.size());
+    for (; value_ < now->values.size() && room > 0; ++value_) {
+      auto& value = *secret.add_values();
+      value.set_key(now->values[value_].key);
+      value.set_value(*now->values[value_].value);
+      take(room, kSmallBytes + value.value().size());
+    }
+    if (value_ < now->values.size()) return;
+    value_ = 0;
+    ++secret_;
+    if (known) ++old_secret_;
+  }
+}
+
+void ValuesFeed::next(agent::v1::ValuesPart& part) {
+  part.set_version(after_->version);
+  part.set_program(after_->program.data(), after_->program.size());
+  part.set_whole(!begun_ && before_ == nullptr);
+  begun_ = true;
+  std::size_t room = kPartBytes;
+  add_backends(part, room);
+  add_secrets(part, room);
+  const auto done = [](std::size_t at, const auto& of) { return at == of.size(); };
+  ended_ = done(backend_, after_->endpoints.backends) && done(secret_, after_->secrets.secrets) &&
+           (before_ == nullptr ||
+            (done(old_backend_, before_->endpoints.backends) && done(old_secret_, before_->secrets.secrets)));
+  part.set_last(ended_);
+}
+
+}  // namespace edge::controller
