@@ -1,0 +1,36 @@
+// What all agents say together: which program everyone runs, and how the endpoints of each backend are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/distribute/agent_state.h"
+
+namespace edge::controller {
+
+struct AgentsView {
+  /// By address. Healthy where every agent that asks finds it so.
+  using Endpoints = std::map<std::string, EndpointHealth>;
+
+  std::vector<std::uint64_t> programs;        ///< number of what each agent runs, ascending; 0: one that is not known
+  std::uint64_t refused = 0;                  ///< number of the newest program that any refuses
+  std::string refusal;                        ///< who, and why
+  std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
+
+  /// All agents run this program or a later one. False without agents.
+  bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }
+  std::size_t running(std::uint64_t program) const;
+};
+
+/// `number_of`: of a program's hash in hex; 0 when it is not known. Agents count from their first program on, or their
+/// first refusal. `backends`: of all of them together.
+AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
+                   const std::function<std::uint64_t(const std::string& program)>& number_of);
+
+/// Backends of which other endpoints are healthy, or for another reason not: when they were asked does not count.
+std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b);
+
+}  // namespace edge::controller

@@ -1,0 +1,231 @@
+#include "controller/status_document.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include <nlohmann/json.hpp>
+
+namespace edge::controller {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Of the conditions of a resource those that are ours; others are left as they are.
+constexpr std::string_view kOurs[] = {"Accepted",   "Conflicted", "Healthy",      "PartiallyInvalid",
+                                      "Programmed", "Ready",      "ResolvedRefs", "Shadowed"};
+/// A status is no inventory: of more endpoints the counts tell.
+constexpr std::size_t kMaxEndpoints = 500;
+
+std::string text(const Json& object, const char* name) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+const Json& list(const Json& object, const char* name) {
+  static const Json kNone = Json::array();
+  if (!object.is_object()) return kNone;
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : kNone;
+}
+
+Json* condition_of(Json& conditions, std::string_view type) {
+  for (Json& condition : conditions) {
+    if (text(condition, "type") == type) return &condition;
+  }
+  return nullptr;
+}
+
+const Json* find_by(const Json& entries, const char* name, const std::string& value) {
+  for (const Json& entry : entries) {
+    if (text(entry, name) == value) return &entry;
+  }
+  return nullptr;
+}
+
+// ---- What agents know ------------------------------------------------------------------------------------------
+
+/// \returns whether it waits for nothing but agents.
+bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& status) {
+  const auto found = status.find("conditions");
+  if (!verdict.servable || found == status.end()) return false;
+  Json* programmed = condition_of(*found, "Programmed");
+  if (programmed == nullptr || agents.all_run(verdict.program)) return false;
+  const bool refused = agents.refused >= verdict.program && agents.refused != 0;
+  std::string message = agents.programs.empty() ? std::string("no agent is connected")
+                                                : std::to_string(agents.running(verdict.program)) + " of " +
+                                                      std::to_string(agents.programs.size()) + " agents run it";
+  if (refused) message += "; " + agents.refusal;
+  (*programmed)["status"] = "False";
+  (*programmed)["reason"] = refused ? "AgentRefused" : "Pending";
+  (*programmed)["message"] = message;
+  if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && text(*ready, "status") == "True") {
+    (*ready)["status"] = "False";
+    (*ready)["reason"] = (*programmed)["reason"];
+    (*ready)["message"] = std::move(message);
+  }
+  return !refused;
+}
+
+void set_healthy(Json& status, std::size_t healthy, std::size_t all) {
+  Json& conditions = status["conditions"];
+  Json* stored = condition_of(conditions, "Healthy");
+  // Why there are no endpoints the linker knows best.
+  if (stored != nullptr && all == 0) return;
+  const std::string message = std::to_string(healthy) + " of " + std::to_string(all) + " endpoints are healthy";
+  Json condition = {{"type", "Healthy"},
+                    {"status", healthy > 0 ? "True" : "False"},
+                    {"reason", all == 0      ? "NoEndpoints"
+                               : healthy > 0 ? "EndpointsHealthy"
+                                             : "NoHealthyEndpoint"},
+                    {"message", message}};
+  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
+  if (stored != nullptr) {
+    *stored = std::move(condition);
+  } else {
+    conditions.push_back(std::move(condition));
+  }
+}
+
+void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& status) {
+  const auto reported = agents.backends.find(verdict.key.name_space + "/" + verdict.key.name);
+  std::size_t healthy = 0;
+  Json& endpoints = status["endpoints"];
+  for (Json& endpoint : endpoints) {
+    const bool ready = endpoint.value("healthy", false);
+    if (reported != agents.backends.end()) {
+      const auto found = reported->second.find(text(endpoint, "address"));
+      if (found != reported->second.end()) {
+        endpoint["healthy"] = ready && found->second.healthy;
+        if (found->second.last_check != WallTime()) {
+          endpoint["lastCheck"] = timestamp_text(found->second.last_check);
+        }
+        if (!found->second.last_error.empty()) endpoint["lastError"] = found->second.last_error;
+      }
+    }
+    healthy += endpoint.value("healthy", false) ? 1 : 0;
+  }
+  const std::size_t all = endpoints.size();
+  status["healthyCount"] = healthy;
+  status["unhealthyCount"] = all - healthy;
+  status["endpointSummary"] = std::to_string(healthy) + "/" + std::to_string(all);
+  set_healthy(status, healthy, all);
+  if (all > kMaxEndpoints) endpoints.erase(endpoints.begin() + kMaxEndpoints, endpoints.end());
+}
+
+// ---- What stands there now ---------------------------------------------------------------------------------------
+
+/// Times of conditions that are as they were stay (metav1.Condition: `lastTransitionTime`).
+void keep_times(Json& conditions, const Json& observed, const std::string& now) {
+  for (Json& condition : conditions) {
+    const Json* before = find_by(observed, "type", text(condition, "type"));
+    const std::string time = before == nullptr ? std::string() : text(*before, "lastTransitionTime");
+    const bool same = before != nullptr && text(*before, "status") == text(condition, "status") && !time.empty();
+    condition["lastTransitionTime"] = same ? time : now;
+  }
+}
+
+void keep_foreign_conditions(Json& conditions, const Json& observed) {
+  for (const Json& condition : observed) {
+    const std::string type = text(condition, "type");
+    if (!type.empty() && std::ranges::find(kOurs, type) == std::end(kOurs)) conditions.push_back(condition);
+  }
+}
+
+void keep_listener_times(Json& status, const Json& observed, const std::string& now) {
+  const auto listeners = status.find("listeners");
+  if (listeners == status.end()) return;
+  for (Json& listener : *listeners) {
+    const Json* before = find_by(list(observed, "listeners"), "name", text(listener, "name"));
+    keep_times(listener["conditions"], before == nullptr ? Json::array() : list(*before, "conditions"), now);
+  }
+}
+
+/// Entries of `parents` or `ancestors`: ours with their times, then those of other controllers.
+void keep_entries(Json& status, const char* field, const char* reference, const Json& observed,
+                  const std::string& controller, const std::string& now) {
+  const auto entries = status.find(field);
+  if (entries == status.end()) return;
+  const bool shared = std::string_view(reference) != "gateway";
+  for (Json& entry : *entries) {
+    const Json* before = nullptr;
+    for (const Json& candidate : list(observed, field)) {
+      if (!candidate.is_object() || candidate.value(reference, Json()) != entry[reference]) continue;
+      if (!shared || text(candidate, "controllerName") == controller) before = &candidate;
+    }
+    keep_times(entry["conditions"], before == nullptr ? Json::array() : list(*before, "conditions"), now);
+  }
+  if (!shared) return;
+  for (const Json& candidate : list(observed, field)) {
+    if (text(candidate, "controllerName") != controller) entries->push_back(candidate);
+  }
+}
+
+/// An endpoint that is as it was keeps the time of its check: a status is written for what changed, not for the time.
+void keep_check_times(Json& status, const Json& observed) {
+  const auto endpoints = status.find("endpoints");
+  if (endpoints == status.end()) return;
+  for (Json& endpoint : *endpoints) {
+    const Json* before = find_by(list(observed, "endpoints"), "address", text(endpoint, "address"));
+    if (before == nullptr || before->value("healthy", Json()) != endpoint["healthy"]) continue;
+    if (text(*before, "lastError") != text(endpoint, "lastError")) continue;
+    if (before->contains("lastCheck")) endpoint["lastCheck"] = (*before)["lastCheck"];
+  }
+}
+
+std::vector<ConditionFlip> flips_of(const Json& conditions, const Json& observed) {
+  std::vector<ConditionFlip> flips;
+  for (const Json& condition : conditions) {
+    const Json* before = find_by(observed, "type", text(condition, "type"));
+    if (before != nullptr && text(*before, "status") == text(condition, "status") &&
+        text(*before, "reason") == text(condition, "reason")) {
+      continue;
+    }
+    flips.push_back({text(condition, "type"), text(condition, "status"), text(condition, "reason"),
+                     text(condition, "message"), before == nullptr});
+  }
+  return flips;
+}
+
+}  // namespace
+
+std::string timestamp_text(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> buffer{};
+  const std::size_t size = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {buffer.data(), size};
+}
+
+std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::string& observed,
+                                             const AgentsView& agents, const std::string& controller_class,
+                                             const std::string& now) {
+  Json status = Json::parse(verdict.status, nullptr, false);
+  if (!status.is_object()) return std::nullopt;
+  Json before = Json::parse(observed, nullptr, false);
+  if (!before.is_object()) before = Json::object();
+  StatusChange change;
+  if (verdict.key.kind == "ProxyBackend") overlay_health(verdict, agents, status);
+  change.only_pending = overlay_programmed(verdict, agents, status);
+  if (const auto conditions = status.find("conditions"); conditions != status.end()) {
+    keep_times(*conditions, list(before, "conditions"), now);
+    change.flips = flips_of(*conditions, list(before, "conditions"));
+    keep_foreign_conditions(*conditions, list(before, "conditions"));
+  }
+  keep_listener_times(status, before, now);
+  keep_entries(status, "parents", verdict.key.kind == "ProxyRoute" ? "gateway" : "parentRef", before, controller_class,
+               now);
+  keep_entries(status, "ancestors", "ancestorRef", before, controller_class, now);
+  keep_check_times(status, before);
+  Json fields = Json::object();
+  for (auto& [name, value] : status.items()) {
+    if (before.value(name, Json()) != value) fields[name] = std::move(value);
+  }
+  if (fields.empty()) return std::nullopt;
+  change.fields = fields.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return change;
+}
+
+}  // namespace edge::controller

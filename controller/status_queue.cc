@@ -1,0 +1,182 @@
+#include "controller/status_queue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+
+namespace edge::controller {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<std::uint64_t> number(const std::string& version) {
+  std::uint64_t value = 0;
+  const auto [end, fault] = std::from_chars(version.data(), version.data() + version.size(), value);
+  if (fault != std::errc() || end != version.data() + version.size()) return std::nullopt;
+  return value;
+}
+
+/// An event of a watch may come after the answer to a later write. Versions are said to be opaque; where they are
+/// numbers, as everywhere, a lesser one is older (KEP-5504).
+bool is_older(const std::string& version, const std::string& than) {
+  const auto a = number(version);
+  const auto b = number(than);
+  return a && b && *a < *b;
+}
+
+std::string patch_text(const StatusQueue::Observed& observed, std::string_view fields) {
+  const Json metadata = {{"uid", observed.uid}, {"resourceVersion", observed.resource_version}};
+  return R"({"metadata":)" + metadata.dump() + R"(,"status":)" + std::string(fields) + "}";
+}
+
+}  // namespace
+
+void StatusQueue::unschedule(const ResourceKey& key, Entry& entry) {
+  if (entry.at == net::kNever) return;
+  by_time_.erase({entry.at, key});
+  entry.at = net::kNever;
+}
+
+void StatusQueue::schedule(const ResourceKey& key, Entry& entry, net::Time at) {
+  if (entry.writing) {
+    entry.again = true;
+    return;
+  }
+  if (!entry.seen || !entry.verdict) return;
+  unschedule(key, entry);
+  entry.at = at;
+  by_time_.insert({at, key});
+}
+
+void StatusQueue::observe(const ResourceKey& key, Observed observed, net::Time now) {
+  Entry& entry = entries_[key];
+  if (entry.seen && entry.observed.uid == observed.uid &&
+      is_older(observed.resource_version, entry.observed.resource_version)) {
+    return;
+  }
+  entry.observed = std::move(observed);
+  entry.seen = true;
+  // One that failed before waits for its time.
+  if (entry.failures == 0) schedule(key, entry, now);
+}
+
+void StatusQueue::forget(const ResourceKey& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  unschedule(key, found->second);
+  if (found->second.writing) --writing_;
+  pending_.erase(key);
+  entries_.erase(found);
+}
+
+void StatusQueue::set_pending(const ResourceKey& key, const Entry& entry) {
+  if (entry.verdict && entry.verdict->servable && !agents_.all_run(entry.verdict->program)) {
+    pending_.insert(key);
+  } else {
+    pending_.erase(key);
+  }
+}
+
+void StatusQueue::judge(Verdict verdict, net::Time now) {
+  const ResourceKey key = verdict.key;
+  Entry& entry = entries_[key];
+  entry.verdict = std::move(verdict);
+  entry.judged = now;
+  set_pending(key, entry);
+  schedule(key, entry, now);
+}
+
+void StatusQueue::agents(AgentsView view, net::Time now) {
+  const std::vector<std::string> backends = backends_that_differ(agents_, view);
+  const bool programs = agents_.programs != view.programs || agents_.refusal != view.refusal;
+  agents_ = std::move(view);
+  for (const std::string& backend : backends) {
+    const std::size_t slash = backend.find('/');
+    const auto found = entries_.find({"ProxyBackend", backend.substr(0, slash), backend.substr(slash + 1)});
+    if (found != entries_.end()) schedule(found->first, found->second, now);
+  }
+  if (!programs) return;
+  // An agent may also have fallen back, or have come with an older program: everything that it does not run counts.
+  for (auto& [key, entry] : entries_) {
+    const bool was = pending_.contains(key);
+    set_pending(key, entry);
+    if (was || pending_.contains(key)) schedule(key, entry, now);
+    if (!was && pending_.contains(key)) entry.judged = now;
+  }
+}
+
+void StatusQueue::refill(net::Time now) {
+  const double seconds = std::chrono::duration<double>(now - std::max(refilled_, net::Time())).count();
+  if (refilled_ != net::Time()) tokens_ = std::min(options_.burst, tokens_ + std::max(0.0, seconds) * options_.rate);
+  refilled_ = now;
+}
+
+std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::string& wall) {
+  refill(now);
+  while (!by_time_.empty() && by_time_.begin()->first <= now && writing_ < options_.in_flight && tokens_ >= 1) {
+    const ResourceKey key = by_time_.begin()->second;
+    Entry& entry = entries_.at(key);
+    unschedule(key, entry);
+    auto change = change_of_status(*entry.verdict, entry.observed.status, agents_, options_.controller_class, wall);
+    const std::uint64_t fields = change ? hash_bytes(0, change->fields) : 0;
+    if (!change || (fields == entry.wrote && hash_bytes(0, entry.observed.status) == entry.answered)) {
+      entry.failures = 0;
+      continue;
+    }
+    if (change->only_pending && now < entry.judged + options_.patience) {
+      schedule(key, entry, entry.judged + options_.patience);
+      continue;
+    }
+    tokens_ -= 1;
+    ++writing_;
+    entry.writing = true;
+    entry.wrote = fields;
+    return Write{key, entry.observed.uid, patch_text(entry.observed, change->fields), std::move(change->flips)};
+  }
+  return std::nullopt;
+}
+
+net::Time StatusQueue::due() const {
+  if (by_time_.empty() || writing_ >= options_.in_flight) return net::kNever;
+  net::Time at = by_time_.begin()->first;
+  if (tokens_ < 1) {
+    const auto wait = std::chrono::duration<double>((1 - tokens_) / options_.rate);
+    at = std::max(at, refilled_ + std::chrono::duration_cast<net::Duration>(wait));
+  }
+  return at;
+}
+
+void StatusQueue::done(const ResourceKey& key, Outcome outcome, std::optional<Observed> observed, net::Time now) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || !found->second.writing) return;
+  Entry& entry = found->second;
+  entry.writing = false;
+  --writing_;
+  const bool again = std::exchange(entry.again, false);
+  const bool newer = observed && !is_older(observed->resource_version, entry.observed.resource_version);
+  if (newer) entry.observed = *std::move(observed);
+  switch (outcome) {
+    case Outcome::kWritten:
+      entry.failures = 0;
+      entry.answered = hash_bytes(0, entry.observed.status);
+      if (again) schedule(key, entry, now);
+      return;
+    case Outcome::kStale:
+      return schedule(key, entry, now);
+    case Outcome::kGone:
+      // The watch tells of it, too; until then there is nothing to write to.
+      entry.seen = false;
+      return;
+    case Outcome::kFailed: {
+      const auto delay = std::min(options_.longest_delay, options_.first_delay * (1 << std::min(entry.failures, 10U)));
+      ++entry.failures;
+      return schedule(key, entry, now + delay);
+    }
+  }
+}
+
+}  // namespace edge::controller

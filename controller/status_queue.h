@@ -1,0 +1,99 @@
+// Which statuses are to be written, and when: what was observed of every resource against what is to be said of it.
+// Time is given; who asks `next` writes, and tells `done`. At rest there is nothing to write.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/agents_view.h"
+#include "controller/status_document.h"
+#include "controller/verdict.h"
+#include "net/clock.h"
+
+namespace edge::controller {
+
+struct StatusQueueOptions {
+  std::string controller_class;
+  /// Writes a second, and how many at once before that counts.
+  double rate = 100;
+  double burst = 200;
+  std::size_t in_flight = 8;
+  /// What agents are about to run is told when they do, or after so long.
+  net::Duration patience = std::chrono::milliseconds(500);
+  net::Duration first_delay = std::chrono::milliseconds(500);
+  net::Duration longest_delay = std::chrono::seconds(60);
+};
+
+/// Not thread-safe.
+class StatusQueue {
+ public:
+  explicit StatusQueue(StatusQueueOptions options) : options_(std::move(options)), tokens_(options_.burst) {}
+
+  /// How a resource stands in the cluster.
+  struct Observed {
+    std::string uid, resource_version, status;
+  };
+  void observe(const ResourceKey& key, Observed observed, net::Time now);
+  void forget(const ResourceKey& key);
+  void judge(Verdict verdict, net::Time now);
+  void agents(AgentsView view, net::Time now);
+
+  struct Write {
+    ResourceKey key;
+    std::string uid;
+    std::string patch;  ///< merge patch of the status subresource, held to what was observed
+    std::vector<ConditionFlip> flips;
+  };
+  /// `wall`: RFC 3339.
+  std::optional<Write> next(net::Time now, const std::string& wall);
+  /// When `next` may have something; kNever while it has not.
+  net::Time due() const;
+
+  enum class Outcome : std::uint8_t {
+    kWritten,  ///< `observed` is what stands there now
+    kStale,    ///< somebody else was quicker: `observed` is what stands there now
+    kGone,
+    kFailed,  ///< to be tried again
+  };
+  void done(const ResourceKey& key, Outcome outcome, std::optional<Observed> observed, net::Time now);
+
+  std::size_t writing() const { return writing_; }
+  std::size_t waiting() const { return by_time_.size(); }
+
+ private:
+  struct Entry {
+    Observed observed;
+    bool seen = false;
+    std::optional<Verdict> verdict;
+    net::Time judged{};
+    net::Time at = net::kNever;  ///< place in by_time_; kNever: none
+    std::uint32_t failures = 0;
+    /// Hashes of what was written last, and of the status that it was answered with: a server that leaves a field out
+    /// is not asked for it again and again.
+    std::uint64_t wrote = 0, answered = 0;
+    bool writing = false;
+    bool again = false;  ///< something changed while it was written
+  };
+
+  void schedule(const ResourceKey& key, Entry& entry, net::Time at);
+  void unschedule(const ResourceKey& key, Entry& entry);
+  void refill(net::Time now);
+  void set_pending(const ResourceKey& key, const Entry& entry);
+
+  StatusQueueOptions options_;
+  std::map<ResourceKey, Entry> entries_;
+  std::set<std::pair<net::Time, ResourceKey>> by_time_;
+  /// Resources that not all agents run yet.
+  std::set<ResourceKey> pending_;
+  AgentsView agents_;
+  std::size_t writing_ = 0;
+  double tokens_;
+  net::Time refilled_{};
+};
+
+}  // namespace edge::controller

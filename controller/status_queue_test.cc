@@ -1,0 +1,294 @@
+#include "controller/status_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace edge::controller {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using Json = nlohmann::json;
+using Outcome = StatusQueue::Outcome;
+
+constexpr const char* kNow = "2026-01-02T03:04:05Z";
+
+ResourceKey key(const std::string& name, const std::string& kind = "ProxyRoute") { return {kind, "shop", name}; }
+
+Json condition(const std::string& type, const std::string& status, const std::string& reason) {
+  return {{"type", type}, {"status", status}, {"reason", reason}, {"message", ""}, {"observedGeneration", 1}};
+}
+
+Verdict verdict(const std::string& name, std::uint64_t program = 1) {
+  Verdict made;
+  made.key = key(name);
+  made.servable = true;
+  made.program = program;
+  made.status =
+      Json({{"observedGeneration", 1},
+            {"conditions", {condition("Programmed", "True", "Programmed"), condition("Ready", "True", "Valid")}}})
+          .dump();
+  return made;
+}
+
+AgentsView agents(std::vector<std::uint64_t> programs) {
+  AgentsView view;
+  view.programs = std::move(programs);
+  return view;
+}
+
+/// A cluster that takes every patch.
+class StatusQueueTest : public testing::Test {
+ protected:
+  StatusQueueTest() : queue_({.controller_class = "edgeproxy.io/proxy"}) {}
+
+  void add(const std::string& name) {
+    stored_[key(name)] = Json::object();
+    queue_.observe(key(name), observed(key(name)), now_);
+  }
+  StatusQueue::Observed observed(const ResourceKey& key) {
+    return {"uid", std::to_string(++version_), stored_[key].empty() ? "" : stored_[key].dump()};
+  }
+  /// \returns how many were written.
+  std::size_t settle() {
+    std::size_t writes = 0;
+    while (auto write = queue_.next(now_, kNow)) {
+      last_ = Json::parse(write->patch);
+      flips_ = write->flips;
+      stored_[write->key].merge_patch(last_["status"]);
+      queue_.done(write->key, Outcome::kWritten, observed(write->key), now_);
+      ++writes;
+      // The watch tells of our own writes.
+      queue_.observe(write->key, observed(write->key), now_);
+    }
+    return writes;
+  }
+  Json stored(const std::string& name, const std::string& type) {
+    for (const Json& condition : stored_[key(name)]["conditions"]) {
+      if (condition["type"] == type) return condition;
+    }
+    return {};
+  }
+
+  StatusQueue queue_;
+  net::Time now_ = net::Time(1h);
+  std::map<ResourceKey, Json> stored_;
+  std::vector<ConditionFlip> flips_;
+  Json last_;
+  int version_ = 10;
+};
+
+TEST_F(StatusQueueTest, WritesWhatIsNewAndThenNothing) {
+  queue_.agents(agents({1}), now_);
+  add("a");
+  EXPECT_EQ(settle(), 0u) << "nobody has judged it";
+  queue_.judge(verdict("a"), now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored("a", "Ready")["status"], "True");
+  EXPECT_EQ(stored("a", "Ready")["lastTransitionTime"], kNow);
+  EXPECT_EQ(last_["metadata"]["uid"], "uid");
+  queue_.judge(verdict("a"), now_);
+  queue_.agents(agents({1}), now_ += 1h);
+  queue_.observe(key("a"), observed(key("a")), now_);
+  EXPECT_EQ(settle(), 0u);
+  EXPECT_EQ(queue_.due(), net::kNever);
+}
+
+TEST_F(StatusQueueTest, AgentsThatFollowAtOnceCostOneWrite) {
+  queue_.agents(agents({0, 1}), now_);
+  add("a");
+  queue_.judge(verdict("a"), now_);
+  EXPECT_EQ(settle(), 0u) << "the agent has half a second";
+  EXPECT_EQ(queue_.due(), now_ + 500ms);
+  queue_.agents(agents({1, 1}), now_ += 20ms);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored("a", "Programmed")["status"], "True");
+}
+
+TEST_F(StatusQueueTest, AnAgentThatLagsIsTold) {
+  queue_.agents(agents({1, 2, 2}), now_);
+  add("a");
+  queue_.judge(verdict("a", 2), now_);
+  now_ += 501ms;
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored("a", "Programmed")["reason"], "Pending");
+  EXPECT_EQ(stored("a", "Programmed")["message"], "2 of 3 agents run it");
+  EXPECT_EQ(stored("a", "Ready")["status"], "False");
+  queue_.agents(agents({2, 2, 2}), now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored("a", "Ready")["status"], "True");
+}
+
+TEST_F(StatusQueueTest, ARefusalIsToldAtOnce) {
+  AgentsView view = agents({1, 2});
+  view.refused = 2;
+  view.refusal = "agent n1: its signature is another key's";
+  queue_.agents(view, now_);
+  add("a");
+  queue_.judge(verdict("a", 2), now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored("a", "Programmed")["reason"], "AgentRefused");
+  EXPECT_THAT(stored("a", "Programmed")["message"].get<std::string>(), HasSubstr("n1: its signature"));
+}
+
+TEST_F(StatusQueueTest, TimesStayUntilTheStatusTurns) {
+  queue_.agents(agents({1}), now_);
+  add("a");
+  Verdict first = verdict("a");
+  queue_.judge(first, now_);
+  settle();
+  stored_[key("a")]["conditions"][0]["lastTransitionTime"] = "2020-01-01T00:00:00Z";
+  stored_[key("a")]["conditions"][1]["lastTransitionTime"] = "2020-01-01T00:00:00Z";
+  queue_.observe(key("a"), observed(key("a")), now_);
+  EXPECT_EQ(settle(), 0u);
+  Verdict second = verdict("a");
+  Json status = Json::parse(second.status);
+  status["conditions"][1] = condition("Ready", "False", "Invalid");
+  status["conditions"][0]["observedGeneration"] = 2;
+  second.status = status.dump();
+  queue_.judge(second, now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored("a", "Programmed")["lastTransitionTime"], "2020-01-01T00:00:00Z");
+  EXPECT_EQ(stored("a", "Ready")["lastTransitionTime"], kNow);
+  ASSERT_EQ(flips_.size(), 1u);
+  EXPECT_EQ(flips_[0].type, "Ready");
+}
+
+TEST_F(StatusQueueTest, AConflictIsTriedOnWhatStandsThereNow) {
+  queue_.agents(agents({1}), now_);
+  add("a");
+  queue_.judge(verdict("a"), now_);
+  auto write = queue_.next(now_, kNow);
+  ASSERT_TRUE(write);
+  EXPECT_EQ(queue_.writing(), 1u);
+  queue_.done(key("a"), Outcome::kStale, StatusQueue::Observed{"uid", "99", ""}, now_);
+  write = queue_.next(now_, kNow);
+  ASSERT_TRUE(write);
+  EXPECT_EQ(Json::parse(write->patch)["metadata"]["resourceVersion"], "99");
+  // An event from before the conflict changes nothing.
+  queue_.observe(key("a"), {"uid", "50", "{}"}, now_);
+  queue_.done(key("a"), Outcome::kWritten, StatusQueue::Observed{"uid", "100", "{}"}, now_);
+  EXPECT_FALSE(queue_.next(now_, kNow)) << "what a server leaves out of a write it is not asked for again";
+  queue_.observe(key("a"), {"uid", "101", R"({"conditions":[]})"}, now_);
+  EXPECT_TRUE(queue_.next(now_, kNow)) << "somebody took it away";
+}
+
+TEST_F(StatusQueueTest, AFailureIsTriedLaterAndLater) {
+  queue_.agents(agents({1}), now_);
+  add("a");
+  queue_.judge(verdict("a"), now_);
+  net::Duration before{};
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(queue_.next(now_, kNow));
+    queue_.done(key("a"), Outcome::kFailed, std::nullopt, now_);
+    EXPECT_FALSE(queue_.next(now_, kNow));
+    const net::Duration delay = queue_.due() - now_;
+    EXPECT_GE(delay, before);
+    EXPECT_LE(delay, 60s);
+    before = delay;
+    now_ += delay;
+  }
+}
+
+TEST_F(StatusQueueTest, AStormIsBoundedByRateAndNumber) {
+  queue_.agents(agents({1}), now_);
+  for (int i = 0; i < 1000; ++i) add("r" + std::to_string(i));
+  for (int i = 0; i < 1000; ++i) queue_.judge(verdict("r" + std::to_string(i)), now_);
+  std::size_t started = 0;
+  while (queue_.next(now_, kNow)) ++started;
+  EXPECT_EQ(started, 8u);
+  for (int i = 0; i < 1000; ++i) queue_.done(key("r" + std::to_string(i)), Outcome::kGone, std::nullopt, now_);
+  EXPECT_EQ(settle(), 192u);
+  now_ += 1s;
+  EXPECT_EQ(settle(), 100u);
+}
+
+TEST_F(StatusQueueTest, WhatIsGoneIsForgotten) {
+  queue_.agents(agents({1}), now_);
+  add("a");
+  queue_.judge(verdict("a"), now_);
+  ASSERT_TRUE(queue_.next(now_, kNow));
+  queue_.forget(key("a"));
+  EXPECT_EQ(queue_.writing(), 0u);
+  queue_.done(key("a"), Outcome::kWritten, std::nullopt, now_);
+  EXPECT_EQ(queue_.writing(), 0u);
+  EXPECT_FALSE(queue_.next(now_, kNow));
+}
+
+TEST_F(StatusQueueTest, HealthIsWrittenWhenItTurnsNotWhenItWasChecked) {
+  Verdict made;
+  made.key = key("be", "ProxyBackend");
+  made.status =
+      Json({{"conditions", Json::array()},
+            {"endpoints",
+             {{{"address", "10.0.0.1:80"}, {"healthy", true}}, {{"address", "10.0.0.2:80"}, {"healthy", true}}}}})
+          .dump();
+  queue_.observe(made.key, {"uid", "1", ""}, now_);
+  queue_.judge(made, now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored_[made.key]["endpointSummary"], "2/2");
+  const auto report = [&](bool healthy, std::string error, int seconds) {
+    AgentsView view;
+    view.backends["shop/be"]["10.0.0.2:80"] = {"10.0.0.2:80", healthy, WallTime(std::chrono::seconds(seconds)), error};
+    queue_.agents(std::move(view), now_);
+  };
+  report(false, "n1: refused", 10);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored_[made.key]["healthyCount"], 1);
+  EXPECT_EQ(stored_[made.key]["unhealthyCount"], 1);
+  EXPECT_EQ(stored_[made.key]["endpoints"][1]["lastError"], "n1: refused");
+  EXPECT_EQ(stored_[made.key]["conditions"][0]["status"], "True");
+  report(false, "n1: refused", 20);
+  EXPECT_EQ(settle(), 0u);
+  report(true, "", 30);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored_[made.key]["endpointSummary"], "2/2");
+}
+
+TEST_F(StatusQueueTest, EntriesOfOtherControllersStay) {
+  Verdict made;
+  made.key = key("h", "HTTPRoute");
+  made.status = Json({{"parents",
+                       {{{"parentRef", {{"name", "gw"}}},
+                         {"controllerName", "edgeproxy.io/proxy"},
+                         {"conditions", {condition("Accepted", "True", "Accepted")}}}}}})
+                    .dump();
+  const Json theirs = {
+      {"parentRef", {{"name", "gw"}}}, {"controllerName", "example.com/x"}, {"conditions", Json::array()}};
+  stored_[made.key] = {{"parents", {theirs}}};
+  queue_.observe(made.key, observed(made.key), now_);
+  queue_.judge(made, now_);
+  EXPECT_EQ(settle(), 1u);
+  ASSERT_EQ(stored_[made.key]["parents"].size(), 2u);
+  EXPECT_EQ(stored_[made.key]["parents"][1], theirs);
+  EXPECT_EQ(settle(), 0u);
+}
+
+AgentState agent(const std::string& name, const std::string& program) {
+  AgentState state;
+  state.name = name;
+  state.connected = true;
+  state.program = program;
+  return state;
+}
+
+TEST(AgentsView, CountsTheAgentsThatServe) {
+  AgentState lags = agent("b", "p1");
+  lags.refused.program = "p2";
+  lags.refused.reason = "bad";
+  AgentState away = agent("d", "p0");
+  away.connected = false;
+  const AgentsView view = view_of({agent("a", "p2"), lags, agent("c", ""), away}, {},
+                                  [](const std::string& program) { return program == "p2" ? 2U : 1U; });
+  EXPECT_THAT(view.programs, testing::ElementsAre(1, 2));
+  EXPECT_TRUE(view.all_run(1));
+  EXPECT_FALSE(view.all_run(2));
+  EXPECT_EQ(view.running(2), 1u);
+  EXPECT_EQ(view.refused, 2u);
+  EXPECT_EQ(view.refusal, "agent b: bad");
+  EXPECT_FALSE(AgentsView().all_run(0));
+}
+
+}  // namespace
+}  // namespace edge::controller
