@@ -1,0 +1,19 @@
+// One object in words: what it is, its spec, its conditions, and what happened to it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace edge::edgectl {
+
+/// `events`: core/v1 Events about the object, in any order. `now` in seconds since 1970, for ages. Values of Secrets
+/// are told by their size alone.
+std::string describe(const nlohmann::json& object, const std::vector<nlohmann::json>& events, std::int64_t now);
+
+/// `Conditions:` with one line each, or that there are none; `title` stands before it.
+std::string conditions_table(const std::string& title, const nlohmann::json& conditions, std::int64_t now);
+
+}  // namespace edge::edgectl

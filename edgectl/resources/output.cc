@@ -1,0 +1,65 @@
+#include "edgectl/resources/output.h"
+
+#include <nlohmann/json.hpp>
+
+#include "edgectl/resources/columns.h"
+#include "schemas/yaml_text.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kJsonPath = "jsonpath=";
+constexpr std::string_view kCustomColumns = "custom-columns=";
+
+}  // namespace
+
+cli::Flag output_flag() {
+  return {.name = "output",
+          .letter = 'o',
+          .value = "FORM",
+          .help = "Form",
+          .fallback = "table",
+          .choices = {"table", "wide", "json", "yaml", "name", kJsonPath, kCustomColumns},
+          .environment = "EDGECTL_OUTPUT"};
+}
+
+cli::Flag result_flag() {
+  return {.name = "output",
+          .letter = 'o',
+          .value = "FORM",
+          .help = "Print the resulting object in this form, not what was done",
+          .choices = {"json", "yaml", "name", kJsonPath}};
+}
+
+Output output_of(const cli::Arguments& arguments) {
+  const std::string text = arguments.one("output");
+  if (text == "wide") return {.form = Form::kWide};
+  if (text == "json") return {.form = Form::kJson};
+  if (text == "yaml") return {.form = Form::kYaml};
+  if (text == "name") return {.form = Form::kName};
+  if (text.starts_with(kJsonPath)) return {.form = Form::kJsonPath, .argument = text.substr(kJsonPath.size())};
+  if (text.starts_with(kCustomColumns)) {
+    return {.form = Form::kCustomColumns, .argument = text.substr(kCustomColumns.size())};
+  }
+  return {};
+}
+
+Result<std::string> object_text(const Output& output, const Json& object) {
+  if (output.form == Form::kYaml) return schemas::yaml_text(object);
+  if (output.form == Form::kJsonPath) return fill_template(output.argument, object);
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json list_of(std::vector<Json> objects) {
+  return {
+      {"apiVersion", "v1"}, {"items", std::move(objects)}, {"kind", "List"}, {"metadata", {{"resourceVersion", ""}}}};
+}
+
+Json parsed_json(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? Json() : json;
+}
+
+}  // namespace edge::edgectl
