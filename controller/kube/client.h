@@ -177,10 +177,11 @@ class Client {
                           DeleteOptions options = {});
   net::Task<Reply> remove_all(net::Waiter& waiter, Resource resource, ListOptions which, DeleteOptions options = {});
 
-  /// Ready once the server has agreed; `until` bounds that alone.
+  /// Ready once the server has agreed. Must end before the client does.
   net::Task<Watch> watch(net::Waiter& waiter, Resource resource, WatchOptions options);
 
  private:
+  friend class Watch;
   struct State;
   explicit Client(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -41,7 +41,7 @@ std::string path_of(const Resource& resource, std::string_view name_space, std::
     part("namespaces");
     part(name_space);
   }
-  part(resource.plural);
+  if (!resource.plural.empty()) part(resource.plural);
   if (!name.empty()) part(name);
   if (!subresource.empty()) part(subresource);
   return path;
