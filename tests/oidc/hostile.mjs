@@ -3,6 +3,8 @@
 //
 //   issuer, audience, azp, nonce, at_hash, exp, subject: in place of the id token's claims; `-` leaves the claim out
 //   alg: `none`, or `HS256` with the client's secret; key: `other` signs by a key that nobody published
+//   expires_in: how long tokens live, seconds; rotate: `once`, a refresh token is good for one use; `leeway`, and for
+//   ten seconds after it
 //   token_status, token_body: what the token endpoint answers; iss: what the browser brings back
 //
 // Prints `ready PORT`.
@@ -16,6 +18,8 @@ const codes = new Map();
 let lies = {};
 let issuer = '';
 let tokens = 0;
+const usedAt = new Map();
+let refused = 0;
 
 function sign(claims) {
   const alg = lies.alg ?? 'RS256';
@@ -61,15 +65,25 @@ function token(form, response) {
   if (lies.token_status !== undefined) return json(Number(lies.token_status), lies.token_body ?? '{}');
   if (lies.token_body !== undefined) return json(200, lies.token_body);
   const access = randomBytes(16).toString('hex');
+  const expires_in = Number(lies.expires_in ?? 300);
   if (form.get('grant_type') === 'refresh_token') {
-    return json(200, {access_token: access, token_type: 'Bearer', expires_in: 300, id_token: idToken(undefined, access)});
+    const answer = {access_token: access, token_type: 'Bearer', expires_in, id_token: idToken(undefined, access)};
+    if (lies.rotate === undefined) return json(200, answer);
+    const used = usedAt.get(form.get('refresh_token'));
+    const leeway = lies.rotate === 'leeway' ? 10_000 : 0;
+    if (used !== undefined && Date.now() - used >= leeway) {
+      ++refused;
+      return json(400, {error: 'invalid_grant'});
+    }
+    if (used === undefined) usedAt.set(form.get('refresh_token'), Date.now());
+    return json(200, {...answer, refresh_token: 'refresh-' + access});
   }
   const known = codes.get(form.get('code'));
   codes.delete(form.get('code'));
   const challenge = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
   if (!known || known.challenge !== challenge) return json(400, {error: 'invalid_grant'});
   json(200, {
-    access_token: access, token_type: 'Bearer', expires_in: Number(lies.expires_in ?? 300),
+    access_token: access, token_type: 'Bearer', expires_in,
     refresh_token: 'refresh-' + access, id_token: idToken(known.nonce, access),
   });
 }
@@ -81,6 +95,7 @@ const server = http.createServer((request, response) => {
   request.on('end', () => {
     switch (url.pathname) {
       case '/lie': lies = Object.fromEntries(url.searchParams); return response.end('ok');
+      case '/refused': return response.end(String(refused));
       case '/tokens': return response.end(String(tokens));
       case '/.well-known/openid-configuration':
         return response.end(JSON.stringify({

@@ -249,6 +249,74 @@ TEST_F(Login, RefreshesASessionOnceForAllWhoAsk) {
   EXPECT_EQ(browser.get(agent.origin() + "/a").status, 200);
 }
 
+/// Two agents behind one address get requests of one browser at the same moment, until the session is refreshed.
+class TwoAgents {
+ public:
+  TwoAgents(const Provider& provider, std::uint16_t backend)
+      : one_({.issuer = provider.issuer(), .backend = backend}),
+        other_({.issuer = provider.issuer(), .backend = backend, .redirect_url = one_.origin() + "/oauth2/callback"}) {}
+  bool log_in() { return browser_.browse(one_.origin() + "/a").status == 200; }
+  /// The statuses of all requests.
+  std::vector<int> until_refreshed() {
+    late_ = browser_;
+    const std::string before = session(browser_);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    std::vector<int> statuses;
+    while (session(browser_) == before && std::chrono::steady_clock::now() < end) {
+      std::vector<UserAgent> tabs(2, browser_);
+      std::vector<int> found(2);
+      std::thread thread([&] { found[0] = tabs[0].post(one_.origin() + "/a", "x=y").status; });
+      found[1] = tabs[1].post(other_.origin() + "/a", "x=y").status;
+      thread.join();
+      statuses.insert(statuses.end(), found.begin(), found.end());
+      for (const UserAgent& tab : tabs) {
+        if (session(tab) != before) browser_ = tab;
+      }
+    }
+    EXPECT_NE(session(browser_), before);
+    return statuses;
+  }
+  int status() { return browser_.post(one_.origin() + "/a", "x=y").status; }
+  /// Of requests that were on their way with the cookie from before.
+  std::vector<int> late_statuses() {
+    UserAgent tab = late_;
+    return {tab.post(one_.origin() + "/a", "x=y").status, late_.post(other_.origin() + "/a", "x=y").status};
+  }
+
+ private:
+  static std::string session(const UserAgent& browser) {
+    const auto found = browser.cookies.find({"127.0.0.1", "edge_session"});
+    return found == browser.cookies.end() ? std::string() : found->second.value;
+  }
+  const Agent one_;
+  const Agent other_;
+  UserAgent browser_;
+  UserAgent late_;
+};
+
+TEST_F(Login, TwoAgentsRefreshOneSession) {
+  const Provider provider({"hostile.mjs"});
+  // Too short a time to refresh early in: at the end both agents use one token.
+  UserAgent().get(provider.issuer() + "/lie?expires_in=2&rotate=leeway");
+  TwoAgents agents(provider, backend_.port());
+  ASSERT_TRUE(agents.log_in());
+  EXPECT_THAT(agents.until_refreshed(), Each(200));
+  EXPECT_EQ(agents.status(), 200);
+  EXPECT_EQ(UserAgent().get(provider.issuer() + "/refused").body, "0");
+}
+
+TEST_F(Login, TwoAgentsRefreshWhereATokenIsGoodOnce) {
+  const Provider provider({"hostile.mjs"});
+  // Refreshed three seconds before the end: whoever is refused serves the session on.
+  UserAgent().get(provider.issuer() + "/lie?expires_in=12&rotate=once");
+  TwoAgents agents(provider, backend_.port());
+  ASSERT_TRUE(agents.log_in());
+  EXPECT_THAT(agents.until_refreshed(), Each(200));
+  EXPECT_THAT(agents.late_statuses(), Each(200));
+  EXPECT_EQ(agents.status(), 200);
+  EXPECT_EQ(UserAgent().get(provider.issuer() + "/refused").body, "1");
+}
+
 TEST_F(Login, IsAskedForAgainWhenTheProviderRefusesToRefresh) {
   std::unique_ptr<UserAgent> browser = std::make_unique<UserAgent>();
   const Provider provider({"provider.mjs", "1"});

@@ -110,14 +110,17 @@ net::Task<Verdict> Oidc::ask(const Asked& asked, Place place) const {
   }
   if (!visit.session.empty()) {
     std::optional<OidcIdentity> identity = open_identity(keys_, visit.bound_to, visit.session);
-    if (identity && place.unix_now < identity->expires) return pass(*identity, visit.other_cookies);
+    const bool good = identity && place.unix_now < identity->expires;
+    const bool fresh = good && (identity->refresh_from == 0 || place.unix_now < identity->refresh_from);
+    if (fresh) return pass(*identity, visit.other_cookies);
     if (identity && place.unix_now < identity->ends) {
       std::optional<OidcTokens> tokens = open_tokens(keys_, visit.bound_to, visit.session);
-      prepare_login(visit, cookies, place.unix_now);
+      if (!good) prepare_login(visit, cookies, place.unix_now);
       if (tokens && !tokens->refresh.empty()) {
         return refresh(std::move(visit), *std::move(identity), *std::move(tokens), place);
       }
     }
+    if (good) return pass(*identity, visit.other_cookies);
   }
   if (!visit.login) prepare_login(visit, cookies, place.unix_now);
   return begin(std::move(visit), place);

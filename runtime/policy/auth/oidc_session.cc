@@ -6,7 +6,7 @@
 namespace edge::runtime::auth {
 namespace {
 
-constexpr char kIdentityForm = 1;
+constexpr char kIdentityForm = 2;
 constexpr char kTokensForm = 1;
 /// No digit of the sealed parts.
 constexpr char kBetweenParts = '.';
@@ -88,6 +88,7 @@ std::string_view OidcIdentity::claim(std::string_view name) const {
 std::string write_identity(const OidcIdentity& identity) {
   Writer out(kIdentityForm);
   out.number(static_cast<std::uint64_t>(identity.expires), 8);
+  out.number(static_cast<std::uint64_t>(identity.refresh_from), 8);
   out.number(static_cast<std::uint64_t>(identity.ends), 8);
   out.number(identity.claims.size(), 2);
   for (const ClaimText& claim : identity.claims) {
@@ -103,6 +104,7 @@ std::optional<OidcIdentity> read_identity(std::string_view bytes) {
   Reader in(bytes, kIdentityForm);
   OidcIdentity identity;
   identity.expires = static_cast<std::int64_t>(in.number(8));
+  identity.refresh_from = static_cast<std::int64_t>(in.number(8));
   identity.ends = static_cast<std::int64_t>(in.number(8));
   identity.claims.resize(in.count(OidcIdentity::kMaxClaims));
   for (ClaimText& claim : identity.claims) {

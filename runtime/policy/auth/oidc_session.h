@@ -28,7 +28,10 @@ struct OidcIdentity {
   static constexpr std::size_t kMaxMemberships = 512;
 
   std::int64_t expires = 0;  ///< of what the provider said; a refresh makes it later
-  std::int64_t ends = 0;     ///< the whole session, however often it is refreshed
+  /// From then on a request has it refreshed, though it is good still: what comes of that ends no session. 0: at its
+  /// expiry.
+  std::int64_t refresh_from = 0;
+  std::int64_t ends = 0;  ///< the whole session, however often it is refreshed
   std::vector<ClaimText> claims;
   std::vector<std::string> roles;
   std::vector<std::string> groups;
