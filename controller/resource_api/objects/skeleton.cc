@@ -22,12 +22,6 @@ const Columns& built_in_columns(std::string_view, std::string_view) {
 void apply_built_in_defaults(std::string_view, std::string_view, Json&) {}
 void validate_built_in(std::string_view, std::string_view, const Json&, const Json*, Causes&) {}
 
-Answer<Json> json_patch(const Json&, const Json&) { return internal_error("JSON patches are not there yet"); }
-Answer<Json> merge_patch(const Json&, const Json&) { return internal_error("merge patches are not there yet"); }
-Answer<Json> strategic_merge_patch(const Json&, const Json&, const Schema&) {
-  return internal_error("strategic merge patches are not there yet");
-}
-
 Answer<Applied> apply(const Schema&, const Json*, const Json&, const Writer&, bool) {
   return internal_error("apply is not there yet");
 }
