@@ -179,6 +179,7 @@ RecordLayer::Handshake RecordLayer::handshake(Channel& channel) {
 
 bool RecordLayer::flush(Channel& channel) {
   std::string_view bytes(room_.sealed_.get(), std::exchange(room_.used_, 0));
+  if (unsendable_) return false;
   const bool kept = !unsent_.empty();
   if (kept) {
     unsent_.append(bytes);
@@ -187,7 +188,10 @@ bool RecordLayer::flush(Channel& channel) {
   if (bytes.empty()) return true;
   const iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
   const Transfer sent = net::send(channel.fd(), {&piece, 1});
-  if (sent.kind == Transfer::Kind::kFailed) return false;
+  if (sent.kind == Transfer::Kind::kFailed) {
+    unsendable_ = true;
+    return false;
+  }
   const std::size_t gone = sent.kind == Transfer::Kind::kDone ? sent.bytes : 0;
   if (!kept) {
     unsent_.append(bytes.substr(gone));
@@ -284,7 +288,8 @@ Transfer RecordLayer::receive(Channel& channel, std::span<char> into) {
     if (!dry) fail("broken record");
     if (failed_) break;
   }
-  if (!flush(channel) || unsent_.size() > kMaxUnsent) failed_ = true;
+  flush(channel);
+  if (unsent_.size() > kMaxUnsent) failed_ = true;
   if (dry && idle_reads_ > kMaxIdleReads) {
     channel.defer();
   } else if (dry) {
@@ -337,10 +342,7 @@ Transfer RecordLayer::send(Channel& channel, std::span<const iovec> pieces) {
   }
   while (!at.done()) {
     const std::size_t sealed = seal(at);
-    if (sealed == 0 || !flush(channel)) {
-      failed_ = true;
-      return {Kind::kFailed, 0};
-    }
+    if (sealed == 0 || !flush(channel)) return {Kind::kFailed, 0};
     taken += sealed;
     if (unsent_.empty()) continue;
     owes_ = true;

@@ -110,6 +110,8 @@ class RecordLayer final : public Layer {
   /// Reads of the socket in this call that have led to nothing for the user.
   std::uint8_t idle_reads_ = 0;
   bool failed_ = false;
+  /// The socket takes no more. What the peer sent before it broke is still read.
+  bool unsendable_ = false;
   /// The peer has said that it sends no more.
   bool ended_ = false;
   /// A byte was taken that the sender was not told of, and offers once more.

@@ -216,6 +216,22 @@ TEST_F(Tls, TellsAnEndFromATruncation) {
   EXPECT_EQ(last_, Transfer::Kind::kFailed);
 }
 
+TEST_F(Tls, ReadsWhatCameBeforeTheConnectionBroke) {
+  serve({"a.test"});
+  connect(client("a.test"));
+  ASSERT_TRUE(shake());
+  read_all(near_);
+  // The peer answers early and closes, with bytes that it has not read: the next write fails.
+  ASSERT_TRUE(write(near_, "a question that is too long"));
+  ASSERT_TRUE(write(far_, "no"));
+  far_.close();
+  EXPECT_FALSE(write(near_, "for whoever reads it"));
+  EXPECT_FALSE(write(near_, "and again"));
+  EXPECT_EQ(read_all(near_), "no");
+  EXPECT_EQ(last_, Transfer::Kind::kFailed);
+  EXPECT_FALSE(near_.finish());
+}
+
 TEST_F(Tls, RefusesWhatIsNoTls) {
   serve({"a.test"});
   connect(client("a.test"));
