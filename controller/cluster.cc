@@ -1,0 +1,332 @@
+#include "controller/cluster.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "controller/kube/client.h"
+#include "controller/kube/discovery.h"
+#include "controller/kube/elector.h"
+#include "controller/kube/informer.h"
+#include "schemas/schema.h"
+
+namespace edge::controller {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How soon a kind that was not served is looked for again: our own are installed in a moment, others one day.
+constexpr net::Duration kLookSoon = 2s;
+constexpr net::Duration kLookLater = 60s;
+/// For the Lease to be given back.
+constexpr net::Duration kFarewell = 2s;
+
+std::string group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string() : std::string(api_version.substr(0, slash));
+}
+
+ResourceKey key_of(const std::string& kind, const std::string& key) {
+  const std::size_t slash = key.find('/');
+  if (slash == std::string::npos) return {kind, {}, key};
+  return {kind, key.substr(0, slash), key.substr(slash + 1)};
+}
+
+/// The version that the tables name, else the first of the group that the server prefers.
+const kube::Resource* find(const kube::ResourceTable& table, const schemas::Kind& kind) {
+  if (const kube::Resource* exact = table.find_kind(kind.api_version, kind.kind)) return exact;
+  const std::string group = group_of(kind.api_version);
+  for (const kube::Resource& resource : table.all()) {
+    if (resource.group == group && resource.kind == kind.kind && resource.has_verb("watch")) return &resource;
+  }
+  return nullptr;
+}
+
+/// Whether nothing sound can be made without it: the kinds that every configuration is made of, and those of a group
+/// that is there but does not answer. Without its gateways, a cluster's program would close every listener.
+bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
+  if (is_judged(kind.kind) && kind.own) return true;
+  const std::string group = group_of(kind.api_version);
+  return std::ranges::any_of(reply.unavailable, [&](const std::string& name) { return name.starts_with(group); });
+}
+
+}  // namespace
+
+class Cluster::Impl {
+ public:
+  Impl(ClusterOptions options, ClusterEvents events) : options_(std::move(options)), events_(std::move(events)) {}
+
+  Status start() {
+    net::ignore_sigpipe();
+    auto client = kube::Client::make(loop_, options_.config);
+    if (!client) return client.error();
+    client_ = std::move(*client);
+    discovery_ = std::make_unique<kube::Discovery>(*client_);
+    thread_ = std::thread([this] {
+      begin();
+      loop_.run();
+    });
+    return {};
+  }
+
+  void stop() {
+    loop_.post([this] { end(); });
+    thread_.join();
+  }
+
+  void judge(std::vector<Verdict> verdicts) {
+    loop_.post([this, verdicts = std::move(verdicts)]() mutable { writer_->judge(std::move(verdicts)); });
+  }
+  void agents(AgentsView view) {
+    loop_.post([this, view = std::move(view)]() mutable { writer_->agents(std::move(view)); });
+  }
+  ClusterCounts counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+  }
+
+ private:
+  void begin() {
+    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log);
+    if (options_.elect) {
+      elect();
+    } else {
+      lead(true);
+    }
+    look();
+  }
+
+  void elect() {
+    kube::ElectorOptions options;
+    options.name_space = options_.lease_namespace;
+    options.identity = options_.identity;
+    elector_ = std::make_unique<kube::Elector>(
+        *client_, std::move(options),
+        kube::ElectorEvents{.elected = [this] { lead(true); },
+                            .deposed = [this] { lead(false); },
+                            .leader =
+                                [this](const std::string& identity) {
+                                  if (!identity.empty()) options_.log(identity + " leads and writes statuses");
+                                }});
+    elector_->start();
+  }
+
+  void lead(bool leads) {
+    writer_->lead(leads);
+    const std::lock_guard lock(mutex_);
+    counts_.leads = leads;
+  }
+
+  /// Looks which kinds there are, again and again: one may be installed later.
+  net::Detached look() {
+    looking_ = true;
+    while (!stopping_) {
+      const kube::DiscoveryReply reply = co_await discovery_->refresh(waiter_);
+      if (stopping_) break;
+      if (reply.ok()) {
+        follow(reply);
+      } else {
+        connection("discovery", false, reply.failure);
+      }
+      const bool soon = !reply.ok() || !reply.unavailable.empty() || !missing_.empty();
+      const net::Time again = loop_.now() + (soon ? kLookSoon : kLookLater);
+      co_await waiter_.wait(again);
+    }
+    looking_ = false;
+    finish_when_idle();
+  }
+
+  void follow(const kube::DiscoveryReply& reply) {
+    connection("discovery", true, {});
+    std::string missing;
+    for (const schemas::Kind& kind : schemas::kinds()) {
+      const std::string name(kind.kind);
+      if (informers_.contains(name) || (name == "Endpoints" && !options_.embedded)) continue;
+      const kube::Resource* resource = find(reply.table, kind);
+      if (resource != nullptr) {
+        follow(name, *resource);
+      } else if (needed(kind, reply)) {
+        missing += (missing.empty() ? "" : ", ") + name;
+      }
+    }
+    if (!missing.empty() && missing != missing_) options_.log("no program is made while the API lacks " + missing);
+    missing_ = missing;
+    // Kinds that come later are caught up with while programs are made.
+    if (first_.empty() && !synced_ && missing_.empty()) {
+      for (const auto& [name, informer] : informers_) first_.insert(name);
+      check_synced();
+    }
+    const std::lock_guard lock(mutex_);
+    counts_.kinds = informers_.size();
+  }
+
+  void follow(const std::string& kind, const kube::Resource& resource) {
+    writer_->serve(kind, resource);
+    kube::InformerOptions options;
+    // Large, many, and of no use to anybody here.
+    if (kind == "Secret" && !options_.embedded) options.field_selector = "type!=helm.sh/release.v1";
+    kube::InformerEvents events;
+    events.changed = [this, kind](const kube::Object& object) { changed(kind, object); };
+    events.removed = [this, kind](const std::string& key) { removed(key_of(kind, key)); };
+    events.synced = [this] { check_synced(); };
+    events.connection = [this, kind](bool connected, const kube::Failure& failure) {
+      connection(kind, connected, failure);
+    };
+    auto informer = std::make_unique<kube::Informer>(*client_, resource, std::move(options), std::move(events));
+    informer->start();
+    informers_.emplace(kind, std::move(informer));
+  }
+
+  void changed(const std::string& kind, const kube::Object& object) {
+    auto read = read_cluster_object(object.text, options_.controller_class);
+    if (!read) return options_.log(kind + " " + object.key() + ": " + read.error().text);
+    if (!*read) return removed(key_of(kind, object.key()));
+    ClusterObject& known = **read;
+    known.changed_by = object.manager;
+    if (is_judged(kind)) {
+      writer_->observe(known.key, {known.uid, known.resource_version, std::exchange(known.status, {})});
+    }
+    known.status.clear();
+    const ResourceKey key = known.key;
+    add({key, *std::move(read)});
+  }
+
+  void removed(const ResourceKey& key) {
+    writer_->forget(key);
+    add({key, std::nullopt});
+  }
+
+  /// What one batch of the loop brought is handed on at once.
+  void add(ObjectEdit edit) {
+    edits_.push_back(std::move(edit));
+    if (std::exchange(flushing_, true)) return;
+    loop_.post([this] {
+      flushing_ = false;
+      flush();
+    });
+  }
+
+  void flush() {
+    if (edits_.empty()) return;
+    std::size_t objects = 0;
+    for (const auto& [kind, informer] : informers_) objects += informer->size();
+    {
+      const std::lock_guard lock(mutex_);
+      counts_.events += edits_.size();
+      counts_.objects = objects;
+    }
+    events_.edited(std::exchange(edits_, {}));
+  }
+
+  void check_synced() {
+    if (synced_ || first_.empty()) return;
+    if (!std::ranges::all_of(first_, [this](const std::string& kind) { return informers_.at(kind)->synced(); })) return;
+    synced_ = true;
+    flush();
+    events_.synced();
+  }
+
+  /// Told once for all kinds: they mostly share their fate.
+  void connection(const std::string& what, bool connected, const kube::Failure& failure) {
+    const bool was = away_.empty();
+    if (connected) {
+      away_.erase(what);
+    } else {
+      away_.insert(what);
+    }
+    const bool now = away_.empty();
+    {
+      const std::lock_guard lock(mutex_);
+      counts_.connected = now;
+    }
+    if (was && !now) {
+      options_.log("the API at " + options_.config.cluster.server.origin() + " does not answer for " + what + " (" +
+                   failure.text() + "); what is known of it stays in force");
+    }
+    if (!was && now) options_.log("the API answers again");
+  }
+
+  void end() {
+    stopping_ = true;
+    informers_.clear();
+    waiter_.cancel();
+    say_farewell();
+    writer_->stop([this] {
+      written_ = true;
+      finish_when_idle();
+    });
+    finish_when_idle();
+  }
+
+  net::Detached say_farewell() {
+    if (elector_) {
+      leaving_ = true;
+      net::Waiter waiter(loop_);
+      farewell_ = &waiter;
+      limit_farewell();
+      co_await elector_->stop(waiter);
+      farewell_ = nullptr;
+      limit_.cancel();
+      leaving_ = false;
+      finish_when_idle();
+    }
+  }
+
+  net::Detached limit_farewell() {
+    const net::Time until = loop_.now() + kFarewell;
+    co_await limit_.wait(until);
+    if (farewell_ != nullptr) farewell_->cancel();
+  }
+
+  void finish_when_idle() {
+    if (!stopping_ || looking_ || leaving_ || !written_) return;
+    // Not within what has just come to its end.
+    loop_.post([this] {
+      elector_.reset();
+      writer_.reset();
+      loop_.stop();
+    });
+  }
+
+  ClusterOptions options_;
+  ClusterEvents events_;
+  net::Loop loop_;
+  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<kube::Discovery> discovery_;
+  std::unique_ptr<StatusWriter> writer_;
+  std::unique_ptr<kube::Elector> elector_;
+  std::map<std::string, std::unique_ptr<kube::Informer>> informers_;  ///< by kind
+  std::set<std::string> first_;                                       ///< kinds that the first program waits for
+  std::set<std::string> away_;                                        ///< kinds whose server does not answer
+  std::vector<ObjectEdit> edits_;
+  net::Waiter waiter_{loop_};
+  net::Waiter limit_{loop_};
+  net::Waiter* farewell_ = nullptr;
+  std::string missing_;  ///< kinds without which nothing is compiled
+  bool synced_ = false;
+  bool flushing_ = false;
+  bool stopping_ = false;
+  bool looking_ = false;
+  bool leaving_ = false;
+  bool written_ = false;
+  mutable std::mutex mutex_;  ///< guards counts_
+  ClusterCounts counts_;
+  std::thread thread_;
+};
+
+Result<std::unique_ptr<Cluster>> Cluster::start(ClusterOptions options, ClusterEvents events) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(events));
+  if (Status status = impl->start(); !status) return status.error();
+  return std::unique_ptr<Cluster>(new Cluster(std::move(impl)));
+}
+
+Cluster::Cluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Cluster::~Cluster() { impl_->stop(); }
+void Cluster::judge(std::vector<Verdict> verdicts) { impl_->judge(std::move(verdicts)); }
+void Cluster::agents(AgentsView view) { impl_->agents(std::move(view)); }
+ClusterCounts Cluster::counts() const { return impl_->counts(); }
+
+}  // namespace edge::controller

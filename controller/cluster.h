@@ -1,0 +1,70 @@
+// The controller's end of the Kubernetes API: follows every kind that the compiler reads, writes statuses and events,
+// stands for leader. A thread with a loop of its own.
+//
+// An API server that is away takes nothing from the controller: it goes on with what it knows, and catches up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/agents_view.h"
+#include "controller/kube/config.h"
+#include "controller/reconciliation.h"
+#include "controller/status_queue.h"
+#include "controller/status_writer.h"
+
+namespace edge::controller {
+
+struct ClusterOptions {
+  kube::Config config;
+  std::string controller_class;
+  StatusQueueOptions status;
+  /// One of several controllers writes statuses: the holder of a Lease. Without it, this one.
+  bool elect = false;
+  std::string identity;
+  std::string lease_namespace = "edge-system";
+  /// The embedded API: Endpoints are followed, too, which Kubernetes mirrors to EndpointSlices.
+  bool embedded = false;
+  std::function<void(const std::string&)> log;
+};
+
+/// On the cluster's thread.
+struct ClusterEvents {
+  std::function<void(std::vector<ObjectEdit>)> edited;
+  /// What there is has been told whole. Once.
+  std::function<void()> synced;
+};
+
+struct ClusterCounts {
+  std::uint64_t kinds = 0;    ///< that are followed
+  std::uint64_t objects = 0;  ///< of them
+  std::uint64_t events = 0;   ///< of watches and lists, that were told
+  bool connected = false;
+  bool leads = false;
+  StatusCounts statuses;
+};
+
+class Cluster {
+ public:
+  /// Fails where the configuration's keys cannot be used, not where the server is away.
+  static Result<std::unique_ptr<Cluster>> start(ClusterOptions options, ClusterEvents events);
+  /// Gives the Lease back, breaks off what is under way, joins.
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // From any thread.
+  void judge(std::vector<Verdict> verdicts);
+  void agents(AgentsView view);
+  ClusterCounts counts() const;
+
+ private:
+  class Impl;
+  explicit Cluster(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::controller

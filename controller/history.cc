@@ -1,0 +1,194 @@
+#include "controller/history.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "program/format.h"
+
+namespace edge::controller {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxIndexBytes = 16 << 20;
+constexpr std::size_t kMaxEndpointBytes = 64 << 20;
+constexpr std::size_t kFewestDigits = 8;
+constexpr const char* kProgram = ".edgeprog";
+constexpr const char* kEndpoints = ".endpoints.json";
+
+std::string text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Hashes name files.
+bool is_hash(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Json to_json(const HistoryEntry& entry) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(entry.at.time_since_epoch()).count();
+  return {{"program", entry.program},
+          {"at", seconds},
+          {"cause", entry.cause},
+          {"resources", entry.resources},
+          {"user", entry.user}};
+}
+
+HistoryEntry from_json(const Json& json) {
+  HistoryEntry entry;
+  entry.program = text(json, "program");
+  if (const auto at = json.find("at"); at != json.end() && at->is_number_integer()) {
+    entry.at = WallTime(std::chrono::seconds(at->get<std::int64_t>()));
+  }
+  entry.cause = text(json, "cause");
+  entry.user = text(json, "user");
+  if (const auto names = json.find("resources"); names != json.end() && names->is_array()) {
+    for (const Json& name : *names) {
+      if (name.is_string()) entry.resources.push_back(name.get<std::string>());
+    }
+  }
+  return entry;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<History>> History::open(std::string directory, std::size_t kept) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) return Error{ErrorCode::kUnavailable, directory + ": " + error.message()};
+  fs::permissions(directory, fs::perms::owner_all, error);
+  std::unique_ptr<History> history(new History(std::move(directory), kept));
+  if (Status status = history->read(); !status) return status.error();
+  return history;
+}
+
+Status History::read() {
+  const auto index = read_file(directory_ + "/index.json", kMaxIndexBytes);
+  if (!index) return index.error().code == ErrorCode::kNotFound ? Status() : Status(index.error());
+  const Json json = Json::parse(*index, nullptr, false);
+  if (!json.is_object()) return Error{ErrorCode::kDataLoss, directory_ + "/index.json is no JSON object"};
+  if (const auto entries = json.find("programs"); entries != json.end() && entries->is_array()) {
+    for (const Json& each : *entries) {
+      if (!each.is_object()) continue;
+      HistoryEntry entry = from_json(each);
+      std::error_code error;
+      if (is_hash(entry.program) && fs::exists(path(entry.program, kProgram), error)) {
+        entries_.push_back(std::move(entry));
+      }
+    }
+  }
+  pinned_ = text(json, "pinned");
+  const bool there = std::ranges::any_of(entries_, [&](const HistoryEntry& e) { return e.program == pinned_; });
+  if (!there) pinned_.clear();
+  return {};
+}
+
+Status History::write_index() const {
+  Json entries = Json::array();
+  for (const HistoryEntry& entry : entries_) entries.push_back(to_json(entry));
+  const Json index = {{"pinned", pinned_}, {"programs", std::move(entries)}};
+  const std::string bytes = index.dump(1, ' ', false, Json::error_handler_t::replace);
+  return write_file(directory_ + "/index.json", std::string_view(bytes), FileAccess::kOwnerOnly);
+}
+
+Status History::add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find(entries_, hash, &HistoryEntry::program);
+  if (known == entries_.end()) {
+    if (Status status = write_file(path(hash, kProgram), std::span(*program.program), FileAccess::kOwnerOnly);
+        !status) {
+      return status;
+    }
+  } else {
+    entries_.erase(known);
+  }
+  const std::string endpoints = program::write_endpoints(program.endpoints);
+  if (Status status = write_file(path(hash, kEndpoints), std::string_view(endpoints), FileAccess::kOwnerOnly);
+      !status) {
+    return status;
+  }
+  HistoryEntry entry;
+  entry.program = hash;
+  entry.at = at;
+  entry.cause = cause.line();
+  entry.resources = cause.resources;
+  entry.user = cause.user;
+  entries_.insert(entries_.begin(), std::move(entry));
+  drop_old();
+  return write_index();
+}
+
+void History::drop_old() {
+  while (entries_.size() > kept_) {
+    auto last = std::prev(entries_.end());
+    if (last->program == pinned_ && last != entries_.begin()) --last;
+    std::error_code error;
+    fs::remove(path(last->program, kProgram), error);
+    fs::remove(path(last->program, kEndpoints), error);
+    entries_.erase(last);
+  }
+}
+
+std::vector<HistoryEntry> History::list() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<HistoryEntry> entries = entries_;
+  for (HistoryEntry& entry : entries) entry.pinned = entry.program == pinned_;
+  return entries;
+}
+
+Result<std::string> History::whole(const std::string& hash) const {
+  const HistoryEntry* found = nullptr;
+  for (const HistoryEntry& entry : entries_) {
+    if (entry.program == hash) return hash;
+    if (hash.size() < kFewestDigits || !entry.program.starts_with(hash)) continue;
+    if (found != nullptr) return Error{ErrorCode::kInvalidArgument, "several programs begin with " + hash};
+    found = &entry;
+  }
+  if (found != nullptr) return found->program;
+  return Error{ErrorCode::kNotFound, "the history has no program " + hash.substr(0, 64)};
+}
+
+Result<PastProgram> History::find(const std::string& hash) const {
+  const std::lock_guard lock(mutex_);
+  const auto name = whole(hash);
+  if (!name) return name.error();
+  auto bytes = read_file_bytes(path(*name, kProgram), program::kMaxProgramBytes);
+  if (!bytes) return bytes.error();
+  PastProgram past;
+  past.program = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
+  if (const auto json = read_file(path(*name, kEndpoints), kMaxEndpointBytes)) {
+    auto endpoints = program::read_endpoints(*json);
+    if (!endpoints) return endpoints.error();
+    past.endpoints = std::move(*endpoints);
+  }
+  return past;
+}
+
+std::string History::pinned() const {
+  const std::lock_guard lock(mutex_);
+  return pinned_;
+}
+
+Result<std::string> History::pin(const std::string& hash) {
+  const std::lock_guard lock(mutex_);
+  auto name = whole(hash);
+  if (!name) return name;
+  pinned_ = *name;
+  if (Status status = write_index(); !status) return status.error();
+  return name;
+}
+
+Status History::release() {
+  const std::lock_guard lock(mutex_);
+  pinned_.clear();
+  return write_index();
+}
+
+}  // namespace edge::controller

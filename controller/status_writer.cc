@@ -1,0 +1,173 @@
+#include "controller/status_writer.h"
+
+#include <chrono>
+#include <utility>
+
+#include "controller/cluster_object.h"
+#include "schemas/schema.h"
+
+namespace edge::controller {
+
+std::vector<Event> events_of(const ResourceKey& key, const std::vector<ConditionFlip>& flips) {
+  using enum kube::EventLevel;
+  const bool gateway = key.kind == "ProxyGateway" || key.kind == "Gateway";
+  std::vector<Event> events;
+  for (const ConditionFlip& flip : flips) {
+    const bool holds = flip.status == "True";
+    // What is well from the start is worth an event at a gateway alone: of routes there are thousands.
+    const bool worth = !flip.first || gateway;
+    if (flip.type == "Accepted") {
+      if (!holds) events.push_back({kWarning, "Rejected", flip.message});
+      if (holds && !flip.first) events.push_back({kNormal, "Accepted", "it is at fault no longer"});
+    } else if (flip.type == "Programmed") {
+      if (holds && worth) events.push_back({kNormal, "Programmed", "every agent runs it"});
+      if (flip.reason == "AgentRefused") events.push_back({kWarning, "AgentRefused", flip.message});
+    } else if (flip.type == "ResolvedRefs" && !holds) {
+      events.push_back({kWarning, flip.reason, flip.message});
+    } else if (flip.type == "Healthy") {
+      if (!holds) events.push_back({kWarning, "EndpointsUnhealthy", flip.message});
+      if (holds && !flip.first) events.push_back({kNormal, "EndpointsHealthy", flip.message});
+    } else if ((flip.type == "Shadowed" || flip.type == "Conflicted") && holds) {
+      events.push_back({kWarning, flip.type, flip.message});
+    }
+  }
+  return events;
+}
+
+StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log log)
+    : client_(client), log_(std::move(log)), queue_(std::move(options)), recorder_(client), waiter_(client.loop()) {
+  pumping_ = true;
+  pump();
+}
+
+StatusWriter::~StatusWriter() = default;
+
+void StatusWriter::observe(const ResourceKey& key, StatusQueue::Observed observed) {
+  queue_.observe(key, std::move(observed), client_.loop().now());
+  wake();
+}
+
+void StatusWriter::forget(const ResourceKey& key) { queue_.forget(key); }
+
+void StatusWriter::judge(std::vector<Verdict> verdicts) {
+  for (Verdict& verdict : verdicts) queue_.judge(std::move(verdict), client_.loop().now());
+  wake();
+}
+
+void StatusWriter::agents(AgentsView view) {
+  queue_.agents(std::move(view), client_.loop().now());
+  wake();
+}
+
+void StatusWriter::lead(bool leads) {
+  leads_ = leads;
+  wake();
+}
+
+void StatusWriter::wake() {
+  if (waiter_.waiting()) waiter_.wake_later();
+}
+
+net::Detached StatusWriter::pump() {
+  while (!stopping_) {
+    while (leads_ && !stopping_) {
+      auto due = queue_.next(client_.loop().now(), timestamp_text(std::chrono::system_clock::now()));
+      if (!due) break;
+      write(*std::move(due));
+    }
+    const net::Time until = leads_ ? queue_.due() : net::kNever;
+    co_await waiter_.wait(until);
+  }
+  pumping_ = false;
+  finish_when_idle();
+}
+
+net::Detached StatusWriter::write(StatusQueue::Write write) {
+  net::Waiter waiter(client_.loop());
+  writing_.insert(&waiter);
+  const kube::Resource resource = resources_[write.key.kind];
+  kube::WriteOptions options;
+  options.subresource = "status";
+  kube::ObjectReply reply = co_await client_.patch(waiter, resource, write.key.name_space, write.key.name,
+                                                   kube::PatchType::kMerge, write.patch, options);
+  std::optional<StatusQueue::Observed> observed;
+  const StatusQueue::Outcome outcome = co_await settle(waiter, write, std::move(reply), observed);
+  writing_.erase(&waiter);
+  queue_.done(write.key, outcome, std::move(observed), client_.loop().now());
+  if (stopping_) {
+    finish_when_idle();
+  } else {
+    wake();
+  }
+}
+
+namespace {
+
+std::optional<StatusQueue::Observed> observed_of(const kube::Object& object) {
+  // The class does not matter to a status.
+  auto read = read_cluster_object(object.text, {});
+  if (!read || !*read) return std::nullopt;
+  return StatusQueue::Observed{(*read)->uid, (*read)->resource_version, std::move((*read)->status)};
+}
+
+}  // namespace
+
+net::Task<StatusQueue::Outcome> StatusWriter::settle(net::Waiter& waiter, const StatusQueue::Write& write,
+                                                     kube::ObjectReply reply,
+                                                     std::optional<StatusQueue::Observed>& observed) {
+  using enum StatusQueue::Outcome;
+  if (reply.ok()) {
+    ++counts_.written;
+    complaints_.erase(write.key.kind);
+    observed = observed_of(reply.object);
+    tell_events(write);
+    co_return kWritten;
+  }
+  if (reply.failure.not_found()) co_return kGone;
+  if (!reply.failure.conflict()) {
+    complain(write, reply.failure);
+    co_return kFailed;
+  }
+  ++counts_.conflicts;
+  const kube::Resource resource = resources_[write.key.kind];
+  const kube::ObjectReply now = co_await client_.get(waiter, resource, write.key.name_space, write.key.name);
+  if (now.failure.not_found()) co_return kGone;
+  if (now.ok()) observed = observed_of(now.object);
+  co_return observed ? kStale : kFailed;
+}
+
+void StatusWriter::complain(const StatusQueue::Write& write, const kube::Failure& failure) {
+  ++counts_.failed;
+  // A server that is away is told by the informers; of a kind that it refuses once is enough.
+  if (failure.kind != kube::Failure::Kind::kRefused) return;
+  std::string& told = complaints_[write.key.kind];
+  std::string text = failure.text();
+  if (told == text) return;
+  log_("the status of " + write.key.text() + " cannot be written: " + text);
+  told = std::move(text);
+}
+
+void StatusWriter::tell_events(const StatusQueue::Write& write) {
+  const schemas::Kind* kind = schemas::find_kind(write.key.kind);
+  if (kind == nullptr) return;
+  const kube::Regarding regarding{std::string(kind->api_version), write.key.kind, write.key.name_space, write.key.name,
+                                  write.uid};
+  for (Event& event : events_of(write.key, write.flips)) {
+    recorder_.record(regarding, event.level, std::move(event.reason), std::move(event.message));
+  }
+}
+
+void StatusWriter::stop(std::function<void()> done) {
+  stopping_ = true;
+  done_ = std::move(done);
+  for (net::Waiter* waiter : std::set<net::Waiter*>(writing_)) waiter->cancel();
+  waiter_.cancel();
+  finish_when_idle();
+}
+
+void StatusWriter::finish_when_idle() {
+  if (!stopping_ || pumping_ || !writing_.empty() || !done_) return;
+  std::exchange(done_, nullptr)();
+}
+
+}  // namespace edge::controller

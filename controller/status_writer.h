@@ -1,0 +1,78 @@
+// Brings statuses to the cluster: asks the queue what is due, patches the status subresource, tells events of what
+// turned. Only while it leads; at rest it writes nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "controller/kube/client.h"
+#include "controller/kube/recorder.h"
+#include "controller/status_queue.h"
+
+namespace edge::controller {
+
+struct StatusCounts {
+  std::uint64_t written = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t failed = 0;
+};
+
+/// On the client's loop.
+class StatusWriter {
+ public:
+  using Log = std::function<void(const std::string&)>;
+
+  StatusWriter(kube::Client& client, StatusQueueOptions options, Log log);
+  ~StatusWriter();
+  StatusWriter(const StatusWriter&) = delete;
+  StatusWriter& operator=(const StatusWriter&) = delete;
+
+  /// The resource by which a kind is reached.
+  void serve(const std::string& kind, const kube::Resource& resource) { resources_[kind] = resource; }
+  void observe(const ResourceKey& key, StatusQueue::Observed observed);
+  void forget(const ResourceKey& key);
+  void judge(std::vector<Verdict> verdicts);
+  void agents(AgentsView view);
+  void lead(bool leads);
+  /// Breaks off what is under way; `done` is called when nothing is.
+  void stop(std::function<void()> done);
+
+  const StatusCounts& counts() const { return counts_; }
+
+ private:
+  net::Detached pump();
+  net::Detached write(StatusQueue::Write write);
+  net::Task<StatusQueue::Outcome> settle(net::Waiter& waiter, const StatusQueue::Write& write, kube::ObjectReply reply,
+                                         std::optional<StatusQueue::Observed>& observed);
+  void tell_events(const StatusQueue::Write& write);
+  void complain(const StatusQueue::Write& write, const kube::Failure& failure);
+  void wake();
+  void finish_when_idle();
+
+  kube::Client& client_;
+  Log log_;
+  StatusQueue queue_;
+  kube::Recorder recorder_;
+  std::map<std::string, kube::Resource> resources_;
+  std::map<std::string, std::string> complaints_;  ///< what was logged last, by kind
+  StatusCounts counts_;
+  net::Waiter waiter_;
+  std::set<net::Waiter*> writing_;
+  bool leads_ = false;
+  bool stopping_ = false;
+  bool pumping_ = false;
+  std::function<void()> done_;
+};
+
+/// What an operator would look for among the conditions that turned.
+struct Event {
+  kube::EventLevel level;
+  std::string reason, message;
+};
+std::vector<Event> events_of(const ResourceKey& key, const std::vector<ConditionFlip>& flips);
+
+}  // namespace edge::controller
