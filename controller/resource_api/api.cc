@@ -1,32 +1,199 @@
 #include "controller/resource_api/api.h"
 
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "controller/resource_api/builtin_kinds.h"
+#include "controller/resource_api/changes.h"
+#include "controller/resource_api/first_start.h"
+#include "controller/resource_api/garbage.h"
+#include "controller/resource_api/read.h"
 #include "controller/resource_api/registry.h"
+#include "controller/resource_api/remove.h"
+#include "controller/resource_api/render.h"
+#include "controller/resource_api/request.h"
+#include "controller/resource_api/watch.h"
+#include "controller/resource_api/write.h"
 
 namespace edge::resource_api {
+namespace {
+
+std::int64_t system_milliseconds() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Held as long as the data dir is in use.
+class Lock {
+ public:
+  static Result<Lock> take(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return Error{ErrorCode::kUnavailable, path + ": " + std::strerror(errno)};
+    Lock lock(file);
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return lock;
+    return Error{ErrorCode::kFailedPrecondition, path + ": another process serves from this folder"};
+  }
+  Lock(Lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  Lock& operator=(Lock&&) = delete;
+  ~Lock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  explicit Lock(int file) : file_(file) {}
+  int file_;
+};
+
+objects::StatusError storage_error(const Error& error) {
+  if (error.code == ErrorCode::kUnavailable) {
+    objects::StatusError status = objects::unavailable("the store cannot be written: " + error.text);
+    status.retry_after_seconds = 1;
+    return status;
+  }
+  return objects::internal_error("the store cannot be written: " + error.text);
+}
+
+}  // namespace
 
 struct Api::State {
+  State(ApiOptions options_in, Lock lock_in, std::unique_ptr<Store> store_in)
+      : options(std::move(options_in)),
+        lock(std::move(lock_in)),
+        store(std::move(store_in)),
+        watches(*store, options.limits.watches, options.now),
+        changes(*store, registry, watches, options.now),
+        garbage(changes),
+        writer(changes, options.limits),
+        remover(changes, options.limits) {}
+
+  ApiReply answer(const ApiRequest& request);
+  ApiReply dispatch(const Operation& op, const ApiRequest& request);
+  Status commit();
+
+  ApiOptions options;
+  Lock lock;
+  std::unique_ptr<Store> store;
   Registry registry;
+  Watches watches;
+  Changes changes;
+  Garbage garbage;
+  Writer writer;
+  Remover remover;
 };
+
+ApiReply Api::State::dispatch(const Operation& op, const ApiRequest& request) {
+  const std::int64_t seconds = options.now() / 1000;
+  switch (op.verb) {
+    case Verb::kGet:
+      return get(*store, op, seconds);
+    case Verb::kList:
+      return list(*store, op, options.limits, seconds);
+    case Verb::kWatch:
+      return watches.open(op, store->collection(op.type->collection));
+    case Verb::kCreate:
+      return writer.create(op, request);
+    case Verb::kUpdate:
+      return writer.update(op, request);
+    case Verb::kPatch:
+      return writer.patch(op, request);
+    case Verb::kDelete:
+      return remover.remove(op, request);
+    case Verb::kDeleteCollection:
+      return remover.remove_collection(op, request);
+  }
+  return reply_of(objects::path_not_found());
+}
+
+ApiReply Api::State::answer(const ApiRequest& request) {
+  if (request.body.size() > options.limits.request_bytes) {
+    return reply_of(
+        objects::too_large("Request entity too large: limit is " + std::to_string(options.limits.request_bytes)));
+  }
+  const auto op = read_operation(request, registry);
+  if (!op) return reply_of(op.error());
+  // The JSON library throws where a value has another type than it is used as. Validation comes before use, so that
+  // none is expected; one that comes all the same is one request's fault, and changes are staged last.
+  try {
+    return dispatch(*op, request);
+  } catch (const std::exception& fault) {
+    options.log("resource api: " + request.method + " " + request.path + ": " + fault.what());
+    return reply_of(objects::internal_error("the request could not be worked on"));
+  }
+}
+
+Status Api::State::commit() {
+  if (!store->staged()) return {};
+  auto committed = store->commit();
+  if (!committed) {
+    changes.rebuild_registry();
+    options.log("resource api: changes are refused: " + committed.error().text);
+    return committed.error();
+  }
+  garbage.note(*committed);
+  watches.wake(*committed);
+  return {};
+}
 
 Api::Api(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Api::~Api() = default;
 
-Result<std::unique_ptr<Api>> Api::open(ApiOptions) { return std::unique_ptr<Api>(new Api(std::make_unique<State>())); }
+Result<std::unique_ptr<Api>> Api::open(ApiOptions options) {
+  if (!options.now) options.now = system_milliseconds;
+  if (!options.log) options.log = [](const std::string&) {};
+  if (::mkdir(options.data_dir.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Error{ErrorCode::kUnavailable, options.data_dir + ": " + std::strerror(errno)};
+  }
+  auto lock = Lock::take(options.data_dir + "/resources.lock");
+  if (!lock) return lock.error();
+  const HistoryLimits history{options.limits.history_events, options.limits.history_bytes};
+  auto store = Store::open(options.data_dir + "/resources.db", history, options.log);
+  if (!store) return store.error();
+  auto state = std::make_unique<State>(std::move(options), std::move(*lock), std::move(*store));
+  state->changes.rebuild_registry();
+  auto api = std::unique_ptr<Api>(new Api(std::move(state)));
+  if (Status status = install_first_objects(*api); !status) return status.error();
+  api->state_->garbage.begin();
+  return api;
+}
 
 ApiReply Api::handle(const ApiRequest& request) { return std::move(handle_all({&request, 1}).front()); }
 
 std::vector<ApiReply> Api::handle_all(std::span<const ApiRequest> requests) {
-  std::vector<ApiReply> replies(requests.size());
-  for (ApiReply& reply : replies) {
-    reply.status = 501;
-    reply.body =
-        R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"not implemented","code":501})";
+  std::vector<ApiReply> replies;
+  replies.reserve(requests.size());
+  // What a request has seen may not become durable; from the first change on, all share its fate.
+  std::size_t first_change = requests.size();
+  for (const ApiRequest& request : requests) {
+    replies.push_back(state_->answer(request));
+    if (state_->store->staged() && first_change == requests.size()) first_change = replies.size() - 1;
+  }
+  if (const Status status = state_->commit(); !status) {
+    for (std::size_t i = first_change; i < replies.size(); ++i) replies[i] = reply_of(storage_error(status.error()));
   }
   return replies;
 }
 
-std::chrono::milliseconds Api::work() { return std::chrono::seconds(60); }
+std::chrono::milliseconds Api::work() {
+  state_->garbage.work();
+  // What could not be written is looked for again by the next change or start.
+  const Status status = state_->commit();
+  const std::chrono::milliseconds next = state_->watches.work();
+  if (!status) {
+    state_->garbage.begin();
+    return std::chrono::seconds(1);
+  }
+  return state_->garbage.idle() ? next : std::chrono::milliseconds(0);
+}
+
 const Registry& Api::registry() const { return state_->registry; }
-std::int64_t Api::resource_version() const { return 0; }
+std::int64_t Api::resource_version() const { return state_->store->version(); }
 
 }  // namespace edge::resource_api

@@ -1,0 +1,99 @@
+#include "controller/resource_api/changes.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "controller/resource_api/builtin_kinds.h"
+#include "controller/resource_api/crds.h"
+#include "controller/resource_api/objects/metadata.h"
+
+namespace edge::resource_api {
+namespace {
+
+using objects::Json;
+
+bool empty_list(const Json& object, const char* part, const char* field) {
+  const auto inner = object.find(part);
+  if (inner == object.end() || !inner->is_object()) return true;
+  const auto list = inner->find(field);
+  return list == inner->end() || !list->is_array() || list->empty();
+}
+
+/// What decides which types a CRD brings about.
+bool same_types(const Json& a, const Json& b) {
+  return a.value("spec", Json()) == b.value("spec", Json()) && crd_types(a).empty() == crd_types(b).empty();
+}
+
+}  // namespace
+
+bool is_free(const Json& object, const Collection& collection) {
+  return empty_list(object, "metadata", "finalizers") &&
+         (collection.name != kNamespaces || empty_list(object, "spec", "finalizers"));
+}
+
+std::string Changes::time() const { return objects::time_text(seconds()); }
+
+ObjectPtr Changes::put(const Collection& collection, Json object) {
+  if (collection.name != kCustomResourceDefinitions) return store_.put(collection, std::move(object));
+  settle_crd(object, registry_, time());
+  const ObjectPtr old = store_.find(collection, {"", object["metadata"]["name"].get<std::string>()});
+  const bool changed = !old || !same_types(Json::parse(old->text, nullptr, false), object);
+  if (changed) publish(object);
+  return store_.put(collection, std::move(object));
+}
+
+void Changes::remove(const Collection& collection, const ObjectKey& key) {
+  const ObjectPtr old = store_.find(collection, key);
+  store_.remove(collection, key);
+  if (!old || collection.name != kCustomResourceDefinitions) return;
+  const Json crd = Json::parse(old->text, nullptr, false);
+  if (!crd_types(crd).empty()) {
+    registry_.replace(crd_collection(crd), {});
+    watches_.end(crd_collection(crd));
+  }
+  // Another one may have waited for these names.
+  settle_others(crd["spec"]["group"].get<std::string>());
+}
+
+ObjectPtr Changes::put_or_remove(const Collection& collection, Json object) {
+  if (object["metadata"].contains("deletionTimestamp") && is_free(object, collection)) {
+    remove(collection, {object["metadata"].value("namespace", ""), object["metadata"].value("name", "")});
+    return nullptr;
+  }
+  return put(collection, std::move(object));
+}
+
+void Changes::publish(const Json& crd) {
+  registry_.replace(crd_collection(crd), crd_types(crd));
+  watches_.end(crd_collection(crd));
+}
+
+void Changes::settle_others(std::string_view group) {
+  const Collection& crds = store_.collection(kCustomResourceDefinitions);
+  std::vector<ObjectPtr> all;
+  for (const auto& [key, object] : crds.objects) all.push_back(object);
+  for (const ObjectPtr& object : all) {
+    Json crd = Json::parse(object->text, nullptr, false);
+    if (crd["spec"]["group"] != group || !crd_types(crd).empty()) continue;
+    Json settled = crd;
+    settle_crd(settled, registry_, time());
+    if (settled != crd) put(crds, std::move(settled));
+  }
+}
+
+void Changes::rebuild_registry() {
+  std::set<std::string> custom;
+  for (const ResourceTypePtr& type : registry_.types()) {
+    if (type->custom) custom.insert(type->collection);
+  }
+  for (const std::string& collection : custom) registry_.replace(collection, {});
+  for (const auto& [key, object] : store_.collection(kCustomResourceDefinitions).objects) {
+    const Json crd = Json::parse(object->text, nullptr, false);
+    if (auto types = crd_types(crd); !types.empty()) registry_.replace(crd_collection(crd), std::move(types));
+  }
+}
+
+}  // namespace edge::resource_api
