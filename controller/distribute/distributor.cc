@@ -1,21 +1,100 @@
 #include "controller/distribute/distributor.h"
 
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/service_type.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+
+#include "controller/distribute/hub.h"
+#include "controller/distribute/streams.h"
+
 namespace edge::controller {
+namespace {
 
-struct Distributor::Impl {};
+/// Reports are the largest that agents send; they split them.
+constexpr int kMaxMessage = 8 << 20;
+/// A peer that is gone without a word is noticed within this and as much again.
+constexpr int kKeepaliveMilliseconds = 10'000;
+constexpr unsigned kReloadSeconds = 1;
+constexpr auto kFarewell = std::chrono::milliseconds(500);
 
-Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions) {
-  return Error{ErrorCode::kUnimplemented, "programs cannot be distributed in this version"};
+/// TLS 1.2 and later, with certificates that are read again when they change. Who shows one must have it of the
+/// authority; who shows none may join and nothing else (agent_service.cc).
+std::shared_ptr<grpc::ServerCredentials> credentials(const Authority& authority) {
+  const std::string shown = authority.path("server.pem");
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(shown, shown, authority.path("roots.pem"),
+                                                                           kReloadSeconds));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
 }
+
+}  // namespace
+
+struct Distributor::Impl {
+  std::unique_ptr<Hub> hub;
+  std::unique_ptr<grpc::Service> agents;
+  std::unique_ptr<grpc::Service> inspect;
+  std::unique_ptr<grpc::Server> server;
+  int port = 0;
+
+  ~Impl() {
+    if (server == nullptr) return;
+    server->Shutdown(std::chrono::system_clock::now() + kFarewell);
+    server->Wait();
+  }
+};
+
 Distributor::Distributor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Distributor::~Distributor() = default;
-void Distributor::publish(Published) {}
-std::vector<AgentState> Distributor::agents() const { return {}; }
-std::optional<AgentState> Distributor::agent(const std::string&) const { return std::nullopt; }
-std::vector<BackendHealth> Distributor::backends() const { return {}; }
-void Distributor::on_change(std::function<void()>) {}
-std::uint16_t Distributor::port() const { return 0; }
-std::string Distributor::join_file() const { return {}; }
-std::string Distributor::admin_file() const { return {}; }
+
+Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions options) {
+  auto authority =
+      Authority::open({.directory = options.data_dir + "/agents", .controller = {}, .clock = options.clock});
+  if (!authority) return authority.error();
+  auto impl = std::make_unique<Impl>();
+  impl->hub = std::make_unique<Hub>(options, std::move(*authority));
+  impl->agents = make_agent_service(*impl->hub);
+  impl->inspect = make_inspect_service(*impl->hub);
+
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(options.listen, credentials(impl->hub->authority()), &impl->port);
+  builder.RegisterService(impl->agents.get());
+  builder.RegisterService(impl->inspect.get());
+  builder.SetMaxReceiveMessageSize(kMaxMessage);
+  // Two controllers on one port would share its agents between them.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMilliseconds / 2);
+  // Before TLS is done a peer costs a descriptor; not for long.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kKeepaliveMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 64);
+  impl->server = builder.BuildAndStart();
+  if (impl->server == nullptr || impl->port == 0) {
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + " for agents"};
+  }
+  std::string controller = options.listen;
+  controller.replace(controller.rfind(':') + 1, std::string::npos, std::to_string(impl->port));
+  // Whoever binds every address is reached at this one from here.
+  for (const std::string_view any : {"0.0.0.0:", "[::]:"}) {
+    if (controller.starts_with(any)) controller.replace(0, any.size(), "127.0.0.1:");
+  }
+  if (Status status = impl->hub->authority().set_controller(controller); !status) return status.error();
+  return std::unique_ptr<Distributor>(new Distributor(std::move(impl)));
+}
+
+void Distributor::publish(Published published) { impl_->hub->publish(std::move(published)); }
+std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
+std::optional<AgentState> Distributor::agent(const std::string& name) const {
+  return impl_->hub->registry().agent(name);
+}
+std::vector<BackendHealth> Distributor::backends() const { return impl_->hub->registry().backends(); }
+void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_change(std::move(callback)); }
+std::uint16_t Distributor::port() const { return static_cast<std::uint16_t>(impl_->port); }
+std::string Distributor::join_file() const { return impl_->hub->authority().path("join"); }
+std::string Distributor::admin_file() const { return impl_->hub->authority().path("admin.pem"); }
 
 }  // namespace edge::controller

@@ -1,0 +1,184 @@
+#include "controller/distribute/agent_registry.h"
+
+#include <algorithm>
+
+namespace edge::controller {
+namespace {
+
+/// Of `later` what is worse, or newer: two agents' word about one backend.
+void merge(BackendHealth& into, const BackendHealth& from) {
+  into.connections += from.connections;
+  const auto rank = [](const std::string& circuit) { return circuit == "Open" ? 2 : circuit == "HalfOpen" ? 1 : 0; };
+  if (rank(from.circuit) > rank(into.circuit)) into.circuit = from.circuit;
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < into.endpoints.size(); ++i) places.emplace(into.endpoints[i].address, i);
+  std::vector<EndpointHealth> added;
+  for (const EndpointHealth& endpoint : from.endpoints) {
+    const auto found = places.find(endpoint.address);
+    if (found == places.end()) {
+      added.push_back(endpoint);
+      continue;
+    }
+    EndpointHealth& both = into.endpoints[found->second];
+    both.healthy = both.healthy && endpoint.healthy;
+    if (!endpoint.last_error.empty() && (both.last_error.empty() || endpoint.last_check > both.last_check)) {
+      both.last_error = endpoint.last_error;
+    }
+    both.last_check = std::max(both.last_check, endpoint.last_check);
+  }
+  into.endpoints.insert(into.endpoints.end(), added.begin(), added.end());
+}
+
+}  // namespace
+
+AgentRegistry::Entry* AgentRegistry::find(const std::string& name, const std::string& instance, WallTime now) {
+  const auto found = entries_.find(name);
+  if (found == entries_.end() || found->second.instance != instance) return nullptr;
+  found->second.state.last_seen = now;
+  return &found->second;
+}
+
+/// Of those that went away the one that did so first leaves.
+bool AgentRegistry::make_room() {
+  if (entries_.size() < kMaxAgents) return true;
+  auto oldest = entries_.end();
+  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    if (it->second.state.connected) continue;
+    if (oldest == entries_.end() || it->second.state.since < oldest->second.state.since) oldest = it;
+  }
+  if (oldest == entries_.end()) return false;
+  entries_.erase(oldest);
+  return true;
+}
+
+bool AgentRegistry::connected(AgentState state, const std::string& instance, std::uint64_t session, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  if (!entries_.contains(state.name) && !make_room()) return false;
+  Entry& entry = entries_[state.name];
+  entry = Entry{};
+  entry.state = std::move(state);
+  entry.state.connected = true;
+  entry.state.since = entry.state.last_seen = now;
+  entry.instance = instance;
+  entry.session = session;
+  return true;
+}
+
+bool AgentRegistry::lost(const std::string& name, std::uint64_t session, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end() || found->second.session != session || !found->second.state.connected) return false;
+  Entry& entry = found->second;
+  entry.state.connected = false;
+  entry.state.since = now;
+  // What it said of its backends is not known any more.
+  entry.backends.clear();
+  entry.endpoints = 0;
+  entry.state.vips.clear();
+  return true;
+}
+
+bool AgentRegistry::applied(const std::string& name, const std::string& instance, const std::string& program,
+                            WallTime now) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = find(name, instance, now);
+  if (entry == nullptr) return false;
+  entry->state.program = program;
+  entry->state.refused = {};
+  return true;
+}
+
+bool AgentRegistry::refused(const std::string& name, const std::string& instance, const std::string& program,
+                            const std::string& reason, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = find(name, instance, now);
+  if (entry == nullptr) return false;
+  entry->state.refused = {program, reason, now};
+  return true;
+}
+
+bool AgentRegistry::values_applied(const std::string& name, const std::string& instance, std::uint64_t version,
+                                   WallTime now) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = find(name, instance, now);
+  if (entry == nullptr || entry->values == version) return false;
+  entry->values = version;
+  return true;
+}
+
+bool AgentRegistry::reported(const std::string& name, const std::string& instance, Report report, WallTime now) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = find(name, instance, now);
+  if (entry == nullptr) return false;
+  entry->state.connections = report.connections;
+  entry->state.requests = report.requests;
+  bool changed = entry->state.vips != report.vips;
+  entry->state.vips = std::move(report.vips);
+  for (const BackendName& removed : report.removed) {
+    const auto found = entry->backends.find(removed);
+    if (found == entry->backends.end()) continue;
+    entry->endpoints -= found->second.endpoints.size();
+    entry->backends.erase(found);
+    changed = true;
+  }
+  for (BackendHealth& backend : report.backends) {
+    const BackendName key(backend.name_space, backend.name);
+    const auto found = entry->backends.find(key);
+    const std::size_t had = found == entry->backends.end() ? 0 : found->second.endpoints.size();
+    if (entry->endpoints - had + backend.endpoints.size() > kMaxEndpoints) continue;
+    if (found == entry->backends.end() && entry->backends.size() >= kMaxBackends) continue;
+    entry->endpoints += backend.endpoints.size() - had;
+    changed = true;
+    entry->backends.insert_or_assign(key, std::move(backend));
+  }
+  return changed;
+}
+
+void AgentRegistry::published(std::uint64_t version) {
+  const std::lock_guard lock(mutex_);
+  values_ = version;
+}
+
+AgentState AgentRegistry::state_of(const Entry& entry) const {
+  AgentState state = entry.state;
+  state.values_current = entry.values == values_;
+  return state;
+}
+
+std::vector<AgentState> AgentRegistry::agents() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<AgentState> states;
+  states.reserve(entries_.size());
+  for (const auto& [name, entry] : entries_) {
+    states.push_back(state_of(entry));
+    states.back().vips.clear();
+  }
+  return states;
+}
+
+std::optional<AgentState> AgentRegistry::agent(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return std::nullopt;
+  AgentState state = state_of(found->second);
+  for (const auto& [key, backend] : found->second.backends) state.backends.push_back(backend);
+  return state;
+}
+
+std::vector<BackendHealth> AgentRegistry::backends() const {
+  const std::lock_guard lock(mutex_);
+  std::map<BackendName, BackendHealth> all;
+  for (const auto& [name, entry] : entries_) {
+    if (!entry.state.connected) continue;
+    for (const auto& [key, backend] : entry.backends) {
+      const auto [place, fresh] = all.try_emplace(key, backend);
+      if (!fresh) merge(place->second, backend);
+    }
+  }
+  std::vector<BackendHealth> backends;
+  backends.reserve(all.size());
+  for (auto& [key, backend] : all) backends.push_back(std::move(backend));
+  return backends;
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,133 @@
+// The calls of agents: who may make them, and what joins.
+#include <grpcpp/grpcpp.h>
+
+#include "controller/distribute/conversation.h"
+#include "controller/distribute/protocol.h"
+#include "controller/distribute/streams.h"
+#include "schemas/agent.grpc.pb.h"
+
+namespace edge::controller {
+namespace {
+
+using namespace agent::v1;  // NOLINT(google-build-using-namespace): the messages of one file
+
+/// Signing costs a tenth of a millisecond: who has the token may join many agents at once, and not keep a core busy.
+constexpr double kJoinsASecond = 50;
+constexpr double kMostJoinsAtOnce = 300;
+
+/// A refused stream still wants a reactor.
+template <typename Reactor>
+class Refusing final : public Reactor {
+ public:
+  explicit Refusing(const Error& why) { this->Finish(to_grpc(why)); }
+  void OnDone() override { delete this; }
+};
+
+class AgentService final : public Agents::CallbackService {
+ public:
+  explicit AgentService(Hub& hub) : hub_(hub) {}
+
+  grpc::ServerUnaryReactor* Join(grpc::CallbackServerContext* context, const JoinRequest* request,
+                                 Credentials* reply) override {
+    return answer(context, join(*context, *request, *reply));
+  }
+
+  grpc::ServerUnaryReactor* Renew(grpc::CallbackServerContext* context, const RenewRequest* request,
+                                  Credentials* reply) override {
+    const auto who = caller(*context, hub_, Role::kAgent);
+    if (!who) return answer(context, refuse(*context, who.error()));
+    return answer(context, issue(who->subject.name, request->request(), *reply));
+  }
+
+  ProgramReactor* Programs(grpc::CallbackServerContext* context) override {
+    auto who = caller(*context, hub_, Role::kAgent);
+    if (!who) return new Refusing<ProgramReactor>(refuse(*context, who.error()));
+    return new_program_stream(hub_, *context, std::move(*who));
+  }
+
+  ValueReactor* Values(grpc::CallbackServerContext* context) override {
+    auto who = caller(*context, hub_, Role::kAgent);
+    if (!who) return new Refusing<ValueReactor>(refuse(*context, who.error()));
+    return new_value_stream(hub_, *context, std::move(*who));
+  }
+
+  ReportReactor* Reports(grpc::CallbackServerContext* context, ReportsEnd*) override {
+    auto who = caller(*context, hub_, Role::kAgent);
+    if (!who) return new Refusing<ReportReactor>(refuse(*context, who.error()));
+    return new_report_stream(hub_, *context, std::move(*who));
+  }
+
+ private:
+  static grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context, const Status& status) {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(to_grpc(status));
+    return reactor;
+  }
+
+  Error refuse(const grpc::CallbackServerContext& context, const Error& why) {
+    hub_.log_refusal("refuses " + peer_address(context) + ": " + why.text);
+    return why;
+  }
+
+  Status join(const grpc::CallbackServerContext& context, const JoinRequest& request, Credentials& reply) {
+    // Whoever has not the token learns nothing else.
+    if (!hub_.authority().is_token(request.token())) {
+      return refuse(context, {ErrorCode::kUnauthenticated, "the token is wrong"});
+    }
+    if (!may_join()) return Error{ErrorCode::kResourceExhausted, "many agents join at once; try again"};
+    if (Status status = issue(request.name(), request.request(), reply); !status) {
+      return refuse(context, status.error());
+    }
+    hub_.log("agent " + request.name() + " has joined from " + peer_address(context));
+    return {};
+  }
+
+  Status issue(const std::string& name, const std::string& request, Credentials& reply) {
+    auto certificate = hub_.authority().sign(name, request);
+    if (!certificate) return certificate.error();
+    reply.set_certificate(std::move(*certificate));
+    reply.set_authorities(hub_.authority().roots());
+    reply.set_program_key(hub_.program_key());
+    return {};
+  }
+
+  bool may_join() {
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    joins_ = std::min(kMostJoinsAtOnce, joins_ + std::chrono::duration<double>(now - filled_).count() * kJoinsASecond);
+    filled_ = now;
+    if (joins_ < 1) return false;
+    joins_ -= 1;
+    return true;
+  }
+
+  Hub& hub_;
+  std::mutex mutex_;
+  double joins_ = kMostJoinsAtOnce;
+  std::chrono::steady_clock::time_point filled_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::string peer_address(const grpc::CallbackServerContext& context) {
+  std::string peer = context.peer();
+  if (const std::size_t colon = peer.find(':'); colon != std::string::npos) peer.erase(0, colon + 1);
+  return printable(peer, 64);
+}
+
+Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, const Hub& hub, Role role) {
+  const auto authenticated = context.auth_context();
+  const auto shown = authenticated->IsPeerAuthenticated()
+                         ? authenticated->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)
+                         : std::vector<grpc::string_ref>();
+  if (shown.empty()) return Error{ErrorCode::kUnauthenticated, "no certificate is shown"};
+  auto facts = hub.authority().identify({shown[0].data(), shown[0].size()});
+  if (facts && facts->subject.role != role) {
+    return Error{ErrorCode::kPermissionDenied, "the certificate of " + facts->subject.name + " is not for this call"};
+  }
+  return facts;
+}
+
+std::unique_ptr<grpc::Service> make_agent_service(Hub& hub) { return std::make_unique<AgentService>(hub); }
+
+}  // namespace edge::controller

@@ -1,0 +1,128 @@
+// What the two streams that answer have in common: one read and one write under way, and an end that comes once.
+//
+// Included by the files of the streams alone, after gRPC's header.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "controller/distribute/hub.h"
+#include "controller/distribute/streams.h"
+
+namespace edge::controller {
+
+inline grpc::Status to_grpc(const Status& status) {
+  if (status) return grpc::Status::OK;
+  return {static_cast<grpc::StatusCode>(status.error().code), status.error().text};
+}
+
+template <typename Up, typename Down>
+class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
+ public:
+  Conversation(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer)
+      : Stream(std::move(peer)), hub_(hub), context_(context) {}
+
+  /// Takes part in the hub from here on; it ends itself.
+  void start(std::shared_ptr<Stream> self) {
+    const std::lock_guard lock(mutex_);
+    self_ = self;
+    progress_ = std::chrono::steady_clock::now();
+    if (!hub_.add(std::move(self))) {
+      finish(Error{ErrorCode::kResourceExhausted, "too many agents"});
+    } else {
+      this->StartRead(&up_);
+    }
+  }
+
+  void wake() final {
+    const std::lock_guard lock(mutex_);
+    if (hub_.now() >= peer().validity.until) {
+      return finish(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is over"});
+    }
+    if ((writing_ || waits_for_answer()) && std::chrono::steady_clock::now() - progress_ > Hub::kPatience) {
+      return finish(Error{ErrorCode::kDeadlineExceeded, "the agent takes no message"});
+    }
+    advance();
+  }
+
+  void end(const Error& why) final {
+    const std::lock_guard lock(mutex_);
+    finish(why);
+  }
+
+  void OnReadDone(bool ok) final {
+    const std::lock_guard lock(mutex_);
+    if (!ok) return finish({});
+    if (finished_) return;
+    progress_ = std::chrono::steady_clock::now();
+    if (Status status = heard(up_); !status) return finish(status);
+    advance();
+    if (!finished_) this->StartRead(&up_);
+  }
+
+  void OnWriteDone(bool ok) final {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    progress_ = std::chrono::steady_clock::now();
+    if (finished_) return this->Finish(status_);
+    if (!ok) return finish({});
+    advance();
+  }
+
+  void OnCancel() final {
+    const std::lock_guard lock(mutex_);
+    finish({});
+  }
+
+  void OnDone() final {
+    const std::shared_ptr<Stream> self = [this] {
+      const std::lock_guard lock(mutex_);
+      return std::move(self_);
+    }();
+    gone();
+    hub_.remove(*this);
+  }
+
+ protected:
+  /// All of these are called with the lock held, but for `gone`.
+  virtual Status heard(const Up& up) = 0;
+  /// Sends the next message, if one is due and none is under way.
+  virtual void advance() = 0;
+  virtual bool waits_for_answer() const = 0;
+  virtual void gone() = 0;
+
+  bool may_write() const { return !writing_ && !finished_; }
+  /// `down_` as it is.
+  void write() {
+    writing_ = true;
+    this->StartWrite(&down_);
+  }
+  void finish(const Status& why) {
+    if (finished_) return;
+    finished_ = true;
+    status_ = to_grpc(why);
+    // A message that nobody takes holds the end up; the call as a whole can be given up.
+    if (writing_) {
+      context_.TryCancel();
+    } else {
+      this->Finish(status_);
+    }
+  }
+
+  Hub& hub_;
+  grpc::CallbackServerContext& context_;
+  std::mutex mutex_;
+  Down down_;
+
+ private:
+  Up up_;
+  std::shared_ptr<Stream> self_;
+  std::chrono::steady_clock::time_point progress_;
+  grpc::Status status_;
+  bool writing_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,201 @@
+#include "controller/distribute/hub.h"
+
+#include <algorithm>
+
+#include "controller/distribute/values_feed.h"
+
+namespace edge::controller {
+namespace {
+
+/// How often what depends on the clock is looked at.
+constexpr auto kTick = std::chrono::seconds(1);
+constexpr unsigned kRefusalsASecond = 5;
+
+/// A value that no message carries is left out: what needs it is denied at the agents, and the operator is told.
+void leave_out_large(program::SecretSet& secrets, const std::function<void(const std::string&)>& tell) {
+  for (program::NamedSecret& secret : secrets.secrets) {
+    const auto is_large = [](const auto& value) { return value.value->size() > ValuesFeed::kMaxValueBytes; };
+    if (std::erase_if(secret.values, is_large) == 0) continue;
+    tell("secret " + secret.name_space + "/" + secret.name + ": a value larger than 8 MiB is not sent to agents");
+  }
+}
+
+}  // namespace
+
+Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority)
+    : authority_(std::move(authority)),
+      history_(options.history),
+      program_key_(options.program_key),
+      log_(options.log),
+      clock_(options.clock),
+      thread_([this] { run(); }) {}
+
+Hub::~Hub() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_one();
+  thread_.join();
+}
+
+WallTime Hub::now() const { return clock_ ? clock_() : std::chrono::system_clock::now(); }
+
+void Hub::publish(Published published) {
+  auto pending = std::make_unique<Published>(std::move(published));
+  {
+    const std::lock_guard lock(mutex_);
+    pending_.swap(pending);
+  }
+  work_.notify_one();
+}
+
+std::shared_ptr<const Publication> Hub::current() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(outlines_, [&](const auto& known) {
+    return hash.size() == known->program.size() &&
+           std::equal(known->program.begin(), known->program.end(), reinterpret_cast<const std::uint8_t*>(hash.data()));
+  });
+  return found == outlines_.end() ? nullptr : *found;
+}
+
+void Hub::take(Published published) {
+  if (published.program == nullptr) return;
+  leave_out_large(published.secrets, [this](const std::string& text) { log(text); });
+  const std::string cause = published.cause;
+  auto made = Publication::make(std::move(published), ++version_);
+  if (!made) return log(made.error().text);
+  std::shared_ptr<const Publication> next = std::move(*made);
+  {
+    const std::lock_guard lock(mutex_);
+    const bool same = current_ && current_->outline().program == next->outline().program;
+    if (!same) {
+      // A program that was published before, and is again, stands once.
+      std::erase_if(outlines_, [&](const auto& known) { return known->program == next->outline().program; });
+      outlines_.push_back(next->shared_outline());
+      if (outlines_.size() > kRememberedOutlines) outlines_.pop_front();
+    }
+    current_.swap(next);
+  }
+  registry_.published(version_);
+  wake_all();
+}
+
+void Hub::wake_all() {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    const std::lock_guard lock(mutex_);
+    streams.assign(streams_.begin(), streams_.end());
+  }
+  for (const auto& stream : streams) stream->wake();
+}
+
+void Hub::run() {
+  auto tick = std::chrono::steady_clock::now() + kTick;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    work_.wait_until(lock, tick, [&] { return stopping_ || pending_ || changed_ || !replaced_.empty(); });
+    const std::unique_ptr<Published> pending = std::move(pending_);
+    const bool changed = std::exchange(changed_, false);
+    const std::vector<Replaced> replaced = std::exchange(replaced_, {});
+    const bool due = std::chrono::steady_clock::now() >= tick;
+    lock.unlock();
+    for (const Replaced& which : replaced) {
+      end_streams(which, {ErrorCode::kAborted, "another process has connected as " + which.name});
+    }
+    if (pending) take(std::move(*pending));
+    if (changed) {
+      const std::lock_guard calling(callback_mutex_);
+      if (callback_) callback_();
+    }
+    if (due) {
+      tick = std::chrono::steady_clock::now() + kTick;
+      if (const auto tended = authority_->tend(); !tended) log(tended.error().text);
+      wake_all();
+    }
+    lock.lock();
+  }
+}
+
+bool Hub::add(std::shared_ptr<Stream> stream) {
+  const std::lock_guard lock(mutex_);
+  if (streams_.size() >= kMaxStreams) return false;
+  stream->order_ = ++last_order_;
+  streams_.insert(std::move(stream));
+  return true;
+}
+
+void Hub::remove(const Stream& stream) {
+  std::shared_ptr<Stream> last;  // let go of without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(streams_, &stream, &std::shared_ptr<Stream>::get);
+  if (found == streams_.end()) return;
+  last = *found;
+  streams_.erase(found);
+}
+
+void Hub::end_streams(const Replaced& which, const Error& why) {
+  std::vector<std::shared_ptr<Stream>> ending;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& stream : streams_) {
+      if (stream->name() == which.name && stream->order() < which.before) ending.push_back(stream);
+    }
+  }
+  for (const auto& stream : ending) stream->end(why);
+}
+
+// Not at once: whoever calls holds the lock of his own stream, and two of one name would wait for each other.
+void Hub::end_older(const Stream& stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    replaced_.push_back({stream.name(), stream.order()});
+  }
+  work_.notify_one();
+}
+
+Status Hub::revoke(const std::string& name) {
+  if (Status status = authority_->revoke(name); !status) return status;
+  log("agent " + name + ": its certificates are revoked");
+  end_streams({name, UINT64_MAX}, {ErrorCode::kUnauthenticated, "the certificate of " + name + " is revoked"});
+  return {};
+}
+
+void Hub::changed() {
+  {
+    const std::lock_guard lock(mutex_);
+    changed_ = true;
+  }
+  work_.notify_one();
+}
+
+void Hub::on_change(std::function<void()> callback) {
+  const std::lock_guard calling(callback_mutex_);
+  callback_ = std::move(callback);
+}
+
+void Hub::log(const std::string& text) const {
+  if (log_) log_(text);
+}
+
+void Hub::log_refusal(const std::string& text) {
+  unsigned before = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto time = std::chrono::steady_clock::now();
+    if (time - refusals_from_ >= std::chrono::seconds(1)) {
+      refusals_from_ = time;
+      before = std::exchange(refusals_, 0);
+    }
+    if (++refusals_ > kRefusalsASecond) return;
+  }
+  if (before > kRefusalsASecond) log(std::to_string(before - kRefusalsASecond) + " more like this");
+  log(text);
+}
+
+}  // namespace edge::controller

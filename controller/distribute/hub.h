@@ -1,0 +1,126 @@
+// Where the streams of all agents meet: what is published, who is told of it, and who may speak at all.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "controller/authority/authority.h"
+#include "controller/distribute/agent_registry.h"
+#include "controller/distribute/distributor.h"
+#include "controller/distribute/publication.h"
+
+namespace edge::controller {
+
+/// One stream of one agent. `wake` and `end` are called without a lock held, from any thread.
+class Stream {
+ public:
+  explicit Stream(CertificateFacts peer) : peer_(std::move(peer)) {}
+  virtual ~Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Something may be there to be sent, or time has passed.
+  virtual void wake() = 0;
+  virtual void end(const Error& why) = 0;
+
+  const CertificateFacts& peer() const { return peer_; }
+  const std::string& name() const { return peer_.subject.name; }
+  /// Of two streams the one that came later has the larger number.
+  std::uint64_t order() const { return order_; }
+
+ private:
+  friend class Hub;
+  CertificateFacts peer_;
+  std::uint64_t order_ = 0;
+};
+
+/// Every function may be called from any thread.
+class Hub {
+ public:
+  /// Programs of which the table is remembered: an agent that comes back with one of them is sent the difference.
+  static constexpr std::size_t kRememberedOutlines = 8;
+  /// Three streams an agent.
+  static constexpr std::size_t kMaxStreams = 3 * AgentRegistry::kMaxAgents;
+  /// A stream on which nothing moved for so long is ended: whoever is at its other end has to come anew.
+  static constexpr auto kPatience = std::chrono::seconds(60);
+
+  Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority);
+  ~Hub();
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  Authority& authority() { return *authority_; }
+  const Authority& authority() const { return *authority_; }
+  AgentRegistry& registry() { return registry_; }
+  const HistorySource& history() const { return history_; }
+  const std::string& program_key() const { return program_key_; }
+  WallTime now() const;
+
+  void publish(Published published);
+  /// Null before the first.
+  std::shared_ptr<const Publication> current() const;
+  /// Of a program that was published lately; null: none is known.
+  std::shared_ptr<const Outline> outline(std::string_view hash) const;
+
+  /// False: there are too many.
+  bool add(std::shared_ptr<Stream> stream);
+  void remove(const Stream& stream);
+  /// Another process has this agent's name: the streams of the one before end, soon and on another thread.
+  void end_older(const Stream& stream);
+  /// Ends every stream of an agent, too.
+  Status revoke(const std::string& name);
+
+  /// An agent's state changed: the owner is told soon, once for many.
+  void changed();
+  void on_change(std::function<void()> callback);
+
+  void log(const std::string& text) const;
+  /// Of what anybody may bring about: at most a few lines a second, with a count of the others.
+  void log_refusal(const std::string& text);
+
+ private:
+  void run();
+  void take(Published published);
+  void wake_all();
+  struct Replaced {
+    std::string name;
+    std::uint64_t before = 0;  ///< order
+  };
+  void end_streams(const Replaced& which, const Error& why);
+
+  std::unique_ptr<Authority> authority_;
+  AgentRegistry registry_;
+  const HistorySource history_;
+  const std::string program_key_;
+  const std::function<void(const std::string&)> log_;
+  const std::function<WallTime()> clock_;
+
+  mutable std::mutex mutex_;  ///< guards what follows
+  std::condition_variable work_;
+  std::unique_ptr<Published> pending_;
+  std::shared_ptr<const Publication> current_;
+  std::deque<std::shared_ptr<const Outline>> outlines_;
+  std::set<std::shared_ptr<Stream>> streams_;
+  std::uint64_t last_order_ = 0;
+  std::vector<Replaced> replaced_;
+  bool changed_ = false;
+  bool stopping_ = false;
+  std::uint64_t version_ = 0;
+  std::chrono::steady_clock::time_point refusals_from_{};
+  unsigned refusals_ = 0;
+
+  std::mutex callback_mutex_;  ///< held while the callback runs
+  std::function<void()> callback_;
+  std::thread thread_;
+};
+
+}  // namespace edge::controller

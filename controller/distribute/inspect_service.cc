@@ -1,0 +1,165 @@
+// What administrators ask.
+#include <algorithm>
+
+#include <grpcpp/grpcpp.h>
+
+#include "controller/distribute/conversation.h"
+#include "controller/distribute/protocol.h"
+#include "controller/distribute/streams.h"
+#include "schemas/agent.grpc.pb.h"
+
+namespace edge::controller {
+namespace {
+
+using namespace agent::v1;  // NOLINT(google-build-using-namespace): the messages of one file
+
+constexpr std::size_t kPiece = 256 << 10;
+
+/// The bytes of a program, piece by piece.
+class ProgramAnswer final : public grpc::ServerWriteReactor<Bytes> {
+ public:
+  ProgramAnswer(std::shared_ptr<const std::vector<std::byte>> bytes, const Status& status) : bytes_(std::move(bytes)) {
+    if (!status) {
+      Finish(to_grpc(status));
+    } else {
+      send();
+    }
+  }
+  void OnWriteDone(bool ok) override {
+    if (ok) return send();
+    Finish(grpc::Status::CANCELLED);
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  void send() {
+    if (at_ == bytes_->size()) return Finish(grpc::Status::OK);
+    const std::size_t size = std::min(kPiece, bytes_->size() - at_);
+    piece_.set_bytes(bytes_->data() + at_, size);
+    at_ += size;
+    StartWrite(&piece_);
+  }
+
+  std::shared_ptr<const std::vector<std::byte>> bytes_;
+  std::size_t at_ = 0;
+  Bytes piece_;
+};
+
+class InspectService final : public Inspect::CallbackService {
+ public:
+  explicit InspectService(Hub& hub) : hub_(hub) {}
+
+  grpc::ServerUnaryReactor* ListAgents(grpc::CallbackServerContext* context, const ListAgentsRequest*,
+                                       ListAgentsReply* reply) override {
+    return answer(context, [&]() -> Status {
+      reply->set_published(published());
+      reply->set_version(EDGE_VERSION);
+      for (const AgentState& state : hub_.registry().agents()) write_agent(state, *reply->add_agents());
+      return {};
+    });
+  }
+
+  grpc::ServerUnaryReactor* GetAgent(grpc::CallbackServerContext* context, const GetAgentRequest* request,
+                                     Agent* reply) override {
+    return answer(context, [&]() -> Status {
+      const auto state = find(request->name());
+      if (!state) return state.error();
+      write_agent(*state, *reply);
+      return {};
+    });
+  }
+
+  grpc::ServerWriteReactor<Bytes>* GetProgram(grpc::CallbackServerContext* context,
+                                              const GetAgentRequest* request) override {
+    auto bytes = program_of(*context, request->name());
+    if (!bytes) return new ProgramAnswer(nullptr, bytes.error());
+    return new ProgramAnswer(std::move(*bytes), {});
+  }
+
+  grpc::ServerUnaryReactor* Revoke(grpc::CallbackServerContext* context, const GetAgentRequest* request,
+                                   Done*) override {
+    return answer(context, [&] { return hub_.revoke(request->name()); });
+  }
+
+  grpc::ServerUnaryReactor* History(grpc::CallbackServerContext* context, const HistoryRequest*,
+                                    HistoryReply* reply) override {
+    return answer(context, [&]() -> Status {
+      if (!hub_.history().list) return no_history();
+      for (const HistoryEntry& entry : hub_.history().list()) {
+        auto& item = *reply->add_items();
+        item.set_program(entry.program);
+        item.set_at_ms(to_milliseconds(entry.at));
+        item.set_cause(entry.cause);
+        for (const std::string& resource : entry.resources) item.add_resources(resource);
+        item.set_user(entry.user);
+        item.set_serving(entry.serving);
+        item.set_pinned(entry.pinned);
+      }
+      return {};
+    });
+  }
+
+  grpc::ServerUnaryReactor* Rollback(grpc::CallbackServerContext* context, const RollbackRequest* request,
+                                     Done*) override {
+    return answer(context, [&] {
+      return hub_.history().rollback ? hub_.history().rollback(request->program()) : Status(no_history());
+    });
+  }
+
+  grpc::ServerUnaryReactor* Release(grpc::CallbackServerContext* context, const ReleaseRequest*, Done*) override {
+    return answer(context, [&] { return hub_.history().release ? hub_.history().release() : Status(no_history()); });
+  }
+
+ private:
+  static Error no_history() { return {ErrorCode::kUnimplemented, "this controller keeps no history"}; }
+
+  /// Refuses who is no administrator, before anything else.
+  Status check(const grpc::CallbackServerContext& context) {
+    const auto who = caller(context, hub_, Role::kAdministrator);
+    if (who) return {};
+    hub_.log_refusal("refuses " + peer_address(context) + ": " + who.error().text);
+    return who.error();
+  }
+
+  template <typename Work>
+  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context, Work work) {
+    Status status = check(*context);
+    if (status) status = work();
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(to_grpc(status));
+    return reactor;
+  }
+
+  std::string published() const {
+    const auto current = hub_.current();
+    return current ? program::to_hex(current->outline().program) : std::string();
+  }
+
+  Result<AgentState> find(const std::string& name) {
+    auto state = hub_.registry().agent(name);
+    if (!state) return Error{ErrorCode::kNotFound, "no agent `" + printable(name, 253) + "` has connected"};
+    return std::move(*state);
+  }
+
+  Result<std::shared_ptr<const std::vector<std::byte>>> program_of(const grpc::CallbackServerContext& context,
+                                                                   const std::string& name) {
+    if (Status status = check(context); !status) return status.error();
+    const auto state = find(name);
+    if (!state) return state.error();
+    if (state->program.empty()) return Error{ErrorCode::kFailedPrecondition, "the agent runs no program yet"};
+    if (state->program == published()) return hub_.current()->bytes();
+    if (hub_.history().bytes) {
+      if (auto kept = hub_.history().bytes(state->program)) return kept;
+    }
+    return Error{ErrorCode::kFailedPrecondition,
+                 "the agent runs program " + state->program + ", which this controller does not have any longer"};
+  }
+
+  Hub& hub_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_inspect_service(Hub& hub) { return std::make_unique<InspectService>(hub); }
+
+}  // namespace edge::controller

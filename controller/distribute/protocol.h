@@ -1,0 +1,46 @@
+// What is read from an agent's words before anything is believed, and the words that inspect calls answer with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "controller/distribute/agent_state.h"
+#include "program/format_file.h"
+
+namespace edge::agent::v1 {
+class Agent;
+class BackendReport;
+class Hello;
+class Vip;
+}  // namespace edge::agent::v1
+
+namespace edge::controller {
+
+/// Of schemas/agent.proto. An agent or controller of the minor version before speaks the number before.
+inline constexpr std::uint32_t kNewestProtocol = 2;
+inline constexpr std::uint32_t kOldestProtocol = 1;
+
+struct Greeting {
+  std::uint32_t protocol = 0;  ///< that both speak
+  std::string instance;
+  program::Target cpu = program::Target::kTablesOnly;
+  AgentState state;  ///< node, version and cpu
+};
+/// kFailedPrecondition: no protocol in common; kInvalidArgument.
+Result<Greeting> read_greeting(const agent::v1::Hello& hello);
+
+/// Without control characters, and cut off at `limit`: it goes into logs and on terminals.
+std::string printable(std::string_view text, std::size_t limit);
+std::string hex_of(std::string_view bytes);
+
+BackendHealth read_backend(const agent::v1::BackendReport& report);
+VipState read_vip(const agent::v1::Vip& vip);
+void write_agent(const AgentState& state, agent::v1::Agent& into);
+AgentState read_agent(const agent::v1::Agent& from);
+
+std::int64_t to_milliseconds(WallTime time);
+WallTime from_milliseconds(std::int64_t milliseconds);
+
+}  // namespace edge::controller

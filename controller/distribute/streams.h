@@ -1,0 +1,43 @@
+// The streams of schemas/agent.proto, each a reactor of gRPC's that lives until its call is done. At most one message
+// is under way on each.
+#pragma once
+
+#include "controller/authority/certificates.h"
+#include "controller/distribute/hub.h"
+
+namespace grpc {
+class CallbackServerContext;
+class Service;
+template <class Request, class Response>
+class ServerBidiReactor;
+template <class Request>
+class ServerReadReactor;
+}  // namespace grpc
+
+namespace edge::agent::v1 {
+class ProgramsUp;
+class ProgramsDown;
+class ValuesUp;
+class ValuesDown;
+class Report;
+}  // namespace edge::agent::v1
+
+namespace edge::controller {
+
+using ProgramReactor = grpc::ServerBidiReactor<agent::v1::ProgramsUp, agent::v1::ProgramsDown>;
+using ValueReactor = grpc::ServerBidiReactor<agent::v1::ValuesUp, agent::v1::ValuesDown>;
+using ReportReactor = grpc::ServerReadReactor<agent::v1::Report>;
+
+ProgramReactor* new_program_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
+ValueReactor* new_value_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
+ReportReactor* new_report_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
+
+std::unique_ptr<grpc::Service> make_agent_service(Hub& hub);
+std::unique_ptr<grpc::Service> make_inspect_service(Hub& hub);
+
+/// Who calls, by the certificate that TLS has verified. kUnauthenticated: nobody; kPermissionDenied: another role.
+Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, const Hub& hub, Role role);
+/// Where from, for the log: `10.0.0.7:51234`.
+std::string peer_address(const grpc::CallbackServerContext& context);
+
+}  // namespace edge::controller

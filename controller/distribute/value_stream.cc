@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include <grpcpp/grpcpp.h>
+
+#include "controller/distribute/conversation.h"
+#include "controller/distribute/protocol.h"
+#include "controller/distribute/values_feed.h"
+#include "schemas/agent.pb.h"
+
+namespace edge::controller {
+namespace {
+
+using agent::v1::ValuesDown;
+using agent::v1::ValuesUp;
+
+class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
+ public:
+  using Conversation::Conversation;
+
+ private:
+  Status heard(const ValuesUp& up) override {
+    if (up.has_hello() != instance_.empty()) return Error{ErrorCode::kInvalidArgument, "one hello, and that first"};
+    if (up.has_hello()) {
+      const auto greeting = read_greeting(up.hello());
+      if (!greeting) return greeting.error();
+      instance_ = greeting->instance;
+      return {};
+    }
+    if (up.applied() != 0 && hub_.registry().values_applied(name(), instance_, up.applied(), hub_.now())) {
+      hub_.changed();
+    }
+    return {};
+  }
+
+  bool waits_for_answer() const override { return false; }
+
+  void advance() override {
+    if (instance_.empty() || !may_write()) return;
+    if (!feed_) {
+      const auto current = hub_.current();
+      if (current == nullptr || current->values() == sent_) return;
+      feed_.emplace(sent_, current->values());
+    }
+    down_.Clear();
+    feed_->next(*down_.mutable_part());
+    if (feed_->at_end()) {
+      sent_ = feed_->after();
+      feed_.reset();
+    }
+    write();
+  }
+
+  void gone() override {}
+
+  std::string instance_;                ///< empty before the hello
+  std::shared_ptr<const Values> sent_;  ///< what the agent has; null: nothing
+  std::optional<ValuesFeed> feed_;
+};
+
+/// One way: the agent reports, and hears nothing until the end.
+class ReportStream final : public Stream, public ReportReactor {
+ public:
+  ReportStream(Hub& hub, CertificateFacts peer) : Stream(std::move(peer)), hub_(hub) {}
+
+  void start(std::shared_ptr<Stream> self) {
+    const std::lock_guard lock(mutex_);
+    self_ = self;
+    if (!hub_.add(std::move(self))) {
+      finish(Error{ErrorCode::kResourceExhausted, "too many agents"});
+    } else {
+      StartRead(&report_);
+    }
+  }
+
+  void wake() override {
+    if (hub_.now() < peer().validity.until) return;
+    end(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is over"});
+  }
+  void end(const Error& why) override {
+    const std::lock_guard lock(mutex_);
+    finish(why);
+  }
+  void OnReadDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    if (!ok) return finish({});
+    if (finished_) return;
+    if (Status status = heard(); !status) return finish(status);
+    StartRead(&report_);
+  }
+  void OnCancel() override {
+    const std::lock_guard lock(mutex_);
+    finish({});
+  }
+  void OnDone() override {
+    const std::shared_ptr<Stream> self = [this] {
+      const std::lock_guard lock(mutex_);
+      return std::move(self_);
+    }();
+    hub_.remove(*this);
+  }
+
+ private:
+  static constexpr int kMaxVips = 1000;
+
+  Status heard() {
+    if (report_.has_hello()) {
+      const auto greeting = read_greeting(report_.hello());
+      if (!greeting) return greeting.error();
+      instance_ = greeting->instance;
+    }
+    AgentRegistry::Report report;
+    report.connections = report_.connections();
+    report.requests = report_.requests();
+    for (const auto& backend : report_.backends()) report.backends.push_back(read_backend(backend));
+    for (const auto& removed : report_.removed_backends()) {
+      report.removed.emplace_back(removed.namespace_(), removed.name());
+    }
+    for (int i = 0; i < std::min(report_.vips_size(), kMaxVips); ++i) report.vips.push_back(read_vip(report_.vips(i)));
+    if (hub_.registry().reported(name(), instance_, std::move(report), hub_.now())) hub_.changed();
+    return {};
+  }
+
+  void finish(const Status& why) {
+    if (finished_) return;
+    finished_ = true;
+    Finish(to_grpc(why));
+  }
+
+  Hub& hub_;
+  std::mutex mutex_;
+  agent::v1::Report report_;
+  std::string instance_;
+  std::shared_ptr<Stream> self_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+ValueReactor* new_value_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer) {
+  const auto stream = std::make_shared<ValueStream>(hub, context, std::move(peer));
+  stream->start(stream);
+  return stream.get();
+}
+
+ReportReactor* new_report_stream(Hub& hub, grpc::CallbackServerContext&, CertificateFacts peer) {
+  const auto stream = std::make_shared<ReportStream>(hub, std::move(peer));
+  stream->start(stream);
+  return stream.get();
+}
+
+}  // namespace edge::controller
