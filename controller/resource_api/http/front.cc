@@ -1,0 +1,231 @@
+#include "controller/resource_api/http/front.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <strings.h>
+
+#include "controller/resource_api/http/reviews.h"
+#include "controller/resource_api/objects/status.h"
+
+namespace edge::resource_api::http {
+namespace {
+
+using net::server::BodySource;
+using net::server::Reply;
+using net::server::Request;
+
+constexpr const char* kJson = "application/json";
+constexpr std::size_t kMaxParameters = 64;
+
+Reply reply_of(const objects::StatusError& error) {
+  Reply reply{.status = error.code, .content_type = kJson, .body = error.text()};
+  if (error.retry_after_seconds > 0)
+    reply.fields.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
+  if (error.code == 401) reply.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"edge-proxy\"");
+  return reply;
+}
+
+class Watch final : public BodySource {
+ public:
+  explicit Watch(std::unique_ptr<WatchStream> stream) : stream_(std::move(stream)) {}
+  Next next(std::string& out) override {
+    switch (stream_->next(out)) {
+      case WatchStream::Next::kMore:
+        return Next::kMore;
+      case WatchStream::Next::kNothingYet:
+        return Next::kNothingYet;
+      case WatchStream::Next::kEnd:
+        break;
+    }
+    return Next::kEnd;
+  }
+  void on_ready(std::function<void()> ready) override { stream_->on_ready(std::move(ready)); }
+
+ private:
+  std::unique_ptr<WatchStream> stream_;
+};
+
+Reply reply_of(ApiReply reply) {
+  Reply out{.status = reply.status,
+            .content_type = std::move(reply.content_type),
+            .body = std::move(reply.body),
+            .fields = std::move(reply.fields)};
+  if (reply.watch != nullptr) out.stream = std::make_unique<Watch>(std::move(reply.watch));
+  // What an API answers is of the moment, and some of it is secret.
+  out.fields.emplace_back("Cache-Control", "no-cache, private");
+  return out;
+}
+
+int hex(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      const int high = i + 2 < text.size() ? hex(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? hex(text[i + 2]) : -1;
+      if (high < 0 || low < 0) return std::nullopt;
+      c = static_cast<char>(high * 16 + low);
+      i += 2;
+    } else if (c == '+' && plus_is_space) {
+      c = ' ';
+    }
+    if (c == '\0') return std::nullopt;
+    out += c;
+  }
+  return out;
+}
+
+bool is_open_to_all(std::string_view path) {
+  return path == "/healthz" || path == "/livez" || path == "/readyz" || path == "/version" || path == "/healthz/ping";
+}
+
+/// Text from outside, for one line of a log.
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMost = 256;
+  std::string out(text.substr(0, kMost));
+  std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  return out;
+}
+
+objects::StatusError path_forbidden(std::string_view user, const Attributes& what) {
+  objects::StatusError error;
+  error.code = 403;
+  error.reason = "Forbidden";
+  error.message = "forbidden: User \"" + std::string(user) + "\" cannot " + what.verb + " path \"" + what.path + "\"";
+  return error;
+}
+
+}  // namespace
+
+std::optional<std::string> decode_path(std::string_view text) { return decode(text, false); }
+
+std::optional<Query> decode_query(std::string_view text) {
+  Query query;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('&'), text.size());
+    const std::string_view pair = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (pair.empty()) continue;
+    if (query.size() == kMaxParameters) return std::nullopt;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    std::optional<std::string> name = decode(pair.substr(0, equals), true);
+    std::optional<std::string> value = decode(pair.substr(std::min(equals + 1, pair.size())), true);
+    if (!name || !value) return std::nullopt;
+    query.emplace_back(std::move(*name), std::move(*value));
+  }
+  return query;
+}
+
+Front::Front(net::Loop& loop, Api& api, Credentials& credentials, Log log)
+    : loop_(loop), api_(api), credentials_(credentials), documents_(api.registry()), log_(std::move(log)) {
+  work();
+}
+
+Reply Front::fault(int status, std::string_view text) {
+  objects::StatusError error = objects::bad_request(text);
+  if (status == 413) error = objects::too_large(text);
+  if (status == 503) error = objects::unavailable(text);
+  error.code = status;
+  return reply_of(error);
+}
+
+// ---- Who may ------------------------------------------------------------------------------------------------------
+
+std::optional<User> Front::who_asks(const Request& head) const {
+  // Whoever shows a token is known by it alone: a wrong one is not made good by a certificate.
+  if (head.has("authorization")) {
+    constexpr std::string_view kScheme = "bearer ";
+    const std::string_view value = head.field("authorization");
+    if (value.size() <= kScheme.size()) return std::nullopt;
+    if (::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) return std::nullopt;
+    return credentials_.user_of_token(value.substr(kScheme.size()));
+  }
+  if (head.peer->name) return Credentials::user_of(*head.peer->name);
+  return std::nullopt;
+}
+
+void Front::tell_refused(const Request& head, const Attributes& what, int status, std::string_view user) const {
+  if (!log_) return;
+  log_("refused with " + std::to_string(status) + ": user \"" + printable(user) + "\", verb " + printable(what.verb) +
+       ", path " + printable(head.path) + ", from " + to_string(head.peer->address.address) + ":" +
+       std::to_string(head.peer->address.port));
+}
+
+std::optional<Reply> Front::admit(const Request& head) {
+  const std::optional<std::string> path = decode_path(head.path);
+  const std::optional<Query> query = decode_query(head.query);
+  if (!path || !query) return fault(400, "the path or the query is malformed");
+  if (is_open_to_all(*path) && (head.method == "GET" || head.method == "HEAD")) return std::nullopt;
+  const Attributes what = attributes_of(head.method, *path, *query);
+  const std::optional<User> user = who_asks(head);
+  if (!user) {
+    tell_refused(head, what, 401, "");
+    return reply_of(objects::unauthorized());
+  }
+  if (allowed(*user, what)) return std::nullopt;
+  tell_refused(head, what, 403, user->name);
+  if (!what.path.empty()) return reply_of(path_forbidden(user->name, what));
+  return reply_of(objects::forbidden({what.group, what.resource, what.resource}, what.name, user->name, what.verb,
+                                     what.name_space));
+}
+
+// ---- Answers ------------------------------------------------------------------------------------------------------
+
+net::Task<Reply> Front::answer(const Request& request) {
+  std::optional<std::string> path = decode_path(request.path);
+  std::optional<Query> query = decode_query(request.query);
+  if (!path || !query) co_return fault(400, "the path or the query is malformed");
+  std::optional<Reply> document = documents_.answer(request, *path);
+  if (document) co_return std::move(*document);
+  std::optional<User> user = who_asks(request);
+  if (!user) co_return reply_of(objects::unauthorized());
+  if (request.has("content-encoding")) {
+    co_return reply_of(objects::unsupported_media_type("no Content-Encoding"));
+  }
+  Pending pending(loop_);
+  pending.request = {.method = request.method,
+                     .path = std::move(*path),
+                     .query = std::move(*query),
+                     .content_type = std::string(request.field("content-type")),
+                     .accept = std::string(request.field("accept")),
+                     .body = request.body,
+                     .user = std::move(*user),
+                     .user_agent = std::string(request.field("user-agent"))};
+  const Attributes what = attributes_of(request.method, pending.request.path, pending.request.query);
+  std::optional<ApiReply> review = answer_review(pending.request, what);
+  if (review) co_return reply_of(std::move(*review));
+  pending_.push_back(&pending);
+  loop_.defer(*this);
+  while (!pending.answered) {
+    // Nobody else ends this wait: the Api answers everything that it is asked.
+    const net::Wake wake = co_await pending.waiter.wait(net::kNever);
+    if (wake == net::Wake::kCancelled) break;
+  }
+  co_return reply_of(std::move(pending.reply));
+}
+
+void Front::run_deferred() {
+  const std::vector<Pending*> turn = std::exchange(pending_, {});
+  std::vector<ApiRequest> requests;
+  requests.reserve(turn.size());
+  for (Pending* pending : turn) requests.push_back(std::move(pending->request));
+  std::vector<ApiReply> replies = api_.handle_all(requests);
+  for (std::size_t i = 0; i < turn.size(); ++i) {
+    turn[i]->reply = std::move(replies[i]);
+    turn[i]->answered = true;
+    turn[i]->waiter.wake_later();
+  }
+  work();
+}
+
+void Front::work() { loop_.timers().set(*this, loop_.now() + api_.work()); }
+
+}  // namespace edge::resource_api::http

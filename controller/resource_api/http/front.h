@@ -1,0 +1,62 @@
+// Requests of HTTP to answers of the Api: who asks, whether they may, and what of it the Api itself is asked. What
+// comes in one turn of the loop is handed to the Api together, so that its writes wait for the disk once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/resource_api/api.h"
+#include "controller/resource_api/http/access.h"
+#include "controller/resource_api/http/credentials.h"
+#include "controller/resource_api/http/documents.h"
+#include "net/loop.h"
+#include "net/server/http_server.h"
+
+namespace edge::resource_api::http {
+
+using Log = std::function<void(const std::string& line)>;
+
+/// On the loop's thread. Lives until no request is under way.
+class Front final : net::Deferred, net::TimerNode {
+ public:
+  Front(net::Loop& loop, Api& api, Credentials& credentials, Log log);
+
+  Documents& documents() { return documents_; }
+  /// Before the body is read: 401 and 403 need none.
+  std::optional<net::server::Reply> admit(const net::server::Request& head);
+  net::Task<net::server::Reply> answer(const net::server::Request& request);
+  /// A metav1.Status for what never reaches the Api.
+  static net::server::Reply fault(int status, std::string_view text);
+
+ private:
+  /// A request that waits for the end of the turn.
+  struct Pending {
+    explicit Pending(net::Loop& loop) : waiter(loop) {}
+    ApiRequest request;
+    ApiReply reply;
+    net::Waiter waiter;
+    bool answered = false;
+  };
+
+  void run_deferred() override;
+  void expired() override { work(); }
+  void work();
+  std::optional<User> who_asks(const net::server::Request& head) const;
+  void tell_refused(const net::server::Request& head, const Attributes& what, int status, std::string_view user) const;
+
+  net::Loop& loop_;
+  Api& api_;
+  Credentials& credentials_;
+  Documents documents_;
+  Log log_;
+  std::vector<Pending*> pending_;
+};
+
+/// Percent-decoding (RFC 3986 §2.1); nullopt: malformed, or a NUL.
+std::optional<std::string> decode_path(std::string_view text);
+std::optional<Query> decode_query(std::string_view text);
+
+}  // namespace edge::resource_api::http

@@ -1,0 +1,26 @@
+// The shapes of all kinds as OpenAPI tells them: version 3 by group and version, version 2 in one document, as JSON and
+// as protobuf. kubectl explains, validates and merges by them. Pure functions of the registry.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "controller/resource_api/registry.h"
+
+namespace edge::resource_api::http {
+
+using Json = nlohmann::json;
+
+/// `/openapi/v3`: where the documents are, each with its hash.
+Json openapi_v3_index(const Registry& registry);
+/// nullopt: no such group and version.
+std::optional<Json> openapi_v3(const Registry& registry, std::string_view group, std::string_view version);
+
+Json openapi_v2(const Registry& registry);
+/// The same document as gnostic's message openapi.v2.Document.
+std::string openapi_v2_protobuf(const Json& document);
+
+}  // namespace edge::resource_api::http

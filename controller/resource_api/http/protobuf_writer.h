@@ -1,0 +1,70 @@
+// Writes messages of protocol buffers field by field, for messages that we have no generated code for.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace edge::resource_api::http {
+
+class ProtobufWriter {
+ public:
+  /// A message that is being written; it ends with this.
+  class [[nodiscard]] Message {
+   public:
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+    ~Message() { out_.close(begin_); }
+
+   private:
+    friend class ProtobufWriter;
+    Message(ProtobufWriter& out, std::size_t begin) : out_(out), begin_(begin) {}
+    ProtobufWriter& out_;
+    std::size_t begin_;
+  };
+
+  void number(unsigned field, std::uint64_t value) {
+    varint(std::uint64_t{field} << 3);
+    varint(value);
+  }
+  void real(unsigned field, double value) {
+    varint(std::uint64_t{field} << 3 | 1);
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (int i = 0; i < 8; ++i) bytes_ += static_cast<char>(bits >> (8 * i) & 0xff);
+  }
+  void text(unsigned field, std::string_view value) {
+    varint(std::uint64_t{field} << 3 | 2);
+    varint(value.size());
+    bytes_ += value;
+  }
+  /// What is written until the result goes is in a message of this one.
+  Message message(unsigned field) {
+    varint(std::uint64_t{field} << 3 | 2);
+    return {*this, bytes_.size()};
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  static std::size_t encode(std::uint64_t value, char (&out)[10]) {
+    std::size_t size = 0;
+    for (; value >= 0x80; value >>= 7) out[size++] = static_cast<char>(value | 0x80);
+    out[size++] = static_cast<char>(value);
+    return size;
+  }
+  void varint(std::uint64_t value) {
+    char digits[10];
+    bytes_.append(digits, encode(value, digits));
+  }
+  /// The size of a message stands before it, and is known at its end.
+  void close(std::size_t begin) {
+    char digits[10];
+    bytes_.insert(begin, digits, encode(bytes_.size() - begin, digits));
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace edge::resource_api::http

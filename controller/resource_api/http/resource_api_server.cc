@@ -1,0 +1,107 @@
+#include "controller/resource_api/http/resource_api_server.h"
+
+#include <chrono>
+#include <utility>
+
+#include "controller/resource_api/http/credentials.h"
+#include "controller/resource_api/http/front.h"
+#include "net/loop.h"
+#include "net/server/http_server.h"
+
+namespace edge::resource_api::http {
+namespace {
+
+constexpr auto kTendEvery = std::chrono::minutes(1);
+/// Above this a list is worth the time that compressing it takes.
+constexpr std::size_t kGzipFrom = std::size_t{16} << 10;
+/// What surrounds an object in a request: the Api has the last word on its size.
+constexpr std::size_t kBodyReserve = std::size_t{64} << 10;
+
+/// Where a client on this machine reaches it: every address includes the loopback.
+std::string host_of(const std::optional<IpAddress>& address) {
+  const std::string any4 = "0.0.0.0";
+  const std::string text = address ? to_string(*address) : any4;
+  if (text == any4 || text == "::") return "127.0.0.1";
+  return address->is_v4() ? text : "[" + text + "]";
+}
+
+}  // namespace
+
+struct ResourceApiServer::Impl final : net::TimerNode {
+  std::string kubeconfig;
+  std::string url;
+  Log log;
+  net::Loop* loop = nullptr;
+  std::unique_ptr<Credentials> credentials;
+  std::unique_ptr<Api> api;
+  std::unique_ptr<Front> front;
+  /// Before what it uses goes, it has stopped.
+  std::unique_ptr<net::server::ServerThread> server;
+
+  void tell(const std::string& line) const {
+    if (log) log(line);
+  }
+  /// What a crash would keep from being destroyed in order, nothing depends on.
+  void forget() {
+    front.reset();
+    api.reset();
+  }
+  void expired() override {
+    const Result<bool> changed = credentials->tend();
+    if (!changed) tell("the resource API's certificates cannot be renewed: " + changed.error().text);
+    if (changed && *changed) {
+      server->post([tls = credentials->tls()](net::server::HttpServer& running) { running.replace_tls(tls); });
+    }
+    if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) tell(status.error().text);
+    loop->timers().set(*this, loop->now() + kTendEvery);
+  }
+};
+
+ResourceApiServer::ResourceApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ResourceApiServer::~ResourceApiServer() { impl_->server.reset(); }
+
+Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiOptions options) {
+  auto impl = std::make_unique<Impl>();
+  Impl* const raw = impl.get();
+  impl->log = options.log;
+  impl->kubeconfig = options.data_dir + "/kubeconfig";
+  Result<std::unique_ptr<Api>> api =
+      Api::open({.data_dir = options.data_dir, .limits = options.limits, .log = options.log});
+  if (!api) return api.error();
+  impl->api = std::move(*api);
+  std::vector<std::string> hosts = options.hosts;
+  if (options.address) hosts.push_back(to_string(*options.address));
+  Result<std::unique_ptr<Credentials>> credentials =
+      Credentials::open({.directory = options.data_dir + "/api", .hosts = std::move(hosts)});
+  if (!credentials) return credentials.error();
+  impl->credentials = std::move(*credentials);
+
+  net::server::ServerOptions server;
+  server.address = options.address;
+  server.port = options.port;
+  server.tls = impl->credentials->tls();
+  server.max_body = options.limits.request_bytes + kBodyReserve;
+  server.gzip_from = kGzipFrom;
+  server.admit = [raw](const net::server::Request& head) { return raw->front->admit(head); };
+  server.fault = Front::fault;
+  const auto prepare = [raw](net::Loop& loop) -> Result<net::server::Handler> {
+    raw->loop = &loop;
+    raw->front = std::make_unique<Front>(loop, *raw->api, *raw->credentials, raw->log);
+    loop.timers().set(*raw, loop.now() + kTendEvery);
+    return net::server::Handler([raw](const net::server::Request& request) { return raw->front->answer(request); });
+  };
+  auto started = net::server::ServerThread::start(std::move(server), prepare, [raw] { raw->forget(); });
+  if (!started) return started.error();
+  impl->server = std::move(*started);
+  const std::string authority = host_of(options.address) + ":" + std::to_string(impl->server->address().port);
+  impl->url = "https://" + authority;
+  impl->server->post([raw, authority](net::server::HttpServer&) { raw->front->documents().set_server(authority); });
+  if (Status status = impl->credentials->write_kubeconfig(impl->kubeconfig, impl->url); !status) return status.error();
+  return std::unique_ptr<ResourceApiServer>(new ResourceApiServer(std::move(impl)));
+}
+
+std::uint16_t ResourceApiServer::port() const { return impl_->server->address().port; }
+const std::string& ResourceApiServer::url() const { return impl_->url; }
+const std::string& ResourceApiServer::kubeconfig() const { return impl_->kubeconfig; }
+
+}  // namespace edge::resource_api::http
