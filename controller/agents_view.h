@@ -18,6 +18,7 @@ struct AgentsView {
   std::vector<std::uint64_t> programs;        ///< number of what each agent runs, ascending; 0: one that is not known
   std::uint64_t refused = 0;                  ///< number of the newest program that any refuses
   std::string refusal;                        ///< who, and why
+  std::string pinned;                         ///< by a rollback: the hash of what all shall run; empty: none is
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
 
   /// All agents run this program or a later one. False without agents.

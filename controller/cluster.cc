@@ -65,6 +65,11 @@ class Cluster::Impl {
     if (!client) return client.error();
     client_ = std::move(*client);
     discovery_ = std::make_unique<kube::Discovery>(*client_);
+    writer_ =
+        std::make_unique<StatusWriter>(*client_, options_.status, options_.log, [this](const StatusCounts& counts) {
+          const std::lock_guard lock(mutex_);
+          statuses_ = counts;
+        });
     thread_ = std::thread([this] {
       begin();
       loop_.run();
@@ -78,19 +83,24 @@ class Cluster::Impl {
   }
 
   void judge(std::vector<Verdict> verdicts) {
-    loop_.post([this, verdicts = std::move(verdicts)]() mutable { writer_->judge(std::move(verdicts)); });
+    loop_.post([this, verdicts = std::move(verdicts)]() mutable {
+      if (writer_) writer_->judge(std::move(verdicts));
+    });
   }
   void agents(AgentsView view) {
-    loop_.post([this, view = std::move(view)]() mutable { writer_->agents(std::move(view)); });
+    loop_.post([this, view = std::move(view)]() mutable {
+      if (writer_) writer_->agents(std::move(view));
+    });
   }
   ClusterCounts counts() const {
     const std::lock_guard lock(mutex_);
-    return counts_;
+    ClusterCounts counts = counts_;
+    counts.statuses = statuses_;
+    return counts;
   }
 
  private:
   void begin() {
-    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log);
     if (options_.elect) {
       elect();
     } else {
@@ -312,8 +322,9 @@ class Cluster::Impl {
   bool looking_ = false;
   bool leaving_ = false;
   bool written_ = false;
-  mutable std::mutex mutex_;  ///< guards counts_
+  mutable std::mutex mutex_;  ///< guards what follows
   ClusterCounts counts_;
+  StatusCounts statuses_;
   std::thread thread_;
 };
 

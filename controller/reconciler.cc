@@ -18,13 +18,15 @@ Reconciler::Reconciler(ReconcilerOptions options, ReconcilerEvents events)
       reconciliation_(options_.compile, options_.judge, std::move(options_.sound)),
       thread_([this] { run(); }) {}
 
-Reconciler::~Reconciler() {
+Reconciler::~Reconciler() { stop(); }
+
+void Reconciler::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Reconciler::edit(std::vector<ObjectEdit> edits) {

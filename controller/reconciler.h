@@ -39,11 +39,12 @@ struct ReconcilerEvents {
 class Reconciler {
  public:
   Reconciler(ReconcilerOptions options, ReconcilerEvents events);
-  /// Ends after the compile that is under way.
   ~Reconciler();
   Reconciler(const Reconciler&) = delete;
   Reconciler& operator=(const Reconciler&) = delete;
 
+  /// Returns after the compile that is under way; nothing is told any more.
+  void stop();
   /// From any thread.
   void edit(std::vector<ObjectEdit> edits);
   /// The state of the cluster is known whole: from now on programs are made. From any thread; more than once does

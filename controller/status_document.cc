@@ -57,15 +57,17 @@ bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& 
                                                 : std::to_string(agents.running(verdict.program)) + " of " +
                                                       std::to_string(agents.programs.size()) + " agents run it";
   if (refused) message += "; " + agents.refusal;
+  const bool pinned = !refused && !agents.pinned.empty();
+  if (pinned) message = "a rollback holds agents to the program " + agents.pinned;
   (*programmed)["status"] = "False";
-  (*programmed)["reason"] = refused ? "AgentRefused" : "Pending";
+  (*programmed)["reason"] = refused ? "AgentRefused" : pinned ? "RolledBack" : "Pending";
   (*programmed)["message"] = message;
   if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && text(*ready, "status") == "True") {
     (*ready)["status"] = "False";
     (*ready)["reason"] = (*programmed)["reason"];
     (*ready)["message"] = std::move(message);
   }
-  return !refused;
+  return !refused && !pinned;
 }
 
 void set_healthy(Json& status, std::size_t healthy, std::size_t all) {

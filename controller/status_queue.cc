@@ -92,7 +92,8 @@ void StatusQueue::judge(Verdict verdict, net::Time now) {
 
 void StatusQueue::agents(AgentsView view, net::Time now) {
   const std::vector<std::string> backends = backends_that_differ(agents_, view);
-  const bool programs = agents_.programs != view.programs || agents_.refusal != view.refusal;
+  const bool programs =
+      agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
   agents_ = std::move(view);
   for (const std::string& backend : backends) {
     const std::size_t slash = backend.find('/');

@@ -34,8 +34,14 @@ std::vector<Event> events_of(const ResourceKey& key, const std::vector<Condition
   return events;
 }
 
-StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log log)
-    : client_(client), log_(std::move(log)), queue_(std::move(options)), recorder_(client), waiter_(client.loop()) {
+StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log log,
+                           std::function<void(const StatusCounts&)> counted)
+    : client_(client),
+      log_(std::move(log)),
+      counted_(std::move(counted)),
+      queue_(std::move(options)),
+      recorder_(client),
+      waiter_(client.loop()) {
   pumping_ = true;
   pump();
 }
@@ -93,6 +99,7 @@ net::Detached StatusWriter::write(StatusQueue::Write write) {
   std::optional<StatusQueue::Observed> observed;
   const StatusQueue::Outcome outcome = co_await settle(waiter, write, std::move(reply), observed);
   writing_.erase(&waiter);
+  counted_(counts_);
   queue_.done(write.key, outcome, std::move(observed), client_.loop().now());
   if (stopping_) {
     finish_when_idle();

@@ -26,7 +26,9 @@ class StatusWriter {
  public:
   using Log = std::function<void(const std::string&)>;
 
-  StatusWriter(kube::Client& client, StatusQueueOptions options, Log log);
+  /// `counted`: after each write.
+  StatusWriter(kube::Client& client, StatusQueueOptions options, Log log,
+               std::function<void(const StatusCounts&)> counted);
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
@@ -41,8 +43,6 @@ class StatusWriter {
   /// Breaks off what is under way; `done` is called when nothing is.
   void stop(std::function<void()> done);
 
-  const StatusCounts& counts() const { return counts_; }
-
  private:
   net::Detached pump();
   net::Detached write(StatusQueue::Write write);
@@ -55,6 +55,7 @@ class StatusWriter {
 
   kube::Client& client_;
   Log log_;
+  std::function<void(const StatusCounts&)> counted_;
   StatusQueue queue_;
   kube::Recorder recorder_;
   std::map<std::string, kube::Resource> resources_;

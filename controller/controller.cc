@@ -1,0 +1,268 @@
+#include "controller/controller.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <latch>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/file.h"
+#include "controller/cluster.h"
+#include "controller/publisher.h"
+#include "controller/reconciler.h"
+
+namespace edge::controller {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Agents answer one after the other: what they say within so long is looked at together.
+constexpr auto kGatherAgents = 20ms;
+constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
+constexpr const char* kSoundFile = "/sound-versions.json";
+
+double milliseconds(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+}  // namespace
+
+class Controller::Impl {
+ public:
+  Impl(ControllerOptions options, DataDir data, program::SigningKey key)
+      : options_(std::move(options)), data_(std::move(data)), key_(std::move(key)) {}
+
+  ~Impl() {
+    // Each stops to be called before who it calls goes.
+    if (distributor_) distributor_->on_change({});
+    if (reconciler_) reconciler_->stop();
+    {
+      const std::lock_guard lock(agents_mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    if (watching_.joinable()) watching_.join();
+    cluster_.reset();
+    reconciler_.reset();
+    distributor_.reset();
+  }
+
+  Status start() {
+    auto history = History::open(options_.data_dir + "/history");
+    if (!history) return history.error();
+    history_ = std::move(*history);
+    publisher_ = std::make_unique<Publisher>(
+        data_, *history_, [this](Published published) { distributor_->publish(std::move(published)); }, options_.log);
+    if (Status status = start_distributor(); !status) return status;
+    publisher_->restore();
+    start_reconciler();
+    if (Status status = start_cluster(); !status) return status;
+    watching_ = std::thread([this] { watch_agents(); });
+    distributor_->on_change([this] { agents_changed(); });
+    agents_changed();
+    started_.count_down();
+    return {};
+  }
+
+  const Distributor& distributor() const { return *distributor_; }
+  bool ready() const { return publisher_->has_program(); }
+  std::string metrics() const;
+
+ private:
+  Status start_distributor() {
+    DistributorOptions options;
+    options.listen = options_.listen;
+    options.data_dir = options_.data_dir;
+    options.program_key = key_.public_pem();
+    options.log = options_.log;
+    options.history = {.list = [this] { return publisher_->list(); },
+                       .rollback =
+                           [this](const std::string& program) {
+                             started_.wait();
+                             Status status = publisher_->rollback(program);
+                             agents_changed();
+                             return status;
+                           },
+                       .release =
+                           [this] {
+                             started_.wait();
+                             Status status = publisher_->release();
+                             agents_changed();
+                             return status;
+                           },
+                       .bytes = [this](const std::string& program) { return publisher_->bytes(program); }};
+    auto distributor = Distributor::start(std::move(options));
+    if (!distributor) return distributor.error();
+    distributor_ = std::move(*distributor);
+    return {};
+  }
+
+  void start_reconciler() {
+    ReconcilerOptions options;
+    options.compile.key = &key_;
+    options.compile.target = options_.target;
+    options.compile.cache_dir = options_.data_dir + "/cache";
+    options.judge = {options_.controller_class, options_.published_addresses};
+    options.sound = read_sound();
+    reconciler_ = std::make_unique<Reconciler>(
+        std::move(options),
+        ReconcilerEvents{.reconciled = [this](const Reconciled& result) { reconciled(result); },
+                         .judged =
+                             [this](std::vector<Verdict> verdicts) {
+                               started_.wait();
+                               cluster_->judge(std::move(verdicts));
+                             },
+                         .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); }});
+  }
+
+  Status start_cluster() {
+    ClusterOptions options;
+    options.config = options_.config;
+    options.controller_class = options_.controller_class;
+    options.status.controller_class = options_.controller_class;
+    options.status.rate = options_.status_rate;
+    options.status.burst = options_.status_rate * 2;
+    options.elect = options_.elect;
+    options.identity = options_.identity;
+    options.lease_namespace = options_.lease_namespace;
+    options.embedded = options_.embedded;
+    options.log = options_.log;
+    auto cluster = Cluster::start(
+        std::move(options), {.edited = [this](std::vector<ObjectEdit> edits) { reconciler_->edit(std::move(edits)); },
+                             .synced = [this] { reconciler_->begin(); }});
+    if (!cluster) return cluster.error();
+    cluster_ = std::move(*cluster);
+    return {};
+  }
+
+  SoundVersions read_sound() const {
+    const auto text = read_file(options_.data_dir + kSoundFile, kMaxSoundBytes);
+    if (!text) return {};
+    auto versions = read_sound_versions(*text);
+    if (versions) return *std::move(versions);
+    options_.log("resources at fault are left out: " + versions.error().text);
+    return {};
+  }
+
+  void keep_sound(const SoundVersions& sound) const {
+    const std::string text = write_sound_versions(sound);
+    Status status = write_file(options_.data_dir + kSoundFile, std::string_view(text), FileAccess::kOwnerOnly);
+    if (!status) options_.log("sound versions could not be stored: " + status.error().text);
+  }
+
+  void reconciled(const Reconciled& result) {
+    if (result.program == nullptr) {
+      options_.log("no program could be made, the last one stays in force: " + result.fault);
+    } else if (result.changed) {
+      publisher_->take(result);
+    }
+    const auto& stats = result.stats;
+    {
+      const std::lock_guard lock(counts_mutex_);
+      ++compiles_;
+      failed_compiles_ += result.program == nullptr ? 1 : 0;
+      programs_ = result.number;
+      compile_seconds_ += milliseconds(stats.decode + stats.link) / 1000;
+    }
+    if (result.program_changed) {
+      options_.log("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
+    }
+  }
+
+  void agents_changed() {
+    {
+      const std::lock_guard lock(agents_mutex_);
+      agents_stale_ = true;
+    }
+    wake_.notify_all();
+  }
+
+  void watch_agents() {
+    std::unique_lock lock(agents_mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return stopping_ || agents_stale_; });
+      wake_.wait_for(lock, kGatherAgents, [this] { return stopping_; });
+      if (stopping_) return;
+      agents_stale_ = false;
+      lock.unlock();
+      AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
+                                [this](const std::string& program) { return publisher_->number(program); });
+      view.pinned = publisher_->pinned();
+      cluster_->agents(std::move(view));
+      lock.lock();
+    }
+  }
+
+  ControllerOptions options_;
+  DataDir data_;
+  program::SigningKey key_;
+  std::unique_ptr<History> history_;
+  std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<Distributor> distributor_;
+  std::unique_ptr<Reconciler> reconciler_;
+  std::unique_ptr<Cluster> cluster_;
+  std::latch started_{1};
+  std::mutex agents_mutex_;
+  std::condition_variable wake_;
+  bool agents_stale_ = false;
+  bool stopping_ = false;
+  std::thread watching_;
+  mutable std::mutex counts_mutex_;
+  std::uint64_t compiles_ = 0;
+  std::uint64_t failed_compiles_ = 0;
+  std::uint64_t programs_ = 0;
+  double compile_seconds_ = 0;
+};
+
+std::string Controller::Impl::metrics() const {
+  std::string text;
+  const auto add = [&text](std::string_view name, std::string_view type, double value, std::string_view help) {
+    text.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
+    text.append(type).append("\n").append(name).append(" ");
+    std::string number = std::to_string(value);
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.ends_with('.')) number.pop_back();
+    text.append(number).append("\n");
+  };
+  const ClusterCounts cluster = cluster_->counts();
+  std::size_t connected = 0;
+  for (const AgentState& agent : distributor_->agents()) connected += agent.connected ? 1 : 0;
+  const std::lock_guard lock(counts_mutex_);
+  add("edge_controller_objects", "gauge", static_cast<double>(cluster.objects), "Objects that are followed.");
+  add("edge_controller_events_total", "counter", static_cast<double>(cluster.events), "Changes that the API told.");
+  add("edge_controller_api_connected", "gauge", cluster.connected ? 1 : 0, "Whether the API answers.");
+  add("edge_controller_leader", "gauge", cluster.leads ? 1 : 0, "Whether this controller writes statuses.");
+  add("edge_controller_compiles_total", "counter", static_cast<double>(compiles_), "Batches of changes compiled.");
+  add("edge_controller_compile_failures_total", "counter", static_cast<double>(failed_compiles_),
+      "Batches that no program could be made of.");
+  add("edge_controller_programs_total", "counter", static_cast<double>(programs_), "Programs that differed.");
+  add("edge_controller_link_seconds_total", "counter", compile_seconds_, "Time spent on decoding and linking.");
+  add("edge_controller_agents_connected", "gauge", static_cast<double>(connected), "Agents that are connected.");
+  add("edge_controller_status_writes_total", "counter", static_cast<double>(cluster.statuses.written),
+      "Statuses that were written.");
+  add("edge_controller_status_conflicts_total", "counter", static_cast<double>(cluster.statuses.conflicts),
+      "Writes of statuses to which somebody else was quicker.");
+  add("edge_controller_status_failures_total", "counter", static_cast<double>(cluster.statuses.failed),
+      "Writes of statuses that failed.");
+  return text;
+}
+
+Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {
+  auto data = DataDir::open(options.data_dir);
+  if (!data) return data.error();
+  auto key = data->signing_key();
+  if (!key) return key.error();
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(*data), std::move(*key));
+  if (Status status = impl->start(); !status) return status.error();
+  return std::unique_ptr<Controller>(new Controller(std::move(impl)));
+}
+
+Controller::Controller(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Controller::~Controller() = default;
+std::uint16_t Controller::port() const { return impl_->distributor().port(); }
+std::string Controller::join_file() const { return impl_->distributor().join_file(); }
+std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
+std::string Controller::metrics() const { return impl_->metrics(); }
+bool Controller::ready() const { return impl_->ready(); }
+
+}  // namespace edge::controller

@@ -1,0 +1,67 @@
+// The controller: what a cluster says becomes programs, programs go to agents, what they say goes back to the cluster.
+//
+//   Cluster (informers) -> Reconciler -> Distributor -> agents
+//      ^ statuses, events      |            | acknowledgements, health
+//      +---- Verdicts ---------+------------+ AgentsView
+//
+// edge-controller runs one against a cluster; edge-standalone against the API that it holds itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "controller/kube/config.h"
+#include "program/format.h"
+
+namespace edge::controller {
+
+struct ControllerOptions {
+  /// Signing key, authority, last programs. Made where it is missing (mode 0700).
+  std::string data_dir;
+  kube::Config config;
+  /// Rule D8.
+  std::string controller_class;
+  /// Addresses that Gateways and Ingresses say they are reached by, where they name none.
+  std::vector<std::string> published_addresses;
+  std::string listen = "0.0.0.0:9090";
+  /// The API is the embedded one.
+  bool embedded = false;
+  bool elect = false;
+  std::string identity;
+  std::string lease_namespace = "edge-system";
+  program::Target target = program::Target::kX8664V2;
+  double status_rate = 100;  ///< writes a second
+  /// A line for the operator. From any thread.
+  std::function<void(const std::string&)> log;
+};
+
+class Controller {
+ public:
+  /// Publishes the last program of the run before, then follows the cluster. Fails for a data directory, a key or an
+  /// address that cannot be used; not for a server that is away.
+  static Result<std::unique_ptr<Controller>> start(ControllerOptions options);
+  /// Agents serve on.
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // From any thread.
+  std::uint16_t port() const;
+  std::string join_file() const;
+  std::string admin_file() const;
+  /// In the Prometheus text format.
+  std::string metrics() const;
+  /// It has a program to give out.
+  bool ready() const;
+
+ private:
+  class Impl;
+  explicit Controller(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,80 @@
+// What agents shall run: the newest program, or the one that a rollback pinned, with today's endpoints and secrets.
+// Keeps both on disk, at leisure, and knows the number of every program by its hash.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/data_dir.h"
+#include "controller/distribute/distributor.h"
+#include "controller/history.h"
+#include "controller/reconciliation.h"
+
+namespace edge::controller {
+
+/// What is still to be written to disk.
+struct UnsavedProgram {
+  StoredProgram stored;
+  std::string hash;
+  Cause cause;
+  WallTime at{};
+  bool program = false;  ///< not only what travels beside it
+};
+
+class Publisher {
+ public:
+  using Log = std::function<void(const std::string&)>;
+
+  /// `data` and `history` must outlive it. `publish`: to agents; from the caller's thread.
+  Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Log log);
+  /// What is not yet on disk is written first.
+  ~Publisher();
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+
+  /// The last program of the run before, or the one that was pinned in it: what agents serve until the cluster is
+  /// known.
+  void restore();
+  void take(const Reconciled& result);
+
+  // From any thread.
+  std::vector<HistoryEntry> list() const;
+  Status rollback(const std::string& program);
+  Status release();
+  std::shared_ptr<const std::vector<std::byte>> bytes(const std::string& program) const;
+  /// 0: none of this run.
+  std::uint64_t number(const std::string& program) const;
+  std::string pinned() const;
+  bool has_program() const;
+
+ private:
+  void publish_locked(const std::string& cause);
+  void save_all();
+  void save(const UnsavedProgram& unsaved);
+
+  const DataDir& data_;
+  History& history_;
+  std::function<void(Published)> publish_;
+  Log log_;
+  mutable std::mutex mutex_;
+  StoredProgram newest_;
+  std::string newest_hash_;
+  std::optional<PastProgram> pinned_;
+  std::string pinned_hash_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;
+  std::mutex saving_mutex_;
+  std::condition_variable wake_;
+  std::optional<UnsavedProgram> unsaved_;
+  bool stopping_ = false;
+  std::thread saver_;
+};
+
+}  // namespace edge::controller
