@@ -16,10 +16,10 @@ namespace edge::resource_api::objects {
 
 /// Who writes. Times are passed in, RFC 3339.
 struct Writer {
-  std::string manager;      ///< fieldManager, or the user agent up to the first `/`
-  std::string api_version;  ///< of the object as written
-  std::string time;
-  std::string subresource;  ///< empty, or `status`
+  std::string manager{};      ///< fieldManager, or the user agent up to the first `/`
+  std::string api_version{};  ///< of the object as written
+  std::string time{};
+  std::string subresource{};  ///< empty, or `status`
   /// The kind has a status subresource: main writes never own status, status writes own nothing else.
   bool has_status = false;
 };

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,7 @@ class FieldSet {
   bool member() const { return member_; }
   void set_member(bool member) { member_ = member; }
   FieldSet& at(const PathStep& step) { return below_[step]; }
+  void insert(std::span<const PathStep> path);
   const FieldSet* find(const PathStep& step) const;
   const std::map<PathStep, FieldSet>& below() const { return below_; }
 
@@ -43,11 +45,8 @@ class FieldSet {
   FieldSet united(const FieldSet& other) const;
   FieldSet intersected(const FieldSet& other) const;
   FieldSet without(const FieldSet& other) const;
-  /// Without what is in `other` and all that is below that.
+  /// Without what is in `other` and all that is below it.
   FieldSet without_below(const FieldSet& other) const;
-  /// The members that have no member below them.
-  FieldSet leaves() const;
-  std::size_t size() const;
   bool operator==(const FieldSet&) const = default;
 
   /// Calls with every member's path as people read it: `.spec.ports[port=80,protocol="TCP"].name`.

@@ -22,12 +22,4 @@ const Columns& built_in_columns(std::string_view, std::string_view) {
 void apply_built_in_defaults(std::string_view, std::string_view, Json&) {}
 void validate_built_in(std::string_view, std::string_view, const Json&, const Json*, Causes&) {}
 
-Answer<Applied> apply(const Schema&, const Json*, const Json&, const Writer&, bool) {
-  return internal_error("apply is not there yet");
-}
-void track(const Schema&, const Json*, Json&, const Writer&) {}
-std::string manager_fault(std::string_view) { return {}; }
-std::string manager_of(std::string_view) { return "unknown"; }
-void validate_managed_fields(const Json&, Causes&) {}
-
 }  // namespace edge::resource_api::objects
