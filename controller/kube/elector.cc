@@ -62,6 +62,7 @@ struct Elector::State {
   net::Time observed_at = net::Time::min();
   bool leading = false;
   net::Time leads_until = net::Time::min();
+  std::uint64_t tries = 0;
   bool running = false;
   bool stopped = false;
 };
@@ -146,6 +147,7 @@ net::Detached Elector::State::run(std::shared_ptr<State> self) {
   State& state = *self;
   while (!state.stopped) {
     const bool ours = co_await state.try_once();
+    ++state.tries;
     if (state.stopped) break;
     net::Duration pause = state.options.retry_period;
     if (!ours) {
@@ -199,6 +201,8 @@ net::Task<void> Elector::stop(net::Waiter& waiter) {
   state->events = {};
   if (state->options.release) co_await state->give_back(waiter);
 }
+
+std::uint64_t Elector::tries() const { return state_->tries; }
 
 bool Elector::leads() const { return state_->leading && state_->client.loop().now() < state_->leads_until; }
 

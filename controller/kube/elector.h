@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,6 +54,8 @@ class Elector {
   /// the task ends.
   net::Task<void> stop(net::Waiter& waiter);
   bool leads() const;
+  /// Tries to take or renew it that have ended, well or not.
+  std::uint64_t tries() const;
 
  private:
   struct State;
