@@ -17,7 +17,8 @@ using net::server::Reply;
 using net::server::Request;
 
 constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kProtobufV2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// What is asked for has `@v1.0`, which is no media type (RFC 9110 §8.3.1), and clients that read the answer's know so.
+constexpr std::string_view kProtobufV2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -106,7 +107,6 @@ const Documents::Document* Documents::find(const std::string& path, std::string_
               std::string(version)};
     }
   } else if (path == "/openapi/v2") {
-    // kubectl 1.20 writes the `@` as a dot.
     const bool protobuf = accept.find("proto-openapi.spec.v2") != std::string_view::npos;
     if (protobuf) form = {std::string(kProtobufV2), "protobuf"};
   }

@@ -5,8 +5,10 @@
 
 #include <strings.h>
 
+#include "controller/resource_api/http/kubernetes_protobuf.h"
 #include "controller/resource_api/http/reviews.h"
 #include "controller/resource_api/objects/status.h"
+#include "controller/resource_api/request.h"
 
 namespace edge::resource_api::http {
 namespace {
@@ -199,6 +201,12 @@ net::Task<Reply> Front::answer(const Request& request) {
                      .body = request.body,
                      .user = std::move(*user),
                      .user_agent = std::string(request.field("user-agent"))};
+  if (media_type(pending.request.content_type) == kKubernetesProtobuf && !pending.request.body.empty()) {
+    objects::Answer<std::string> json = json_of_protobuf(pending.request.body);
+    if (!json) co_return reply_of(json.error());
+    pending.request.body = std::move(*json);
+    pending.request.content_type = kJson;
+  }
   const Attributes what = attributes_of(request.method, pending.request.path, pending.request.query);
   std::optional<ApiReply> review = answer_review(pending.request, what);
   if (review) co_return reply_of(std::move(*review));
