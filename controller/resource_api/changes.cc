@@ -24,7 +24,7 @@ bool empty_list(const Json& object, const char* part, const char* field) {
 
 /// What decides which types a CRD brings about.
 bool same_types(const Json& a, const Json& b) {
-  return a.value("spec", Json()) == b.value("spec", Json()) && crd_types(a).empty() == crd_types(b).empty();
+  return a.value("spec", Json()) == b.value("spec", Json()) && is_established(a) == is_established(b);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void Changes::remove(const Collection& collection, const ObjectKey& key) {
   store_.remove(collection, key);
   if (!old || collection.name != kCustomResourceDefinitions) return;
   const Json crd = Json::parse(old->text, nullptr, false);
-  if (!crd_types(crd).empty()) {
+  if (is_established(crd)) {
     registry_.replace(crd_collection(crd), {});
     watches_.end(crd_collection(crd));
   }
@@ -77,7 +77,7 @@ void Changes::settle_others(std::string_view group) {
   for (const auto& [key, object] : crds.objects) all.push_back(object);
   for (const ObjectPtr& object : all) {
     Json crd = Json::parse(object->text, nullptr, false);
-    if (crd["spec"]["group"] != group || !crd_types(crd).empty()) continue;
+    if (crd["spec"]["group"] != group || is_established(crd)) continue;
     Json settled = crd;
     settle_crd(settled, registry_, time());
     if (settled != crd) put(crds, std::move(settled));

@@ -123,9 +123,11 @@ void settle_crd(Json& crd, const Registry& registry, const std::string& time) {
   status["conditions"] = std::move(conditions);
 }
 
+bool is_established(const Json& crd) { return condition_holds(crd, "Established"); }
+
 std::vector<ResourceTypePtr> crd_types(const Json& crd) {
   std::vector<ResourceTypePtr> types;
-  if (!condition_holds(crd, "Established")) return types;
+  if (!is_established(crd)) return types;
   const Json& spec = at(crd, "spec");
   const Json& names = at(spec, "names");
   for (const Json& version : at(spec, "versions")) {

@@ -20,6 +20,9 @@ std::string crd_collection(const objects::Json& crd);
 /// with those of other resources of the group. Precondition: a CRD without faults.
 void settle_crd(objects::Json& crd, const Registry& registry, const std::string& time);
 
+/// Its names are accepted: its kind is there.
+bool is_established(const objects::Json& crd);
+
 /// The served versions of a CRD whose names are accepted; none of another.
 std::vector<ResourceTypePtr> crd_types(const objects::Json& crd);
 

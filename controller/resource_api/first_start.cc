@@ -2,10 +2,13 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "controller/resource_api/body.h"
+#include "controller/resource_api/objects/crd.h"
 #include "controller/resource_api/objects/read.h"
 #include "schemas/crd.h"
 #include "schemas/schema.h"
@@ -28,42 +31,51 @@ ApiRequest request_of(std::string method, std::string path, std::string body = {
   return request;
 }
 
-Status status_of(const ApiReply& reply, std::string_view what) {
-  if (reply.status < 300) return {};
-  return Error{ErrorCode::kInternal, std::string(what) + ": " + reply.body};
-}
+/// What is to be there, and how it is asked for.
+struct Wanted {
+  std::string collection;  ///< path
+  std::string name;
+  Json object;
+};
 
-Status install_namespace(Api& api, std::string_view name) {
-  const std::string path = "/api/v1/namespaces";
-  if (api.handle(request_of("GET", path + "/" + std::string(name))).status == 200) return {};
-  const Json body = {{"metadata", {{"name", name}}}};
-  return status_of(api.handle(request_of("POST", path, body.dump())), name);
-}
-
-Status install_crd(Api& api, const schemas::Kind& kind) {
-  std::vector<std::string> duplicates;
-  auto crd = read_body("application/yaml", schemas::crd_manifest(kind), duplicates);
-  if (!crd) return Error{ErrorCode::kInternal, std::string(kind.kind) + ": " + crd.error().message};
-  const std::string name = metadata_text(*crd, "name");
-  const std::string path = std::string(kCrdPath) + "/" + name;
-  const ApiReply there = api.handle(request_of("GET", path));
-  if (there.status == 404) return status_of(api.handle(request_of("POST", std::string(kCrdPath), crd->dump())), name);
-  auto live = objects::read_object(there.body);
-  if (!live) return status_of(there, name);
-  // Another version of ours may have written it: the definition is this one's, the rest of the object stays.
-  (*live)["spec"] = (*crd)["spec"];
-  return status_of(api.handle(request_of("PUT", path, live->dump())), name);
+Result<std::vector<Wanted>> wanted_objects() {
+  std::vector<Wanted> all;
+  for (const std::string_view name : kNamespaceNames) {
+    all.push_back({"/api/v1/namespaces", std::string(name), {{"metadata", {{"name", name}}}}});
+  }
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (kind.manifest == nullptr) continue;
+    std::vector<std::string> duplicates;
+    auto crd = read_body("application/yaml", schemas::crd_manifest(kind), duplicates);
+    if (!crd) return Error{ErrorCode::kInternal, std::string(kind.kind) + ": " + crd.error().message};
+    objects::apply_crd_defaults(*crd);
+    all.push_back({std::string(kCrdPath), metadata_text(*crd, "name"), std::move(*crd)});
+  }
+  return all;
 }
 
 }  // namespace
 
 Status install_first_objects(Api& api) {
-  for (const std::string_view name : kNamespaceNames) {
-    if (Status status = install_namespace(api, name); !status) return status;
+  const auto wanted = wanted_objects();
+  if (!wanted) return wanted.error();
+  std::vector<ApiRequest> reads;
+  for (const Wanted& each : *wanted) reads.push_back(request_of("GET", each.collection + "/" + each.name));
+  const std::vector<ApiReply> there = api.handle_all(reads);
+  std::vector<ApiRequest> writes;
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    const Wanted& each = (*wanted)[i];
+    if (there[i].status == 404) {
+      writes.push_back(request_of("POST", each.collection, each.object.dump()));
+    } else if (auto live = objects::read_object(there[i].body); live && each.object.contains("spec")) {
+      // Another version of ours may have written it: the definition is this one's, the rest of the object stays.
+      if ((*live)["spec"] == each.object["spec"]) continue;
+      (*live)["spec"] = each.object["spec"];
+      writes.push_back(request_of("PUT", reads[i].path, live->dump()));
+    }
   }
-  for (const schemas::Kind& kind : schemas::kinds()) {
-    if (kind.manifest == nullptr) continue;
-    if (Status status = install_crd(api, kind); !status) return status;
+  for (const ApiReply& reply : api.handle_all(writes)) {
+    if (reply.status >= 300) return Error{ErrorCode::kInternal, "first objects: " + reply.body};
   }
   return {};
 }
