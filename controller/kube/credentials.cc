@@ -66,9 +66,11 @@ bool Credentials::refused(const Presented& presented) {
 }
 
 net::Task<Credentials::Got> Credentials::present(net::Waiter& waiter) {
-  if (current_ != nullptr && loop_.now() < fresh_until_ && !exec_is_over()) return Got{current_};
+  if (is_fresh()) return Got{current_};
   return renew(waiter);
 }
+
+bool Credentials::is_fresh() const { return current_ != nullptr && loop_.now() < fresh_until_ && !exec_is_over(); }
 
 bool Credentials::exec_is_over() const {
   if (!identity_.exec) return false;
@@ -81,6 +83,7 @@ net::Task<Credentials::Got> Credentials::renew(net::Waiter& waiter) {
     const net::Wake wake = co_await waiter.wait(net::kNever);
     std::erase(waiting_, &waiter);
     if (wake == net::Wake::kCancelled) co_return Got{.error = "cancelled", .cancelled = true};
+    if (is_fresh()) co_return Got{current_};
   }
   if (exec_is_over()) {
     asking_ = true;

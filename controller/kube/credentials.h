@@ -46,6 +46,7 @@ class Credentials {
  private:
   Credentials(net::Loop& loop, const Config& config, bool terminal, Wall wall);
   net::Task<Got> renew(net::Waiter& waiter);
+  bool is_fresh() const;
   bool exec_is_over() const;
   Status assemble();
   Result<std::string> token();
