@@ -68,6 +68,11 @@ void check_column(const Json& source, const std::string& path, Column& column, C
   if (column.path == nullptr) causes.push_back(value_invalid(below(path, "jsonPath"), json_path, fault));
 }
 
+/// Events have their name last.
+bool has_name(const Columns& columns) {
+  return std::ranges::any_of(columns, [](const Column& column) { return column.format == "name"; });
+}
+
 Json definition(std::string_view name, std::string_view type, std::string_view format, std::string_view description,
                 std::int64_t priority) {
   return {{"name", name}, {"type", type}, {"format", format}, {"description", description}, {"priority", priority}};
@@ -118,7 +123,7 @@ Json table_head(const Columns& columns, std::string_view version, const Json& li
                 {"rows", Json::array()}};
   if (!with_columns) return table;
   Json& definitions = table["columnDefinitions"] = Json::array();
-  definitions.push_back(definition("Name", "string", "name", "Unique within a namespace.", 0));
+  if (!has_name(columns)) definitions.push_back(definition("Name", "string", "name", "Unique within a namespace.", 0));
   for (const Column& column : columns) {
     definitions.push_back(definition(column.name, column.type, column.format, column.description, column.priority));
   }
@@ -129,8 +134,10 @@ Json table_row(const Columns& columns, const Json& object, IncludeObject include
                std::int64_t now) {
   Json row = {{"cells", Json::array()}};
   Json& cells = row["cells"];
-  const auto name = metadata_of(object).find("name");
-  cells.push_back(name == metadata_of(object).end() ? Json("") : *name);
+  if (!has_name(columns)) {
+    const auto name = metadata_of(object).find("name");
+    cells.push_back(name == metadata_of(object).end() ? Json("") : *name);
+  }
   for (const Column& column : columns) {
     cells.push_back(column.cell != nullptr ? column.cell(object, now) : path_cell(column, object, now));
   }
