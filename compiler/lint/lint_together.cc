@@ -1,6 +1,7 @@
 // Lints over several resources. A configuration without routes is taken for a part of one: that nothing uses its
 // backends is then no news.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -79,6 +80,7 @@ class TogetherLinter {
     for (const ProxyPolicy& policy : resources_.policies) {
       selects(policy);
       passwords(policy);
+      claims(policy);
     }
     unused();
   }
@@ -242,6 +244,50 @@ class TogetherLinter {
     }
   }
 
+  bool has_jwt(const std::string& target) {
+    if (!jwt_targets_) {
+      jwt_targets_.emplace();
+      for (const ProxyPolicy& policy : resources_.policies) {
+        if (policy.type.value == model::PolicyType::kJwt) jwt_targets_->insert(key_of_target(policy));
+      }
+    }
+    return jwt_targets_->contains(target);
+  }
+
+  /// A JWT policy verifies the tokens of the route's requests, on whatever way they come.
+  bool verified(const ProxyRoute& route) {
+    if (has_jwt(key_of(route.metadata))) return true;
+    return std::ranges::all_of(route.parents, [&](const model::ParentRef& parent) {
+      return has_jwt(key_of(parent.kind, parent.gateway, route.metadata));
+    });
+  }
+
+  /// A limit by `jwt:CLAIM` counts by what a JWT policy has verified; without one it has a single bucket.
+  void claims(const ProxyPolicy& policy) {
+    const auto* limit = std::get_if<model::RateLimit>(&policy.settings);
+    if (limit == nullptr || !limit->key || !limit->key->value.starts_with("jwt:")) return;
+    const std::string target = key_of_target(policy);
+    const ProxyRoute* open = nullptr;
+    if (policy.target_kind == PolicyTarget::kRoute) {
+      const auto route = routes_.find(target);
+      if (route != routes_.end() && !verified(*route->second)) open = route->second;
+    } else if (const auto served = routes_of_gateway_.find(target); served != routes_of_gateway_.end()) {
+      const auto found =
+          std::ranges::find_if(served->second, [&](const ProxyRoute* route) { return !verified(*route); });
+      if (found != served->second.end()) open = *found;
+    }
+    if (open == nullptr) return;
+    Diagnostic found = warning(
+        policy.metadata, {.code = DiagnosticCode::kUnverifiedClaim,
+                          .span = limit->key->span,
+                          .field = policy.metadata.kind == "Ingress" ? "metadata.annotations" : "spec.rateLimit.key",
+                          .message = "no JWT policy verifies the tokens of " + open->metadata.text() +
+                                     ": all of its requests count as one client",
+                          .fix = "add a policy of type JWT for the route, or count by something else"});
+    found.notes.emplace_back("a token that nobody has verified says what whoever sends it likes");
+    diagnostics_.add(std::move(found));
+  }
+
   static bool redirects(const model::Listener& listener) {
     return (listener.ssl_redirect && listener.ssl_redirect->value) ||
            (listener.redirect_scheme &&
@@ -306,6 +352,7 @@ class TogetherLinter {
   Diagnostics& diagnostics_;
   std::unordered_map<std::string, std::vector<const ProxyRoute*>> routes_of_gateway_;
   std::unordered_set<std::string> used_;
+  std::optional<std::unordered_set<std::string>> jwt_targets_;
   std::unordered_map<model::PolicyType, std::unordered_set<std::string>> overriding_;
 };
 

@@ -105,6 +105,13 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
     }
     chain.steps.push_back(step);
   }
+  const auto verifies = [](const AuthStep& step) { return step.type == PolicyType::kJwt; };
+  if (std::ranges::any_of(chain.authentication, verifies)) {
+    const auto later = std::ranges::stable_partition(
+        chain.steps, [](const PolicyStep& step) { return step.rate_limit == nullptr || !step.rate_limit->by_claim(); });
+    for (const PolicyStep& step : later) chain.claim_limits.push_back(step.rate_limit);
+    chain.steps.erase(later.begin(), later.end());
+  }
   return chain;
 }
 

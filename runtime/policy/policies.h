@@ -40,6 +40,8 @@ struct AuthStep {
 struct PolicyChain {
   std::vector<PolicyStep> steps;
   std::vector<AuthStep> authentication;
+  /// Limits that count by a claim, where JWT is among the authentication: asked once a token is verified.
+  std::vector<const RateLimit*> claim_limits;
   bool empty() const { return steps.empty() && authentication.empty(); }
 };
 

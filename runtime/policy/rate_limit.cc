@@ -94,8 +94,12 @@ RateLimit::RateLimit(const program::SectionView& policies, const program::Policy
   identity_ = hash_bytes(hash_bytes(policy.id, bytes), name_);
 }
 
+std::uint64_t RateLimit::begin_hash(std::uint64_t seed) const {
+  return hash_bytes(seed, {reinterpret_cast<const char*>(&identity_), sizeof(identity_)});
+}
+
 std::uint64_t RateLimit::bucket_of(const Asked& asked, std::uint64_t seed) const {
-  const std::uint64_t hash = hash_bytes(seed, {reinterpret_cast<const char*>(&identity_), sizeof(identity_)});
+  const std::uint64_t hash = begin_hash(seed);
   switch (key_) {
     case RateKey::kSourceIp:
       return hash_source(hash, asked.source);
@@ -112,12 +116,22 @@ std::uint64_t RateLimit::bucket_of(const Asked& asked, std::uint64_t seed) const
     case RateKey::kJwtClaim:
       break;
   }
-  // No token has been verified before a request comes here: all of them share a bucket (fails closed).
+  // Nobody verifies a token here, and what is not verified anybody may write: all share a bucket (fails closed).
   return hash_absent(hash);
 }
 
 std::optional<PolicyAnswer> RateLimit::pass(const Asked& asked, RateLimitTable& table) const {
-  const RateLimitTable::Verdict verdict = table.take(rate_, bucket_of(asked, table.seed()), asked.now);
+  return take(bucket_of(asked, table.seed()), asked.now, table);
+}
+
+std::optional<PolicyAnswer> RateLimit::pass_claim(const std::string* value, net::Time now,
+                                                  RateLimitTable& table) const {
+  const std::uint64_t hash = begin_hash(table.seed());
+  return take(value == nullptr ? hash_absent(hash) : hash_bytes(hash, *value), now, table);
+}
+
+std::optional<PolicyAnswer> RateLimit::take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const {
+  const RateLimitTable::Verdict verdict = table.take(rate_, bucket, now);
   if (verdict.passes) return std::nullopt;
   PolicyAnswer answer{429, "rate-limited", "Too many requests.", {}};
   answer.fields = "Retry-After: " + seconds(verdict.retry_after) +

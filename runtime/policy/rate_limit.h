@@ -19,7 +19,15 @@ class RateLimit {
 
   std::optional<PolicyAnswer> pass(const Asked& asked, RateLimitTable& table) const;
 
+  /// Counts by a claim of a token, which somebody has to verify first.
+  bool by_claim() const { return key_ == program::RateKey::kJwtClaim; }
+  const std::string& claim() const { return name_; }
+  /// `value`: of the claim, in a token that was verified; null: it has none.
+  std::optional<PolicyAnswer> pass_claim(const std::string* value, net::Time now, RateLimitTable& table) const;
+
  private:
+  std::optional<PolicyAnswer> take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const;
+  std::uint64_t begin_hash(std::uint64_t seed) const;
   std::uint64_t bucket_of(const Asked& asked, std::uint64_t seed) const;
 
   std::uint64_t identity_;

@@ -1,5 +1,6 @@
 // The policies of rule D4 that ask who a client is, and may have to wait for it. The head that they look at lies where
 // other requests leave theirs: it is kept over a wait and parsed once more after it.
+#include "runtime/policy/rate_limit.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
 
@@ -13,6 +14,26 @@ std::string_view text_of(const RequestHead& head) {
   const std::string_view lines = head.fields.lines(0, head.fields.size());
   const char* const begin = head.method_text.data();
   return {begin, static_cast<std::size_t>(lines.data() + lines.size() + std::string_view("\r\n").size() - begin)};
+}
+
+/// Null: the token does not have it.
+const std::string* find_claim(const auth::VerifiedClaims* claims, const std::string& wanted) {
+  if (claims == nullptr) return nullptr;
+  for (const auto& [name, text] : *claims) {
+    if (name == wanted) return &text;
+  }
+  return nullptr;
+}
+
+/// Limits by what a token claims, which is known only now.
+std::optional<Reply> over_limit(std::span<const RateLimit* const> limits, const auth::Verdict& verdict,
+                                Worker& worker) {
+  for (const RateLimit* limit : limits) {
+    const std::string* const value = find_claim(verdict.claims.get(), limit->claim());
+    auto answer = limit->pass_claim(value, worker.loop().now(), worker.rate_limits());
+    if (answer) return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -34,6 +55,9 @@ net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arriva
       PolicyAnswer& answer = verdict.answer;
       co_return Reply{answer.status,         answer.reason, answer.text, {}, false, std::move(answer.fields),
                       std::move(answer.body)};
+    }
+    if (step.type == program::PolicyType::kJwt) {
+      if (auto over = over_limit(identity.claim_limits, verdict, worker_)) co_return std::move(over);
     }
     if (waits) restore_head(exchange, arrival);
     identity.edits.join(std::move(verdict.request));

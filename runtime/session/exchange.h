@@ -74,6 +74,7 @@ class ProgramPin {
 /// What authentication needs, and leaves behind.
 struct Identity {
   std::span<const AuthStep> steps;
+  std::span<const RateLimit* const> claim_limits;
   /// The request's head, kept over a wait: what is parsed of it lies here then.
   net::Buffer head;
   RequestEdits edits;

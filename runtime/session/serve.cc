@@ -213,6 +213,7 @@ std::optional<Reply> Session::pass_policies(Exchange& exchange, const Arrival& a
     if (!chain.authentication.empty()) {
       exchange.identity = std::make_unique<Identity>();
       exchange.identity->steps = chain.authentication;
+      exchange.identity->claim_limits = chain.claim_limits;
     }
     return std::nullopt;
   }

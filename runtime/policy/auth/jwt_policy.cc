@@ -1,6 +1,7 @@
 #include "runtime/policy/auth/jwt_policy.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -59,6 +60,15 @@ void append(std::string& identity, std::string_view part) {
   identity.append(":").append(part);
 }
 
+/// Each once, in order: policies alike know one token by one name.
+std::vector<std::string> counted_claims(const program::SectionView& section) {
+  std::set<std::string> names;
+  for (const program::RateLimitRecord& limit : section.array(section.header<program::PoliciesHeader>().rate_limits)) {
+    if (limit.key == program::RateKey::kJwtClaim) names.emplace(section.string(limit.key_name));
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 std::string claim_text(const Json& claim) {
@@ -105,6 +115,11 @@ Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const Making& making, c
     append(identity, "claim");
     append(identity, policy->claim_headers_.back().claim);
     append(identity, policy->claim_headers_.back().header);
+  }
+  policy->counted_claims_ = counted_claims(section);
+  for (const std::string& claim : policy->counted_claims_) {
+    append(identity, "counted");
+    append(identity, claim);
   }
   const Result<net::client::Url> url = net::client::parse_url(address);
   if (!url) return invalid("the address of the keys: " + url.error().text);
@@ -162,6 +177,7 @@ std::optional<Verdict> JwtPolicy::judge(std::string_view token, const KeysNow& k
     if (place.unix_now > (*known)->until) return deny(TokenFault::kExpired);
     Verdict verdict = Verdict::pass();
     verdict.request = (*known)->request;
+    verdict.claims = (*known)->claims;
     return verdict;
   }
   const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, rules_, place.unix_now);
@@ -183,10 +199,25 @@ Verdict JwtPolicy::pass(const Digest& digest, const Token& token, Stores& stores
     // Without a value, too: whatever came under the name goes.
     verdict.request.set(each.header, text);
   }
+  verdict.claims = counted(token, kept);
   if (kept <= TokenCache::kMostKept) {
-    stores.tokens.tokens.put(digest, std::make_shared<const PassedToken>(verdict.request, token.until));
+    stores.tokens.tokens.put(digest, std::make_shared<const PassedToken>(verdict.request, token.until, verdict.claims));
   }
   return verdict;
+}
+
+// What is no text counts as missing: all such tokens share a bucket.
+std::shared_ptr<const VerifiedClaims> JwtPolicy::counted(const Token& token, std::size_t& kept) const {
+  if (counted_claims_.empty()) return nullptr;
+  auto claims = std::make_shared<VerifiedClaims>();
+  for (const std::string& name : counted_claims_) {
+    const Json* const claim = token.claims.find_path(name);
+    std::string text = claim == nullptr ? std::string{} : claim_text(*claim);
+    if (text.empty()) continue;
+    kept += name.size() + text.size();
+    claims->emplace_back(name, std::move(text));
+  }
+  return claims;
 }
 
 }  // namespace edge::runtime::auth

@@ -41,12 +41,15 @@ class JwtPolicy {
   /// nullopt: the key of the token is not among these.
   std::optional<Verdict> judge(std::string_view token, const KeysNow& keys, Place place) const;
   net::Task<Verdict> ask_with_new_keys(std::string token, Place place) const;
+  std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
   Verdict pass(const Digest& digest, const Token& token, Stores& stores) const;
 
   TokenRules rules_;
   std::string header_;
   std::string prefix_;
   std::vector<ClaimHeader> claim_headers_;
+  /// By which rate limits of the program count.
+  std::vector<std::string> counted_claims_;
   /// Of every setting that a verdict depends on.
   std::string identity_;
   std::shared_ptr<const JwksSource> source_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/policy/auth/keyed_digest.h"
+#include "runtime/policy/auth/verdict.h"
 #include "runtime/policy/auth/verified_cache.h"
 #include "runtime/policy/request_edits.h"
 
@@ -16,6 +17,7 @@ struct PassedToken {
   RequestEdits request;
   /// The last second, since 1970.
   std::int64_t until = 0;
+  std::shared_ptr<const VerifiedClaims> claims{};
 };
 
 /// Entries are known by the token, the policy's settings and the generation of the issuer's keys: where a key goes,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/policy/asked.h"
 #include "runtime/policy/request_edits.h"
@@ -20,6 +22,9 @@ enum class Outcome : std::uint8_t {
 };
 inline constexpr std::size_t kOutcomes = 4;
 
+/// What a verified token says, of the claims that rate limits count by. Those that it does not have are left out.
+using VerifiedClaims = std::vector<std::pair<std::string, std::string>>;
+
 /// One that nothing was said in denies.
 struct Verdict {
   Outcome outcome = Outcome::kFailed;
@@ -30,6 +35,8 @@ struct Verdict {
   /// Where it passes: whole lines for the response, Set-Cookie and its like. Those of an answer stand in
   /// `answer.fields`.
   std::string response_fields{};
+  /// Where a JWT passes; null where nobody counts by claims.
+  std::shared_ptr<const VerifiedClaims> claims{};
 
   bool passed() const { return outcome == Outcome::kPassed; }
 
