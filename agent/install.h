@@ -21,6 +21,9 @@ class Installer {
   /// Without a key any program is taken: `--allow-unsigned` and tests.
   Installer(runtime::Server& server, std::optional<program::VerifyKey> key);
 
+  /// From the next program on.
+  void trust(program::VerifyKey key) { key_ = std::move(key); }
+
   enum class Outcome { kUnchanged, kFirst, kReplaced };
   /// Makes `bytes` the running program, `endpoints` its addresses and `secrets` the values that it names. On failure
   /// the running program stays as it is. Backends and listeners of the old program keep what they have until the new

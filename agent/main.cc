@@ -1,7 +1,9 @@
-// edge-agent: serves by a program from disk, and by the next one as soon as the file is replaced.
+// edge-agent: serves by the programs of a controller, or by one from disk that is followed.
+#include <optional>
 #include <thread>
 
 #include "agent/service.h"
+#include "agent/sync.h"
 #include "base/file.h"
 #include "base/file_watch.h"
 #include "cli/flags.h"
@@ -61,12 +63,58 @@ void follow(Service& service, FileWatch& watch, const Files& files) {
   }
 }
 
+/// The program and its values from files, which are followed.
+int run_files(Service& service, const Files& files) {
+  auto watch = FileWatch::create();
+  if (!watch) return failed(watch.error());
+  if (Status status = (*watch)->watch(files.all()); !status) return failed(status.error());
+  if (Status status = load(service, files); !status) return failed(status.error());
+
+  std::thread follower([&] { follow(service, **watch, files); });
+  const int code = service.run();
+  (*watch)->stop();
+  follower.join();
+  return code;
+}
+
+int run_controller(Service& service, SyncOptions options) {
+  auto sync = Sync::start(std::move(options), service);
+  if (!sync) return failed(sync.error());
+  return service.run();
+}
+
+/// What says where programs come from, and contradicts itself.
+std::optional<Error> contradiction(const cli::Arguments& arguments) {
+  const bool controller = arguments.has("controller");
+  if (controller == arguments.has("program")) {
+    return Error{ErrorCode::kInvalidArgument, "give one of --controller and --program"};
+  }
+  for (const std::string_view other : {"name", "node", "token-file", "data-dir", "seal-key-file"}) {
+    if (!controller && arguments.has(other)) {
+      return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --controller"};
+    }
+  }
+  for (const std::string_view other : {"endpoints", "secrets", "allow-unsigned"}) {
+    if (controller && arguments.has(other)) {
+      return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --program"};
+    }
+  }
+  if (controller && !(arguments.has("name") && arguments.has("data-dir"))) {
+    return Error{ErrorCode::kInvalidArgument, "--controller needs --name and --data-dir"};
+  }
+  if (!controller && !arguments.has("endpoints")) {
+    return Error{ErrorCode::kInvalidArgument, "--program needs --endpoints"};
+  }
+  if (!controller && arguments.has("verify-key") == arguments.has("allow-unsigned")) {
+    return Error{ErrorCode::kInvalidArgument, "give one of --verify-key and --allow-unsigned"};
+  }
+  return std::nullopt;
+}
+
 int run(const cli::Arguments& arguments) {
   auto options = service_options(std::string(kName), arguments);
   if (!options) return failed(options.error());
-  if (arguments.has("verify-key") == arguments.has("allow-unsigned")) {
-    return failed({ErrorCode::kInvalidArgument, "give one of --verify-key and --allow-unsigned"});
-  }
+  if (const auto fault = contradiction(arguments)) return failed(*fault);
   if (arguments.has("verify-key")) {
     const auto pem = read_file(arguments.one("verify-key"), kMaxKeyBytes);
     if (!pem) return failed(pem.error());
@@ -74,20 +122,18 @@ int run(const cli::Arguments& arguments) {
     if (!key) return failed({ErrorCode::kFailedPrecondition, arguments.one("verify-key") + ": " + key.error().text});
     options->key = std::move(*key);
   }
-  const Files files{arguments.one("program"), arguments.one("endpoints"),
-                    arguments.has("secrets") ? arguments.one("secrets") : std::string()};
+  const auto given = [&](std::string_view flag) { return arguments.has(flag) ? arguments.one(flag) : std::string(); };
+  SyncOptions sync{.controller = given("controller"),
+                   .name = given("name"),
+                   .node = given("node"),
+                   .token_file = given("token-file"),
+                   .data_dir = given("data-dir"),
+                   .key = options->key,
+                   .seal_key_file = given("seal-key-file")};
   auto service = Service::start(std::move(*options));
   if (!service) return failed(service.error());
-  auto watch = FileWatch::create();
-  if (!watch) return failed(watch.error());
-  if (Status status = (*watch)->watch(files.all()); !status) return failed(status.error());
-  if (Status status = load(**service, files); !status) return failed(status.error());
-
-  std::thread follower([&] { follow(**service, **watch, files); });
-  const int code = (*service)->run();
-  (*watch)->stop();
-  follower.join();
-  return code;
+  if (arguments.has("controller")) return run_controller(**service, std::move(sync));
+  return run_files(**service, {given("program"), given("endpoints"), given("secrets")});
 }
 
 cli::Program table() {
@@ -95,19 +141,36 @@ cli::Program table() {
       .name = "",
       .summary = "",
       .details =
-          "Runs one compiled program. The files are followed: a new version is verified, loaded and swapped in "
-          "while traffic flows; one that is refused leaves the running program as it is.",
-      .flags = {{.name = "program", .value = "FILE", .help = "Compiled by edgectl compile", .required = true},
+          "Serves by the programs of a controller (--controller), or by one from a file (--program). New versions are "
+          "verified, loaded and swapped in while traffic flows; one that is refused leaves the running program as it "
+          "is. What a controller sent last is kept in --data-dir and serves when the agent starts without it.",
+      .flags = {{.name = "controller", .value = "HOST:PORT", .help = "Controller to take programs from"},
+                {.name = "name", .value = "NAME", .help = "Name of this agent, unique among those of the controller"},
+                {.name = "node",
+                 .value = "NAME",
+                 .help = "Name of this machine, as shown to operators; else its host name"},
+                {.name = "token-file",
+                 .value = "FILE",
+                 .help = "Join file of the controller (<data-dir>/agents/join there); needed to join, not afterwards"},
+                {.name = "data-dir",
+                 .value = "DIR",
+                 .help = "Where certificate, last program, endpoints and sealed secrets are kept"},
+                {.name = "seal-key-file",
+                 .value = "FILE",
+                 .help = "Key that secrets are sealed with on disk, made where it is missing; else in --data-dir"},
+                {.name = "program", .value = "FILE", .help = "Compiled by edgectl compile; followed"},
                 {.name = "endpoints",
                  .value = "FILE",
-                 .help = "Addresses of the backends (edgectl compile --endpoints-out)",
-                 .required = true},
+                 .help = "Addresses of the backends (edgectl compile --endpoints-out)"},
                 {.name = "secrets",
                  .value = "FILE",
                  .help = "Certificates and keys that the program names (edgectl compile --secrets-out)"},
-                {.name = "verify-key", .value = "PEM", .help = "Public key that the program must be signed with"},
+                {.name = "verify-key",
+                 .value = "PEM",
+                 .help = "Public key that programs must be signed with; with --controller else the one it tells"},
                 {.name = "allow-unsigned", .help = "Take any program; its native code runs in this process"}},
-      .examples = {"edge-agent --program site.edgeprog --endpoints endpoints.json --verify-key edge.key.pub"},
+      .examples = {"edge-agent --controller edge.example:9090 --name edge-1 --token-file join --data-dir /var/lib/edge",
+                   "edge-agent --program site.edgeprog --endpoints endpoints.json --verify-key edge.key.pub"},
       .run = run};
   for (cli::Flag& flag : service_flags()) command.flags.push_back(std::move(flag));
   constexpr std::string_view kSummary = "edge-agent serves traffic by a compiled routing program.";

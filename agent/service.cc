@@ -251,6 +251,7 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
     message("the program was refused: " + outcome.error().text);
     const std::lock_guard lock(state_mutex_);
     ++counts_.refused;
+    if (options_.first_must_serve && program_.empty()) stop(cli::kExitFindings);
     return outcome.error();
   }
   tell_secret_faults();
@@ -266,6 +267,16 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
   tell_listeners();
   cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
   return {};
+}
+
+void Service::trust(program::VerifyKey key) {
+  const std::lock_guard installing(install_mutex_);
+  installer_->trust(std::move(key));
+}
+
+std::string Service::program() const {
+  const std::lock_guard lock(state_mutex_);
+  return program_;
 }
 
 // Only what is new: a program a second would else say the same each time.

@@ -29,6 +29,9 @@ struct ServiceOptions {
   std::optional<ListenAddress> metrics;   ///< nullopt: not served
   std::optional<ListenAddress> health;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
+  /// A first program that cannot be put to work (a port that is taken, mostly) ends the process: whoever started it
+  /// has to know.
+  bool first_must_serve = false;
   /// Where a process of a newer version takes over; empty: nowhere.
   std::string upgrade_socket;
 };
@@ -49,6 +52,14 @@ class Service {
   /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                const program::SecretSet& secrets);
+
+  /// Programs must be signed with this key from now on.
+  void trust(program::VerifyKey key);
+  /// For reports. From any thread.
+  std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
+  runtime::ServerStats stats() const { return server_->stats(); }
+  /// Hash of the running program, hex; empty while there is none. From any thread.
+  std::string program() const;
 
   /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends the process at once.
   /// \returns the exit code.

@@ -1,21 +1,191 @@
 #include "controller/distribute/inspect_client.h"
 
+#include <algorithm>
+#include <thread>
+
+#include <grpcpp/grpcpp.h>
+
+#include "base/file.h"
+#include "controller/distribute/protocol.h"
+#include "program/format_file.h"
+#include "schemas/agent.grpc.pb.h"
+
 namespace edge::controller {
 namespace {
-Error absent() { return {ErrorCode::kUnimplemented, "controllers cannot be asked in this version"}; }
+
+using agent::v1::Done;
+using agent::v1::GetAgentRequest;
+
+constexpr std::size_t kMaxFileBytes = 64 << 10;
+/// What an agent with many backends takes.
+constexpr int kMaxMessage = 256 << 20;
+constexpr auto kAskAgain = std::chrono::milliseconds(50);
+constexpr std::string_view kControllerLine = "controller: ";
+constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE";
+constexpr std::string_view kKey = "-----BEGIN PRIVATE KEY";
+
+/// certificate, key, authorities: as Authority writes them.
+struct Credentials {
+  std::string controller;
+  std::string certificate;
+  std::string key;
+  std::string authorities;
+};
+
+Result<Credentials> read_credentials(const std::string& path) {
+  const auto text = read_file(path, kMaxFileBytes);
+  if (!text) return text.error();
+  const std::size_t certificate = text->find(kCertificate);
+  const std::size_t key = text->find(kKey);
+  const std::size_t authorities = key == std::string::npos ? key : text->find(kCertificate, key);
+  if (certificate >= key || authorities == std::string::npos) {
+    return Error{ErrorCode::kInvalidArgument, path + ": is no administrator's file"};
+  }
+  Credentials read{{},
+                   text->substr(certificate, key - certificate),
+                   text->substr(key, authorities - key),
+                   text->substr(authorities)};
+  if (const std::size_t line = text->find(kControllerLine); line < certificate) {
+    const std::size_t begin = line + kControllerLine.size();
+    read.controller = text->substr(begin, text->find('\n', begin) - begin);
+  }
+  return read;
+}
+
+Status status_of(const grpc::Status& status) {
+  if (status.ok()) return {};
+  const int code = status.error_code();
+  const bool known = code <= static_cast<int>(ErrorCode::kUnauthenticated);
+  return Error{known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, printable(status.error_message(), 1024)};
+}
+
 }  // namespace
 
-struct InspectClient::Impl {};
+struct InspectClient::Impl {
+  std::chrono::milliseconds timeout{};
+  std::unique_ptr<agent::v1::Inspect::Stub> stub;
+
+  /// One unary call with the deadline.
+  template <typename Call>
+  Status call(Call call) const {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+    return status_of(call(context));
+  }
+};
+
 InspectClient::InspectClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 InspectClient::~InspectClient() = default;
-Result<std::unique_ptr<InspectClient>> InspectClient::open(const InspectOptions&) { return absent(); }
-Result<InspectClient::Agents> InspectClient::agents() { return absent(); }
-Result<AgentState> InspectClient::agent(const std::string&) { return absent(); }
-Result<std::vector<std::byte>> InspectClient::program(const std::string&) { return absent(); }
-Result<std::vector<std::string>> InspectClient::wait(const std::string&, std::chrono::milliseconds) { return absent(); }
-Status InspectClient::revoke(const std::string&) { return absent(); }
-Result<std::vector<HistoryEntry>> InspectClient::history() { return absent(); }
-Status InspectClient::rollback(const std::string&) { return absent(); }
-Status InspectClient::release() { return absent(); }
+
+Result<std::unique_ptr<InspectClient>> InspectClient::open(const InspectOptions& options) {
+  auto credentials = read_credentials(options.credentials_file);
+  if (!credentials) return credentials.error();
+  const std::string controller = options.controller.empty() ? credentials->controller : options.controller;
+  if (controller.empty()) {
+    return Error{ErrorCode::kInvalidArgument, options.credentials_file + ": says no controller, and none is given"};
+  }
+  grpc::SslCredentialsOptions tls;
+  tls.pem_root_certs = credentials->authorities;
+  tls.pem_private_key = credentials->key;
+  tls.pem_cert_chain = credentials->certificate;
+  grpc::ChannelArguments arguments;
+  arguments.SetSslTargetNameOverride("edge-controller");
+  arguments.SetMaxReceiveMessageSize(kMaxMessage);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  auto impl = std::make_unique<Impl>();
+  impl->timeout = options.timeout;
+  impl->stub = agent::v1::Inspect::NewStub(grpc::CreateCustomChannel(controller, grpc::SslCredentials(tls), arguments));
+  return std::unique_ptr<InspectClient>(new InspectClient(std::move(impl)));
+}
+
+Result<InspectClient::Agents> InspectClient::agents() {
+  agent::v1::ListAgentsReply reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->ListAgents(&context, {}, &reply); });
+  if (!status) return status.error();
+  Agents agents{reply.published(), reply.version(), {}};
+  for (const agent::v1::Agent& agent : reply.agents()) agents.agents.push_back(read_agent(agent));
+  return agents;
+}
+
+Result<AgentState> InspectClient::agent(const std::string& name) {
+  GetAgentRequest request;
+  request.set_name(name);
+  agent::v1::Agent reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->GetAgent(&context, request, &reply); });
+  if (!status) return status.error();
+  return read_agent(reply);
+}
+
+Result<std::vector<std::byte>> InspectClient::program(const std::string& agent) {
+  GetAgentRequest request;
+  request.set_name(agent);
+  std::vector<std::byte> bytes;
+  const Status status = impl_->call([&](grpc::ClientContext& context) {
+    const auto reader = impl_->stub->GetProgram(&context, request);
+    agent::v1::Bytes piece;
+    while (reader->Read(&piece)) {
+      if (bytes.size() + piece.bytes().size() > program::kMaxProgramBytes) context.TryCancel();
+      const auto* begin = reinterpret_cast<const std::byte*>(piece.bytes().data());
+      bytes.insert(bytes.end(), begin, begin + piece.bytes().size());
+    }
+    return reader->Finish();
+  });
+  if (!status) return status.error();
+  return bytes;
+}
+
+Result<std::vector<std::string>> InspectClient::wait(const std::string& program, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const auto now = agents();
+    if (!now) return now.error();
+    const std::string& wanted = program.empty() ? now->published : program;
+    std::vector<std::string> missing;
+    for (const AgentState& state : now->agents) {
+      if (state.connected && (state.program != wanted || !state.values_current)) missing.push_back(state.name);
+    }
+    if (missing.empty() || std::chrono::steady_clock::now() >= until) return missing;
+    std::this_thread::sleep_for(kAskAgain);
+  }
+}
+
+Status InspectClient::revoke(const std::string& agent) {
+  GetAgentRequest request;
+  request.set_name(agent);
+  Done done;
+  return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Revoke(&context, request, &done); });
+}
+
+Result<std::vector<HistoryEntry>> InspectClient::history() {
+  agent::v1::HistoryReply reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->History(&context, {}, &reply); });
+  if (!status) return status.error();
+  std::vector<HistoryEntry> entries;
+  for (const agent::v1::HistoryItem& item : reply.items()) {
+    entries.push_back({.program = item.program(),
+                       .at = from_milliseconds(item.at_ms()),
+                       .cause = item.cause(),
+                       .resources = {item.resources().begin(), item.resources().end()},
+                       .user = item.user(),
+                       .serving = item.serving(),
+                       .pinned = item.pinned()});
+  }
+  return entries;
+}
+
+Status InspectClient::rollback(const std::string& program) {
+  agent::v1::RollbackRequest request;
+  request.set_program(program);
+  Done done;
+  return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Rollback(&context, request, &done); });
+}
+
+Status InspectClient::release() {
+  Done done;
+  return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Release(&context, {}, &done); });
+}
 
 }  // namespace edge::controller

@@ -1,0 +1,64 @@
+// What an agent keeps on disk: who it is, and what it served last. Its directory (mode 0700, files 0600) holds
+//
+//   agent.pem          its certificate and key
+//   authorities.pem    whom it believes to be its controller
+//   program.key.pub    what programs must be signed with
+//   program.edgeprog   the last program that was put to work, and its values:
+//   endpoints.json
+//   secrets.sealed     sealed with seal.key (decision 0060)
+//
+// Each file is replaced whole. What is read is as hostile as what came from anywhere else.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/identity.h"
+#include "base/result.h"
+#include "program/endpoints.h"
+#include "program/secrets.h"
+
+namespace edge::agent {
+
+struct Identity {
+  std::string certificate;  ///< PEM
+  std::string key;          ///< PEM
+  std::string authorities;  ///< PEM
+  std::string program_key;  ///< PEM
+  CertificateTimes times;
+};
+
+struct Kept {
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::EndpointSet endpoints;
+  program::SecretSet secrets;
+};
+
+/// One thread at a time.
+class AgentStore {
+ public:
+  /// `name`: of the agent; what is sealed is bound to it. Makes the directory where it is missing.
+  static Result<AgentStore> open(const std::string& directory, const std::string& name,
+                                 const std::string& seal_key_file);
+
+  /// kNotFound before the first; kFailedPrecondition when it is another agent's, or broken.
+  Result<Identity> identity() const;
+  Status keep(const Identity& identity) const;
+
+  /// kNotFound before the first program. Without values that cannot be read: `fault` then says why.
+  Result<Kept> last(std::string& fault) const;
+  Status keep_program(const std::vector<std::byte>& program) const;
+  Status keep_values(const program::EndpointSet& endpoints, const program::SecretSet& secrets) const;
+
+ private:
+  AgentStore(std::string directory, std::string name, std::string key)
+      : directory_(std::move(directory)), name_(std::move(name)), seal_key_(std::move(key)) {}
+  std::string path(const char* file) const { return directory_ + "/" + file; }
+
+  std::string directory_;
+  std::string name_;
+  std::string seal_key_;
+};
+
+}  // namespace edge::agent

@@ -1,0 +1,88 @@
+#include "agent/identity.h"
+
+#include <array>
+#include <ctime>
+#include <memory>
+
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+namespace edge::agent {
+namespace {
+
+struct Free {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(X509_REQ* request) const { X509_REQ_free(request); }
+  void operator()(BIO* bio) const { BIO_free(bio); }
+};
+template <typename Object>
+using Owned = std::unique_ptr<Object, Free>;
+
+constexpr std::size_t kMaxPemBytes = 64 << 10;
+
+Owned<BIO> bio_of(std::string_view pem) {
+  if (pem.size() > kMaxPemBytes) return nullptr;
+  return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+}
+
+/// Without a callback OpenSSL would ask the terminal for a passphrase.
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+Owned<EVP_PKEY> key_of(std::string_view pem) {
+  const Owned<BIO> bio = bio_of(pem);
+  return Owned<EVP_PKEY>(bio == nullptr ? nullptr
+                                        : PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
+}
+
+std::string text_of(BIO* bio) {
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio, &text);
+  return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string();
+}
+
+std::chrono::system_clock::time_point wall_time(const ASN1_TIME* time) {
+  std::tm utc{};
+  if (ASN1_TIME_to_tm(time, &utc) != 1) return {};
+  return std::chrono::system_clock::from_time_t(::timegm(&utc));
+}
+
+}  // namespace
+
+Result<std::string> make_private_key() {
+  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  const Owned<BIO> out(BIO_new(BIO_s_mem()));
+  if (key == nullptr || out == nullptr ||
+      PEM_write_bio_PKCS8PrivateKey(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return Error{ErrorCode::kInternal, "cannot generate a key on P-256"};
+  }
+  return text_of(out.get());
+}
+
+Result<std::string> certificate_request(std::string_view private_key) {
+  const Owned<EVP_PKEY> key = key_of(private_key);
+  const Owned<X509_REQ> request(X509_REQ_new());
+  const Owned<BIO> out(BIO_new(BIO_s_mem()));
+  if (key == nullptr || request == nullptr || out == nullptr || X509_REQ_set_pubkey(request.get(), key.get()) != 1 ||
+      X509_REQ_sign(request.get(), key.get(), EVP_sha256()) == 0 ||
+      PEM_write_bio_X509_REQ(out.get(), request.get()) != 1) {
+    return Error{ErrorCode::kInternal, "cannot make a certificate request"};
+  }
+  return text_of(out.get());
+}
+
+Result<CertificateTimes> certificate_times(std::string_view pem, std::string_view private_key) {
+  const Owned<BIO> bio = bio_of(pem);
+  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const Owned<EVP_PKEY> key = key_of(private_key);
+  if (read == nullptr || key == nullptr || X509_check_private_key(read.get(), key.get()) != 1) {
+    return Error{ErrorCode::kFailedPrecondition, "not a certificate with its key"};
+  }
+  std::array<char, 256> name{};
+  X509_NAME_get_text_by_NID(X509_get_subject_name(read.get()), NID_commonName, name.data(), name.size());
+  return CertificateTimes{name.data(), wall_time(X509_get0_notBefore(read.get())),
+                          wall_time(X509_get0_notAfter(read.get()))};
+}
+
+}  // namespace edge::agent

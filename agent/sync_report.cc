@@ -1,0 +1,83 @@
+#include "agent/sync_report.h"
+
+#include <set>
+
+#include "base/hash.h"
+#include "schemas/agent.pb.h"
+
+namespace edge::agent {
+namespace {
+
+using runtime::BackendStatus;
+using runtime::EndpointStatus;
+
+std::string address_text(const net::SocketAddress& address) {
+  const std::string host = to_string(address.address);
+  return (address.address.is_v4() ? host : "[" + host + "]") + ":" + std::to_string(address.port);
+}
+
+const char* circuit_text(runtime::Circuit::State state) {
+  if (state == runtime::Circuit::State::kClosed) return "Closed";
+  return state == runtime::Circuit::State::kOpen ? "Open" : "HalfOpen";
+}
+
+/// Without the time of the last check and the count of connections, which change all the time.
+std::uint64_t digest(const BackendStatus& backend) {
+  std::uint64_t hash = hash_bytes(0, circuit_text(backend.circuit));
+  for (const EndpointStatus& endpoint : backend.endpoints) {
+    const auto* bytes = reinterpret_cast<const char*>(endpoint.address.address.bytes.data());
+    hash = hash_bytes(hash, {bytes, endpoint.address.address.bytes.size()});
+    hash = hash_mix(hash ^ endpoint.address.port, endpoint.healthy() ? 3 : 5);
+    hash = hash_bytes(hash, endpoint.last_error);
+  }
+  return hash;
+}
+
+void write_backend(const BackendStatus& from, v1::BackendReport& report) {
+  report.set_namespace_(from.name_space);
+  report.set_name(from.name);
+  report.set_circuit(circuit_text(from.circuit));
+  report.set_connections(from.connections);
+  for (const EndpointStatus& of : from.endpoints) {
+    auto& endpoint = *report.add_endpoints();
+    endpoint.set_address(address_text(of.address));
+    endpoint.set_healthy(of.healthy());
+    endpoint.set_last_error(of.last_error);
+    endpoint.set_last_check_ms(
+        std::chrono::duration_cast<std::chrono::milliseconds>(of.last_check.time_since_epoch()).count());
+  }
+}
+
+}  // namespace
+
+bool ReportWriter::write(std::span<const BackendStatus> backends, v1::Report& report) {
+  std::size_t endpoints = 0;
+  bool more = false;
+  std::set<Name> present;
+  for (const BackendStatus& backend : backends) {
+    const Name& name = *present.emplace(backend.name_space, backend.name).first;
+    const std::uint64_t now = digest(backend);
+    const auto found = said_.find(name);
+    if (found != said_.end() && found->second == now) continue;
+    if (endpoints > 0 && endpoints + backend.endpoints.size() > kMaxEndpoints) {
+      more = true;
+      continue;
+    }
+    endpoints += backend.endpoints.size() + 1;
+    said_[name] = now;
+    write_backend(backend, *report.add_backends());
+  }
+  for (auto it = said_.begin(); it != said_.end();) {
+    if (present.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    auto& removed = *report.add_removed_backends();
+    removed.set_namespace_(it->first.first);
+    removed.set_name(it->first.second);
+    it = said_.erase(it);
+  }
+  return more;
+}
+
+}  // namespace edge::agent

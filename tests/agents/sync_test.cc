@@ -1,0 +1,412 @@
+// A controller's Distributor and agents' Syncs, over loopback and real TLS.
+#include "agent/sync.h"
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "agent/service.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "controller/distribute/distributor.h"
+#include "controller/distribute/inspect_client.h"
+#include "program/sample_program.h"
+#include "program/sign.h"
+
+namespace edge {
+namespace {
+
+namespace fs = std::filesystem;
+using controller::AgentState;
+using controller::Distributor;
+using controller::Published;
+using controller::WallTime;
+using std::chrono::hours;
+using std::chrono::seconds;
+
+constexpr auto kPatience = seconds(30);
+
+using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+
+/// Programs that differ by number: they have no listeners, and one host section each besides.
+Bytes program_of(std::uint64_t number, const program::SigningKey& key,
+                 program::Target target = program::Target::kTablesOnly) {
+  program::sample::Host host(number);
+  std::vector<program::SectionInput> sections;
+  sections.push_back({program::SectionKind::kHost, number, program::make_blob(std::move(host).build())});
+  sections.push_back({program::SectionKind::kListeners, 0, program::make_blob(program::sample::empty_listeners())});
+  sections.push_back({program::SectionKind::kBackends, 0, program::make_blob(program::sample::empty_backends())});
+  sections.push_back({program::SectionKind::kPolicies, 0, program::make_blob(program::sample::empty_policies())});
+  auto bytes = program::assemble(target, std::move(sections));
+  EXPECT_TRUE(key.sign(bytes));
+  return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
+
+std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
+
+/// Lines that were logged, and waiting for one.
+class Log {
+ public:
+  void add(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    lines_ += line + "\n";
+    changed_.notify_all();
+  }
+  bool has(const std::string& text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return lines_.find(text) != std::string::npos; });
+  }
+  std::string text() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string lines_;
+};
+
+class SyncTest : public testing::Test {
+ protected:
+  SyncTest() {
+    std::string pattern = (fs::temp_directory_path() / "sync.XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+  }
+  ~SyncTest() override {
+    agents_.clear();
+    distributor_.reset();
+    fs::remove_all(directory_);
+  }
+
+  void start_controller(const std::string& listen = "127.0.0.1:0") {
+    auto started = Distributor::start({.listen = listen,
+                                       .data_dir = directory_ + "/controller",
+                                       .program_key = key_->public_pem(),
+                                       .log = [this](const std::string& line) { log_.add(line); },
+                                       .history = {},
+                                       .clock = [this] { return now(); }});
+    ASSERT_TRUE(started) << started.error().text;
+    distributor_ = std::move(*started);
+    distributor_->on_change([this] {
+      const std::lock_guard lock(mutex_);
+      changed_.notify_all();
+    });
+  }
+
+  struct Agent {
+    std::unique_ptr<agent::Service> service;
+    std::unique_ptr<agent::Sync> sync;
+    ~Agent() { sync.reset(); }
+  };
+
+  agent::SyncOptions options(const std::string& name) {
+    return {.controller = "127.0.0.1:" + std::to_string(distributor_->port()),
+            .name = name,
+            .node = "node-of-" + name,
+            .token_file = distributor_->join_file(),
+            .data_dir = directory_ + "/" + name,
+            .clock = [this] { return now(); }};
+  }
+
+  Agent& start_agent(const agent::SyncOptions& with) {
+    auto made = std::make_unique<Agent>();
+    agent::ServiceOptions service;
+    service.name = with.name;
+    service.server.threads = 1;
+    auto started = agent::Service::start(std::move(service));
+    EXPECT_TRUE(started) << started.error().text;
+    made->service = std::move(*started);
+    auto sync = agent::Sync::start(with, *made->service);
+    EXPECT_TRUE(sync) << sync.error().text;
+    if (sync) made->sync = std::move(*sync);
+    agents_.push_back(std::move(made));
+    return *agents_.back();
+  }
+  Agent& start_agent(const std::string& name) { return start_agent(options(name)); }
+
+  /// Waits until the agent's state is as wanted.
+  bool becomes(const std::string& name, const std::function<bool(const AgentState&)>& wanted) {
+    std::unique_lock lock(mutex_);
+    const bool seen = changed_.wait_for(lock, kPatience, [&] {
+      const auto state = distributor_->agent(name);
+      return state && wanted(*state);
+    });
+    if (seen) return true;
+    const auto state = distributor_->agent(name);
+    ADD_FAILURE() << name
+                  << (state ? ": runs " + state->program + ", refused: " + state->refused.reason : " is not there")
+                  << "\n"
+                  << log_.text();
+    return false;
+  }
+  bool runs(const std::string& name, const Bytes& program) {
+    const std::string hash = hash_of(program);
+    return becomes(name, [&](const AgentState& state) {
+      return state.connected && state.program == hash && state.values_current && state.refused.program.empty();
+    });
+  }
+
+  WallTime now() const { return std::chrono::system_clock::now() + shift_.load(); }
+  Result<std::unique_ptr<controller::InspectClient>> inspect() {
+    return controller::InspectClient::open({.controller = {}, .credentials_file = distributor_->admin_file()});
+  }
+
+  std::string directory_;
+  std::atomic<seconds> shift_{seconds(0)};
+  Result<program::SigningKey> key_ = program::SigningKey::generate();
+  Log log_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<Distributor> distributor_;
+  std::vector<std::unique_ptr<Agent>> agents_;
+};
+
+program::EndpointSet endpoints(unsigned count) {
+  program::EndpointSet set;
+  set.backends.push_back({stable_id("ProxyBackend", "shop", "api"), "shop", "api", {}});
+  for (unsigned i = 0; i < count; ++i) {
+    set.backends[0].endpoints.push_back({*parse_ip("10.0.0." + std::to_string(i + 1)), 8080, true});
+  }
+  return set;
+}
+
+program::SecretSet secrets(const std::string& value) {
+  program::SecretSet set;
+  set.secrets.push_back({"shop", "cert", {{"tls.key", std::make_shared<const std::string>(value)}}});
+  return set;
+}
+
+TEST_F(SyncTest, AnAgentJoinsAndRunsWhatIsPublished) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, endpoints(2), secrets("k"), "first"});
+  ASSERT_TRUE(runs("edge-1", first));
+  const auto state = distributor_->agent("edge-1");
+  EXPECT_EQ(state->node, "node-of-edge-1");
+  EXPECT_EQ(state->version, EDGE_VERSION);
+  EXPECT_TRUE(state->cpu.starts_with("x86-64") || state->cpu == "aarch64");
+  EXPECT_GT(state->certificate_until, now() + hours(24 * 29));
+
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, endpoints(3), {}, "second"});
+  EXPECT_TRUE(runs("edge-1", second));
+  // Values alone.
+  distributor_->publish({second, endpoints(5), {}, "a pod"});
+  EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, AWrongSignatureIsRefusedWithTheReasonAndTheNextProgramIsTaken) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const auto other = program::SigningKey::generate();
+  const Bytes forged = program_of(2, *other);
+  distributor_->publish({forged, {}, {}, ""});
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(forged); }));
+  EXPECT_EQ(distributor_->agent("edge-1")->refused.reason, "the program is signed by another key");
+  EXPECT_EQ(distributor_->agent("edge-1")->program, hash_of(first));
+  const Bytes third = program_of(3, *key_);
+  distributor_->publish({third, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", third));
+}
+
+TEST_F(SyncTest, AProgramForAnotherCpuIsNotSent) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes foreign = program_of(1, *key_, program::Target::kAarch64);
+  distributor_->publish({foreign, {}, {}, ""});
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(foreign); }));
+  EXPECT_NE(distributor_->agent("edge-1")->refused.reason.find("made for aarch64"), std::string::npos);
+  const Bytes own = program_of(2, *key_);
+  distributor_->publish({own, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", own));
+}
+
+TEST_F(SyncTest, AWrongTokenIsRefusedAndLogged) {
+  start_controller();
+  std::string join = *read_file(distributor_->join_file(), 1 << 16);
+  join[join.find("token: ") + 10] ^= 1;
+  ASSERT_TRUE(write_file(directory_ + "/forged", std::string_view(join), FileAccess::kOwnerOnly));
+  auto with = options("edge-1");
+  with.token_file = directory_ + "/forged";
+  start_agent(with);
+  EXPECT_TRUE(log_.has("the token is wrong"));
+  EXPECT_FALSE(distributor_->agent("edge-1"));
+  EXPECT_EQ(log_.text().find(join.substr(join.find("token: ") + 7, 20)), std::string::npos) << "the token is logged";
+}
+
+TEST_F(SyncTest, AnotherAuthoritysCertificateIsRefused) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  agents_.clear();
+  // The controller begins anew, with an authority that never saw this agent.
+  const std::uint16_t port = distributor_->port();
+  distributor_.reset();
+  fs::remove_all(directory_ + "/controller");
+  start_controller("127.0.0.1:" + std::to_string(port));
+  distributor_->publish({first, {}, {}, ""});
+  auto with = options("edge-1");
+  with.token_file.clear();
+  start_agent(with);
+  start_agent("edge-2");
+  ASSERT_TRUE(runs("edge-2", first));
+  EXPECT_FALSE(distributor_->agent("edge-1"));
+}
+
+TEST_F(SyncTest, TheControllerGoesAndComesBack) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, endpoints(1), {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const std::uint16_t port = distributor_->port();
+  distributor_.reset();
+  start_controller("127.0.0.1:" + std::to_string(port));
+  distributor_->publish({first, endpoints(1), {}, ""});
+  EXPECT_TRUE(runs("edge-1", first));
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, endpoints(1), {}, ""});
+  EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, AnAgentStartsFromDiskWithoutAController) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, endpoints(3), secrets("do not tell"), ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const auto with = options("edge-1");
+  agents_.clear();
+  const std::string sealed = *read_file(with.data_dir + "/secrets.sealed", 1 << 20);
+  EXPECT_EQ(sealed.find("do not tell"), std::string::npos);
+  EXPECT_EQ(sealed.find("ZG8gbm90IHRlbGw"), std::string::npos);
+  for (const auto& entry : fs::directory_iterator(with.data_dir)) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write) << entry.path();
+  }
+  distributor_.reset();
+
+  Agent& again = start_agent(with);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (again.service->program() != hash_of(first) && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(again.service->program(), hash_of(first));
+}
+
+TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
+  shift_ = -hours(24 * 20);  // what is issued now holds for ten days more by the machine's clock
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const WallTime until = distributor_->agent("edge-1")->certificate_until;
+  shift_ = seconds(10);
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.connected && s.certificate_until > until; }));
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, AnExpiredCertificateEndsTheStreamsAndIsNotTaken) {
+  shift_ = -hours(24 * 40);
+  start_controller();
+  auto with = options("edge-1");
+  // Its own clock stands still: it does not know.
+  with.clock = [at = now()] { return at; };
+  start_agent(with);
+  // By the machine's clock the controller's certificate holds, the agent's is over.
+  EXPECT_TRUE(log_.has("has joined"));
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  start_agent("edge-2");
+  EXPECT_FALSE(distributor_->agent("edge-1"));
+}
+
+TEST_F(SyncTest, ARevokedAgentIsDrivenOutAtOnce) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  auto client = inspect();
+  ASSERT_TRUE(client) << client.error().text;
+  ASSERT_TRUE((*client)->revoke("edge-1"));
+  ASSERT_TRUE(becomes("edge-1", [](const AgentState& s) { return !s.connected; }));
+  EXPECT_TRUE(log_.has("the certificate of edge-1 is revoked"));
+}
+
+TEST_F(SyncTest, ASecondProcessOfANameTakesOver) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  start_agent("edge-1");
+  ASSERT_TRUE(runs("edge-1", first));
+  agents_.erase(agents_.begin());
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, AFastRowOfProgramsEndsAtTheLast) {
+  start_controller();
+  start_agent("edge-1");
+  start_agent("edge-2");
+  Bytes last;
+  for (std::uint64_t i = 1; i <= 200; ++i) {
+    last = program_of(i, *key_);
+    distributor_->publish({last, endpoints(static_cast<unsigned>(i % 5)), {}, ""});
+  }
+  EXPECT_TRUE(runs("edge-1", last));
+  EXPECT_TRUE(runs("edge-2", last));
+}
+
+TEST_F(SyncTest, AnAdministratorAsksAndAnAgentMayNot) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  auto client = inspect();
+  ASSERT_TRUE(client) << client.error().text;
+  const auto agents = (*client)->agents();
+  ASSERT_TRUE(agents) << agents.error().text;
+  EXPECT_EQ(agents->published, hash_of(first));
+  ASSERT_EQ(agents->agents.size(), 1U);
+  EXPECT_EQ(agents->agents[0].name, "edge-1");
+  const auto program = (*client)->program("edge-1");
+  ASSERT_TRUE(program) << program.error().text;
+  EXPECT_EQ(*program, *first);
+  EXPECT_EQ((*client)->agent("nobody").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ((*client)->history().error().code, ErrorCode::kUnimplemented);
+  const auto waiting = (*client)->wait("", std::chrono::seconds(5));
+  ASSERT_TRUE(waiting);
+  EXPECT_TRUE(waiting->empty());
+
+  // An agent's own credentials are not an administrator's.
+  const std::string own = *read_file(directory_ + "/edge-1/agent.pem", 1 << 16);
+  const std::string roots = *read_file(directory_ + "/edge-1/authorities.pem", 1 << 16);
+  const std::string file = directory_ + "/as-agent.pem";
+  const std::string text = "controller: 127.0.0.1:" + std::to_string(distributor_->port()) + "\n" + own + roots;
+  ASSERT_TRUE(write_file(file, std::string_view(text), FileAccess::kOwnerOnly));
+  auto denied = controller::InspectClient::open({.controller = {}, .credentials_file = file});
+  ASSERT_TRUE(denied) << denied.error().text;
+  EXPECT_EQ((*denied)->agents().error().code, ErrorCode::kPermissionDenied);
+  EXPECT_TRUE(log_.has("the certificate of edge-1 is not for this call"));
+}
+
+}  // namespace
+}  // namespace edge
