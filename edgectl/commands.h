@@ -22,7 +22,24 @@ int key_generate(const cli::Arguments& arguments);
 int crds(const cli::Arguments& arguments);
 int schema(const cli::Arguments& arguments);
 int completion(const cli::Arguments& arguments);
+int man(const cli::Arguments& arguments);
 int version(const cli::Arguments& arguments);
+
+// Those that ask a cluster (resource_commands.cc).
+int get(const cli::Arguments& arguments);
+int describe(const cli::Arguments& arguments);
+int create(const cli::Arguments& arguments);
+int apply(const cli::Arguments& arguments);
+int remove(const cli::Arguments& arguments);
+int edit(const cli::Arguments& arguments);
+int patch(const cli::Arguments& arguments);
+int config_view(const cli::Arguments& arguments);
+int config_get_contexts(const cli::Arguments& arguments);
+int config_use_context(const cli::Arguments& arguments);
+int config_set_context(const cli::Arguments& arguments);
+
+/// The whole table, of which man pages are made.
+cli::Program table();
 
 /// What completion offers for `KIND` and `KIND.FIELD`.
 std::vector<std::string> complete_kind(const cli::Arguments& given, std::string_view typed);

@@ -1,10 +1,13 @@
 // edgectl: the table of commands. Everything a user can type is on this page.
 #include <csignal>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "edgectl/commands.h"
+#include "edgectl/resource_commands.h"
+#include "edgectl/resources/target.h"
 
 namespace edge::edgectl {
 namespace {
@@ -29,15 +32,24 @@ cli::Flag format_flag(std::vector<std::string_view> choices) {
           .choices = std::move(choices)};
 }
 
+/// Those of this page, then those that ask a cluster.
+std::vector<cli::Command> with_resource_commands(std::vector<cli::Command> all) {
+  std::vector<cli::Command> others = resource_commands();
+  all.insert(all.begin(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  return all;
+}
+
 constexpr std::string_view kConfigFile = "File, directory or - for standard input";
 constexpr std::string_view kConfigOrProgram =
     "File, directory, - for standard input, one .edgeprog, or http://ADDRESS:PORT of an agent";
 
+}  // namespace
+
 cli::Program table() {
   return {
       .name = kName,
-      .summary = "edgectl checks, compiles and explains the configuration of the edge proxy.",
-      .commands = {
+      .summary = "edgectl checks, compiles, applies and explains the configuration of the edge proxy.",
+      .commands = with_resource_commands({
           {.name = "validate",
            .summary = "Check configuration and report every fault with its place and remedy",
            .details = "Runs the whole compiler, its proof included, so that rules that no request reaches are reported "
@@ -229,13 +241,22 @@ cli::Program table() {
            .positional = cli::Positional{.name = "SHELL", .help = "Shell", .choices = {"bash", "zsh", "fish"}},
            .examples = {"source <(edgectl completion bash)", "edgectl completion fish | source"},
            .run = completion},
+          {.name = "man",
+           .summary = "Print a manual page, or write all of them",
+           .flags = {{.name = "out", .value = "DIR", .help = "Write a page for each command into this directory"}},
+           .positional = cli::Positional{.name = "COMMAND",
+                                         .help = "Words of a command, e.g. `config view`; the program's page without",
+                                         .required = false,
+                                         .repeatable = true},
+           .examples = {"edgectl man get | man -l -", "edgectl man --out /usr/local/share/man/man1"},
+           .run = man},
           {.name = "version",
            .summary = "Print the version of this program and of the formats it knows",
            .run = version},
-      }};
+      }),
+      .flags = target_flags()};
 }
 
-}  // namespace
 }  // namespace edge::edgectl
 
 int main(int argc, char** argv) {

@@ -10,21 +10,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/process.h"
+#include "edgectl/resources/test_dir.h"
 
 namespace edge::edgectl {
 namespace {
 
 using testing::HasSubstr;
 
-std::string fault_of(const tests::TempDir& dir, const std::string& text) {
+std::string fault_of(const TestDir& dir, const std::string& text) {
   dir.put("config", text);
   const auto config = ClientConfig::read(dir / "config");
   return config ? std::string() : config.error().text;
 }
 
 TEST(ClientConfig, NoFileIsAnEmptyOne) {
-  const tests::TempDir dir;
+  const TestDir dir;
   const auto config = ClientConfig::read(dir / "nothing");
   ASSERT_TRUE(config);
   EXPECT_EQ(config->current(), "");
@@ -33,7 +33,7 @@ TEST(ClientConfig, NoFileIsAnEmptyOne) {
 }
 
 TEST(ClientConfig, KeepsWhatItDoesNotKnow) {
-  const tests::TempDir dir;
+  const TestDir dir;
   dir.put("config", "theme: dark\ncontexts:\n- {name: a, cluster: one, colour: red}\nclusters: [{name: one}]\n");
   ASSERT_TRUE(change_client_config(dir / "config", [](ClientConfig& config) {
     config.put(ClientContext{.name = "a", .name_space = "shop"});
@@ -62,7 +62,7 @@ currentContext: b
 }
 
 TEST(ClientConfig, SaysWhatIsWrongAndWhere) {
-  const tests::TempDir dir;
+  const TestDir dir;
   EXPECT_THAT(fault_of(dir, "a: [1\nb: 2\n"), HasSubstr("config:"));
   EXPECT_THAT(fault_of(dir, "- 1\n"), HasSubstr("is no map"));
   EXPECT_THAT(fault_of(dir, "contexts: 1\n"), HasSubstr("contexts is no list"));
@@ -75,7 +75,7 @@ TEST(ClientConfig, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(ClientConfig, AFailedChangeLeavesTheFile) {
-  const tests::TempDir dir;
+  const TestDir dir;
   dir.put("config", "currentContext: a # mine\n");
   EXPECT_FALSE(change_client_config(dir / "config", [](ClientConfig& config) {
     config.set_current("b");
@@ -85,7 +85,7 @@ TEST(ClientConfig, AFailedChangeLeavesTheFile) {
 }
 
 TEST(ClientConfig, ChangesAtOnceLoseNothing) {
-  const tests::TempDir dir;
+  const TestDir dir;
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&dir, i] {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <unistd.h>
+
 #include "base/units.h"
 #include "cli/terminal.h"
 
@@ -84,6 +86,11 @@ Cluster::Found Cluster::find_kind(const std::string& api_version, const std::str
   auto found = api_->find_kind(api_version, kind);
   if (!found.resource) return {.failure = std::move(found.failure)};
   return {.type = Type{std::move(*found.resource), nullptr}};
+}
+
+std::chrono::milliseconds request_timeout(const cli::Arguments& arguments) {
+  const auto timeout = timeout_of(arguments);
+  return timeout ? *timeout : std::chrono::milliseconds(0);
 }
 
 std::unique_ptr<Cluster> open_cluster(std::string_view command, const cli::Arguments& arguments, int& exit) {

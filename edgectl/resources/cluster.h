@@ -60,6 +60,9 @@ class Cluster {
   std::string name_space_;
 };
 
+/// `--request-timeout`. Checked when the cluster was opened.
+std::chrono::milliseconds request_timeout(const cli::Arguments& arguments);
+
 /// Opens the cluster for a command; where that cannot be, says why on stderr and gives the exit code in `exit`.
 std::unique_ptr<Cluster> open_cluster(std::string_view command, const cli::Arguments& arguments, int& exit);
 

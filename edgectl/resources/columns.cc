@@ -54,6 +54,18 @@ Columns Columns::of_kind(const schemas::Kind& kind, bool wide) {
   return columns;
 }
 
+Columns Columns::of(std::initializer_list<Column> list) {
+  Columns columns;
+  for (const Column& column : list)
+    columns.add(std::string(column.head), column.path, column.path.ends_with("Timestamp"));
+  return columns;
+}
+
+Columns Columns::of_any(bool namespaced) {
+  if (!namespaced) return of({{"NAME", ".metadata.name"}, {"AGE", ".metadata.creationTimestamp"}});
+  return of({{"NAMESPACE", ".metadata.namespace"}, {"NAME", ".metadata.name"}, {"AGE", ".metadata.creationTimestamp"}});
+}
+
 Result<Columns> Columns::custom(std::string_view text) {
   const std::string whole(text);
   Columns columns;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,13 @@ class Columns {
  public:
   /// NAMESPACE, NAME and what the kind's table says. Precondition: kind.manifest.
   static Columns of_kind(const schemas::Kind& kind, bool wide);
+  /// NAMESPACE, NAME and AGE, of which every kind has something to say.
+  static Columns of_any(bool namespaced);
+  /// By a list of heads and paths; the path of an age ends in `Timestamp`.
+  struct Column {
+    std::string_view head, path;
+  };
+  static Columns of(std::initializer_list<Column> columns);
   /// `NAME:.metadata.name,HOSTS:.spec.hostnames`
   static Result<Columns> custom(std::string_view text);
 

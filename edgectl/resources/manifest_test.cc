@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/process.h"
+#include "edgectl/resources/test_dir.h"
 
 namespace edge::edgectl {
 namespace {
@@ -41,7 +41,7 @@ class ManifestTest : public testing::Test {
     return all;
   }
 
-  tests::TempDir dir_;
+  TestDir dir_;
   Manifest manifest_;
   Diagnostics diagnostics_;
 };
@@ -91,16 +91,17 @@ TEST_F(ManifestTest, FindsFieldsByTheirPath) {
 
 TEST_F(ManifestTest, ShowsARefusalAtTheField) {
   read(kRoute);
-  add_refusal(manifest_.objects.front(),
-              {.kind = kube::Failure::Kind::kRefused,
-               .http = 422,
-               .reason = "Invalid",
-               .message = "whole",
-               .causes = {{.reason = "FieldValueInvalid",
-                           .message = "Invalid value: \"/cart\": must not be",
-                           .field = "spec.rules[0].matches[0].path.value"},
-                          {.reason = "FieldValueRequired", .message = "Required value", .field = "spec.rules[0].backendRef"}}},
-              diagnostics_);
+  add_refusal(
+      manifest_.objects.front(),
+      {.kind = kube::Failure::Kind::kRefused,
+       .http = 422,
+       .reason = "Invalid",
+       .message = "whole",
+       .causes = {{.reason = "FieldValueInvalid",
+                   .message = "Invalid value: \"/cart\": must not be",
+                   .field = "spec.rules[0].matches[0].path.value"},
+                  {.reason = "FieldValueRequired", .message = "Required value", .field = "spec.rules[0].backendRef"}}},
+      diagnostics_);
   const std::string text = rendered();
   EXPECT_THAT(text, HasSubstr("error[EDGE0104]: Invalid value: \"/cart\": must not be"));
   EXPECT_THAT(text, HasSubstr("in.yaml:12:43"));

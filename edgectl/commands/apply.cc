@@ -1,0 +1,184 @@
+// edgectl create, apply: what files say, sent to the cluster. Everything that can be found wrong in the files is told
+// before anything is sent; what the server refuses is shown in the file that says it.
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/diagnostics_output.h"
+#include "edgectl/resources/manifest.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/write.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+enum class Verb { kCreate, kApply };
+
+class Sender {
+ public:
+  Sender(Verb verb, const cli::Arguments& arguments)
+      : verb_(verb), arguments_(arguments), command_(verb == Verb::kCreate ? "edgectl create" : "edgectl apply") {}
+
+  int run() {
+    if (const int wrong = read(); wrong != cli::kExitOk) return wrong;
+    cluster_ = open_cluster(command_, arguments_, exit_);
+    if (cluster_ == nullptr) return exit_;
+    sort_for_creation(manifest_.objects);
+    for (const ManifestObject& object : manifest_.objects) {
+      if (!send(object)) break;
+    }
+    print_objects();
+    if (!diagnostics_.ok()) {
+      diagnostics_.finish(manifest_.sources);
+      cli::write_text(stderr, errors_text(diagnostics_, manifest_.sources, cli::colour_for(stderr)));
+    }
+    if (arguments_.one("wait") != "programmed" || settings_.dry_run != DryRun::kNone || sent_.empty()) return exit_;
+    return std::max(exit_, wait_programmed(command_, *cluster_, std::move(sent_), patience_));
+  }
+
+ private:
+  int usage(const std::string& what) {
+    cli::print_error(command_, what);
+    return cli::kExitUsage;
+  }
+
+  int read() {
+    const std::string dry_run = arguments_.one("dry-run");
+    settings_.dry_run = dry_run == "client" ? DryRun::kClient : dry_run == "server" ? DryRun::kServer : DryRun::kNone;
+    settings_.server_side = arguments_.has("server-side");
+    settings_.force = arguments_.has("force-conflicts");
+    settings_.field_manager = arguments_.one("field-manager");
+    const std::string validate = arguments_.one("validate");
+    settings_.field_validation = validate == "warn" ? "Warn" : validate == "false" ? "Ignore" : "Strict";
+    if (settings_.force && !settings_.server_side) return usage("--force-conflicts goes with --server-side");
+    const auto patience = parse_duration(arguments_.one("timeout"));
+    if (!patience) return usage("`--timeout` takes a duration such as `60s`, not `" + arguments_.one("timeout") + "`");
+    patience_ = std::chrono::duration_cast<std::chrono::milliseconds>(*patience);
+    const Status status =
+        read_manifest(arguments_.all("file"), /*generate_name=*/verb_ == Verb::kCreate, manifest_, diagnostics_);
+    if (!status) {
+      cli::print_error(command_, status.error().text);
+      return cli::kExitFindings;
+    }
+    if (validate != "false") check_fields(manifest_, diagnostics_);
+    if (!diagnostics_.ok()) {
+      diagnostics_.finish(manifest_.sources);
+      cli::write_text(stderr, errors_text(diagnostics_, manifest_.sources, cli::colour_for(stderr)));
+      cli::print_error(command_, "nothing was sent");
+      return cli::kExitFindings;
+    }
+    if (manifest_.objects.empty()) {
+      cli::print_error(command_, "there is no resource in what -f names");
+      return cli::kExitFindings;
+    }
+    return cli::kExitOk;
+  }
+
+  /// false: there is no point in going on.
+  bool send(const ManifestObject& object) {
+    const auto found = find(object);
+    if (!found.type) return refused(object, found.failure);
+    const Type& type = *found.type;
+    Json json = parsed_json(object.text);
+    std::string place;
+    if (type.resource.namespaced) {
+      place = object.name_space.empty() ? cluster_->name_space() : object.name_space;
+      if (arguments_.has("namespace") && place != cluster_->name_space()) {
+        return refused(object, {.kind = kube::Failure::Kind::kRefused,
+                                .http = 400,
+                                .reason = "BadRequest",
+                                .message = "it names the namespace `" + place + "`, and --namespace says `" +
+                                           cluster_->name_space() + "`"});
+      }
+      json["metadata"]["namespace"] = place;
+    }
+    const WriteResult result = verb_ == Verb::kCreate ? create_object(*cluster_, type, place, json, settings_)
+                                                      : apply_object(*cluster_, type, place, json, settings_);
+    tell_warnings(result.warnings);
+    if (!result.failure.none()) return refused(object, result.failure);
+    done(type, result);
+    return true;
+  }
+
+  Cluster::Found find(const ManifestObject& object) {
+    // A definition that was sent a moment ago is in no table yet.
+    if (definitions_sent_) {
+      const auto table = cluster_->api().discover();
+      const kube::Resource* resource = table.table.find_kind(object.api_version, object.kind);
+      if (resource != nullptr) return {.failure = {}, .type = Type{*resource, nullptr}};
+    }
+    auto found = cluster_->find_kind(object.api_version, object.kind);
+    if (!found.type && found.failure.none()) {
+      found.failure = {.kind = kube::Failure::Kind::kRefused,
+                       .http = 404,
+                       .reason = "NoKindMatch",
+                       .message = "the cluster serves no `" + object.kind + "` of `" + object.api_version +
+                                  "`; is its CustomResourceDefinition installed?"};
+    }
+    return found;
+  }
+
+  void done(const Type& type, const WriteResult& result) {
+    const std::string& name = result.object.name;
+    if (arguments_.has("output")) {
+      objects_.emplace_back(type, parsed_json(result.object.text));
+    } else {
+      cli::write_text(stdout, done_text(type, name, result.done, settings_.dry_run));
+    }
+    if (type.resource.plural == "customresourcedefinitions") definitions_sent_ = true;
+    sent_.push_back(written(type, result.object));
+  }
+
+  bool refused(const ManifestObject& object, const kube::Failure& failure) {
+    exit_ = std::max(exit_, exit_code_of(failure));
+    if (failure.kind == kube::Failure::Kind::kRefused && exit_code_of(failure) == cli::kExitFindings) {
+      add_refusal(object, failure, diagnostics_);
+      return true;
+    }
+    tell(command_, failure, object.title());
+    return false;
+  }
+
+  void print_objects() {
+    if (!arguments_.has("output") || objects_.empty()) return;
+    const Output output = output_of(arguments_);
+    if (output.form == Form::kName) {
+      for (const auto& [type, object] : objects_) {
+        const Json& name = object.contains("metadata") ? object["metadata"].value("name", Json("")) : Json("");
+        cli::write_text(stdout, type.qualified(name.is_string() ? name.get<std::string>() : "") + "\n");
+      }
+      return;
+    }
+    std::vector<Json> all;
+    for (auto& [type, object] : objects_) all.push_back(std::move(object));
+    const auto text = object_text(output, all.size() == 1 ? all.front() : list_of(std::move(all)));
+    if (!text) {
+      exit_ = usage(text.error().text);
+    } else if (!cli::write_text(stdout, *text)) {
+      exit_ = std::max(exit_, cli::kExitFindings);
+    }
+  }
+
+  Verb verb_;
+  const cli::Arguments& arguments_;
+  std::string command_;
+  WriteSettings settings_;
+  std::chrono::milliseconds patience_{};
+  Manifest manifest_;
+  Diagnostics diagnostics_;
+  std::unique_ptr<Cluster> cluster_;
+  std::vector<Written> sent_;
+  std::vector<std::pair<Type, Json>> objects_;
+  bool definitions_sent_ = false;
+  int exit_ = cli::kExitOk;
+};
+
+}  // namespace
+
+int create(const cli::Arguments& arguments) { return Sender(Verb::kCreate, arguments).run(); }
+int apply(const cli::Arguments& arguments) { return Sender(Verb::kApply, arguments).run(); }
+
+}  // namespace edge::edgectl

@@ -1,0 +1,94 @@
+// edgectl config: ~/.edgectl/config, shown and changed.
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/resources/client_config.h"
+#include "edgectl/resources/table.h"
+
+namespace edge::edgectl {
+namespace {
+
+int failed(std::string_view command, const Error& error) {
+  cli::print_error(command, error.text);
+  return error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings;
+}
+
+int print(const std::string& text) { return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings; }
+
+}  // namespace
+
+int config_view(const cli::Arguments& arguments) {
+  const auto config = ClientConfig::read(client_config_path());
+  if (!config) return failed("edgectl config view", config.error());
+  return print(arguments.one("output") == "json" ? config->json() : config->yaml());
+}
+
+int config_get_contexts(const cli::Arguments& arguments) {
+  const auto config = ClientConfig::read(client_config_path());
+  if (!config) return failed("edgectl config get-contexts", config.error());
+  if (arguments.one("output") == "name") {
+    std::string names;
+    for (const ClientContext& context : config->contexts()) names += context.name + "\n";
+    return print(names);
+  }
+  TextTable table({"CURRENT", "NAME", "CLUSTER", "NAMESPACE"});
+  for (const ClientContext& context : config->contexts()) {
+    table.add({context.name == config->current() ? "*" : "", context.name, context.cluster, context.name_space});
+  }
+  return print(table.take(!arguments.has("no-headers")));
+}
+
+int config_use_context(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl config use-context";
+  const std::string name = arguments.one("NAME");
+  const Status status = change_client_config(client_config_path(), [&](ClientConfig& config) -> Status {
+    if (config.find_context(name) != nullptr) {
+      config.set_current(name);
+      return {};
+    }
+    std::vector<std::string_view> names;
+    for (const ClientContext& context : config.contexts()) names.push_back(context.name);
+    const std::string_view nearest = nearest_name(name, names);
+    return Error{ErrorCode::kNotFound, "there is no context `" + name + "`" +
+                                           (nearest.empty() ? "; `edgectl config set-context` makes one"
+                                                            : "; did you mean `" + std::string(nearest) + "`?")};
+  });
+  return status ? print("Switched to context \"" + name + "\".\n") : failed(kCommand, status.error());
+}
+
+int config_set_context(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl config set-context";
+  std::string name = arguments.one("NAME");
+  if (name.empty() != arguments.has("current")) {
+    cli::print_error(kCommand, "give either the NAME of a context or --current");
+    return cli::kExitUsage;
+  }
+  const bool of_cluster = arguments.has("kubeconfig") || arguments.has("kubeconfig-context") ||
+                          arguments.has("controller") || arguments.has("credentials");
+  bool made = false;
+  const Status status = change_client_config(client_config_path(), [&](ClientConfig& config) -> Status {
+    if (name.empty()) name = config.current();
+    if (name.empty()) return Error{ErrorCode::kFailedPrecondition, "there is no current context"};
+    const ClientContext* before = config.find_context(name);
+    made = before == nullptr;
+    std::string cluster = arguments.one("cluster");
+    // What is said of a cluster needs one: that of the context, else one of the same name.
+    if (cluster.empty() && before != nullptr) cluster = before->cluster;
+    if (cluster.empty() && of_cluster) cluster = name;
+    if (of_cluster) {
+      config.put(ClientCluster{.name = cluster,
+                               .kubeconfig = arguments.one("kubeconfig"),
+                               .context = arguments.one("kubeconfig-context"),
+                               .controller = arguments.one("controller"),
+                               .credentials = arguments.one("credentials")});
+    } else if (!cluster.empty() && config.find_cluster(cluster) == nullptr) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "there is no cluster `" + cluster + "` yet; --kubeconfig says where it is"};
+    }
+    config.put(ClientContext{.name = name, .cluster = cluster, .name_space = arguments.one("namespace")});
+    return {};
+  });
+  if (!status) return failed(kCommand, status.error());
+  return print("Context \"" + name + "\" " + (made ? "created" : "modified") + ".\n");
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,179 @@
+// edgectl delete: by type and name, by label, all of a type, or what files name.
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/diagnostics_output.h"
+#include "edgectl/resources/manifest.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/selection.h"
+#include "edgectl/resources/wait.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kDelete = "edgectl delete";
+
+class Remover {
+ public:
+  explicit Remover(const cli::Arguments& arguments) : arguments_(arguments) {}
+
+  int run() {
+    if (const int wrong = settings(); wrong != cli::kExitOk) return wrong;
+    const bool files = arguments_.has("file");
+    if (files == arguments_.has("TYPE")) return usage("give either -f, or a type and names");
+    if (files && !read()) return cli::kExitFindings;
+    cluster_ = open_cluster(kDelete, arguments_, exit_);
+    if (cluster_ == nullptr) return exit_;
+    if (files) {
+      by_files();
+    } else {
+      by_names();
+    }
+    for (const Removed& removed : waited_for_) {
+      if (wait_gone(*cluster_, removed.type, removed.place, removed.name, removed.uid, patience_)) continue;
+      cli::print_error(
+          kDelete, removed.type.singular() + "/" + removed.name + " is still there: something holds it by a finalizer");
+      exit_ = std::max(exit_, cli::kExitFindings);
+    }
+    return exit_;
+  }
+
+ private:
+  struct Removed {
+    Type type;
+    std::string place, name, uid;
+  };
+
+  static int usage(const std::string& what) {
+    cli::print_error(kDelete, what);
+    return cli::kExitUsage;
+  }
+
+  int settings() {
+    const auto patience = parse_duration(arguments_.one("timeout"));
+    if (!patience) return usage("`--timeout` takes a duration such as `60s`, not `" + arguments_.one("timeout") + "`");
+    patience_ = std::chrono::duration_cast<std::chrono::milliseconds>(*patience);
+    const std::string cascade = arguments_.one("cascade");
+    options_.propagation = cascade == "foreground" ? "Foreground" : cascade == "orphan" ? "Orphan" : "Background";
+    options_.dry_run = arguments_.one("dry-run") == "server";
+    if (arguments_.has("force")) options_.grace_seconds = 0;
+    if (const std::string text = arguments_.one("grace-period"); !text.empty()) {
+      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), options_.grace_seconds);
+      if (fault != std::errc() || end != text.data() + text.size() || options_.grace_seconds < 0) {
+        return usage("`--grace-period` takes a number of seconds, not `" + text + "`");
+      }
+    }
+    return cli::kExitOk;
+  }
+
+  bool read() {
+    const Status status = read_manifest(arguments_.all("file"), /*generate_name=*/false, manifest_, diagnostics_);
+    if (!status) {
+      cli::print_error(kDelete, status.error().text);
+      return false;
+    }
+    if (diagnostics_.ok()) return true;
+    diagnostics_.finish(manifest_.sources);
+    cli::write_text(stderr, errors_text(diagnostics_, manifest_.sources, cli::colour_for(stderr)));
+    cli::print_error(kDelete, "nothing was removed");
+    return false;
+  }
+
+  void by_files() {
+    sort_for_creation(manifest_.objects);
+    // What refers to others goes before what it refers to.
+    for (auto object = manifest_.objects.rbegin(); object != manifest_.objects.rend(); ++object) {
+      const auto found = cluster_->find_kind(object->api_version, object->kind);
+      if (!found.type) {
+        if (found.failure.none() && arguments_.has("ignore-not-found")) continue;
+        const kube::Failure unknown{
+            .kind = kube::Failure::Kind::kRefused, .http = 404, .message = "the cluster serves no such kind"};
+        exit_ = std::max(exit_, tell(kDelete, found.failure.none() ? unknown : found.failure, object->title()));
+        continue;
+      }
+      const std::string own = object->name_space.empty() ? cluster_->name_space() : object->name_space;
+      remove(*found.type, found.type->resource.namespaced ? own : std::string(), object->name);
+    }
+  }
+
+  void by_names() {
+    const auto selections = select(kDelete, *cluster_, arguments_, exit_);
+    if (!selections) return;
+    const bool many = arguments_.has("all") || arguments_.has("selector");
+    for (const Selection& selection : *selections) {
+      if (selection.names.empty() == !many) {
+        exit_ = usage(many ? "names go with neither --all nor --selector"
+                           : "which " + selection.type.singular() + "? Give names, --selector or --all");
+        return;
+      }
+    }
+    for (const Selection& selection : *selections) {
+      const std::string place = place_of(selection.type, *cluster_, arguments_);
+      for (const std::string& name : selection.names) remove(selection.type, place, name);
+      if (many) all_of(selection.type, place);
+    }
+  }
+
+  /// One by one, so that each is told of.
+  void all_of(const Type& type, const std::string& place) {
+    kube::ListOptions options;
+    options.name_space = place;
+    options.label_selector = arguments_.one("selector");
+    const auto list = cluster_->api().list_all(type.resource, options);
+    if (!list.ok()) exit_ = std::max(exit_, tell(kDelete, list.failure, type.resource.plural));
+    for (const kube::Object& object : list.list.items) {
+      // Gone meanwhile is as good.
+      remove(type, object.name_space, object.name, /*may_be_gone=*/true);
+    }
+    if (list.ok() && list.list.items.empty()) cli::print_message("edgectl", "no resources found");
+  }
+
+  void remove(const Type& type, const std::string& place, const std::string& name, bool may_be_gone = false) {
+    const std::string how = arguments_.has("force") ? "force deleted" : "deleted";
+    const std::string dry_run = arguments_.one("dry-run");
+    const std::string suffix = dry_run == "client" ? " (dry run)" : dry_run == "server" ? " (server dry run)" : "";
+    kube::Reply reply;
+    if (dry_run == "client") {
+      reply.failure = cluster_->api().get(type.resource, place, name).failure;
+    } else {
+      reply = cluster_->api().remove(type.resource, place, name, options_);
+    }
+    if (reply.failure.not_found() && (may_be_gone || arguments_.has("ignore-not-found"))) return;
+    if (!reply.ok()) {
+      exit_ = std::max(exit_, tell(kDelete, reply.failure, type.singular() + "/" + name));
+      return;
+    }
+    const std::string title = type.singular() + (type.resource.group.empty() ? "" : "." + type.resource.group);
+    const bool only_name = arguments_.one("output") == "name";
+    cli::write_text(stdout,
+                    only_name ? type.qualified(name) + "\n" : title + " \"" + name + "\" " + how + suffix + "\n");
+    // A metav1.Status says that it is gone; the object, that something holds it.
+    const Json answer = parsed_json(reply.body);
+    const bool held = answer.is_object() && answer.contains("metadata") && answer["metadata"].is_object() &&
+                      answer["metadata"].contains("deletionTimestamp");
+    if (!held || !suffix.empty() || arguments_.one("wait") == "false") return;
+    const Json uid = answer["metadata"].value("uid", Json(""));
+    waited_for_.push_back({type, place, name, uid.is_string() ? uid.get<std::string>() : std::string()});
+  }
+
+  const cli::Arguments& arguments_;
+  kube::DeleteOptions options_;
+  std::chrono::milliseconds patience_{};
+  Manifest manifest_;
+  Diagnostics diagnostics_;
+  std::unique_ptr<Cluster> cluster_;
+  std::vector<Removed> waited_for_;
+  int exit_ = cli::kExitOk;
+};
+
+}  // namespace
+
+int remove(const cli::Arguments& arguments) { return Remover(arguments).run(); }
+
+}  // namespace edge::edgectl

@@ -1,0 +1,78 @@
+#include "edgectl/resources/describe.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/resources/columns.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/selection.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kDescribe = "edgectl describe";
+
+/// Events about the object; none where they cannot be had, which is no reason to show nothing.
+std::vector<Json> events_of(Cluster& cluster, const kube::Object& object, const std::string& kind) {
+  const kube::Resource events{.group = {}, .version = "v1", .plural = "events", .kind = "Event"};
+  kube::ListOptions options;
+  // What has no namespace has its events in `default`.
+  options.name_space = object.name_space.empty() ? "default" : object.name_space;
+  options.field_selector = "involvedObject.name=" + object.name + ",involvedObject.kind=" + kind;
+  std::vector<Json> all;
+  const auto list = cluster.api().list_all(events, options);
+  if (!list.ok()) tell_warnings({"events cannot be read: " + list.failure.text()});
+  for (const kube::Object& item : list.list.items) {
+    Json event = parsed_json(item.text);
+    const Json none = Json::object();
+    const Json about = event.is_object() ? event.value("involvedObject", none) : none;
+    // Of an earlier object of this name.
+    const Json uid = about.is_object() ? about.value("uid", Json()) : Json();
+    if (uid.is_string() && !uid.get_ref<const std::string&>().empty() && uid != object.uid) continue;
+    all.push_back(std::move(event));
+  }
+  return all;
+}
+
+}  // namespace
+
+int describe(const cli::Arguments& arguments) {
+  int exit = cli::kExitOk;
+  const auto cluster = open_cluster(kDescribe, arguments, exit);
+  if (cluster == nullptr) return exit;
+  const auto selections = select(kDescribe, *cluster, arguments, exit);
+  if (!selections) return exit;
+  bool first = true;
+  const auto show = [&](const Type& type, const kube::Object& object) {
+    const auto events = events_of(*cluster, object, type.resource.kind);
+    const std::string text = describe(parsed_json(object.text), events, seconds_now());
+    if (!cli::write_text(stdout, (first ? "" : "\n") + text)) exit = std::max(exit, cli::kExitFindings);
+    first = false;
+  };
+  for (const Selection& selection : *selections) {
+    const Type& type = selection.type;
+    if (selection.names.empty()) {
+      kube::ListOptions options;
+      options.name_space = place_of(type, *cluster, arguments);
+      options.label_selector = arguments.one("selector");
+      const auto list = cluster->api().list_all(type.resource, options);
+      if (!list.ok()) exit = std::max(exit, tell(kDescribe, list.failure, type.resource.plural));
+      for (const kube::Object& object : list.list.items) show(type, object);
+    }
+    for (const std::string& name : selection.names) {
+      const std::string place = type.resource.namespaced ? cluster->name_space() : std::string();
+      const auto reply = cluster->api().get(type.resource, place, name);
+      if (reply.ok()) {
+        show(type, reply.object);
+      } else {
+        exit = std::max(exit, tell(kDescribe, reply.failure, type.singular() + "/" + name));
+      }
+    }
+  }
+  return exit;
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,125 @@
+// edgectl patch: one change, as a strategic merge patch, a merge patch (RFC 7386) or a JSON patch (RFC 6902).
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "compiler/model/node_json.h"
+#include "compiler/yaml/read.h"
+#include "edgectl/commands.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/selection.h"
+#include "edgectl/resources/write.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kPatch = "edgectl patch";
+constexpr std::size_t kMostBytes = std::size_t{3} << 20;
+
+int usage(const std::string& what) {
+  cli::print_error(kPatch, what);
+  return cli::kExitUsage;
+}
+
+/// The patch as JSON, whether it was written as JSON or as YAML.
+Result<std::string> read_patch(const cli::Arguments& arguments) {
+  std::string text = arguments.one("patch");
+  std::string name = "--patch";
+  if (arguments.has("patch") == arguments.has("patch-file")) {
+    return Error{ErrorCode::kInvalidArgument, "give either --patch or --patch-file"};
+  }
+  if (arguments.has("patch-file")) {
+    name = arguments.one("patch-file");
+    auto read = read_file(name, kMostBytes);
+    if (!read) return read.error();
+    text = std::move(*read);
+  }
+  SourceMap sources;
+  Diagnostics diagnostics;
+  const auto documents = compiler::yaml::read_documents(sources, sources.add(name, std::move(text)), diagnostics);
+  if (!diagnostics.ok()) {
+    return Error{ErrorCode::kInvalidArgument, name + " is neither JSON nor YAML: " + diagnostics.all().front().message};
+  }
+  if (documents.size() != 1) return Error{ErrorCode::kInvalidArgument, name + " holds no patch"};
+  return compiler::model::json_of(documents.front().root()).dump();
+}
+
+struct Sent {
+  kube::ObjectReply reply;
+  kube::PatchType type;
+};
+
+/// Strategic merge patches are of built-in kinds alone: a server answers 415 for others, and then, as for own kinds
+/// from the start, a merge patch is sent.
+Sent send(Cluster& cluster, const Type& type, const std::string& place, const std::string& name,
+          const std::string& patch, const cli::Arguments& arguments) {
+  const std::string wanted = arguments.one("type");
+  kube::WriteOptions options{.field_manager = arguments.one("field-manager"),
+                             .dry_run = arguments.one("dry-run") == "server",
+                             .subresource = arguments.one("subresource")};
+  const auto call = [&](kube::PatchType how) {
+    return Sent{cluster.api().patch(type.resource, place, name, how, patch, options), how};
+  };
+  if (wanted == "json") return call(kube::PatchType::kJson);
+  if (wanted == "merge") return call(kube::PatchType::kMerge);
+  if (type.own == nullptr) {
+    auto sent = call(kube::PatchType::kStrategic);
+    if (!sent.reply.failure.refused(415)) return sent;
+  }
+  cli::print_message("edgectl",
+                     "note: " + type.resource.kind +
+                         " knows no strategic merge patches; a merge patch is sent, which sets lists as a whole");
+  return call(kube::PatchType::kMerge);
+}
+
+}  // namespace
+
+int patch(const cli::Arguments& arguments) {
+  const auto text = read_patch(arguments);
+  if (!text) return usage(text.error().text);
+  const auto patience = parse_duration(arguments.one("timeout"));
+  if (!patience) return usage("`--timeout` takes a duration such as `60s`, not `" + arguments.one("timeout") + "`");
+  int exit = cli::kExitOk;
+  const auto cluster = open_cluster(kPatch, arguments, exit);
+  if (cluster == nullptr) return exit;
+  const auto chosen = choose(kPatch, *cluster, arguments, exit);
+  if (!chosen) return exit;
+  std::vector<Written> sent_all;
+  for (const auto& [type, name] : *chosen) {
+    const std::string place = type.resource.namespaced ? cluster->name_space() : std::string();
+    const auto before = cluster->api().get(type.resource, place, name);
+    if (!before.ok()) {
+      exit = std::max(exit, tell(kPatch, before.failure, type.singular() + "/" + name));
+      continue;
+    }
+    const Sent sent = send(*cluster, type, place, name, *text, arguments);
+    tell_warnings(sent.reply.warnings);
+    if (!sent.reply.ok()) {
+      exit = std::max(exit, tell(kPatch, sent.reply.failure, type.singular() + "/" + name));
+      continue;
+    }
+    const kube::Object& object = sent.reply.object;
+    if (arguments.has("output")) {
+      const Output output = output_of(arguments);
+      const auto shown = output.form == Form::kName ? Result<std::string>(type.qualified(name) + "\n")
+                                                    : object_text(output, parsed_json(object.text));
+      if (!shown) return usage(shown.error().text);
+      cli::write_text(stdout, *shown);
+    } else {
+      const bool same = object.resource_version == before.object.resource_version;
+      const bool dry = arguments.one("dry-run") == "server";
+      cli::write_text(stdout, done_text(type, name, same && !dry ? "patched (no change)" : "patched",
+                                        dry ? DryRun::kServer : DryRun::kNone));
+    }
+    sent_all.push_back(written(type, object));
+  }
+  const bool wait = arguments.one("wait") == "programmed" && arguments.one("dry-run") == "none";
+  if (!wait || sent_all.empty()) return exit;
+  return std::max(exit, wait_programmed(kPatch, *cluster, std::move(sent_all),
+                                        std::chrono::duration_cast<std::chrono::milliseconds>(*patience)));
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,268 @@
+#include "edgectl/resource_commands.h"
+
+#include "edgectl/commands.h"
+#include "edgectl/resources/complete.h"
+#include "edgectl/resources/output.h"
+
+namespace edge::edgectl {
+namespace {
+
+constexpr std::string_view kManifests = "File, directory or - for standard input";
+
+cli::Flag files(bool required) {
+  return {.name = "file", .letter = 'f', .value = "PATH", .help = kManifests, .required = required, .repeatable = true};
+}
+
+cli::Flag everywhere() { return {.name = "all-namespaces", .letter = 'A', .help = "In all namespaces"}; }
+
+cli::Flag selector() {
+  return {.name = "selector",
+          .letter = 'l',
+          .value = "LABELS",
+          .help = "Those with these labels, e.g. `app=shop,tier!=db`"};
+}
+
+cli::Flag no_headers() { return {.name = "no-headers", .help = "Leave the heads of columns out"}; }
+
+cli::Flag dry_run(std::vector<std::string_view> choices) {
+  return {.name = "dry-run",
+          .value = "WHERE",
+          .help = "Say what would be done, and do nothing",
+          .fallback = "none",
+          .choices = std::move(choices)};
+}
+
+cli::Flag field_manager() {
+  return {.name = "field-manager", .value = "NAME", .help = "Who writes, in managed fields", .fallback = "edgectl"};
+}
+
+cli::Flag wait_programmed_flag() {
+  return {.name = "wait",
+          .value = "FOR",
+          .help = "Return when every agent runs what was written",
+          .fallback = "none",
+          .choices = {"none", "programmed"}};
+}
+
+cli::Flag timeout() {
+  return {.name = "timeout", .value = "DURATION", .help = "Longest that --wait waits", .fallback = "60s"};
+}
+
+cli::Positional type(std::string_view help, bool required = true) {
+  return {.name = "TYPE", .help = help, .required = required, .complete = complete_type};
+}
+
+cli::Positional names(std::string_view help, bool required = false) {
+  return {.name = "NAME", .help = help, .required = required, .complete = complete_name, .repeatable = true};
+}
+
+constexpr std::string_view kTypes =
+    "clusters (cl), gateways (gw), routes (rt), backends (be), vips, policies (pol), sites, links, wanpolicies; `edge` "
+    "for all of them; any other type that the cluster serves; several with commas; or TYPE/NAME";
+
+cli::Command get_command() {
+  return {.name = "get",
+          .summary = "List objects, or print them whole",
+          .details = "Own kinds have the columns of `edgectl schema`; the columns of others are the server's.",
+          .flags = {everywhere(),
+                    selector(),
+                    {.name = "field-selector",
+                     .value = "FIELDS",
+                     .help = "Those with these fields, e.g. `metadata.name=x`"},
+                    {.name = "watch", .letter = 'w', .help = "Go on, and print each change"},
+                    no_headers(),
+                    {.name = "ignore-not-found", .help = "What is not there is no failure"},
+                    {.name = "show-managed-fields", .help = "Keep metadata.managedFields"},
+                    output_flag()},
+          .positional = type(kTypes),
+          .second = names("Names; all without"),
+          .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
+                       "edgectl get route/cart backend/pay", "edgectl get routes -w",
+                       "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
+          .run = get,
+          .global = true};
+}
+
+cli::Command apply_command() {
+  return {.name = "apply",
+          .summary = "Create what files say, or bring what is there to it",
+          .details =
+              "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
+              "so that either can go on where the other left off. Every fault of the files is told before "
+              "anything is sent; what the server refuses is shown at its place in the file.",
+          .flags = {files(/*required=*/true),
+                    {.name = "server-side", .help = "Let the server merge, by managed fields"},
+                    {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
+                    field_manager(),
+                    dry_run({"none", "client", "server"}),
+                    {.name = "validate",
+                     .value = "HOW",
+                     .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
+                     .fallback = "true",
+                     .choices = {"true", "warn", "false"}},
+                    wait_programmed_flag(),
+                    timeout(),
+                    result_flag()},
+          .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
+                       "generate | edgectl apply -f - --server-side"},
+          .run = apply,
+          .global = true};
+}
+
+cli::Command create_command() {
+  return {.name = "create",
+          .summary = "Create what files say; what is there already is refused",
+          .flags = {files(/*required=*/true),
+                    field_manager(),
+                    dry_run({"none", "client", "server"}),
+                    {.name = "validate",
+                     .value = "HOW",
+                     .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
+                     .fallback = "true",
+                     .choices = {"true", "warn", "false"}},
+                    wait_programmed_flag(),
+                    timeout(),
+                    result_flag()},
+          .examples = {"edgectl create -f gateway.yaml"},
+          .run = create,
+          .global = true};
+}
+
+cli::Command delete_command() {
+  return {
+      .name = "delete",
+      .summary = "Remove objects by name, by label, or as files name them",
+      .flags = {files(/*required=*/false),
+                {.name = "all", .help = "All of the type"},
+                selector(),
+                everywhere(),
+                {.name = "force", .help = "Without a time of grace"},
+                {.name = "grace-period", .value = "SECONDS", .help = "Time of grace (default: the object's)"},
+                {.name = "cascade",
+                 .value = "HOW",
+                 .help = "What becomes of what it owns",
+                 .fallback = "background",
+                 .choices = {"background", "foreground", "orphan"}},
+                {.name = "ignore-not-found", .help = "What is not there is no failure"},
+                dry_run({"none", "client", "server"}),
+                {.name = "wait",
+                 .value = "BOOL",
+                 .help = "Return when it is gone, not when that is under way",
+                 .fallback = "true",
+                 .choices = {"true", "false"}},
+                timeout(),
+                {.name = "output", .letter = 'o', .value = "FORM", .help = "Print names alone", .choices = {"name"}}},
+      .positional = type(kTypes, /*required=*/false),
+      .second = names("Names"),
+      .examples = {"edgectl delete route cart", "edgectl delete -f config/", "edgectl delete routes -l app=shop"},
+      .run = remove,
+      .global = true};
+}
+
+cli::Command edit_command() {
+  return {.name = "edit",
+          .summary = "Change an object in $EDITOR",
+          .details =
+              "Only what was changed is sent. What cannot be read or is refused comes back with the reason on "
+              "top; what is given up is kept in a file.",
+          .flags = {wait_programmed_flag(), timeout()},
+          .positional = type(kTypes),
+          .second = names("Names"),
+          .examples = {"EDITOR=nano edgectl edit route cart"},
+          .run = edit,
+          .global = true};
+}
+
+cli::Command patch_command() {
+  return {
+      .name = "patch",
+      .summary = "Change fields of an object",
+      .details =
+          "Strategic merge patches are of built-in kinds alone; for others a merge patch is sent in their "
+          "place, and stderr says so.",
+      .flags = {{.name = "patch", .letter = 'p', .value = "PATCH", .help = "JSON or YAML"},
+                {.name = "patch-file", .value = "PATH", .help = "The same from a file"},
+                {.name = "type",
+                 .value = "TYPE",
+                 .help = "How it is meant",
+                 .fallback = "strategic",
+                 .choices = {"strategic", "merge", "json"}},
+                {.name = "subresource", .value = "NAME", .help = "Of a subresource", .choices = {"status", "scale"}},
+                field_manager(),
+                dry_run({"none", "server"}),
+                wait_programmed_flag(),
+                timeout(),
+                result_flag()},
+      .positional = type(kTypes),
+      .second = names("Names"),
+      .examples = {R"(edgectl patch backend pay -p '{"spec":{"lbPolicy":"P2C"}}')",
+                   R"(edgectl patch rt cart --type json -p '[{"op":"remove","path":"/spec/hostnames/1"}]')"},
+      .run = patch,
+      .global = true};
+}
+
+cli::Command describe_command() {
+  return {.name = "describe",
+          .summary = "Tell all about objects: spec, conditions, events",
+          .flags = {everywhere(), selector()},
+          .positional = type(kTypes),
+          .second = names("Names; all without"),
+          .examples = {"edgectl describe route cart"},
+          .run = describe,
+          .global = true};
+}
+
+void add_config(std::vector<cli::Command>& all) {
+  all.push_back({.name = "config view",
+                 .summary = "Print ~/.edgectl/config",
+                 .flags = {{.name = "output",
+                            .letter = 'o',
+                            .value = "FORM",
+                            .help = "Form",
+                            .fallback = "yaml",
+                            .choices = {"yaml", "json"}}},
+                 .run = config_view});
+  all.push_back({.name = "config get-contexts",
+                 .summary = "List the contexts",
+                 .flags = {no_headers(),
+                           {.name = "output",
+                            .letter = 'o',
+                            .value = "FORM",
+                            .help = "Form",
+                            .fallback = "table",
+                            .choices = {"table", "name"}}},
+                 .run = config_get_contexts});
+  all.push_back({.name = "config use-context",
+                 .summary = "Choose the context that commands mean from now on",
+                 .positional = cli::Positional{.name = "NAME", .help = "Context", .complete = complete_context},
+                 .examples = {"edgectl config use-context prod"},
+                 .run = config_use_context});
+  all.push_back(
+      {.name = "config set-context",
+       .summary = "Make a context, or change what it says",
+       .flags = {{.name = "current", .help = "The current one"},
+                 {.name = "cluster", .value = "NAME", .help = "Its cluster"},
+                 {.name = "namespace", .letter = 'n', .value = "NAME", .help = "Its namespace"},
+                 {.name = "kubeconfig", .value = "PATH", .help = "Of the cluster: its kubeconfig"},
+                 {.name = "kubeconfig-context",
+                  .value = "CONTEXT",
+                  .help = "Of the cluster: context in its kubeconfig"},
+                 {.name = "controller", .value = "HOST:PORT", .help = "Of the cluster: gRPC port of the controller"},
+                 {.name = "credentials", .value = "FILE", .help = "Of the cluster: the administrator's file for it"}},
+       .positional =
+           cli::Positional{.name = "NAME", .help = "Context", .required = false, .complete = complete_context},
+       .examples = {"edgectl config set-context prod --kubeconfig /etc/edge/kubeconfig -n shop",
+                    "edgectl config set-context --current -n pay"},
+       .run = config_set_context});
+}
+
+}  // namespace
+
+std::vector<cli::Command> resource_commands() {
+  std::vector<cli::Command> all = {get_command(),    describe_command(), create_command(), apply_command(),
+                                   delete_command(), edit_command(),     patch_command()};
+  add_config(all);
+  return all;
+}
+
+}  // namespace edge::edgectl

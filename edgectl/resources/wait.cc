@@ -1,0 +1,180 @@
+#include "edgectl/resources/wait.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/table.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kFirstPause(20);
+constexpr std::chrono::milliseconds kLongestPause(500);
+
+const Json& member(const Json& object, const char* name) {
+  static const Json kNull;
+  if (!object.is_object()) return kNull;
+  const auto found = object.find(name);
+  return found == object.end() ? kNull : *found;
+}
+
+std::string text_in(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+std::int64_t number_in(const Json& object, const char* name, std::int64_t otherwise) {
+  const Json& value = member(object, name);
+  return value.is_number_integer() ? value.get<std::int64_t>() : otherwise;
+}
+
+std::string words_of(const Json& condition) {
+  const std::string message = text_in(condition, "message");
+  return shown(text_in(condition, "reason") + (message.empty() ? "" : ": " + message));
+}
+
+/// `whole`: what the status says it has observed, for conditions that do not say it themselves.
+Progress progress_in(const Json& conditions, std::int64_t generation, std::int64_t whole, bool needs_programmed) {
+  Progress progress;
+  const Json* accepted = nullptr;
+  const Json* programmed = nullptr;
+  for (const Json& condition : conditions.is_array() ? conditions : Json::array()) {
+    if (number_in(condition, "observedGeneration", whole) < generation) continue;
+    const std::string type = text_in(condition, "type");
+    if (type == "Accepted") accepted = &condition;
+    if (type == "Programmed") programmed = &condition;
+  }
+  if (accepted != nullptr && text_in(*accepted, "status") == "False") {
+    return {.state = Progress::State::kRejected, .reason = words_of(*accepted)};
+  }
+  const Json* decides = needs_programmed ? programmed : programmed != nullptr ? programmed : accepted;
+  if (decides == nullptr) return {.state = Progress::State::kWaiting, .reason = "no controller has looked at it yet"};
+  if (text_in(*decides, "status") == "True") return {.state = Progress::State::kDone, .reason = {}};
+  return {.state = Progress::State::kWaiting, .reason = words_of(*decides)};
+}
+
+/// How many are left, in one line that is overwritten; on a terminal alone.
+class Counter {
+ public:
+  Counter(std::string_view command, std::size_t all)
+      : on_(cli::colour_for(stderr) == Colour::kYes), command_(command), all_(all) {}
+  ~Counter() {
+    if (printed_) cli::write_text(stderr, "\r\x1b[K");
+  }
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+
+  void show(std::size_t left) {
+    if (!on_ || left == last_) return;
+    last_ = left;
+    printed_ = true;
+    cli::write_text(stderr, "\r\x1b[K" + command_ + ": " + std::to_string(all_ - left) + " of " + std::to_string(all_) +
+                                " programmed");
+  }
+
+ private:
+  bool on_;
+  bool printed_ = false;
+  std::string command_;
+  std::size_t all_;
+  std::size_t last_ = SIZE_MAX;
+};
+
+struct Pending {
+  Written object;
+  std::string reason{};
+};
+
+}  // namespace
+
+bool has_conditions(const Type& type) {
+  if (type.own != nullptr) return type.own->kind.starts_with("Proxy");
+  return type.resource.group == "gateway.networking.k8s.io" && type.resource.plural != "referencegrants";
+}
+
+Progress progress_of(const Json& object, std::int64_t generation) {
+  const Json& status = member(object, "status");
+  const std::int64_t whole = number_in(status, "observedGeneration", 0);
+  for (const char* list : {"parents", "ancestors"}) {
+    const Json& parents = member(status, list);
+    if (!parents.is_array() || parents.empty()) continue;
+    for (const Json& parent : parents) {
+      Progress progress = progress_in(member(parent, "conditions"), generation, whole, /*needs_programmed=*/false);
+      if (progress.state != Progress::State::kDone) return progress;
+    }
+    return {.state = Progress::State::kDone, .reason = {}};
+  }
+  const std::string kind = text_in(object, "kind");
+  const bool needs_programmed = kind.starts_with("Proxy") || kind == "Gateway";
+  return progress_in(member(status, "conditions"), generation, whole, needs_programmed);
+}
+
+int wait_programmed(std::string_view command, Cluster& cluster, std::vector<Written> all,
+                    std::chrono::milliseconds patience) {
+  std::vector<Pending> left;
+  for (Written& object : all) {
+    if (has_conditions(object.type)) left.push_back({std::move(object)});
+  }
+  int exit = cli::kExitOk;
+  const auto end = Clock::now() + patience;
+  auto pause = kFirstPause;
+  Counter counter(command, left.size());
+  while (!left.empty()) {
+    kube::Failure failure;
+    std::erase_if(left, [&](Pending& pending) {
+      if (!failure.none()) return false;
+      const Written& object = pending.object;
+      const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
+      if (!reply.ok() && !reply.failure.not_found()) {
+        failure = reply.failure;
+        return false;
+      }
+      if (!reply.ok()) {
+        cli::print_error(command, object.title() + " was removed while it was waited for");
+        exit = std::max(exit, cli::kExitFindings);
+        return true;
+      }
+      const Progress progress = progress_of(parsed_json(reply.object.text), object.generation);
+      pending.reason = progress.reason;
+      if (progress.state == Progress::State::kRejected) {
+        cli::print_error(command, object.title() + " is not accepted: " + progress.reason);
+        exit = std::max(exit, cli::kExitFindings);
+      }
+      return progress.state != Progress::State::kWaiting;
+    });
+    if (!failure.none() && !failure.temporary()) return tell(command, failure);
+    counter.show(left.size());
+    if (left.empty()) break;
+    if (Clock::now() >= end) {
+      for (const Pending& pending : left) {
+        cli::print_error(command, pending.object.title() + " is not programmed yet: " + pending.reason);
+      }
+      return failure.none() ? cli::kExitFindings : tell(command, failure);
+    }
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, end - Clock::now()));
+    pause = std::min(pause * 2, kLongestPause);
+  }
+  return exit;
+}
+
+bool wait_gone(Cluster& cluster, const Type& type, const std::string& name_space, const std::string& name,
+               const std::string& uid, std::chrono::milliseconds patience) {
+  const auto end = Clock::now() + patience;
+  auto pause = kFirstPause;
+  for (;;) {
+    const auto reply = cluster.api().get(type.resource, name_space, name);
+    if (reply.failure.not_found() || (reply.ok() && !uid.empty() && reply.object.uid != uid)) return true;
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+}  // namespace edge::edgectl

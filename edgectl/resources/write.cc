@@ -1,0 +1,114 @@
+#include "edgectl/resources/write.h"
+
+#include <nlohmann/json.hpp>
+
+#include "edgectl/resources/merge.h"
+#include "edgectl/resources/output.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Somebody else may be quicker, but not without end.
+constexpr int kMostTries = 5;
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string name_of(const Json& object) {
+  const Json& metadata = object.contains("metadata") ? object["metadata"] : Json::object();
+  const auto name = metadata.find("name");
+  return name != metadata.end() && name->is_string() ? name->get<std::string>() : std::string();
+}
+
+WriteResult result_of(kube::ObjectReply reply, std::string_view done) {
+  return {.failure = std::move(reply.failure),
+          .done = done,
+          .object = std::move(reply.object),
+          .warnings = std::move(reply.warnings)};
+}
+
+/// What a dry run by the client alone gives.
+WriteResult unsent(const Json& object, const std::string& place, std::string_view done) {
+  WriteResult result{.done = done};
+  result.object.text = text_of(object);
+  result.object.name = name_of(object);
+  result.object.name_space = place;
+  return result;
+}
+
+WriteResult merge(Cluster& cluster, const Type& type, const std::string& place, const Json& wanted,
+                  const kube::Object& live, const WriteSettings& settings) {
+  const Json there = parsed_json(live.text);
+  const Json last = last_applied(there);
+  const Json with_annotation = with_last_applied(wanted);
+  const Json patch = three_way_patch(last, there, with_annotation);
+  if (patch.empty()) return {.done = "unchanged", .object = live};
+  if (settings.dry_run == DryRun::kClient) {
+    Json merged = there;
+    merged.merge_patch(patch);
+    return unsent(merged, place, "configured");
+  }
+  auto result = result_of(
+      cluster.api().patch(type.resource, place, live.name, kube::PatchType::kMerge, text_of(patch), settings.options()),
+      "configured");
+  // The server may take a change for none: a default written out, a null where nothing is.
+  if (result.failure.none() && result.object.resource_version == live.resource_version) result.done = "unchanged";
+  if (last.empty()) {
+    result.warnings.push_back(type.singular() + "/" + live.name +
+                              " was not made by apply: from now on, fields that leave the file leave the object");
+  }
+  return result;
+}
+
+}  // namespace
+
+kube::WriteOptions WriteSettings::options() const {
+  return {.field_manager = field_manager,
+          .force = force,
+          .dry_run = dry_run == DryRun::kServer,
+          .field_validation = field_validation};
+}
+
+WriteResult create_object(Cluster& cluster, const Type& type, const std::string& place, const Json& object,
+                          const WriteSettings& settings) {
+  if (settings.dry_run == DryRun::kClient) return unsent(object, place, "created");
+  return result_of(cluster.api().create(type.resource, place, text_of(object), settings.options()), "created");
+}
+
+WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& place, const Json& object,
+                         const WriteSettings& settings) {
+  const std::string name = name_of(object);
+  if (settings.server_side) {
+    if (settings.dry_run == DryRun::kClient) return unsent(object, place, "serverside-applied");
+    return result_of(
+        cluster.api().patch(type.resource, place, name, kube::PatchType::kApply, text_of(object), settings.options()),
+        "serverside-applied");
+  }
+  for (int tries = 0;; ++tries) {
+    auto live = cluster.api().get(type.resource, place, name);
+    WriteResult result;
+    if (live.ok()) {
+      result = merge(cluster, type, place, object, live.object, settings);
+    } else if (live.failure.not_found()) {
+      result = create_object(cluster, type, place, with_last_applied(object), settings);
+    } else {
+      return {.failure = std::move(live.failure)};
+    }
+    // Made, changed or removed by somebody between the two calls.
+    const bool raced =
+        result.failure.already_exists() || result.failure.conflict() || (live.ok() && result.failure.not_found());
+    if (!raced || tries == kMostTries) return result;
+  }
+}
+
+std::string done_text(const Type& type, const std::string& name, std::string_view done, DryRun dry_run) {
+  const char* how = dry_run == DryRun::kClient ? " (dry run)" : dry_run == DryRun::kServer ? " (server dry run)" : "";
+  return type.qualified(name) + " " + std::string(done) + how + "\n";
+}
+
+Written written(const Type& type, const kube::Object& object) {
+  return {.type = type, .name_space = object.name_space, .name = object.name, .generation = object.generation};
+}
+
+}  // namespace edge::edgectl
