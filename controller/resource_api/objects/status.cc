@@ -144,7 +144,7 @@ StatusError forbidden(const Subject& subject, std::string_view name, std::string
   std::string message = qualified(subject);
   if (!name.empty()) message += words({" \"", name, "\""});
   message += words({" is forbidden: User \"", user, "\" cannot ", verb, " resource \"", subject.resource,
-                    "\" in API group \"", subject.group});
+                    "\" in API group \"", subject.group, "\" "});
   message += scope.empty() ? "at the cluster scope" : words({"in the namespace \"", scope, "\""});
   return about(403, "Forbidden", subject, name, std::move(message));
 }
