@@ -274,7 +274,8 @@ Result<std::unique_ptr<Credentials>> Credentials::open(CredentialsOptions option
   return std::unique_ptr<Credentials>(new Credentials(std::move(impl)));
 }
 
-std::optional<User> Credentials::user_of_token(std::string_view token) const {
+std::optional<User> Credentials::user_of_token(std::string_view token) {
+  impl_->read_tokens();
   const Digest presented = digest_of(token);
   const KnownToken* found = nullptr;
   const auto compare = [&](const KnownToken& known) {
@@ -294,10 +295,7 @@ std::optional<User> Credentials::user_of(const net::server::ClientName& name) {
 
 std::shared_ptr<const net::tls::Sites> Credentials::tls() const { return impl_->sites; }
 
-Result<bool> Credentials::tend() {
-  impl_->read_tokens();
-  return impl_->settle_all();
-}
+Result<bool> Credentials::tend() { return impl_->settle_all(); }
 
 Status Credentials::write_kubeconfig(const std::string& path, const std::string& server) const {
   const KeyPair& keys = impl_->administrator.keys;

@@ -7,7 +7,7 @@
 //   server.pem    certificate and key that the API shows
 //   admin.pem     of the administrator `edge-admin`, of group system:masters
 //   token         the administrator's token
-//   tokens        further ones, by whoever runs the API: `token user group,group` a line; read again when it changes
+//   tokens        further ones, by whoever runs the API: `token user group,group` a line. A change counts at once
 #pragma once
 
 #include <cstdint>
@@ -49,13 +49,13 @@ class Credentials {
   Credentials& operator=(const Credentials&) = delete;
 
   /// In a time that tells nothing of the tokens there are.
-  std::optional<User> user_of_token(std::string_view token) const;
+  std::optional<User> user_of_token(std::string_view token);
   /// Of a certificate that TLS has found to be of our authority. nullopt: it names nobody.
   static std::optional<User> user_of(const net::server::ClientName& name);
 
   /// For connections from now on.
   std::shared_ptr<const net::tls::Sites> tls() const;
-  /// Renews certificates at two thirds of their time and reads `tokens` again. Call it every minute or so.
+  /// Renews certificates at two thirds of their time. Call it every minute or so.
   /// \returns whether `tls` changed.
   Result<bool> tend();
   /// Writes the administrator's kubeconfig, unless the same stands there. `server`: `https://127.0.0.1:6443`.
