@@ -35,7 +35,7 @@ ClientConnection::ClientConnection(ClientEngine& engine, Owner& owner, bool secu
   const ClientSettings& settings = engine.settings_;
   const std::array<nghttp2_settings_entry, 3> entries = {{
       {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
-      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.stream_window},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.first_window},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(settings.head.max_bytes)},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, entries.data(), entries.size());
@@ -110,6 +110,7 @@ void ClientConnection::unlink(ClientStream& stream) {
   if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
   stream.previous_ = stream.next_ = nullptr;
   --live_;
+  if (stream.wide_) widened_ -= engine_.settings_.stream_window - engine_.settings_.first_window;
 }
 
 void ClientConnection::resume(ClientStream& stream) {
@@ -120,7 +121,19 @@ void ClientConnection::resume(ClientStream& stream) {
 
 void ClientConnection::consumed(ClientStream& stream, std::size_t bytes) {
   nghttp2_session_consume_stream(session_, stream.id_, bytes);
+  if (!stream.wide_ && (stream.read_ += bytes) >= engine_.settings_.first_window) widen(stream);
   if (output_waiting()) owner_.output_waits();
+}
+
+// A session that reads is worth more bytes in flight; what is promised to a stream cannot be taken back from it.
+void ClientConnection::widen(ClientStream& stream) {
+  const ClientSettings& settings = engine_.settings_;
+  const std::uint32_t more = settings.stream_window - settings.first_window;
+  if (widened_ + more > settings.widened) return;
+  stream.wide_ = true;
+  widened_ += more;
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, stream.id_,
+                                        static_cast<std::int32_t>(settings.stream_window));
 }
 
 // Its session has left before the stream was closed: what is not complete is not wanted any more.

@@ -4,7 +4,8 @@
 // Nothing here waits or resumes anybody: streams signal their channels, whose sessions wake at the end of the batch.
 // Memory is bounded: what a backend sends ahead of a session by the stream's window, what it is sent by one transfer a
 // stream, and over all streams (outgoing_body.h). A session that is slow holds up its own stream alone: the
-// connection's window opens as bytes come.
+// connection's window opens as bytes come. A stream begins with a small window and gets the large one once its session
+// has read that much; how many may have it at a time is bounded, and so is what nobody reads on a connection.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,12 @@ struct ClientSettings {
   http1::HeadLimits head;
   /// On one connection, however many more the backend allows.
   std::uint32_t max_streams = 100;
-  /// Bytes that a backend may send ahead of a session, on a stream and on all of them.
+  /// Bytes that a backend may send ahead of a session: at first, and on a stream that is read. At most
+  /// max_streams * first_window + widened lie on a connection.
+  std::uint32_t first_window = 64 * 1024;
   std::uint32_t stream_window = 256 * 1024;
+  /// What the windows of all streams may have beyond the first.
+  std::uint32_t widened = 4 * 1024 * 1024;
   std::uint32_t connection_window = 16 * 1024 * 1024;
 };
 
@@ -121,6 +126,7 @@ class ClientConnection {
   void consumed(ClientStream& stream, std::size_t bytes);
   void released(ClientStream& stream);
 
+  void widen(ClientStream& stream);
   void settings_came();
   void spend(unsigned cost);
   void unlink(ClientStream& stream);
@@ -135,6 +141,8 @@ class ClientConnection {
   std::size_t live_ = 0;
   /// Of requests, over all streams.
   std::size_t outgoing_ = 0;
+  /// Of the windows of streams, beyond the first.
+  std::size_t widened_ = 0;
   Time now_;
   Time heard_at_;
   bool secure_;

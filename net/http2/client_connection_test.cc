@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -428,13 +429,68 @@ TEST_F(Http2Client, AStreamNobodyReadsHoldsUpNoOther) {
   say(frame(kHeaders, kEndHeaders, 3, block({{":status", "200"}})));
   // Far more than the windows of both, of which one is read.
   const std::string piece(16384, 'x');
-  for (int i = 0; i < 16; ++i) ASSERT_TRUE(say(frame(kData, 0, 1, piece)));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(say(frame(kData, 0, 1, piece)));
   for (int i = 0; i < 1200; ++i) {
     ASSERT_TRUE(say(frame(kData, 0, 3, piece)));
     EXPECT_NE(quick->read(32768), "");
     output();
   }
   EXPECT_FALSE(client.over());
+}
+
+/// A backend that sends on every stream whatever its window lets it.
+class Http2Unread : public Http2Pair {
+ protected:
+  static constexpr std::size_t kBody = std::size_t{1} << 20;
+
+  /// A request and its answer's head; the body waits.
+  void begin() {
+    ours.push_back(open());
+    ASSERT_TRUE(ours.back()->write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+    theirs.push_back(accept());
+    ASSERT_NE(theirs.back(), nullptr);
+    theirs.back()->read();
+    ASSERT_TRUE(theirs.back()->write("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kBody) + "\r\n\r\n"));
+    written.push_back(0);
+  }
+  /// All of them send, until none gets on.
+  void flood() {
+    const std::string piece(16384, 'x');
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t i = 0; i < theirs.size(); ++i) {
+        if (written[i] == kBody || !theirs[i]->write(piece)) continue;
+        written[i] += piece.size();
+        moved = true;
+      }
+      exchange();
+    }
+  }
+  /// What lies at our end, and in pieces at theirs.
+  std::size_t unread() const { return std::accumulate(written.begin(), written.end(), std::size_t{0}) - read; }
+  void take(std::size_t stream) { read += ours[stream]->read(65536).size(); }
+
+  std::vector<std::unique_ptr<Stream>> ours;
+  std::vector<std::unique_ptr<Stream>> theirs;
+  std::vector<std::size_t> written;
+  std::size_t read = 0;
+};
+
+TEST_F(Http2Unread, IsBounded) {
+  for (int i = 0; i < 3; ++i) begin();
+  flood();
+  // A window, and what the other end holds back of a body.
+  constexpr std::size_t kEach = 64 * 1024 + 128 * 1024;
+  EXPECT_GE(unread(), std::size_t{3} * 64 * 1024);
+  EXPECT_LE(unread(), 3 * kEach);
+  // Whoever reads gets the large window, and all of it.
+  const std::size_t others = written[1] + written[2];
+  for (int turns = 0; written[0] < kBody && turns < 100; ++turns) {
+    take(0);
+    flood();
+  }
+  EXPECT_EQ(written[0], kBody);
+  EXPECT_EQ(written[1] + written[2], others) << "whoever does not read gets no further, and holds up nobody";
 }
 
 // RFC 8441 §3: no extended CONNECT to a backend that has not said that it takes it.

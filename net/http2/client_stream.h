@@ -64,6 +64,9 @@ class ClientStream final : public Layer {
   IncomingText in_;
   /// DATA that no window was opened for yet.
   std::size_t owed_ = 0;
+  /// DATA that its session has read, until the window is wide.
+  std::size_t read_ = 0;
+  bool wide_ = false;
   RequestReader reader_;
   /// The request as it was written, for a backend that does not look at it; until it answers, or this grows too large.
   Buffer kept_;
