@@ -110,14 +110,14 @@ Json pruned(const Schema& schema, const Json& object, const FieldSet& last, cons
   const FieldSet all = with_named_fields(schema, fields_of(schema, object));
   FieldSet owned;
   for (const Owner& owner : owners) owned = owned.united(owner.fields);
-  owned = with_named_fields(schema, owned);
+  const FieldSet named_owned = with_named_fields(schema, owned);
 
   // Without all of it first; then what others own comes back, and what nobody ever applied.
   Json rest = without_fields(schema, object, named_last);
   FieldSet kept = with_named_fields(schema, fields_of(schema, rest));
-  rest = without_fields(schema, object, all.without(kept.united(owned)));
+  rest = without_fields(schema, object, all.without(kept.united(named_owned)), owned);
   kept = with_named_fields(schema, fields_of(schema, rest));
-  return without_fields(schema, object, all.without(kept).intersected(named_last));
+  return without_fields(schema, object, all.without(kept).intersected(named_last).without(owned), owned);
 }
 
 const Json* last_applied(const Json& object) {
@@ -203,7 +203,10 @@ Answer<Applied> apply(const Schema& schema, const Json* live, const Json& intent
     *own = self;
   }
 
-  Json after = pruned(schema, merged(schema, before, wanted), last, owners);
+  // What nobody owns of the intent (its name, its kind) is not to go either.
+  Owners with_all = owners;
+  find(with_all, self)->fields = fields_of(schema, wanted);
+  Json after = pruned(schema, merged(schema, before, wanted), last, with_all);
   const Comparison found = ownable(compare(schema, before, after), writer);
   const FieldSet changed = found.added.united(found.modified);
   if (!force) {

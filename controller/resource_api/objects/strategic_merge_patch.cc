@@ -25,11 +25,11 @@ bool is_directive(std::string_view name) {
   return name == kDirective || name == kRetainKeys || name.starts_with(kDeletes) || name.starts_with(kOrder);
 }
 
-/// A value that is new has nothing that directives could speak of, and no nulls that would remove anything. False: the
-/// value says that it is not wanted.
+/// A value that is new has nothing that directives could speak of, and no nulls that would remove anything. False: it is
+/// itself a directive, and nothing comes of it.
 bool settle(Json& value) {
   if (value.is_object()) {
-    if (const auto directive = value.find(kDirective); directive != value.end() && *directive == "delete") return false;
+    if (value.contains(kDirective)) return false;
     for (auto at = value.begin(); at != value.end();) {
       const bool kept = !is_directive(at.key()) && !at->is_null() && settle(*at);
       at = kept ? std::next(at) : value.erase(at);

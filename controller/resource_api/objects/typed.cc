@@ -275,7 +275,7 @@ std::optional<Json> merge_lists(const Schema& schema, const Json* object, const 
         ++l;
         continue;
       }
-      if (done.contains(step)) ++l;
+      if (done.contains(step) || (r < right.order.size() && right.order[r] == step)) ++l;
     }
     if (r < right.order.size()) {
       put_right(right.order[r]);
@@ -301,29 +301,29 @@ std::optional<Json> merge(const Schema* schema, const Json* object, const Json* 
 
 // -- without_fields
 
-std::optional<Json> remove(const Schema* schema, const Json& value, const FieldSet& removed) {
+std::optional<Json> remove(const Schema* schema, const Json& value, const FieldSet& removed, const FieldSet* kept) {
   const Shape shape = shape_of(schema, value);
   if ((shape != Shape::kMap && shape != Shape::kList) || value.empty()) return value;
   Json out = shape == Shape::kMap ? Json::object() : Json::array();
-  // nullptr: kept whole.
-  const auto kept = [&](const Schema* inner, const PathStep* step, const Json& item) -> std::optional<Json> {
+  // No step: nothing says that it goes.
+  const auto rest_of = [&](const Schema* inner, const PathStep* step, const Json& item) -> std::optional<Json> {
     const FieldSet* below = step == nullptr ? nullptr : removed.find(*step);
     if (below == nullptr) return item;
     if (below->member()) return std::nullopt;
-    return remove(inner, item, *below);
+    return remove(inner, item, *below, kept == nullptr ? nullptr : kept->find(*step));
   };
   if (shape == Shape::kMap) {
     for (const auto& [name, inner] : value.items()) {
       const PathStep step = PathStep::field(name);
-      if (auto rest = kept(child_of(schema, name), &step, inner)) out[name] = std::move(*rest);
+      if (auto rest = rest_of(child_of(schema, name), &step, inner)) out[name] = std::move(*rest);
     }
   } else {
     for (const Json& item : value) {
       const auto step = step_of(*schema, item);
-      if (auto rest = kept(schema->items.get(), step ? &*step : nullptr, item)) out.push_back(std::move(*rest));
+      if (auto rest = rest_of(schema->items.get(), step ? &*step : nullptr, item)) out.push_back(std::move(*rest));
     }
   }
-  if (out.empty()) return std::nullopt;
+  if (out.empty() && (kept == nullptr || !kept->member())) return std::nullopt;
   return out;
 }
 
@@ -393,8 +393,8 @@ Json merged(const Schema& schema, const Json& object, const Json& intent) {
   return merge(&schema, &object, &intent).value_or(Json::object());
 }
 
-Json without_fields(const Schema& schema, const Json& object, const FieldSet& removed) {
-  return remove(&schema, object, removed).value_or(Json::object());
+Json without_fields(const Schema& schema, const Json& object, const FieldSet& removed, const FieldSet& kept) {
+  return remove(&schema, object, removed, &kept).value_or(Json::object());
 }
 
 FieldSet with_named_fields(const Schema& schema, const FieldSet& set) {

@@ -22,8 +22,8 @@ Comparison compare(const Schema& schema, const Json& before, const Json& after);
 /// `object` with what `intent` says on top: fields of either, items of lists in the order of the intent, the rest kept.
 Json merged(const Schema& schema, const Json& object, const Json& intent);
 
-/// `object` without the members of `removed`. What becomes empty by that goes too.
-Json without_fields(const Schema& schema, const Json& object, const FieldSet& removed);
+/// `object` without the members of `removed`. What becomes empty by that goes too, but for the members of `kept`.
+Json without_fields(const Schema& schema, const Json& object, const FieldSet& removed, const FieldSet& kept = {});
 
 /// The set, with the fields on the way to its members that the schema names: they come and go with what is in them.
 FieldSet with_named_fields(const Schema& schema, const FieldSet& set);
