@@ -1,5 +1,6 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
+include(EdgePrecompiled)
 
 # edge_library(NAME SOURCES a.cc ... [DEPS edge_base ...] [PRIVATE third-party ...])
 # A folder of the house as a static library. DEPS are rooms of ours (public); third-party libraries stay PRIVATE, so
@@ -9,6 +10,7 @@ function(edge_library name)
   add_library(${name} STATIC ${arg_SOURCES})
   target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE})
+  edge_precompiled(${name} edge_library_headers)
 endfunction()
 
 # edge_executable(NAME SOURCES a.cc ... [DEPS ...] [PRIVATE ...]): a program in <build>/bin.
@@ -27,6 +29,7 @@ function(edge_test name)
   edge_executable(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} PRIVATE ${arg_PRIVATE} GTest::gmock GTest::gtest_main)
   if(NOT arg_OPTIMIZED)
     target_compile_options(${name} PRIVATE -O0)
+    edge_precompiled(${name} edge_test_headers)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
