@@ -124,7 +124,7 @@ ApiReply Api::State::answer(const ApiRequest& request) {
   try {
     return dispatch(*op, request);
   } catch (const std::exception& fault) {
-    options.log("resource api: " + request.method + " " + request.path + ": " + fault.what());
+    options.log("resource api: " + request.method + " of " + op->type->plural + ": " + fault.what());
     return reply_of(objects::internal_error("the request could not be worked on"));
   }
 }

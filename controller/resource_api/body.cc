@@ -15,6 +15,15 @@ using objects::Answer;
 using objects::Json;
 using objects::StatusError;
 
+constexpr std::size_t kMaxYamlBytes = std::size_t{6} << 20;
+
+/// An alias costs four bytes and stands for as much as it likes: texts are counted before they are copied.
+std::size_t bytes_of(const compiler::yaml::Document& document) {
+  std::size_t bytes = 0;
+  for (const compiler::yaml::NodeData& node : document.nodes) bytes += node.text.size() + node.key.size();
+  return bytes;
+}
+
 Answer<Json> read_yaml(const std::string& text) {
   SourceMap sources;
   Diagnostics faults;
@@ -25,6 +34,9 @@ Answer<Json> read_yaml(const std::string& text) {
   const std::uint32_t source = sources.add("body", text);
   const auto documents = compiler::yaml::read_documents(sources, source, faults, limits);
   if (documents.size() != 1) return objects::bad_request("error decoding YAML: the body must be one document");
+  if (bytes_of(documents.front()) > kMaxYamlBytes) {
+    return objects::too_large("Request entity too large: its aliases stand for too much");
+  }
   return compiler::model::json_of(documents.front().root());
 }
 

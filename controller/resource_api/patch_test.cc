@@ -52,6 +52,31 @@ TEST_F(PatchTest, APatchCannotChangeWhoTheObjectIs) {
   EXPECT_EQ(ask(request("PATCH", kMaps + "/a", "{", "application/merge-patch+json")).status, 400);
 }
 
+TEST_F(PatchTest, NothingGrowsWithoutEnd) {
+  create(kMaps, config_map("a", {{"k", "v"}}));
+  Json wrap = Json::array();
+  for (int i = 0; i < 200; ++i) {
+    wrap.push_back({{"op", "add"}, {"path", "/b"}, {"value", Json::object()}});
+    wrap.push_back({{"op", "move"}, {"from", "/data"}, {"path", "/b/c"}});
+    wrap.push_back({{"op", "move"}, {"from", "/b"}, {"path", "/data"}});
+  }
+  const Answer wrapped = patch(kMaps + "/a?fieldValidation=Ignore", wrap, "json-patch+json");
+  EXPECT_EQ(wrapped.status, 422) << wrapped.body;
+
+  std::string bomb = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: &x \"";
+  bomb.append(100'000, 'x').append("\"\n  l: [");
+  for (int i = 0; i < 1000; ++i) bomb += "*x, ";
+  bomb += "*x]\n";
+  EXPECT_EQ(ask(request("PATCH", kMaps + "/a?fieldManager=m", bomb, "application/apply-patch+yaml")).status, 413);
+  EXPECT_EQ(
+      create("/api/v1/namespaces/default/pods",
+             {{"metadata", {{"name", "b"}}},
+              {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}, {"args", {std::string(1'600'000, 'x')}}}}}}}})
+          .status,
+      413);
+  EXPECT_EQ(create(kMaps, config_map("b", {{"k", std::string(3 << 20, 'x')}})).status, 413);
+}
+
 TEST_F(PatchTest, StrategicPatchesMergeListsByKey) {
   const Json service = {{"metadata", {{"name", "s"}}},
                         {"spec", {{"ports", {{{"name", "a"}, {"port", 80}}, {{"name", "b"}, {"port", 81}}}}}}};
