@@ -25,8 +25,8 @@ bool is_directive(std::string_view name) {
   return name == kDirective || name == kRetainKeys || name.starts_with(kDeletes) || name.starts_with(kOrder);
 }
 
-/// A value that is new has nothing that directives could speak of, and no nulls that would remove anything. False: it is
-/// itself a directive, and nothing comes of it.
+/// A value that is new has nothing that directives could speak of, and no nulls that would remove anything. False: it
+/// is itself a directive, and nothing comes of it.
 bool settle(Json& value) {
   if (value.is_object()) {
     if (value.contains(kDirective)) return false;
