@@ -124,6 +124,7 @@ TEST_F(BackendStateTest, NeverEjectsMoreThanItsShare) {
   EXPECT_EQ(ejected_of(1, 50), 0u);
   EXPECT_EQ(ejected_of(2, 49), 0u);
   EXPECT_EQ(ejected_of(2, 50), 1u);
+  EXPECT_EQ(ejected_of(2, 51), 1u);
   EXPECT_EQ(ejected_of(3, 66), 1u);
   EXPECT_EQ(ejected_of(3, 67), 2u);
   EXPECT_EQ(ejected_of(10, 100), 10u);

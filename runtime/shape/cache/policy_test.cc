@@ -118,6 +118,13 @@ TEST(Lifetime, SMaxageBeforeMaxAgeBeforeExpires_4_2_1) {
   EXPECT_EQ(fresh(expires + "Cache-Control: max-age=20, s-maxage=30\n").lifetime, 30);
 }
 
+TEST(Lifetime, IsCutAtMaxTtl) {
+  const TtlLimits limits{0, 60};
+  EXPECT_EQ(fresh("Cache-Control: max-age=59\n", kAtOnce, limits).lifetime, 59);
+  EXPECT_EQ(fresh("Cache-Control: max-age=60\n", kAtOnce, limits).lifetime, 60);
+  EXPECT_EQ(fresh("Cache-Control: max-age=61\n", kAtOnce, limits).lifetime, 60);
+}
+
 TEST(Lifetime, TokenAndQuotedFormAreOne_5_2) { EXPECT_EQ(fresh("Cache-Control: MAX-AGE=\"20\"\n").lifetime, 20); }
 
 TEST(Lifetime, TwoThatDifferAndOneThatIsNoneAreStale_4_2_1) {
