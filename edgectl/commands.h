@@ -33,10 +33,25 @@ int apply(const cli::Arguments& arguments);
 int remove(const cli::Arguments& arguments);
 int edit(const cli::Arguments& arguments);
 int patch(const cli::Arguments& arguments);
+int agents_list(const cli::Arguments& arguments);
+int agents_describe(const cli::Arguments& arguments);
+int agent_backends(const cli::Arguments& arguments);
+int agent_vips(const cli::Arguments& arguments);
+int agent_config(const cli::Arguments& arguments);
+int history(const cli::Arguments& arguments);
+int rollback(const cli::Arguments& arguments);
+int gateway_api_classes(const cli::Arguments& arguments);
+int gateway_api_gateways(const cli::Arguments& arguments);
+int gateway_api_routes(const cli::Arguments& arguments);
+int gateway_api_describe(const cli::Arguments& arguments);
+int conformance(const cli::Arguments& arguments);
 int config_view(const cli::Arguments& arguments);
 int config_get_contexts(const cli::Arguments& arguments);
 int config_use_context(const cli::Arguments& arguments);
 int config_set_context(const cli::Arguments& arguments);
+
+/// The match tree of what an agent runs, by the controller.
+int dump_of_agent(std::string_view command, const cli::Arguments& arguments, const std::string& agent);
 
 /// The whole table, of which man pages are made.
 cli::Program table();

@@ -101,7 +101,8 @@ std::string errors_text(const Diagnostics& diagnostics, const SourceMap& sources
   return text + dropped_text(diagnostics);
 }
 
-std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
+std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& sources, std::uint32_t files,
+                             Colour colour) {
   std::map<std::uint32_t, Counts> counts;
   std::map<std::uint32_t, std::string> texts;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
@@ -112,15 +113,15 @@ std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& so
   }
   std::string out;
   std::size_t invalid = 0;
-  for (std::uint32_t id = 0; id < sources.size(); ++id) {
+  for (std::uint32_t id = 0; id < files; ++id) {
     invalid += counts[id].errors > 0 ? 1 : 0;
     out += sources[id].name() + ": " + verdict(counts[id]) + "\n";
     if (!texts[id].empty()) out += "\n" + texts[id];
   }
   if (!texts[Span::kNowhere].empty()) out += "\n" + texts[Span::kNowhere];
   out += dropped_text(diagnostics);
-  out += "total " + std::to_string(sources.size()) + ", valid " + std::to_string(sources.size() - invalid) +
-         ", invalid " + std::to_string(invalid);
+  out += "total " + std::to_string(files) + ", valid " + std::to_string(files - invalid) + ", invalid " +
+         std::to_string(invalid);
   if (diagnostics.errors() + diagnostics.warnings() > 0) {
     out += "; " + counted(diagnostics.errors(), "error") + ", " + counted(diagnostics.warnings(), "warning");
   }

@@ -8,8 +8,10 @@
 
 namespace edge::edgectl {
 
-/// Per file a line valid or invalid followed by what was found in it, then the summary.
-std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour);
+/// Per file a line valid or invalid followed by what was found in it, then the summary. Of the first `files` texts:
+/// others stand beside them and are nobody's files.
+std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& sources, std::uint32_t files,
+                             Colour colour);
 /// The errors alone, one after the other: for commands whose subject is another.
 std::string errors_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour);
 /// A list of objects: code, severity, message, resource, file, line, column, field, notes, fix.

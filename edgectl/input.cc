@@ -12,16 +12,6 @@
 namespace edge::edgectl {
 namespace {
 
-/// By content, not by name: a program may be called anything.
-bool is_program(const std::string& path) {
-  if (is_agent(path)) return true;
-  if (path == "-") return false;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  char magic[sizeof(program::kMagic)];
-  return file && std::fread(magic, 1, sizeof(magic), file.get()) == sizeof(magic) &&
-         std::memcmp(magic, program::kMagic, sizeof(magic)) == 0;
-}
-
 /// From a file, or from the agent that runs it.
 Result<program::ProgramView> read_stored(const std::string& path) {
   if (!is_agent(path)) return program::read_file(path);
@@ -45,37 +35,58 @@ Result<ReadProgram> compiled_program(const std::vector<std::string>& paths, prog
   options.target = target;
   auto compiled = compile_paths(paths, std::move(options));
   if (!compiled) return compiled.error();
-  Compiled& result = **compiled;
-  const bool faults = !result.diagnostics.ok();
-  if (faults) cli::write_text(stderr, errors_text(result.diagnostics, result.sources, cli::colour_for(stderr)));
-  if (!result.artifact) return Error{ErrorCode::kFailedPrecondition, "no program could be compiled"};
-  auto view = program::read(result.artifact->bytes);
-  if (!view) return view.error();
-  return ReadProgram{std::move(*view), faults, std::move(result.sources), std::move(result.endpoints)};
+  return program_of(**compiled);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
-                                                compiler::CompileOptions options) {
+bool is_program(const std::string& path) {
+  if (is_agent(path)) return true;
+  if (path == "-") return false;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  char magic[sizeof(program::kMagic)];
+  return file && std::fread(magic, 1, sizeof(magic), file.get()) == sizeof(magic) &&
+         std::memcmp(magic, program::kMagic, sizeof(magic)) == 0;
+}
+
+Result<ReadProgram> program_of(Compiled& compiled) {
+  const bool faults = !compiled.diagnostics.ok();
+  if (faults) cli::write_text(stderr, errors_text(compiled.diagnostics, compiled.sources, cli::colour_for(stderr)));
+  if (!compiled.artifact) return Error{ErrorCode::kFailedPrecondition, "no program could be compiled"};
+  auto view = program::read(compiled.artifact->bytes);
+  if (!view) return view.error();
+  return ReadProgram{std::move(*view), faults, std::move(compiled.sources), std::move(compiled.endpoints)};
+}
+
+Result<std::unique_ptr<Compiled>> read_paths(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (is_program(path))
       return Error{ErrorCode::kInvalidArgument, path + ": is a compiled program, not configuration"};
   }
   auto compiled = std::make_unique<Compiled>();
   if (Status status = compiler::read_sources(paths, compiled->sources); !status) return status.error();
-  compiler::LinkedConfig config = compiler::read_config(compiled->sources, compiled->diagnostics);
+  return compiled;
+}
+
+void compile_sources(Compiled& compiled, compiler::CompileOptions options) {
+  compiler::LinkedConfig config = compiler::read_config(compiled.sources, compiled.diagnostics);
   compiler::Compiler compiler(std::move(options));
-  compiled->artifact = compiler.compile(config, compiled->diagnostics);
-  compiled->diagnostics.finish(compiled->sources);
-  compiled->endpoints = std::move(config.endpoints);
-  compiled->secrets = std::move(config.secrets);
-  if (compiled->artifact) {
-    auto& statuses = compiled->artifact->statuses;
+  compiled.artifact = compiler.compile(config, compiled.diagnostics);
+  compiled.diagnostics.finish(compiled.sources);
+  compiled.endpoints = std::move(config.endpoints);
+  compiled.secrets = std::move(config.secrets);
+  if (compiled.artifact) {
+    auto& statuses = compiled.artifact->statuses;
     config.statuses.insert(config.statuses.end(), statuses.begin(), statuses.end());
     compiler::sort_and_merge(config.statuses);
   }
-  compiled->config = std::move(config);
+  compiled.config = std::move(config);
+}
+
+Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
+                                                compiler::CompileOptions options) {
+  auto compiled = read_paths(paths);
+  if (compiled) compile_sources(**compiled, std::move(options));
   return compiled;
 }
 

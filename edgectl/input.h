@@ -13,6 +13,9 @@
 
 namespace edge::edgectl {
 
+/// Whether it names a program rather than configuration; by content, not by name.
+bool is_program(const std::string& path);
+
 /// A configuration with everything that was said about it.
 struct Compiled {
   SourceMap sources;
@@ -27,6 +30,10 @@ struct Compiled {
 Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
                                                 compiler::CompileOptions options);
 
+/// The two halves of it: the texts, to which others may be added, and what is made of them.
+Result<std::unique_ptr<Compiled>> read_paths(const std::vector<std::string>& paths);
+void compile_sources(Compiled& compiled, compiler::CompileOptions options);
+
 /// A program from a .edgeprog or from configuration, which is compiled for `target`. `faults` tells whether the
 /// configuration had errors; they were printed to stderr, and the program is what works without them. Error: neither.
 struct ReadProgram {
@@ -36,6 +43,8 @@ struct ReadProgram {
   std::optional<program::EndpointSet> endpoints = {};  ///< of configuration; a .edgeprog holds none
 };
 Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::Target target);
+/// What compile_sources made, as a program; its errors go to stderr.
+Result<ReadProgram> program_of(Compiled& compiled);
 /// The same where tests stand beside the configuration, or beside a .edgeprog.
 Result<ReadProgram> program_with_tests(const std::vector<std::string>& paths, program::Target target);
 

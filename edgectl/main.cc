@@ -7,6 +7,8 @@
 
 #include "edgectl/commands.h"
 #include "edgectl/resource_commands.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/complete.h"
 #include "edgectl/resources/target.h"
 
 namespace edge::edgectl {
@@ -61,13 +63,17 @@ cli::Program table() {
                       .help = "Least severity that makes the exit code 1",
                       .fallback = "error",
                       .choices = {"error", "warning"}},
+                     {.name = "cluster",
+                      .help = "Together with what the cluster holds, as if the files had been applied; tells findings "
+                              "of the files alone"},
                      {.name = "shadows", .help = "Note also which rules take some of another rule's requests"},
                      {.name = "conditions",
                       .help = "Print the conditions of gateways, of Gateway API's resources and of what is not fine"}},
            .examples = {"edgectl validate -f examples/quick-start",
                         "kubectl get -o yaml proxyroutes | edgectl validate -f -",
-                        "edgectl validate -f . -o sarif > edge.sarif"},
-           .run = validate},
+                        "edgectl validate -f . -o sarif > edge.sarif", "edgectl validate -f route.yaml --cluster"},
+           .run = validate,
+           .global = true},
           {.name = "compile",
            .summary = "Compile configuration to a routing program",
            .details = "Writes nothing when the configuration has an error.",
@@ -102,11 +108,21 @@ cli::Program table() {
           {.name = "routes dump",
            .summary = "Print the compiled match tree",
            .details = "Listeners, hosts and paths in the order in which they are tried, each rule with its conditions.",
-           .flags = {file_flag(kConfigOrProgram, /*required=*/false), format_flag({"text", "json"})},
+           .flags = {file_flag(kConfigOrProgram, /*required=*/false),
+                     {.name = "agent",
+                      .value = "AGENT",
+                      .help = "What this agent runs: by its name, which the controller knows, or by its health "
+                              "address, e.g. 127.0.0.1:9091",
+                      .complete = complete_agent},
+                     controller_flags().front(),
+                     controller_flags().back(),
+                     format_flag({"text", "json"})},
            .positional =
                cli::Positional{.name = "PROGRAM", .help = "A program (*.edgeprog), instead of -f", .required = false},
-           .examples = {"edgectl routes dump site.edgeprog", "edgectl routes dump -f config/ -o json"},
-           .run = routes_dump},
+           .examples = {"edgectl routes dump site.edgeprog", "edgectl routes dump -f config/ -o json",
+                        "edgectl routes dump --agent node-1"},
+           .run = routes_dump,
+           .global = true},
           {.name = "explain",
            .summary = "Say which rule takes a request, and why the others do not",
            .details = "Shows the way through the match tree, the winner, and for each loser the first condition that "
@@ -154,12 +170,14 @@ cli::Program table() {
                               "standard input)"},
                      {.name = "log-host", .value = "HOST", .help = "Host of log lines that name none"},
                      format_flag({"text", "json"})},
-           .positional = cli::Positional{.name = "BEFORE",
-                                         .help = "Configuration, .edgeprog, or http://ADDRESS:PORT of an agent"},
+           .positional =
+               cli::Positional{.name = "BEFORE",
+                               .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster"},
            .second = cli::Positional{.name = "AFTER", .help = "The same after the change"},
            .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
-                        "edgectl diff http://127.0.0.1:9091 config/"},
-           .run = diff},
+                        "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff @cluster config/"},
+           .run = diff,
+           .global = true},
           {.name = "test",
            .summary = "Run route tests: requests with what is to become of each",
            .details = "Tests are documents of `kind: RouteTest` in what -f names. A failing one is shown with what "
@@ -251,8 +269,10 @@ cli::Program table() {
            .examples = {"edgectl man get | man -l -", "edgectl man --out /usr/local/share/man/man1"},
            .run = man},
           {.name = "version",
-           .summary = "Print the version of this program and of the formats it knows",
-           .run = version},
+           .summary = "Print the version of this program, of the formats it knows, and of the cluster",
+           .flags = {{.name = "client", .help = "Ask no cluster"}},
+           .run = version,
+           .global = true},
       }),
       .flags = target_flags()};
 }

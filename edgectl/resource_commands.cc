@@ -1,6 +1,7 @@
 #include "edgectl/resource_commands.h"
 
 #include "edgectl/commands.h"
+#include "edgectl/resources/agents.h"
 #include "edgectl/resources/complete.h"
 #include "edgectl/resources/output.h"
 
@@ -256,11 +257,98 @@ void add_config(std::vector<cli::Command>& all) {
        .run = config_set_context});
 }
 
+/// Of what is told of agents, in JSON and YAML beside text.
+cli::Flag report_flag(std::vector<std::string_view> choices) {
+  return {.name = "output",
+          .letter = 'o',
+          .value = "FORM",
+          .help = "Form",
+          .fallback = choices.front(),
+          .choices = std::move(choices)};
+}
+
+std::vector<cli::Flag> with_controller(cli::Flag flag) {
+  std::vector<cli::Flag> flags = controller_flags();
+  flags.push_back(std::move(flag));
+  return flags;
+}
+
+cli::Command of_agent(std::string_view name, std::string_view summary, int (*run)(const cli::Arguments&),
+                      std::vector<std::string_view> forms) {
+  return {.name = name,
+          .summary = summary,
+          .flags = with_controller(report_flag(std::move(forms))),
+          .positional = cli::Positional{.name = "AGENT", .help = "Name of the agent", .complete = complete_agent},
+          .run = run,
+          .global = true};
+}
+
+void add_agents(std::vector<cli::Command>& all) {
+  all.push_back({.name = "agents list",
+                 .summary = "List the agents of a controller, and whether each runs what it shall",
+                 .flags = with_controller(report_flag({"table", "wide", "json", "yaml", "name"})),
+                 .examples = {"edgectl agents list -o wide"},
+                 .run = agents_list,
+                 .global = true});
+  all.push_back(of_agent("agents describe", "Tell all about an agent: its program, backends and addresses",
+                         agents_describe, {"text", "json", "yaml"}));
+  all.push_back(
+      of_agent("agents config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}));
+  all.push_back(of_agent("agent config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}));
+  all.push_back(of_agent("agent backends", "List the endpoints of an agent's backends and their health", agent_backends,
+                         {"table", "json", "yaml"}));
+  all.push_back(of_agent("agent vips", "List the addresses that an agent serves, and which it holds", agent_vips,
+                         {"table", "json", "yaml"}));
+  all.push_back({.name = "history",
+                 .summary = "List the last programs of the controller, with the change that made each",
+                 .flags = with_controller(report_flag({"table", "wide", "json", "yaml"})),
+                 .run = history,
+                 .global = true});
+  all.push_back({.name = "rollback",
+                 .summary = "Have agents run an earlier program until that is released",
+                 .details = "The resources stay as they are; what they say is served again after --release.",
+                 .flags = with_controller({.name = "release", .help = "Serve what the resources say"}),
+                 .positional = cli::Positional{.name = "PROGRAM",
+                                               .help = "First digits of its hash, as `edgectl history` has it",
+                                               .required = false},
+                 .examples = {"edgectl rollback 4f2a91", "edgectl rollback --release"},
+                 .run = rollback,
+                 .global = true});
+}
+
+void add_gateway_api(std::vector<cli::Command>& all) {
+  const auto add = [&](std::string_view name, std::string_view summary, int (*run)(const cli::Arguments&)) {
+    all.push_back({.name = name,
+                   .summary = summary,
+                   .flags = {everywhere(), selector(), output_flag()},
+                   .run = run,
+                   .global = true});
+  };
+  add("gateway-api gatewayclasses", "List GatewayClasses and who takes them", gateway_api_classes);
+  add("gateway-api gc", "The same in short", gateway_api_classes);
+  add("gateway-api gateways", "List Gateways of Gateway API", gateway_api_gateways);
+  add("gateway-api gw", "The same in short", gateway_api_gateways);
+  add("gateway-api httproutes", "List HTTPRoutes", gateway_api_routes);
+  add("gateway-api hr", "The same in short", gateway_api_routes);
+  all.push_back({.name = "gateway-api describe-gateway",
+                 .summary = "Tell all about a Gateway: listeners, conditions, the routes that name it",
+                 .positional = cli::Positional{.name = "NAME", .help = "Name of the Gateway"},
+                 .run = gateway_api_describe,
+                 .global = true});
+  all.push_back({.name = "conformance",
+                 .summary = "Print which profiles and features of Gateway API are supported, and live conditions",
+                 .flags = {everywhere(), {.name = "offline", .help = "Ask no cluster"}},
+                 .run = conformance,
+                 .global = true});
+}
+
 }  // namespace
 
 std::vector<cli::Command> resource_commands() {
   std::vector<cli::Command> all = {get_command(),    describe_command(), create_command(), apply_command(),
                                    delete_command(), edit_command(),     patch_command()};
+  add_agents(all);
+  add_gateway_api(all);
   add_config(all);
   return all;
 }

@@ -1,5 +1,7 @@
 // edgectl create, apply: what files say, sent to the cluster. Everything that can be found wrong in the files is told
 // before anything is sent; what the server refuses is shown in the file that says it.
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -94,6 +96,7 @@ class Sender {
                                            cluster_->name_space() + "`"});
       }
       json["metadata"]["namespace"] = place;
+      if (!has_namespace(object, place)) return false;
     }
     const WriteResult result = verb_ == Verb::kCreate ? create_object(*cluster_, type, place, json, settings_)
                                                       : apply_object(*cluster_, type, place, json, settings_);
@@ -134,12 +137,31 @@ class Sender {
 
   bool refused(const ManifestObject& object, const kube::Failure& failure) {
     exit_ = std::max(exit_, exit_code_of(failure));
-    if (failure.kind == kube::Failure::Kind::kRefused && exit_code_of(failure) == cli::kExitFindings) {
+    // What is wrong with fields is shown at the fields.
+    const bool fields =
+        failure.refused(422) || (failure.refused(400) && failure.message.find("field") != std::string::npos);
+    if (fields) {
       add_refusal(object, failure, diagnostics_);
       return true;
     }
-    tell(command_, failure, object.title());
-    return false;
+    const Span span = object.node.span();
+    const SourceText& source = manifest_.sources[span.source];
+    tell(command_, failure,
+         object.title() + " (" + source.name() + ":" + std::to_string(source.position(span.begin).line) + ")");
+    return exit_code_of(failure) == cli::kExitFindings;
+  }
+
+  /// Makes the namespace if that was asked for; once.
+  bool has_namespace(const ManifestObject& object, const std::string& place) {
+    if (!arguments_.has("create-namespaces") || !namespaces_.insert(place).second) return true;
+    const Json json = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", place}}}};
+    const Type type{{.group = {}, .version = "v1", .plural = "namespaces", .kind = "Namespace", .namespaced = false}};
+    const WriteResult result = create_object(*cluster_, type, {}, json, settings_);
+    if (result.failure.none()) {
+      cli::write_text(arguments_.has("output") ? stderr : stdout,
+                      done_text(type, place, result.done, settings_.dry_run));
+    }
+    return result.failure.none() || result.failure.already_exists() || refused(object, result.failure);
   }
 
   void print_objects() {
@@ -172,6 +194,7 @@ class Sender {
   std::unique_ptr<Cluster> cluster_;
   std::vector<Written> sent_;
   std::vector<std::pair<Type, Json>> objects_;
+  std::set<std::string> namespaces_;  ///< that were made sure of
   bool definitions_sent_ = false;
   int exit_ = cli::kExitOk;
 };

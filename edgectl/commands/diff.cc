@@ -12,6 +12,7 @@
 
 #include "cli/terminal.h"
 #include "edgectl/access_log.h"
+#include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diff_report.h"
 #include "edgectl/input.h"
@@ -92,6 +93,22 @@ std::uint16_t first_port(const program::ProgramView& program) {
   return binds.empty() ? 80 : binds.front().port;
 }
 
+/// One side. Configuration beside a cluster means what it would be with that applied: nobody keeps all of a cluster in
+/// one directory.
+std::optional<ReadProgram> operand(const cli::Arguments& arguments, std::string_view name, std::string_view other,
+                                   int& exit) {
+  constexpr program::Target kTarget = program::Target::kTablesOnly;
+  const std::string path = arguments.one(name);
+  if (path == kClusterOperand) return program_of_cluster(kDiff, arguments, {}, kTarget, exit);
+  if (arguments.one(other) == kClusterOperand && !is_program(path)) {
+    return program_of_cluster(kDiff, arguments, {path}, kTarget, exit);
+  }
+  auto program = program_of({path}, kTarget);
+  if (program) return std::move(*program);
+  exit = failed(program.error());
+  return std::nullopt;
+}
+
 }  // namespace
 
 int diff(const cli::Arguments& arguments) {
@@ -101,10 +118,11 @@ int diff(const cli::Arguments& arguments) {
     file.open(log, std::ios::binary);
     if (!file) return failed({ErrorCode::kNotFound, log + ": cannot be read"});
   }
-  auto before = program_of({arguments.one("BEFORE")}, program::Target::kTablesOnly);
-  if (!before) return failed(before.error());
-  auto after = program_of({arguments.one("AFTER")}, program::Target::kTablesOnly);
-  if (!after) return failed(after.error());
+  int exit = cli::kExitOk;
+  const auto before = operand(arguments, "BEFORE", "AFTER", exit);
+  if (!before) return exit;
+  const auto after = operand(arguments, "AFTER", "BEFORE", exit);
+  if (!after) return exit;
 
   analyze::ProgramDiff programs(before->view, after->view, {.by_name = arguments.has("names")});
   analyze::Diff found = programs.run();

@@ -10,7 +10,17 @@ namespace edge::edgectl {
 
 int routes_dump(const cli::Arguments& arguments) {
   std::vector<std::string> paths = arguments.all("file");
-  if (arguments.has("PROGRAM") == !paths.empty()) {
+  const std::string agent = arguments.one("agent");
+  if (!agent.empty()) {
+    if (arguments.has("PROGRAM") || !paths.empty()) {
+      cli::print_error("edgectl routes dump", "--agent goes with neither a program nor configuration");
+      return cli::kExitUsage;
+    }
+    // A name is the controller's to answer for; an address is asked itself.
+    if (agent.find(':') == std::string::npos) return dump_of_agent("edgectl routes dump", arguments, agent);
+    paths = {"http://" + agent};
+  }
+  if (agent.empty() && arguments.has("PROGRAM") == !paths.empty()) {
     cli::print_error("edgectl routes dump", "give one program, or configuration with -f");
     return cli::kExitUsage;
   }
@@ -18,7 +28,7 @@ int routes_dump(const cli::Arguments& arguments) {
   auto program = program_of(paths, program::Target::kTablesOnly);
   if (!program) {
     cli::print_error("edgectl routes dump", program.error().text);
-    return cli::kExitFindings;
+    return agent.empty() ? cli::kExitFindings : cli::kExitUnreachable;
   }
   const bool json = arguments.one("output") == "json";
   const bool written =

@@ -2,6 +2,7 @@
 #include "compiler/analyze/hidden_hosts.h"
 #include "compiler/analyze/partly_shadowed.h"
 #include "compiler/link/conditions_text.h"
+#include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
@@ -23,32 +24,46 @@ void add_shadows(Compiled& result, bool partly) {
 }  // namespace
 
 int validate(const cli::Arguments& arguments) {
-  auto compiled = compile_paths(arguments.all("file"), {});
-  if (!compiled) {
-    cli::print_error("edgectl validate", compiled.error().text);
+  constexpr const char* kValidate = "edgectl validate";
+  auto read = read_paths(arguments.all("file"));
+  if (!read) {
+    cli::print_error(kValidate, read.error().text);
     return cli::kExitFindings;
   }
-  Compiled& result = **compiled;
+  Compiled& result = **read;
+  const std::uint32_t files = result.sources.size();
+  std::set<std::string> resources;
+  if (arguments.has("cluster")) {
+    int exit = cli::kExitOk;
+    const auto cluster = open_cluster(kValidate, arguments, exit);
+    if (cluster == nullptr) return exit;
+    resources = resources_in(result.sources);
+    if (const auto failure = add_cluster(*cluster, resources, result.sources); !failure.none()) {
+      return tell(kValidate, failure);
+    }
+  }
+  compile_sources(result, {});
   add_shadows(result, arguments.has("shadows"));
+  const Diagnostics found = arguments.has("cluster") ? findings_of_files(result.diagnostics, files, resources)
+                                                     : std::move(result.diagnostics);
   const std::string format = arguments.one("output");
   std::string text;
   if (format == "json") {
-    text = diagnostics_json(result.diagnostics, result.sources);
+    text = diagnostics_json(found, result.sources);
   } else if (format == "sarif") {
-    text = diagnostics_sarif(result.diagnostics, result.sources);
+    text = diagnostics_sarif(found, result.sources);
   } else {
-    text = diagnostics_text(result.diagnostics, result.sources, cli::colour_for(stdout));
+    text = diagnostics_text(found, result.sources, files, cli::colour_for(stdout));
     if (arguments.has("conditions")) text += "\n" + compiler::link::conditions_text(result.config);
   }
   if (!cli::write_text(stdout, text)) return cli::kExitFindings;
-  if (result.sources.size() == 0) {
-    cli::print_error("edgectl validate", "there is no *.yaml, *.yml or *.json in what -f names");
+  if (files == 0) {
+    cli::print_error(kValidate, "there is no *.yaml, *.yml or *.json in what -f names");
     return cli::kExitFindings;
   }
   const bool warnings_count = arguments.one("fail-on") == "warning";
   // No program without an error cannot be; were it so, it would still be no success.
-  const bool failed =
-      !result.diagnostics.ok() || !result.artifact || (warnings_count && result.diagnostics.warnings() > 0);
+  const bool failed = !found.ok() || !result.artifact || (warnings_count && found.warnings() > 0);
   return failed ? cli::kExitFindings : cli::kExitOk;
 }
 

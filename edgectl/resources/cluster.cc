@@ -17,7 +17,8 @@ std::string lower(std::string text) {
 }
 
 Result<std::chrono::milliseconds> timeout_of(const cli::Arguments& arguments) {
-  const std::string text = arguments.one("request-timeout");
+  const std::string given = arguments.one("request-timeout");
+  const std::string text = given.empty() ? "30s" : given;  // completion knows no fallbacks
   const auto duration = parse_duration(text);
   if (!duration || *duration <= std::chrono::nanoseconds(0)) {
     return Error{ErrorCode::kInvalidArgument, "`--request-timeout` takes a duration such as `30s`, not `" + text + "`"};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
 
 namespace edge::edgectl {
@@ -71,6 +72,17 @@ std::vector<std::string> complete_name(const cli::Arguments& given, std::string_
   // Names that stand on the line already.
   const auto& taken = given.all("NAME");
   std::erase_if(names, [&](const std::string& name) { return std::ranges::find(taken, name) != taken.end(); });
+  return beginning(std::move(names), typed);
+}
+
+std::vector<std::string> complete_agent(const cli::Arguments& given, std::string_view typed) {
+  const auto client = quiet_controller(given, kPatience);
+  if (client == nullptr) return {};
+  const auto agents = client->agents();
+  std::vector<std::string> names;
+  if (agents) {
+    for (const auto& agent : agents->agents) names.push_back(agent.name);
+  }
   return beginning(std::move(names), typed);
 }
 

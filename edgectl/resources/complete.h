@@ -17,5 +17,7 @@ std::vector<std::string> complete_namespace(const cli::Arguments& given, std::st
 std::vector<std::string> complete_type(const cli::Arguments& given, std::string_view typed);
 /// Names of resources of the type that was given as TYPE.
 std::vector<std::string> complete_name(const cli::Arguments& given, std::string_view typed);
+/// Names of agents, by the controller.
+std::vector<std::string> complete_agent(const cli::Arguments& given, std::string_view typed);
 
 }  // namespace edge::edgectl

@@ -201,11 +201,22 @@ void add_refusal(const ManifestObject& object, const kube::Failure& failure, Dia
                      .message = std::move(message),
                      .notes = {note}});
   };
-  if (failure.causes.empty()) return add(DiagnosticCode::kInvalidValue, {}, failure.message);
-  for (const kube::Cause& cause : failure.causes) {
-    // Strict decoding wraps its words: `strict decoding error: unknown field "spec.x"`.
-    add(code_of(cause), cause.field, cause.message);
+  if (failure.causes.empty()) {
+    // Strict decoding names its fields in one text: `strict decoding error: unknown field "spec.x", unknown ...`.
+    bool any = false;
+    static constexpr std::string_view kUnknown = "unknown field \"";
+    for (std::size_t at = failure.message.find(kUnknown); at != std::string::npos;) {
+      const std::size_t begin = at + kUnknown.size();
+      const std::size_t end = std::min(failure.message.find('"', begin), failure.message.size());
+      const std::string field = failure.message.substr(begin, end - begin);
+      add(DiagnosticCode::kUnknownField, field, "unknown field `" + field + "`");
+      any = true;
+      at = failure.message.find(kUnknown, end);
+    }
+    if (!any) add(DiagnosticCode::kInvalidValue, {}, failure.message);
+    return;
   }
+  for (const kube::Cause& cause : failure.causes) add(code_of(cause), cause.field, cause.message);
 }
 
 }  // namespace edge::edgectl

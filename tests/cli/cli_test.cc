@@ -3,6 +3,7 @@
 //   # what is claimed
 //   --- file config.yaml
 //   (the file's text)
+//   --- api                     (starts the embedded resource API; KUBECONFIG names it, HOME is the case's folder)
 //   $ edgectl validate -f config.yaml
 //   exit 1                      (0 when left out)
 //   --- stdin
@@ -15,6 +16,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 
 #include <gtest/gtest.h>
 
@@ -66,7 +68,7 @@ class CliCase : public testing::TestWithParam<std::string> {
   fs::path path() const { return fs::path(EDGE_SOURCE_DIR) / "tests/cli/cases" / (GetParam() + ".case"); }
 
   void check(const Step& step, std::string& rewritten) {
-    const Finished got = run_command({"/bin/sh", "-c", step.command}, step.input, dir_.path());
+    const Finished got = run_command({"/bin/sh", "-c", environment_ + step.command}, step.input, dir_.path());
     rewritten += "$ " + step.command + "\n";
     const bool code = got.code == step.exit;
     const bool out = fits(step.out, lines_of(got.out));
@@ -83,9 +85,20 @@ class CliCase : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(code && err) << step.command << "\nstderr is:\n" << got.err << "\nand should be:\n" << joined(step.err);
   }
 
+  /// Lives as long as the case.
+  void start_api() {
+    api_ = std::make_unique<Process>(
+        std::vector<std::string>{(bin_dir() / "serve_resource_api").string(), (dir_.path() / "api").string()});
+    ASSERT_TRUE(api_->wait_out("https://")) << api_->err_text();
+    environment_ = "export KUBECONFIG='" + (dir_.path() / "api/kubeconfig").string() + "' HOME='" +
+                   dir_.path().string() + "'; ";
+  }
+
   static bool updating() { return std::getenv("EDGE_UPDATE_CLI") != nullptr; }
 
   TempDir dir_;
+  std::unique_ptr<Process> api_;
+  std::string environment_;
 };
 
 TEST_P(CliCase, PrintsWhatItSays) {
@@ -95,7 +108,10 @@ TEST_P(CliCase, PrintsWhatItSays) {
   std::string rewritten;
   for (std::size_t i = 0; i < blocks.size();) {
     const Block& block = blocks[i++];
-    if (block.head.starts_with("--- file ")) {
+    if (block.head == "--- api") {
+      rewritten += block.head + "\n";
+      ASSERT_NO_FATAL_FAILURE(start_api());
+    } else if (block.head.starts_with("--- file ")) {
       dir_.put(block.head.substr(9), joined(block.lines));
       rewritten += block.head + "\n" + joined(block.lines);
     } else if (!block.head.starts_with("$ ")) {

@@ -1,0 +1,98 @@
+#include "edgectl/cluster_config.h"
+
+#include "compiler/yaml/read.h"
+
+namespace edge::edgectl {
+namespace {
+
+using compiler::yaml::Node;
+
+std::string text_of(Node node) { return node && node.is_scalar() ? std::string(node.text()) : std::string(); }
+
+std::string key_of(const std::string& kind, const std::string& name_space, const std::string& name) {
+  return kind + " " + (name_space.empty() ? "default" : name_space) + "/" + name;
+}
+
+void add_keys(Node root, std::set<std::string>& keys) {
+  if (!root.is_map()) return;
+  const Node items = root.find("items");
+  if (text_of(root.find("kind")).ends_with("List") && items && items.is_list()) {
+    for (const Node item : items) add_keys(item, keys);
+    return;
+  }
+  const Node metadata = root.find("metadata");
+  keys.insert(key_of(text_of(root.find("kind")), text_of(metadata.find("namespace")), text_of(metadata.find("name"))));
+}
+
+}  // namespace
+
+std::set<std::string> resources_in(const SourceMap& sources) {
+  std::set<std::string> keys;
+  Diagnostics unheard(0);  // whoever compiles the texts hears it
+  for (std::uint32_t source = 0; source < sources.size(); ++source) {
+    compiler::yaml::read_documents(sources, source, unheard, {},
+                                   [&](const compiler::yaml::Document& document) { add_keys(document.root(), keys); });
+  }
+  return keys;
+}
+
+kube::Failure add_cluster(Cluster& cluster, const std::set<std::string>& resources, SourceMap& sources) {
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    const auto found = cluster.find_kind(std::string(kind.api_version), std::string(kind.kind));
+    if (!found.failure.none()) return found.failure;
+    if (!found.type) continue;
+    kube::ListOptions options;
+    options.reading = {.api_version = std::string(kind.api_version), .kind = std::string(kind.kind)};
+    const auto list = cluster.api().list_all(found.type->resource, options);
+    // Own kinds are not asked for by discovery, so they may not be there.
+    if (list.failure.not_found()) continue;
+    if (!list.ok()) return list.failure;
+    std::string text;
+    for (const kube::Object& object : list.list.items) {
+      if (resources.contains(key_of(std::string(kind.kind), object.name_space, object.name))) continue;
+      text += (text.empty() ? "" : ",\n") + object.text;
+    }
+    if (text.empty()) continue;
+    sources.add("cluster: " + found.type->resource.plural,
+                R"({"apiVersion":"v1","kind":"List","items":[)" + text + "]}\n");
+  }
+  return {};
+}
+
+Diagnostics findings_of_files(const Diagnostics& all, std::uint32_t files, const std::set<std::string>& resources) {
+  Diagnostics kept;
+  for (const Diagnostic& diagnostic : all.all()) {
+    const bool here =
+        diagnostic.span.somewhere() ? diagnostic.span.source < files : resources.contains(diagnostic.resource);
+    if (here) kept.add(diagnostic);
+  }
+  return kept;
+}
+
+std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
+                                              const std::vector<std::string>& files, program::Target target,
+                                              int& exit) {
+  const auto cluster = open_cluster(command, arguments, exit);
+  if (cluster == nullptr) return std::nullopt;
+  auto read = read_paths(files);
+  if (!read) {
+    cli::print_error(command, read.error().text);
+    exit = cli::kExitFindings;
+    return std::nullopt;
+  }
+  Compiled& compiled = **read;
+  if (const auto failure = add_cluster(*cluster, resources_in(compiled.sources), compiled.sources); !failure.none()) {
+    exit = tell(command, failure);
+    return std::nullopt;
+  }
+  compiler::CompileOptions options;
+  options.target = target;
+  compile_sources(compiled, std::move(options));
+  auto program = program_of(compiled);
+  if (program) return std::move(*program);
+  cli::print_error(command, program.error().text);
+  exit = cli::kExitFindings;
+  return std::nullopt;
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,142 @@
+// edgectl agents, agent, history, rollback: what the controller knows of its agents and of the programs that it made.
+#include "edgectl/resources/agents.h"
+
+#include <chrono>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "program/dump.h"
+#include "schemas/yaml_text.h"
+
+namespace edge::edgectl {
+namespace {
+
+using controller::InspectClient;
+
+controller::WallTime now() { return std::chrono::system_clock::now(); }
+
+int print(const std::string& text) { return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings; }
+
+/// JSON as it was asked for: as it is, or as YAML.
+std::string in_form(const std::string& json, const std::string& form) {
+  return form == "yaml" ? schemas::yaml_text(nlohmann::ordered_json::parse(json, nullptr, false)) : json;
+}
+
+bool wants_object(const std::string& form) { return form == "json" || form == "yaml"; }
+
+/// Runs `use` with a client.
+template <typename Use>
+int with_controller(std::string_view command, const cli::Arguments& arguments, const Use& use) {
+  int exit = cli::kExitOk;
+  const auto client = open_controller(command, arguments, exit);
+  return client == nullptr ? exit : use(*client);
+}
+
+/// Prints one part of an agent's state.
+template <typename Text>
+int show_agent(std::string_view command, const cli::Arguments& arguments, const Text& text) {
+  return with_controller(command, arguments, [&](InspectClient& client) {
+    const auto agent = client.agent(arguments.one("AGENT"));
+    if (!agent) return tell(command, agent.error());
+    const std::string form = arguments.one("output");
+    return print(wants_object(form) ? in_form(agent_json(*agent), form) : text(*agent));
+  });
+}
+
+int show_program(std::string_view command, const cli::Arguments& arguments, const std::string& agent) {
+  return with_controller(command, arguments, [&](InspectClient& client) {
+    auto bytes = client.program(agent);
+    if (!bytes) return tell(command, bytes.error());
+    const auto view = program::read(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)));
+    if (!view) return tell(command, view.error());
+    return print(arguments.one("output") == "json" ? program::dump_routes_json(*view) : program::dump_routes(*view));
+  });
+}
+
+}  // namespace
+
+int agents_list(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl agents list";
+  return with_controller(kCommand, arguments, [&](InspectClient& client) {
+    const auto agents = client.agents();
+    if (!agents) return tell(kCommand, agents.error());
+    const std::string form = arguments.one("output");
+    if (wants_object(form)) return print(in_form(agents_json(*agents), form));
+    if (form == "name") {
+      std::string names;
+      for (const auto& agent : agents->agents) names += agent.name + "\n";
+      return print(names);
+    }
+    if (agents->agents.empty()) cli::print_message("edgectl", "no agent has come yet");
+    return agents->agents.empty() ? cli::kExitOk : print(agents_table(*agents, form == "wide", now()));
+  });
+}
+
+int agents_describe(const cli::Arguments& arguments) {
+  return show_agent("edgectl agents describe", arguments,
+                    [](const controller::AgentState& agent) { return describe_agent(agent, now()); });
+}
+
+int agent_backends(const cli::Arguments& arguments) {
+  return show_agent("edgectl agent backends", arguments,
+                    [](const controller::AgentState& agent) { return backends_table(agent, now()); });
+}
+
+int agent_vips(const cli::Arguments& arguments) { return show_agent("edgectl agent vips", arguments, vips_table); }
+
+int agent_config(const cli::Arguments& arguments) {
+  return show_program("edgectl agent config", arguments, arguments.one("AGENT"));
+}
+
+int dump_of_agent(std::string_view command, const cli::Arguments& arguments, const std::string& agent) {
+  return show_program(command, arguments, agent);
+}
+
+int history(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl history";
+  return with_controller(kCommand, arguments, [&](InspectClient& client) {
+    const auto entries = client.history();
+    if (!entries) return tell(kCommand, entries.error());
+    const std::string form = arguments.one("output");
+    if (wants_object(form)) return print(in_form(history_json(*entries), form));
+    return print(history_table(*entries, form == "wide", now()));
+  });
+}
+
+int rollback(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl rollback";
+  const bool release = arguments.has("release");
+  const std::string wanted = arguments.one("PROGRAM");
+  if (release == !wanted.empty()) {
+    cli::print_error(kCommand, "give either the PROGRAM to go back to (edgectl history) or --release");
+    return cli::kExitUsage;
+  }
+  return with_controller(kCommand, arguments, [&](InspectClient& client) {
+    if (release) {
+      const Status status = client.release();
+      return status ? print("released: what the resources say is served again\n") : tell(kCommand, status.error());
+    }
+    const auto entries = client.history();
+    if (!entries) return tell(kCommand, entries.error());
+    std::string found;
+    for (const auto& entry : *entries) {
+      if (!entry.program.starts_with(wanted) || entry.program == found) continue;
+      if (!found.empty()) {
+        cli::print_error(kCommand, "several programs begin with `" + wanted + "`");
+        return cli::kExitUsage;
+      }
+      found = entry.program;
+    }
+    if (found.empty()) {
+      cli::print_error(kCommand, "no program of the history begins with `" + wanted + "`");
+      return cli::kExitFindings;
+    }
+    const Status status = client.rollback(found);
+    if (!status) return tell(kCommand, status.error());
+    return print("serving " + found + " until `edgectl rollback --release`; changes of resources wait for that\n");
+  });
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,188 @@
+// edgectl gateway-api, conformance: resources of Gateway API with what was made of them, and what is supported.
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "compiler/link/supported_features.h"
+#include "edgectl/commands.h"
+#include "edgectl/resources/columns.h"
+#include "edgectl/resources/describe.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/selection.h"
+#include "edgectl/resources/table.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kGroup = "gateway.networking.k8s.io";
+
+kube::Resource resource(const char* plural, const char* kind, bool namespaced) {
+  return {.group = std::string(kGroup),
+          .version = "v1",
+          .plural = plural,
+          .kind = kind,
+          .namespaced = namespaced,
+          .singular = {}};
+}
+
+kube::Resource gateway_classes() { return resource("gatewayclasses", "GatewayClass", /*namespaced=*/false); }
+kube::Resource gateways() { return resource("gateways", "Gateway", /*namespaced=*/true); }
+kube::Resource http_routes() { return resource("httproutes", "HTTPRoute", /*namespaced=*/true); }
+
+/// A server without Gateway API's definitions answers 404 for the collection.
+int missing(std::string_view command, const kube::Failure& failure) {
+  if (!failure.not_found()) return tell(command, failure);
+  cli::print_error(command, "the cluster has no Gateway API; its CustomResourceDefinitions are not installed");
+  return cli::kExitFindings;
+}
+
+int list(std::string_view command, const cli::Arguments& arguments, const kube::Resource& kind,
+         const Columns& columns) {
+  int exit = cli::kExitOk;
+  const auto cluster = open_cluster(command, arguments, exit);
+  if (cluster == nullptr) return exit;
+  kube::ListOptions options;
+  if (kind.namespaced && !arguments.has("all-namespaces")) options.name_space = cluster->name_space();
+  options.label_selector = arguments.one("selector");
+  const auto reply = cluster->api().list_all(kind, options);
+  if (!reply.ok()) return missing(command, reply.failure);
+  const Output output = output_of(arguments);
+  TextTable table(columns.heads());
+  std::vector<Json> all;
+  std::string names;
+  for (const kube::Object& object : reply.list.items) {
+    Json json = parsed_json(object.text);
+    if (output.tabular()) table.add(columns.cells(json, seconds_now()));
+    names += Type{kind, nullptr}.qualified(object.name) + "\n";
+    all.push_back(std::move(json));
+  }
+  if (output.form == Form::kName) return cli::write_text(stdout, names) ? exit : cli::kExitFindings;
+  if (output.tabular()) {
+    if (all.empty()) cli::print_message("edgectl", "no resources found");
+    return all.empty() || cli::write_text(stdout, table.take(/*with_heads=*/true)) ? exit : cli::kExitFindings;
+  }
+  const auto text =
+      output.form == Form::kCustomColumns
+          ? Result<std::string>(Error{ErrorCode::kInvalidArgument, "`-o custom-columns=` is of `edgectl get`"})
+          : object_text(output, list_of(std::move(all)));
+  if (!text) {
+    cli::print_error(command, text.error().text);
+    return cli::kExitUsage;
+  }
+  return cli::write_text(stdout, *text) ? exit : cli::kExitFindings;
+}
+
+/// `HTTPRoute` of `HTTPRouteHostRewrite`: the profile whose test a feature belongs to.
+std::string profile_of(std::string_view feature) {
+  for (const std::string_view kind : {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "BackendTLSPolicy"}) {
+    if (feature.starts_with(kind)) return std::string(kind);
+  }
+  return "Gateway";
+}
+
+std::string supported_text() {
+  std::string out = "Profiles:\n";
+  for (const char* profile : {"GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS"}) out += std::string("  ") + profile + "\n";
+  TextTable table({"  FEATURE", "OF"});
+  for (const std::string_view feature : compiler::link::kSupportedFeatures) {
+    table.add({"  " + std::string(feature), profile_of(feature)});
+  }
+  return out + "Features:\n" + table.take(/*with_heads=*/true);
+}
+
+/// The conditions of every object of the kind.
+kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const std::string& place, std::string& out) {
+  kube::ListOptions options;
+  options.name_space = place;
+  const auto reply = cluster.api().list_all(kind, options);
+  if (!reply.ok()) return reply.failure;
+  for (const kube::Object& object : reply.list.items) {
+    const Json json = parsed_json(object.text);
+    const Json none = Json::object();
+    const Json status = json.is_object() ? json.value("status", none) : none;
+    const Json conditions = status.is_object() ? status.value("conditions", Json::array()) : Json::array();
+    out += conditions_table(shown(kind.kind + " " + object.key()), conditions, seconds_now());
+  }
+  return {};
+}
+
+}  // namespace
+
+int gateway_api_classes(const cli::Arguments& arguments) {
+  static constexpr const char* kAccepted = R"(.status.conditions[?(@.type=="Accepted")].status)";
+  return list("edgectl gateway-api gatewayclasses", arguments, gateway_classes(),
+              Columns::of({{"NAME", ".metadata.name"},
+                           {"CONTROLLER", ".spec.controllerName"},
+                           {"ACCEPTED", kAccepted},
+                           {"AGE", ".metadata.creationTimestamp"}}));
+}
+
+int gateway_api_gateways(const cli::Arguments& arguments) {
+  return list("edgectl gateway-api gateways", arguments, gateways(),
+              Columns::of({{"NAMESPACE", ".metadata.namespace"},
+                           {"NAME", ".metadata.name"},
+                           {"CLASS", ".spec.gatewayClassName"},
+                           {"ADDRESS", ".status.addresses[*].value"},
+                           {"PROGRAMMED", R"(.status.conditions[?(@.type=="Programmed")].status)"},
+                           {"AGE", ".metadata.creationTimestamp"}}));
+}
+
+int gateway_api_routes(const cli::Arguments& arguments) {
+  return list("edgectl gateway-api httproutes", arguments, http_routes(),
+              Columns::of({{"NAMESPACE", ".metadata.namespace"},
+                           {"NAME", ".metadata.name"},
+                           {"HOSTNAMES", ".spec.hostnames"},
+                           {"PARENTS", ".spec.parentRefs[*].name"},
+                           {"ACCEPTED", R"(.status.parents[*].conditions[?(@.type=="Accepted")].status)"},
+                           {"AGE", ".metadata.creationTimestamp"}}));
+}
+
+int gateway_api_describe(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl gateway-api describe-gateway";
+  int exit = cli::kExitOk;
+  const auto cluster = open_cluster(kCommand, arguments, exit);
+  if (cluster == nullptr) return exit;
+  const std::string name = arguments.one("NAME");
+  const auto reply = cluster->api().get(gateways(), cluster->name_space(), name);
+  if (!reply.ok()) return tell(kCommand, reply.failure, "gateway/" + name);
+  std::string text = describe(parsed_json(reply.object.text), {}, seconds_now());
+  // Events are `edgectl describe`'s; here follow the routes that name the gateway.
+  text.resize(text.rfind("Events:"));
+  kube::ListOptions everywhere;
+  const auto routes = cluster->api().list_all(http_routes(), everywhere);
+  std::string attached;
+  for (const kube::Object& route : routes.list.items) {
+    const Json json = parsed_json(route.text);
+    const Json spec = json.is_object() ? json.value("spec", Json::object()) : Json::object();
+    const Json parents = spec.is_object() ? spec.value("parentRefs", Json::array()) : Json::array();
+    const bool names_it = std::ranges::any_of(parents, [&](const Json& parent) {
+      return parent.is_object() && parent.value("name", Json()) == name &&
+             parent.value("namespace", Json(route.name_space)) == cluster->name_space();
+    });
+    if (names_it) attached += "  " + shown(route.key()) + "\n";
+  }
+  text += "HTTPRoutes:" + (attached.empty() ? " <none>\n" : "\n" + attached);
+  return cli::write_text(stdout, text) ? exit : cli::kExitFindings;
+}
+
+int conformance(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl conformance";
+  if (!cli::write_text(stdout, supported_text())) return cli::kExitFindings;
+  if (arguments.has("offline")) return cli::kExitOk;
+  int exit = cli::kExitOk;
+  const auto cluster = open_cluster(kCommand, arguments, exit);
+  if (cluster == nullptr) return exit;
+  std::string text;
+  auto failure = add_conditions(*cluster, gateway_classes(), {}, text);
+  const std::string place = arguments.has("all-namespaces") ? std::string() : cluster->name_space();
+  if (failure.none()) failure = add_conditions(*cluster, gateways(), place, text);
+  if (!failure.none()) return missing(kCommand, failure);
+  return cli::write_text(stdout, "Status:\n" + (text.empty() ? "  nothing of Gateway API is there\n" : text))
+             ? exit
+             : cli::kExitFindings;
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,258 @@
+#include "edgectl/resources/agents.h"
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "controller/resource_api/objects/table.h"
+#include "edgectl/resources/client_config.h"
+#include "edgectl/resources/table.h"
+#include "edgectl/resources/target.h"
+
+namespace edge::edgectl {
+namespace {
+
+using controller::AgentState;
+using controller::WallTime;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kShortHash = 12;
+
+std::string age(WallTime then, WallTime now) {
+  if (then == WallTime{}) return "<never>";
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - then).count();
+  return resource_api::objects::age_text(std::max<std::int64_t>(seconds, 0));
+}
+
+std::string rfc3339(WallTime time) {
+  if (time == WallTime{}) return {};
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts));
+}
+
+std::string or_none(const std::string& text) { return text.empty() ? "<none>" : text; }
+std::string short_hash(const std::string& hash) { return or_none(hash.substr(0, kShortHash)); }
+
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+/// The kubeconfig that commands take when nothing else is said.
+std::string default_kubeconfig() {
+  const char* named = std::getenv("KUBECONFIG");
+  if (named != nullptr && *named != '\0') return std::string(named).substr(0, std::string_view(named).find(':'));
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? std::string() : std::string(home) + "/.kube/config";
+}
+
+std::size_t healthy_of(const controller::BackendHealth& backend) {
+  std::size_t healthy = 0;
+  for (const auto& endpoint : backend.endpoints) healthy += endpoint.healthy ? 1 : 0;
+  return healthy;
+}
+
+Json json_of(const AgentState& agent) {
+  Json json = {{"name", agent.name},
+               {"node", agent.node},
+               {"version", agent.version},
+               {"cpu", agent.cpu},
+               {"connected", agent.connected},
+               {"since", rfc3339(agent.since)},
+               {"lastSeen", rfc3339(agent.last_seen)},
+               {"program", agent.program},
+               {"valuesCurrent", agent.values_current},
+               {"connections", agent.connections},
+               {"requests", agent.requests},
+               {"certificateUntil", rfc3339(agent.certificate_until)}};
+  if (!agent.refused.program.empty()) {
+    json["refused"] = {
+        {"program", agent.refused.program}, {"reason", agent.refused.reason}, {"at", rfc3339(agent.refused.at)}};
+  }
+  json["backends"] = Json::array();
+  for (const auto& backend : agent.backends) {
+    Json endpoints = Json::array();
+    for (const auto& endpoint : backend.endpoints) {
+      endpoints.push_back({{"address", endpoint.address},
+                           {"healthy", endpoint.healthy},
+                           {"lastCheck", rfc3339(endpoint.last_check)},
+                           {"lastError", endpoint.last_error}});
+    }
+    json["backends"].push_back({{"namespace", backend.name_space},
+                                {"name", backend.name},
+                                {"circuit", backend.circuit},
+                                {"connections", backend.connections},
+                                {"endpoints", std::move(endpoints)}});
+  }
+  json["vips"] = Json::array();
+  for (const auto& vip : agent.vips) {
+    json["vips"].push_back(
+        {{"namespace", vip.name_space}, {"name", vip.name}, {"address", vip.address}, {"held", vip.held}});
+  }
+  return json;
+}
+
+Result<std::unique_ptr<controller::InspectClient>> open(const cli::Arguments& arguments,
+                                                        std::optional<std::chrono::milliseconds> most) {
+  const auto config = ClientConfig::read(client_config_path());
+  if (!config) return config.error();
+  const auto target = target_of(arguments, *config);
+  if (!target) return target.error();
+  const auto timeout = parse_duration(most ? std::string("30s") : arguments.one("request-timeout"));
+  if (!timeout || timeout->count() <= 0) {
+    return Error{ErrorCode::kInvalidArgument, "`--request-timeout` takes a duration such as `30s`"};
+  }
+  controller::InspectOptions options{.controller = target->controller, .credentials_file = target->credentials};
+  options.timeout = most ? *most : std::chrono::duration_cast<std::chrono::milliseconds>(*timeout);
+  if (options.credentials_file.empty()) {
+    const std::string kubeconfig = target->kubeconfig.empty() ? default_kubeconfig() : target->kubeconfig;
+    options.credentials_file = (std::filesystem::path(kubeconfig).parent_path() / "agents/admin.pem").string();
+  }
+  auto client = controller::InspectClient::open(options);
+  if (!client) return Error{ErrorCode::kUnavailable, client.error().text};
+  return client;
+}
+
+}  // namespace
+
+std::vector<cli::Flag> controller_flags() {
+  return {{.name = "controller",
+           .value = "HOST:PORT",
+           .help = "The controller's gRPC port (default: the context's, else as the credentials say)"},
+          {.name = "credentials",
+           .value = "FILE",
+           .help = "The administrator's file (default: the context's, else agents/admin.pem beside the kubeconfig)"}};
+}
+
+std::unique_ptr<controller::InspectClient> open_controller(std::string_view command, const cli::Arguments& arguments,
+                                                           int& exit) {
+  auto client = open(arguments, std::nullopt);
+  if (client) return std::move(*client);
+  exit = client.error().code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitUnreachable;
+  cli::print_error(command, client.error().text);
+  return nullptr;
+}
+
+std::unique_ptr<controller::InspectClient> quiet_controller(const cli::Arguments& arguments,
+                                                            std::chrono::milliseconds most) {
+  auto client = open(arguments, most);
+  return client ? std::move(*client) : nullptr;
+}
+
+int tell(std::string_view command, const Error& error) {
+  cli::print_error(command, error.text);
+  const bool asked = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kFailedPrecondition ||
+                     error.code == ErrorCode::kInvalidArgument;
+  return asked ? cli::kExitFindings : cli::kExitUnreachable;
+}
+
+std::string agents_table(const controller::InspectClient::Agents& agents, bool wide, WallTime now) {
+  std::vector<std::string> heads = {"NAME", "NODE", "STATUS", "PROGRAM", "VERSION", "SINCE"};
+  if (wide) heads.insert(heads.end(), {"CPU", "CONNECTIONS", "REQUESTS", "VALUES", "SEEN", "REFUSED"});
+  TextTable table(std::move(heads));
+  for (const AgentState& agent : agents.agents) {
+    const bool current = agent.program == agents.published;
+    const std::string status = !agent.connected                 ? "Lost"
+                               : !agent.refused.program.empty() ? "Refused"
+                               : current                        ? "Current"
+                                                                : "Behind";
+    std::vector<std::string> cells = {agent.name,    agent.node,           status, short_hash(agent.program),
+                                      agent.version, age(agent.since, now)};
+    if (wide) {
+      cells.insert(cells.end(), {agent.cpu, std::to_string(agent.connections), std::to_string(agent.requests),
+                                 agent.values_current ? "Current" : "Behind", age(agent.last_seen, now),
+                                 or_none(agent.refused.reason)});
+    }
+    table.add(std::move(cells));
+  }
+  return table.take(/*with_heads=*/true);
+}
+
+std::string agents_json(const controller::InspectClient::Agents& agents) {
+  Json json = {{"published", agents.published}, {"version", agents.version}, {"agents", Json::array()}};
+  for (const AgentState& agent : agents.agents) json["agents"].push_back(json_of(agent));
+  return dumped(json);
+}
+
+std::string agent_json(const AgentState& agent) { return dumped(json_of(agent)); }
+
+std::string describe_agent(const AgentState& agent, WallTime now) {
+  std::string out;
+  const auto line = [&out](std::string name, const std::string& value) {
+    name.resize(15, ' ');
+    out += name + shown(or_none(value)) + "\n";
+  };
+  line("Name:", agent.name);
+  line("Node:", agent.node);
+  line("Version:", agent.version);
+  line("CPU:", agent.cpu);
+  line("Connected:", std::string(agent.connected ? "yes" : "no") + ", for " + age(agent.since, now));
+  line("Last seen:", age(agent.last_seen, now) + " ago");
+  line("Program:", agent.program);
+  line("Values:", agent.values_current ? "current" : "behind");
+  if (!agent.refused.program.empty()) {
+    line("Refused:", agent.refused.program + ": " + agent.refused.reason + " (" + age(agent.refused.at, now) + " ago)");
+  }
+  line("Connections:", std::to_string(agent.connections));
+  line("Requests:", std::to_string(agent.requests));
+  line("Certificate:", "until " + or_none(rfc3339(agent.certificate_until)));
+  out += "Backends:\n" + backends_table(agent, now);
+  return out + "VIPs:\n" + vips_table(agent);
+}
+
+std::string backends_table(const AgentState& agent, WallTime now) {
+  TextTable table({"NAMESPACE", "NAME", "CIRCUIT", "HEALTHY", "CONNECTIONS", "ENDPOINT", "STATE", "CHECKED", "ERROR"});
+  for (const auto& backend : agent.backends) {
+    std::vector<std::string> head = {
+        backend.name_space, backend.name, backend.circuit,
+        std::to_string(healthy_of(backend)) + "/" + std::to_string(backend.endpoints.size()),
+        std::to_string(backend.connections)};
+    if (backend.endpoints.empty()) table.add(head);
+    for (const auto& endpoint : backend.endpoints) {
+      std::vector<std::string> cells = head;
+      cells.insert(cells.end(), {endpoint.address, endpoint.healthy ? "healthy" : "unhealthy",
+                                 age(endpoint.last_check, now), endpoint.last_error});
+      table.add(std::move(cells));
+    }
+  }
+  return table.take(/*with_heads=*/true);
+}
+
+std::string vips_table(const AgentState& agent) {
+  TextTable table({"NAMESPACE", "NAME", "ADDRESS", "HELD"});
+  for (const auto& vip : agent.vips) table.add({vip.name_space, vip.name, vip.address, vip.held ? "yes" : "no"});
+  return table.take(/*with_heads=*/true);
+}
+
+std::string history_table(const std::vector<controller::HistoryEntry>& history, bool wide, WallTime now) {
+  TextTable table(wide ? std::vector<std::string>{"PROGRAM", "AGE", "STATE", "BY", "CAUSE", "RESOURCES"}
+                       : std::vector<std::string>{"PROGRAM", "AGE", "STATE", "BY", "CAUSE"});
+  for (const auto& entry : history) {
+    const std::string state = entry.pinned ? "pinned" : entry.serving ? "serving" : "";
+    std::string resources;
+    for (const std::string& resource : entry.resources) resources += (resources.empty() ? "" : ", ") + resource;
+    table.add({wide ? entry.program : short_hash(entry.program), age(entry.at, now), state, or_none(entry.user),
+               entry.cause, resources});
+  }
+  return table.take(/*with_heads=*/true);
+}
+
+std::string history_json(const std::vector<controller::HistoryEntry>& history) {
+  Json list = Json::array();
+  for (const auto& entry : history) {
+    list.push_back({{"program", entry.program},
+                    {"at", rfc3339(entry.at)},
+                    {"cause", entry.cause},
+                    {"resources", entry.resources},
+                    {"user", entry.user},
+                    {"serving", entry.serving},
+                    {"pinned", entry.pinned}});
+  }
+  return dumped(list);
+}
+
+}  // namespace edge::edgectl
