@@ -11,16 +11,9 @@ namespace {
 /// Long enough for an editor to finish its rename, short enough not to be waited for.
 constexpr auto kQuiet = std::chrono::milliseconds(50);
 constexpr std::size_t kMaxReported = 100;
-
-/// The files that errors point into.
-std::set<std::string> files_at_fault(const Diagnostics& diagnostics, const SourceMap& sources) {
-  std::set<std::string> files;
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (diagnostic.severity != Severity::kError || !diagnostic.span.somewhere()) continue;
-    files.insert(sources[diagnostic.span.source].name());
-  }
-  return files;
-}
+/// Codes of references (diagnostic_codes.def).
+constexpr int kFirstReference = 200;
+constexpr int kLastReference = 299;
 
 /// Errors first: they are what a user has to act on.
 std::string diagnostics_report(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
@@ -46,16 +39,16 @@ struct Follower::Attempt {
   std::optional<compiler::Artifact> artifact;
 };
 
-Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour)
-    : paths_(std::move(paths)), colour_(colour), workspace_(std::move(options)) {}
+Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour, FollowScope scope)
+    : paths_(std::move(paths)), colour_(colour), scope_(scope), workspace_(std::move(options)) {}
 
 Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> paths, compiler::CompileOptions options,
-                                                   Colour colour) {
+                                                   Colour colour, FollowScope scope) {
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return Error{ErrorCode::kNotFound, path + ": no such file or directory"};
   }
-  std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour));
+  std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour, scope));
   auto watch = FileWatch::create();
   if (!watch) return watch.error();
   follower->watch_ = std::move(*watch);
@@ -111,24 +104,43 @@ Follower::Attempt Follower::compile(const Texts& texts) {
   return attempt;
 }
 
+bool Follower::is_fault(const Diagnostic& diagnostic) const {
+  if (diagnostic.severity != Severity::kError) return false;
+  const auto code = static_cast<int>(diagnostic.code);
+  return scope_ == FollowScope::kWhole || code < kFirstReference || code > kLastReference;
+}
+
+/// The files that faults point into, and where.
+void Follower::find_faults(const Attempt& attempt, Update& update) const {
+  for (const Diagnostic& diagnostic : attempt.diagnostics.all()) {
+    if (!is_fault(diagnostic)) continue;
+    update.clean = false;
+    if (!diagnostic.span.somewhere()) continue;
+    const std::string& file = attempt.sources[diagnostic.span.source].name();
+    update.at_fault.insert(file);
+    update.errors[file].push_back(diagnostic.span.begin);
+  }
+}
+
 Update Follower::build(const Texts& texts) {
   Attempt attempt = compile(texts);
   Update update;
   std::string report = texts.empty() ? "there is no *.yaml, *.yml or *.json in the configuration\n" : "";
   report += diagnostics_report(attempt.diagnostics, attempt.sources, colour_);
-  update.clean = attempt.diagnostics.ok() && attempt.artifact;
+  update.clean = attempt.artifact.has_value() && (scope_ == FollowScope::kPart || attempt.diagnostics.ok());
+  find_faults(attempt, update);
+  Texts held = texts;
   if (!update.clean) {
-    const std::set<std::string> at_fault = files_at_fault(attempt.diagnostics, attempt.sources);
-    Texts held = texts;
     Texts sound;
     for (const auto& [name, text] : texts) {
       const auto last = sound_.find(name);
-      if (!at_fault.contains(name)) {
+      if (!update.at_fault.contains(name)) {
         sound.emplace(name, text);
       } else if (last != sound_.end()) {
         sound.emplace(*last);
         if (last->second != text) report += "the last version of " + name + " without errors stays in force\n";
         held[name] = last->second;
+        update.errors.erase(name);
       } else {
         report += "what is at fault in " + name + " is left out\n";
       }
@@ -145,6 +157,7 @@ Update Follower::build(const Texts& texts) {
   } else {
     report += "no program could be compiled\n";
   }
+  update.texts = std::move(held);
   update.report = told_once(std::move(report));
   return update;
 }

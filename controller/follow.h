@@ -7,8 +7,11 @@
 // configuration is compiled as it is now.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,12 +27,23 @@
 
 namespace edge::controller {
 
+/// What the files stand for.
+enum class FollowScope : std::uint8_t {
+  kWhole,  ///< all there is: what they refer to has to be in them
+  kPart,   ///< of what a cluster has: a reference that leads nowhere in them is told, and is no fault
+};
+
 /// What one reading of the files led to.
 struct Update {
   /// Null when nothing could be compiled: what runs should go on.
   std::shared_ptr<const std::vector<std::byte>> program;
   program::EndpointSet endpoints;
   program::SecretSet secrets{};
+  /// The files as they are in force: those at fault as they last were sound, or as they are where they never were.
+  Texts texts{};
+  std::set<std::string> at_fault{};
+  /// Where errors stand in files that never were sound: byte places by file.
+  std::map<std::string, std::vector<std::uint32_t>> errors{};
   /// Whether all of the configuration is in `program`, as it is on disk now.
   bool clean = false;
   /// What the user should know, as text for stderr. Empty when there is nothing new to tell.
@@ -41,7 +55,7 @@ class Follower {
  public:
   /// `paths` as Compiler takes them. The Error says what is not there or cannot be watched.
   static Result<std::unique_ptr<Follower>> create(std::vector<std::string> paths, compiler::CompileOptions options,
-                                                  Colour colour);
+                                                  Colour colour, FollowScope scope = FollowScope::kWhole);
 
   /// The first call gives the files as they are; later ones block until something changed. nullopt after `stop`.
   std::optional<Update> next();
@@ -50,7 +64,9 @@ class Follower {
  private:
   struct Attempt;
 
-  Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour);
+  Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour, FollowScope scope);
+  bool is_fault(const Diagnostic& diagnostic) const;
+  void find_faults(const Attempt& attempt, Update& update) const;
   std::optional<Texts> read(std::string& fault);
   Attempt compile(const Texts& texts);
   Update build(const Texts& texts);
@@ -58,6 +74,7 @@ class Follower {
 
   std::vector<std::string> paths_;
   Colour colour_;
+  FollowScope scope_;
   compiler::Workspace workspace_;
   FollowedDocuments documents_;
   std::unique_ptr<FileWatch> watch_;

@@ -108,8 +108,8 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   known.document = document;
   cause.add(name, known.object.changed_by);
   // Of two texts in one batch the later holds.
-  std::erase_if(documents,
-                [&](const DocumentEdit& present) { return tried.contains(name) && present.document == name; });
+  if (tried.contains(name))
+    std::erase_if(documents, [&](const DocumentEdit& present) { return present.document == name; });
   documents.push_back({name, text});
   tried[name] = std::move(text);
 }

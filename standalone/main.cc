@@ -1,5 +1,5 @@
-// edge-standalone: compiler and data plane in one process. Configuration comes from files and is followed; every
-// program is signed, verified and loaded as an agent would.
+// edge-standalone: resource API, controller and agent in one process. Configuration comes through the API and from
+// files, which are applied to it and followed.
 #include <chrono>
 #include <future>
 #include <thread>
@@ -9,116 +9,91 @@
 #include "agent/service.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
-#include "controller/data_dir.h"
-#include "controller/follow.h"
+#include "compiler/link/defaults.h"
+#include "standalone/whole.h"
 
 namespace edge::standalone {
 namespace {
 
 constexpr std::string_view kName = "edge-standalone";
-constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kPatience = std::chrono::seconds(3);
 
 int failed(const Error& error) {
   cli::print_error(kName, error.text);
   return error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings;
 }
 
-/// Carries updates from the files to the data plane.
-class Programmer {
- public:
-  Programmer(agent::Service& service, const controller::DataDir& data) : service_(service), data_(data) {}
-
-  void take(const controller::Update& update) {
-    if (!update.report.empty()) cli::write_text(stderr, update.report);
-    if (!update.clean && !compiled_) {
-      if (restored_ || restore()) return;
-    }
-    if (update.program == nullptr) {
-      return service_.message(compiled_ || restored_ ? "keeps what it serves now" : "serves nothing yet");
-    }
-    if (Status status = service_.apply(update.program, update.endpoints, update.secrets); !status) {
-      // A first program that cannot be put to work (a port that is taken, mostly): whoever started us has to know.
-      if (!compiled_ && !restored_) service_.stop(cli::kExitFindings);
-      return;
-    }
-    compiled_ = true;
-    if (!update.clean) return service_.message("serves what works; correct the faults above");
-    if (Status status = data_.store({update.program, update.endpoints, update.secrets}); !status) {
-      service_.message("the program could not be stored: " + status.error().text);
-    }
-  }
-
- private:
-  /// At start, with faults in the files: the last sound program of the run before, when there is one.
-  bool restore() {
-    const auto last = data_.last();
-    if (!last) {
-      if (last.error().code != ErrorCode::kNotFound) service_.message("no stored program: " + last.error().text);
-      return false;
-    }
-    if (!service_.apply(last->program, last->endpoints, last->secrets)) return false;
-    service_.message("serves the last program without faults; correct the faults above");
-    restored_ = true;
-    return true;
-  }
-
-  agent::Service& service_;
-  const controller::DataDir& data_;
-  bool compiled_ = false;  ///< a program of this run serves
-  bool restored_ = false;
-};
-
 int run(const cli::Arguments& arguments) {
   auto options = agent::service_options(std::string(kName), arguments);
   if (!options) return failed(options.error());
-  auto data = controller::DataDir::open(arguments.one("data-dir"));
-  if (!data) return failed(data.error());
-  const auto key = data->signing_key();
-  if (!key) return failed(key.error());
-  options->key = program::VerifyKey::of(*key);
+  options->first_must_serve = true;
+  const auto api = agent::parse_listen_address(arguments.one("api-listen"));
+  if (!api) {
+    return failed({ErrorCode::kInvalidArgument,
+                   "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"});
+  }
+  WholeOptions parts;
+  parts.data_dir = arguments.one("data-dir");
+  parts.files = arguments.all("config");
+  parts.api = *api;
+  parts.agents = arguments.one("agents-listen");
+  parts.controller_class = arguments.one("controller-class");
+  parts.published_addresses = arguments.all("published-address");
+  parts.colour = cli::colour_for(stderr);
   auto service = agent::Service::start(std::move(*options));
   if (!service) return failed(service.error());
-  compiler::CompileOptions compile;
-  compile.key = &*key;
-  // Beside the last program: a start with many patterns then costs what reading them does.
-  compile.cache_dir = arguments.one("data-dir") + "/cache";
-  auto follower = controller::Follower::create(arguments.all("config"), compile, cli::colour_for(stderr));
-  if (!follower) return failed(follower.error());
-
-  Programmer programmer(**service, *data);
+  auto whole = Whole::start(std::move(parts), **service);
+  if (!whole) return failed(whole.error());
+  const int code = (*service)->run();
+  // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
   std::promise<void> ended;
-  std::thread following([&] {
-    while (const auto update = (*follower)->next()) programmer.take(*update);
+  std::thread ending([&] {
+    whole->reset();
     ended.set_value();
   });
-  const int code = (*service)->run();
-  (*follower)->stop();
-  // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
   if (ended.get_future().wait_for(kPatience) != std::future_status::ready) ::_exit(code);
-  following.join();
+  ending.join();
   return code;
 }
 
 cli::Program table() {
-  constexpr std::string_view kSummary = "edge-standalone compiles configuration files and serves traffic by them.";
+  constexpr std::string_view kSummary =
+      "edge-standalone holds resources, compiles them and serves traffic by them, in one process.";
   cli::Command command = {
       .name = "",
       .summary = kSummary,
       .details =
-          "The files are followed: each change is compiled, proved and swapped in while traffic flows. A file with "
-          "errors is reported on stderr and its last version without errors stays in force. Prints "
+          "A Kubernetes-compatible API keeps the resources in the data directory; kubectl and edgectl reach it by the "
+          "kubeconfig there. Files are applied to it and followed: a file with errors is reported on stderr and its "
+          "last version without errors stays in force; what leaves the files is deleted. Prints "
           "`ready program=<hash>` once the listeners of the first program are bound, `programmed program=<hash>` "
           "for each later one. SIGTERM drains and exits.",
       .flags = {{.name = "config",
                  .value = "PATH",
-                 .help = "File or directory of resources",
-                 .required = true,
+                 .help = "File or directory of resources that are applied and followed",
                  .repeatable = true},
                 {.name = "data-dir",
                  .value = "DIR",
-                 .help = "Where the signing key and the last program are kept",
-                 .required = true}},
-      .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge"},
+                 .help = "Where resources, keys, the kubeconfig and the last programs are kept",
+                 .required = true},
+                {.name = "api-listen",
+                 .value = "ADDR",
+                 .help = "Where the resource API is served; port 0 is chosen by the system",
+                 .fallback = "127.0.0.1:6443"},
+                {.name = "agents-listen",
+                 .value = "ADDR",
+                 .help = "Where further agents and edgectl's questions about agents are served",
+                 .fallback = "127.0.0.1:0"},
+                {.name = "controller-class",
+                 .value = "CLASS",
+                 .help = "Whose gateways and classes are served (rule D8)",
+                 .fallback = compiler::link::kDefaults.controller_class},
+                {.name = "published-address",
+                 .value = "ADDRESS",
+                 .help = "Told in the status of Gateways and Ingresses that name no address",
+                 .repeatable = true}},
+      .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
+                   "edge-standalone --data-dir /var/lib/edge"},
       .run = run};
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
   return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};

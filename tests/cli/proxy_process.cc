@@ -17,6 +17,10 @@ std::vector<std::string> with_flags(std::vector<std::string> command) {
     command.emplace_back(flag);
     command.emplace_back("127.0.0.1:0");
   }
+  if (command.front().ends_with("edge-standalone") &&
+      std::find(command.begin(), command.end(), "--api-listen") == command.end()) {
+    command.insert(command.end(), {"--api-listen", "127.0.0.1:0"});
+  }
   for (const char* flag : {"--ephemeral-ports", "--threads", "1"}) command.emplace_back(flag);
   return command;
 }

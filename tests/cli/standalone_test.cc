@@ -160,20 +160,29 @@ TEST_F(Standalone, APortThatIsTakenEndsTheStart) {
   ListeningSocket taken;
   dir_.put("config/all.yaml", base_config(1, taken.port));
   // Without --ephemeral-ports: the port is the one that the gateway names.
-  Process proxy(command({"--metrics-listen", "off", "--health-listen", "off"}));
+  Process proxy(command({"--metrics-listen", "off", "--health-listen", "off", "--api-listen", "127.0.0.1:0"}));
   EXPECT_TRUE(proxy.wait_err("port " + std::to_string(taken.port)));
   EXPECT_EQ(proxy.wait_exit(), 1);
 }
 
 TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
-  const auto code = [&](const std::vector<std::string>& more) { return run_command(command(more)).code; };
+  const auto code = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--api-listen", "127.0.0.1:0"});
+    return run_command(command(more)).code;
+  };
   dir_.put("config/all.yaml", base_config(1));
   EXPECT_EQ(code({"--threads", "many"}), 2);
   EXPECT_EQ(code({"--metrics-listen", "nowhere"}), 2);
   EXPECT_EQ(code({"--drain-timeout", "5"}), 2);
   EXPECT_EQ(code({"--buffer-dir", dir_ / "none"}), 1);
-  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "data"}).code, 1);
-  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "config/all.yaml"}).code,
+  EXPECT_EQ(code({"--api-listen", "nowhere"}), 2);
+  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "none", "--data-dir", dir_ / "data", "--api-listen",
+                         "127.0.0.1:0"})
+                .code,
+            1);
+  EXPECT_EQ(run_command({"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "config/all.yaml",
+                         "--api-listen", "127.0.0.1:0"})
+                .code,
             1);
 }
 

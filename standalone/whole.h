@@ -1,0 +1,62 @@
+// The parts of edge-standalone, put together over loopback: resource API, controller, agent, and the files that a user
+// follows. Each speaks to the next as it would on machines of their own.
+//
+//   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/service.h"
+#include "agent/sync.h"
+#include "base/result.h"
+#include "controller/controller.h"
+#include "controller/follow.h"
+#include "controller/resource_api/http/resource_api_server.h"
+#include "standalone/applier.h"
+
+namespace edge::standalone {
+
+struct WholeOptions {
+  std::string data_dir;
+  std::vector<std::string> files;  ///< none: the API alone is the configuration
+  agent::ListenAddress api;
+  std::string agents;  ///< where the controller listens for agents: `127.0.0.1:0`
+  std::string controller_class;
+  std::vector<std::string> published_addresses;
+  Colour colour = Colour::kNo;
+};
+
+class Whole {
+ public:
+  /// Files are applied before anything is compiled, so that the first program is that of all of them. `service` must
+  /// outlive it.
+  static Result<std::unique_ptr<Whole>> start(WholeOptions options, agent::Service& service);
+  /// Ends what follows and what serves the API; the data plane is the service's.
+  ~Whole();
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
+
+ private:
+  Whole(WholeOptions options, agent::Service& service) : options_(std::move(options)), service_(service) {}
+  Status start_api();
+  Status start_files();
+  Status start_controller();
+  Status start_agent();
+  void take(const controller::Update& update);
+
+  WholeOptions options_;
+  agent::Service& service_;
+  std::unique_ptr<resource_api::http::ResourceApiServer> api_;
+  std::unique_ptr<controller::Follower> follower_;
+  std::unique_ptr<Applier> applier_;
+  std::unique_ptr<controller::Controller> controller_;
+  std::unique_ptr<agent::Sync> sync_;
+  std::thread following_;
+};
+
+}  // namespace edge::standalone
