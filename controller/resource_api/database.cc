@@ -117,6 +117,10 @@ Database::Database(std::unique_ptr<Handles> handles) : handles_(std::move(handle
 Database::~Database() = default;
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path) {
+  // Secrets are in it: nobody else reads it, whatever the folder and the umask are. The log takes the file's mode.
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return Error{ErrorCode::kUnavailable, path + ": " + std::strerror(errno)};
+  ::close(file);
   auto handles = std::make_unique<Handles>();
   handles->path = path;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;

@@ -103,6 +103,15 @@ TEST_F(DatabaseTest, WhatIsNoDatabaseOfOursIsRefused) {
   EXPECT_EQ(Api::open(options_).error().code, ErrorCode::kDataLoss);
 }
 
+TEST_F(DatabaseTest, NobodyElseReadsIt) {
+  create(kMaps, config_map("a"));
+  for (const char* file : {"/resources.db", "/resources.db-wal"}) {
+    EXPECT_EQ(std::filesystem::status(dir_ + file).permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write)
+        << file;
+  }
+}
+
 TEST_F(DatabaseTest, ARowThatIsNoObjectIsLeftOutAndTold) {
   create(kMaps, config_map("a"));
   create(kMaps, config_map("b"));
