@@ -37,7 +37,9 @@ Answer<Json> read_yaml(const std::string& text) {
   if (bytes_of(documents.front()) > kMaxYamlBytes) {
     return objects::too_large("Request entity too large: its aliases stand for too much");
   }
-  return compiler::model::json_of(documents.front().root());
+  // Through the reader of JSON: one bound on depth, one way in which numbers are held.
+  return objects::read_json(
+      compiler::model::json_of(documents.front().root()).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace

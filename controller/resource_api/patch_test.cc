@@ -166,6 +166,31 @@ TEST_F(PatchTest, AnApplyOfYamlAndOfStatusIsIsolated) {
   EXPECT_EQ(apply(kRoutes + "/absent/status?fieldManager=controller", other).status, 404);
 }
 
+TEST_F(PatchTest, AYamlDefinitionIsADefinition) {
+  const Answer made =
+      ask(request("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/ws.example.com?fieldManager=m",
+                  "apiVersion: apiextensions.k8s.io/v1\n"
+                  "kind: CustomResourceDefinition\n"
+                  "metadata: {name: ws.example.com}\n"
+                  "spec:\n"
+                  "  group: example.com\n"
+                  "  names: {plural: ws, kind: W}\n"
+                  "  scope: Cluster\n"
+                  "  versions:\n"
+                  "  - name: v1\n"
+                  "    served: true\n"
+                  "    storage: true\n"
+                  "    schema:\n"
+                  "      openAPIV3Schema:\n"
+                  "        type: object\n"
+                  "        properties:\n"
+                  "          spec: {type: string, maxLength: 3}\n",
+                  "application/apply-patch+yaml"));
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(create("/apis/example.com/v1/ws", {{"metadata", {{"name", "a"}}}, {"spec", "long"}}).status, 422);
+  EXPECT_EQ(create("/apis/example.com/v1/ws", {{"metadata", {{"name", "a"}}}, {"spec", "fit"}}).status, 201);
+}
+
 TEST_F(PatchTest, ListsComeAsTables) {
   create(kMaps, config_map("a", {{"k", "v"}}));
   ApiRequest asked = request("GET", kMaps);
