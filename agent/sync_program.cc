@@ -116,40 +116,49 @@ Status ProgramAssembly::change(const v1::ProgramPart& part) {
 Status ProgramAssembly::lay_out(const ProgramBytes& running) {
   if (table_.size() != header_.section_count) return contradiction("another number of sections than it says");
   const std::size_t manifest = sizeof(FileHeader) + table_.size() * sizeof(SectionEntry);
-  std::uint64_t offset = manifest + sizeof(SignatureBlock);
-  std::uint64_t end = offset;
-  for (auto& [key, entry] : table_) {
-    entry.offset = aligned(offset);
-    end = offset = entry.offset + entry.size;
-    if (end > header_.file_size) return contradiction("more in its sections than in its file");
-  }
-  if (end != header_.file_size) return contradiction("another size than it says");
   std::vector<std::byte> head(manifest);
   std::memcpy(head.data(), &header_, sizeof header_);
+  std::vector<std::uint64_t> sources;  // in the running program, in the order of the table; 0: not known
+  sources.reserve(table_.size());
+  std::uint64_t end = manifest + sizeof(SignatureBlock);
   std::size_t at = sizeof header_;
-  for (const auto& [key, entry] : table_) {
+  for (auto& [key, entry] : table_) {
+    sources.push_back(entry.offset);
+    entry.offset = aligned(end);
+    end = entry.offset + entry.size;
+    if (end > header_.file_size) return contradiction("more in its sections than in its file");
     std::memcpy(head.data() + at, &entry, sizeof entry);
     at += sizeof entry;
   }
+  if (end != header_.file_size) return contradiction("another size than it says");
   if (program::manifest_hash(head) != *program_) return contradiction("a table that is not the announced one");
 
   bytes_.resize(header_.file_size);
   std::ranges::copy(head, bytes_.begin());
   std::memcpy(bytes_.data() + manifest, &signature_, sizeof signature_);
-  std::map<Hash, SectionEntry> held;
-  if (running) {
-    for (const SectionEntry& entry : table_of(*running)) held.emplace(hash_of(entry), entry);
-  }
+  fill_in(running, sources);
+  laid_out_ = true;
+  return {};
+}
+
+void ProgramAssembly::fill_in(const ProgramBytes& running, const std::vector<std::uint64_t>& sources) {
+  std::map<Hash, SectionEntry> held;  // made when something is new: it may be there under another name
+  std::size_t index = 0;
   for (const auto& [key, entry] : table_) {
-    const auto found = held.find(hash_of(entry));
-    if (found != held.end() && found->second.size == entry.size) {
-      std::memcpy(bytes_.data() + entry.offset, running->data() + found->second.offset, entry.size);
+    std::uint64_t source = sources[index++];
+    if (source == 0 && running) {
+      if (held.empty()) {
+        for (const SectionEntry& has : table_of(*running)) held.emplace(hash_of(has), has);
+      }
+      const auto found = held.find(hash_of(entry));
+      if (found != held.end() && found->second.size == entry.size) source = found->second.offset;
+    }
+    if (source != 0) {
+      std::memcpy(bytes_.data() + entry.offset, running->data() + source, entry.size);
     } else {
       lacking_.emplace(hash_of(entry), Place{entry.offset, entry.size});
     }
   }
-  laid_out_ = true;
-  return {};
 }
 
 Status ProgramAssembly::finish_section() {

@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -59,8 +58,10 @@ class ProgramAssembly {
 
   Status begin(const v1::ProgramBegin& begin, const ProgramBytes& running);
   Status change(const v1::ProgramPart& part);
-  /// The table is whole: lays the file out and takes from the running program what it has.
+  /// The table is whole: lays the file out.
   Status lay_out(const ProgramBytes& running);
+  /// Takes from the running program what it has, and notes what is lacking.
+  void fill_in(const ProgramBytes& running, const std::vector<std::uint64_t>& sources);
   Status take_chunk(const v1::SectionChunk& chunk);
   Status finish_section();
   void clear();
@@ -69,7 +70,7 @@ class ProgramAssembly {
   std::uint64_t values_ = 0;
   program::FileHeader header_{};
   program::SignatureBlock signature_{};
-  std::map<Key, program::SectionEntry> table_;
+  std::map<Key, program::SectionEntry> table_;  ///< `offset`: in the base, 0 for what is new
   bool laid_out_ = false;
   std::vector<std::byte> bytes_;
   /// Places that wait for their content, by hash.

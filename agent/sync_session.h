@@ -14,8 +14,8 @@
 
 namespace edge::agent {
 
-/// Of schemas/agent.proto. A controller of the minor version before speaks the number before.
-inline constexpr std::uint32_t kNewestProtocol = 2;
+/// Of schemas/agent.proto; controller/distribute/protocol.h has the same.
+inline constexpr std::uint32_t kNewestProtocol = 1;
 inline constexpr std::uint32_t kOldestProtocol = 1;
 
 /// What an agent says of itself.

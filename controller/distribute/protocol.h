@@ -18,8 +18,8 @@ class Vip;
 
 namespace edge::controller {
 
-/// Of schemas/agent.proto. An agent or controller of the minor version before speaks the number before.
-inline constexpr std::uint32_t kNewestProtocol = 2;
+/// Of schemas/agent.proto. What a later version can do without is added to a number, and does not need a new one.
+inline constexpr std::uint32_t kNewestProtocol = 1;
 inline constexpr std::uint32_t kOldestProtocol = 1;
 
 struct Greeting {

@@ -1,0 +1,176 @@
+// Many agents on one controller, and some that behave badly.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "controller/distribute/distributor.h"
+#include "program/sample_program.h"
+#include "program/sign.h"
+#include "tests/agents/light_agent.h"
+
+namespace edge {
+namespace {
+
+namespace fs = std::filesystem;
+using controller::Distributor;
+using test::LightAgent;
+using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+
+/// `changed` of many sections is what tells one program from another; `size` of each section.
+Bytes program_of(unsigned changed, unsigned sections = 3, std::size_t size = 1000) {
+  std::vector<program::SectionInput> all;
+  for (unsigned i = 0; i < sections; ++i) {
+    std::vector<std::byte> content(size, std::byte(i));
+    if (i == 0) std::memcpy(content.data(), &changed, sizeof changed);
+    if (i != 0) std::memcpy(content.data(), &i, sizeof i);
+    all.push_back({program::SectionKind::kRegex, i, program::make_blob(std::move(content))});
+  }
+  return std::make_shared<const std::vector<std::byte>>(program::sample::program_of(std::move(all)));
+}
+
+std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
+
+class FleetTest : public testing::Test {
+ protected:
+  FleetTest() {
+    std::string pattern = (fs::temp_directory_path() / "fleet.XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+    auto started = Distributor::start(
+        {.listen = "127.0.0.1:0", .data_dir = directory_, .program_key = "key", .log = [](const std::string&) {}});
+    EXPECT_TRUE(started) << started.error().text;
+    distributor_ = std::move(*started);
+    controller_ = "127.0.0.1:" + std::to_string(distributor_->port());
+    distributor_->on_change([this] {
+      const std::lock_guard lock(mutex_);
+      changed_.notify_all();
+    });
+  }
+  ~FleetTest() override {
+    distributor_.reset();
+    fs::remove_all(directory_);
+  }
+
+  agent::Identity join(const std::string& name) {
+    auto identity = LightAgent::join(controller_, distributor_->join_file(), name);
+    EXPECT_FALSE(identity.certificate.empty());
+    return identity;
+  }
+  std::unique_ptr<LightAgent> connect(test::LightAgentOptions options) {
+    options.controller = controller_;
+    return std::make_unique<LightAgent>(options, join(options.name));
+  }
+  /// Until the controller has heard that `count` agents run the program.
+  bool all_run(std::size_t count, const std::string& program) {
+    std::unique_lock lock(mutex_);
+    std::size_t running = 0;
+    const bool all = changed_.wait_for(lock, std::chrono::seconds(300), [&] {
+      const auto states = distributor_->agents();
+      running = static_cast<std::size_t>(std::ranges::count(states, program, &controller::AgentState::program));
+      return running == count;
+    });
+    EXPECT_EQ(running, count) << "of " << distributor_->agents().size();
+    return all;
+  }
+  void publish(const Bytes& program) { distributor_->publish({program, {}, {}, ""}); }
+
+  std::string directory_;
+  std::unique_ptr<Distributor> distributor_;
+  std::string controller_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+TEST_F(FleetTest, AChangeReachesTwoHundredAgents) {
+  constexpr std::size_t kAgents = 200;
+  constexpr unsigned kChanges = 10;
+  constexpr unsigned kSections = 300;
+  std::vector<std::unique_ptr<LightAgent>> agents;
+  for (std::size_t i = 0; i < kAgents; ++i) {
+    agents.push_back(connect({.controller = {}, .name = "edge-" + std::to_string(i)}));
+  }
+  const Bytes first = program_of(0, kSections, 500);
+  publish(first);
+  ASSERT_TRUE(all_run(kAgents, hash_of(first)));
+  std::size_t before = 0;
+  for (const auto& agent : agents) before += agent->received_bytes();
+  double longest = 0;
+  const double cpu = cpu_seconds();
+  for (unsigned change = 1; change <= kChanges; ++change) {
+    const Bytes next = program_of(change, kSections, 500);
+    const std::string hash = hash_of(next);
+    const auto began = std::chrono::steady_clock::now();
+    publish(next);
+    ASSERT_TRUE(all_run(kAgents, hash));
+    longest = std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  }
+  std::size_t after = 0;
+  for (const auto& agent : agents) after += agent->received_bytes();
+  // Of 150 KB one section of 500 bytes goes to each agent for each change, and a few lines of a table.
+  EXPECT_LT(after - before, kAgents * kChanges * 2000);
+  std::printf("200 agents, 300 sections: slowest change %.0f ms, CPU of controller and agents %.0f ms a change\n",
+              longest * 1000, (cpu_seconds() - cpu) * 1000 / kChanges);
+}
+
+TEST_F(FleetTest, AnAgentThatDoesNotReadPinsOneProgramAndHarmsNoOther) {
+  const auto deaf = connect({.controller = {}, .name = "deaf", .deaf = true});
+  ASSERT_TRUE(deaf->reaches([](const std::string&, std::uint32_t protocol) { return protocol != 0; }));
+  const auto good = connect({.controller = {}, .name = "good"});
+  std::vector<std::weak_ptr<const std::vector<std::byte>>> published;
+  for (unsigned i = 0; i < 20; ++i) {
+    const Bytes next = program_of(i, 2, 5'000'000);
+    published.push_back(next);
+    publish(next);
+    const std::string hash = hash_of(next);
+    ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; })) << i;
+  }
+  const auto alive = std::ranges::count_if(published, [](const auto& program) { return !program.expired(); });
+  EXPECT_LE(alive, 2);  // what is published, and what the deaf one was being sent
+}
+
+TEST_F(FleetTest, AFlappingAgentHarmsNoOther) {
+  const auto good = connect({.controller = {}, .name = "good"});
+  const auto identity = join("flap");
+  for (unsigned i = 0; i < 100; ++i) {
+    const LightAgent flapping({.controller = controller_, .name = "flap"}, identity);
+    const Bytes next = program_of(i);
+    publish(next);
+    const std::string hash = hash_of(next);
+    ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; })) << i;
+  }
+  EXPECT_EQ(distributor_->agents().size(), 2U);
+}
+
+TEST_F(FleetTest, ANewerAgentIsUnderstoodAndOneThatIsTooOldIsTold) {
+  const auto newer =
+      connect({.controller = {}, .name = "newer", .protocol = 9, .oldest_protocol = 1, .unknown_words = true});
+  const Bytes program = program_of(1);
+  publish(program);
+  const std::string hash = hash_of(program);
+  EXPECT_TRUE(
+      newer->reaches([&](const std::string& runs, std::uint32_t protocol) { return protocol == 1 && runs == hash; }));
+  const auto older = connect({.controller = {}, .name = "older", .protocol = 0, .oldest_protocol = 0});
+  const Error end = older->end();
+  EXPECT_EQ(end.code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(end.text, "no protocol in common: the agent speaks 0 to 0, the controller 1 to 1");
+  const auto ahead = connect({.controller = {}, .name = "ahead", .protocol = 9, .oldest_protocol = 8});
+  EXPECT_EQ(ahead->end().code, ErrorCode::kFailedPrecondition);
+}
+
+TEST_F(FleetTest, WithoutACertificateNobodyGetsAProgram) {
+  agent::Identity nobody = join("x");
+  nobody.certificate.clear();
+  nobody.key.clear();
+  LightAgent agent({.controller = controller_, .name = "x"}, nobody);
+  EXPECT_EQ(agent.end().code, ErrorCode::kUnauthenticated);
+  EXPECT_TRUE(distributor_->agents().empty());
+}
+
+}  // namespace
+}  // namespace edge
