@@ -81,13 +81,17 @@ std::optional<ReadProgram> program_of_cluster(std::string_view command, const cl
     return std::nullopt;
   }
   Compiled& compiled = **read;
-  if (const auto failure = add_cluster(*cluster, resources_in(compiled.sources), compiled.sources); !failure.none()) {
+  const std::uint32_t count = compiled.sources.size();
+  const std::set<std::string> resources = resources_in(compiled.sources);
+  if (const auto failure = add_cluster(*cluster, resources, compiled.sources); !failure.none()) {
     exit = tell(command, failure);
     return std::nullopt;
   }
   compiler::CompileOptions options;
   options.target = target;
   compile_sources(compiled, std::move(options));
+  // What is at fault in the cluster is not served there either, and is nobody's question here.
+  compiled.diagnostics = findings_of_files(compiled.diagnostics, count, resources);
   auto program = program_of(compiled);
   if (program) return std::move(*program);
   cli::print_error(command, program.error().text);

@@ -127,7 +127,7 @@ class Sender {
   void done(const Type& type, const WriteResult& result) {
     const std::string& name = result.object.name;
     if (arguments_.has("output")) {
-      objects_.emplace_back(type, parsed_json(result.object.text));
+      objects_.emplace_back(type, plain_object(result.object.text));
     } else {
       cli::write_text(stdout, done_text(type, name, result.done, settings_.dry_run));
     }

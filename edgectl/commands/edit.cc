@@ -104,7 +104,7 @@ class Editing {
     place_ = chosen_.type.resource.namespaced ? cluster_.name_space() : std::string();
     const auto live = cluster_.api().get(chosen_.type.resource, place_, chosen_.name);
     if (!live.ok()) return tell(kEdit, live.failure, title());
-    before_ = parsed_json(live.object.text);
+    before_ = plain_object(live.object.text);
     if (!file_.made()) return failed("no file can be made in " + std::filesystem::temp_directory_path().string());
     std::string body = schemas::yaml_text(before_);
     const std::string original = body;

@@ -85,7 +85,8 @@ class Get {
     for (const std::string& name : selection.names) {
       const auto reply = fetch_one(selection.type, name);
       if (reply.ok()) {
-        all.push_back(parsed_json(reply.body));
+        const bool managed = arguments_.has("show-managed-fields");
+        all.push_back(managed ? parsed_json(reply.body) : plain_object(reply.body));
       } else {
         failed(reply.failure, selection.type.singular() + "/" + name);
       }

@@ -105,11 +105,11 @@ int patch(const cli::Arguments& arguments) {
     if (arguments.has("output")) {
       const Output output = output_of(arguments);
       const auto shown = output.form == Form::kName ? Result<std::string>(type.qualified(name) + "\n")
-                                                    : object_text(output, parsed_json(object.text));
+                                                    : object_text(output, plain_object(object.text));
       if (!shown) return usage(shown.error().text);
       cli::write_text(stdout, *shown);
     } else {
-      const bool same = object.resource_version == before.object.resource_version;
+      const bool same = object.resource_version == before.object.resource_version && object.text == before.object.text;
       const bool dry = arguments.one("dry-run") == "server";
       cli::write_text(stdout, done_text(type, name, same && !dry ? "patched (no change)" : "patched",
                                         dry ? DryRun::kServer : DryRun::kNone));

@@ -62,4 +62,11 @@ Json parsed_json(std::string_view text) {
   return json.is_discarded() ? Json() : json;
 }
 
+Json plain_object(std::string_view text) {
+  Json object = parsed_json(text);
+  const auto metadata = object.is_object() ? object.find("metadata") : object.end();
+  if (object.is_object() && metadata != object.end() && metadata->is_object()) metadata->erase("managedFields");
+  return object;
+}
+
 }  // namespace edge::edgectl

@@ -35,5 +35,7 @@ nlohmann::json list_of(std::vector<nlohmann::json> objects);
 
 /// `text` parsed; null when it is no JSON.
 nlohmann::json parsed_json(std::string_view text);
+/// The same without metadata.managedFields, which are mostly the larger half of an object and are read by few.
+nlohmann::json plain_object(std::string_view text);
 
 }  // namespace edge::edgectl

@@ -45,7 +45,8 @@ Progress progress_in(const Json& conditions, std::int64_t generation, std::int64
   Progress progress;
   const Json* accepted = nullptr;
   const Json* programmed = nullptr;
-  for (const Json& condition : conditions.is_array() ? conditions : Json::array()) {
+  static const Json kNone = Json::array();
+  for (const Json& condition : conditions.is_array() ? conditions : kNone) {
     if (number_in(condition, "observedGeneration", whole) < generation) continue;
     const std::string type = text_in(condition, "type");
     if (type == "Accepted") accepted = &condition;

@@ -87,11 +87,13 @@ class CliCase : public testing::TestWithParam<std::string> {
 
   /// Lives as long as the case.
   void start_api() {
+    // It ends with its standard input: a pipe that it holds open itself never ends.
+    const std::string script = R"(mkfifo "$1.in" && exec serve_resource_api "$1" <>"$1.in")";
     api_ = std::make_unique<Process>(
-        std::vector<std::string>{(bin_dir() / "serve_resource_api").string(), (dir_.path() / "api").string()});
+        std::vector<std::string>{"/bin/sh", "-c", script, "sh", (dir_.path() / "api").string()});
     ASSERT_TRUE(api_->wait_out("https://")) << api_->err_text();
-    environment_ = "export KUBECONFIG='" + (dir_.path() / "api/kubeconfig").string() + "' HOME='" +
-                   dir_.path().string() + "'; ";
+    environment_ =
+        "export KUBECONFIG='" + (dir_.path() / "api/kubeconfig").string() + "' HOME='" + dir_.path().string() + "'; ";
   }
 
   static bool updating() { return std::getenv("EDGE_UPDATE_CLI") != nullptr; }
