@@ -31,6 +31,9 @@ using Admission = std::function<std::optional<Reply>(const Request& head)>;
 /// 505, `text` a sentence that says why.
 using FaultReply = std::function<Reply(int status, std::string_view text)>;
 
+/// Told of a client whose handshake failed: `why` is TLS's reason, of a certificate that is not to be believed for one.
+using HandshakeRefused = std::function<void(const SocketAddress& client, std::string_view why)>;
+
 struct ServerOptions {
   /// No address: every address of the node. Port 0: the system chooses.
   std::optional<IpAddress> address{};
@@ -59,6 +62,7 @@ struct ServerOptions {
 
   Admission admit{};   ///< null: all are
   FaultReply fault{};  ///< null: the sentence as text
+  HandshakeRefused handshake_refused{};
 };
 
 class HttpServer {

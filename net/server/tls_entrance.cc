@@ -33,6 +33,8 @@ Detached TlsEntrance::run() {
   if (done) {
     hand_on();
   } else {
+    const HandshakeRefused& tell = host_.options().handshake_refused;
+    if (tell && !layer_.fault().empty()) tell(peer_.address, layer_.fault());
     client_.close();
   }
   host_.forget(*this);
