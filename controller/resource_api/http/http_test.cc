@@ -13,6 +13,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/protobuf_writer.h"
 #include "controller/resource_api/http/access.h"
 #include "controller/resource_api/http/credentials.h"
 #include "controller/resource_api/http/discovery.h"
@@ -20,7 +21,6 @@
 #include "controller/resource_api/http/front.h"
 #include "controller/resource_api/http/kubernetes_protobuf.h"
 #include "controller/resource_api/http/openapi.h"
-#include "controller/resource_api/http/protobuf_writer.h"
 #include "controller/resource_api/http/reviews.h"
 
 namespace edge::resource_api::http {

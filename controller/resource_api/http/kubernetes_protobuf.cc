@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/protobuf_reader.h"
 #include "controller/resource_api/objects/read.h"
 
 namespace edge::resource_api::http {
@@ -156,85 +157,6 @@ const Table& table() {
   return made;
 }
 
-// ---- The wire -----------------------------------------------------------------------------------------------------
-
-/// One field of a message: its number, and its value as a number or as bytes.
-struct WireField {
-  std::uint32_t number = 0;
-  bool is_bytes = false;
-  std::uint64_t value = 0;
-  std::string_view bytes{};
-};
-
-class WireReader {
- public:
-  explicit WireReader(std::string_view bytes) : bytes_(bytes) {}
-
-  /// nullopt: the end, or `malformed()`.
-  std::optional<WireField> next() {
-    if (bytes_.empty() || malformed_) return std::nullopt;
-    const std::uint64_t tag = varint();
-    WireField field{.number = static_cast<std::uint32_t>(tag >> 3)};
-    switch (tag & 7) {
-      case 0:
-        field.value = varint();
-        break;
-      case 1:
-        field.value = fixed(8);
-        break;
-      case 2: {
-        const std::uint64_t size = varint();
-        malformed_ |= size > bytes_.size();
-        field.is_bytes = true;
-        if (!malformed_) field.bytes = take(static_cast<std::size_t>(size));
-        break;
-      }
-      case 5:
-        field.value = fixed(4);
-        break;
-      default:
-        malformed_ = true;
-    }
-    if (malformed_ || field.number == 0 || tag >> 3 > UINT32_MAX) {
-      malformed_ = true;
-      return std::nullopt;
-    }
-    return field;
-  }
-  bool malformed() const { return malformed_; }
-
- private:
-  std::string_view take(std::size_t size) {
-    const std::string_view taken = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return taken;
-  }
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (bytes_.empty()) break;
-      const auto byte = static_cast<std::uint8_t>(take(1).front());
-      value |= std::uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    malformed_ = true;
-    return 0;
-  }
-  std::uint64_t fixed(std::size_t size) {
-    if (bytes_.size() < size) {
-      malformed_ = true;
-      return 0;
-    }
-    std::uint64_t value = 0;
-    const std::string_view taken = take(size);
-    for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{static_cast<std::uint8_t>(taken[i])} << (8 * i);
-    return value;
-  }
-
-  std::string_view bytes_;
-  bool malformed_ = false;
-};
-
 // ---- Values -------------------------------------------------------------------------------------------------------
 
 class Decoder {
@@ -243,8 +165,8 @@ class Decoder {
 
   void message(std::string_view bytes, const Message& shape, Json& into, int depth) {
     if (depth > kMaxDepth) return fail();
-    WireReader reader(bytes);
-    while (const std::optional<WireField> field = reader.next()) {
+    ProtobufReader reader(bytes);
+    while (const std::optional<ProtobufField> field = reader.next()) {
       const auto found = shape.members.find(field->number);
       if (found == shape.members.end()) continue;  // of a newer client
       member(*field, found->second, into, depth);
@@ -256,7 +178,7 @@ class Decoder {
  private:
   void fail() { failed_ = true; }
 
-  void member(const WireField& field, const Member& member, Json& into, int depth) {
+  void member(const ProtobufField& field, const Member& member, Json& into, int depth) {
     using Kind = Type::Kind;
     if (++values_ > kMaxValues) return fail();
     const Type& type = member.type;
@@ -276,13 +198,13 @@ class Decoder {
     if (!empty) into[member.name] = std::move(one);
   }
 
-  void map_entry(const WireField& field, const Type& type, Json& map, int depth) {
+  void map_entry(const ProtobufField& field, const Type& type, Json& map, int depth) {
     if (map.is_null()) map = Json::object();
     if (!field.is_bytes) return fail();
     std::string key;
-    WireField content{.number = 2, .is_bytes = type.kind != Type::Kind::kInt && type.kind != Type::Kind::kBool};
-    WireReader reader(field.bytes);
-    while (const std::optional<WireField> part = reader.next()) {
+    ProtobufField content{.number = 2, .is_bytes = type.kind != Type::Kind::kInt && type.kind != Type::Kind::kBool};
+    ProtobufReader reader(field.bytes);
+    while (const std::optional<ProtobufField> part = reader.next()) {
       if (part->number == 1) key = part->bytes;
       if (part->number == 2) content = *part;
     }
@@ -292,17 +214,17 @@ class Decoder {
   }
 
   /// A list cannot be a map's value, so there it is a message that has one.
-  Json wrapped_list(const WireField& field, const Type& type, int depth) {
+  Json wrapped_list(const ProtobufField& field, const Type& type, int depth) {
     Json list = Json::array();
-    WireReader reader(field.bytes);
-    while (const std::optional<WireField> part = reader.next()) {
+    ProtobufReader reader(field.bytes);
+    while (const std::optional<ProtobufField> part = reader.next()) {
       if (part->number == 1) list.push_back(value(*part, type, depth + 1));
     }
     if (reader.malformed()) fail();
     return list;
   }
 
-  Json value(const WireField& field, const Type& type, int depth) {
+  Json value(const ProtobufField& field, const Type& type, int depth) {
     using Kind = Type::Kind;
     const bool number = type.kind == Kind::kBool || type.kind == Kind::kInt;
     if (number == field.is_bytes) {
@@ -344,8 +266,8 @@ class Decoder {
   /// A message whose first field is the text.
   Json text_within(std::string_view bytes) {
     std::string text;
-    WireReader reader(bytes);
-    while (const std::optional<WireField> part = reader.next()) {
+    ProtobufReader reader(bytes);
+    while (const std::optional<ProtobufField> part = reader.next()) {
       if (part->number == 1) text = part->bytes;
     }
     if (reader.malformed()) fail();
@@ -357,8 +279,8 @@ class Decoder {
     if (bytes.empty()) return nullptr;
     std::int64_t seconds = 0;
     std::int64_t nanoseconds = 0;
-    WireReader reader(bytes);
-    while (const std::optional<WireField> part = reader.next()) {
+    ProtobufReader reader(bytes);
+    while (const std::optional<ProtobufField> part = reader.next()) {
       if (part->number == 1) seconds = static_cast<std::int64_t>(part->value);
       if (part->number == 2) nanoseconds = static_cast<std::int32_t>(part->value);
     }
@@ -382,8 +304,8 @@ class Decoder {
     bool is_text = false;
     std::int64_t number = 0;
     std::string text;
-    WireReader reader(bytes);
-    while (const std::optional<WireField> part = reader.next()) {
+    ProtobufReader reader(bytes);
+    while (const std::optional<ProtobufField> part = reader.next()) {
       if (part->number == 1) is_text = part->value != 0;
       if (part->number == 2) number = static_cast<std::int32_t>(part->value);
       if (part->number == 3) text = part->bytes;
@@ -417,13 +339,13 @@ struct Envelope {
 std::optional<Envelope> open(std::string_view body) {
   if (!body.starts_with(kMagic)) return std::nullopt;
   Envelope envelope;
-  WireReader reader(body.substr(kMagic.size()));
-  while (const std::optional<WireField> field = reader.next()) {
+  ProtobufReader reader(body.substr(kMagic.size()));
+  while (const std::optional<ProtobufField> field = reader.next()) {
     if (field->number == 2) envelope.raw = field->bytes;
     if (field->number == 3 && !field->bytes.empty()) return std::nullopt;  // compressed, which no client does
     if (field->number != 1) continue;
-    WireReader meta(field->bytes);
-    while (const std::optional<WireField> part = meta.next()) {
+    ProtobufReader meta(field->bytes);
+    while (const std::optional<ProtobufField> part = meta.next()) {
       if (part->number == 1) envelope.api_version = part->bytes;
       if (part->number == 2) envelope.kind = part->bytes;
     }

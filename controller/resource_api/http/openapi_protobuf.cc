@@ -2,8 +2,8 @@
 // gnostic's OpenAPIv2.proto; what our documents have no use for is not written.
 #include <nlohmann/json.hpp>
 
+#include "base/protobuf_writer.h"
 #include "controller/resource_api/http/openapi.h"
-#include "controller/resource_api/http/protobuf_writer.h"
 
 namespace edge::resource_api::http {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace edge::resource_api::http {
+namespace edge {
 
 class ProtobufWriter {
  public:
@@ -30,11 +30,11 @@ class ProtobufWriter {
     varint(std::uint64_t{field} << 3);
     varint(value);
   }
-  void real(unsigned field, double value) {
+  void fixed(unsigned field, std::uint64_t value) {
     varint(std::uint64_t{field} << 3 | 1);
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    for (int i = 0; i < 8; ++i) bytes_ += static_cast<char>(bits >> (8 * i) & 0xff);
+    for (int i = 0; i < 8; ++i) bytes_ += static_cast<char>(value >> (8 * i) & 0xff);
   }
+  void real(unsigned field, double value) { fixed(field, std::bit_cast<std::uint64_t>(value)); }
   void text(unsigned field, std::string_view value) {
     varint(std::uint64_t{field} << 3 | 2);
     varint(value.size());
@@ -67,4 +67,4 @@ class ProtobufWriter {
   std::string bytes_;
 };
 
-}  // namespace edge::resource_api::http
+}  // namespace edge
