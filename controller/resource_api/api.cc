@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -13,6 +14,7 @@
 
 #include "controller/resource_api/builtin_kinds.h"
 #include "controller/resource_api/changes.h"
+#include "controller/resource_api/expiry.h"
 #include "controller/resource_api/first_start.h"
 #include "controller/resource_api/garbage.h"
 #include "controller/resource_api/read.h"
@@ -71,12 +73,15 @@ struct Api::State {
         watches(*store, options.limits.watches, options.now),
         changes(*store, registry, watches, options.now),
         garbage(changes),
+        expiry(changes),
         writer(changes, options.limits),
         remover(changes, options.limits) {}
 
   ApiReply answer(const ApiRequest& request);
   ApiReply dispatch(const Operation& op, const ApiRequest& request);
   Status commit();
+  template <typename Work>
+  bool guarded(const std::string& what, const Work& work);
 
   ApiOptions options;
   Lock lock;
@@ -85,6 +90,7 @@ struct Api::State {
   Watches watches;
   Changes changes;
   Garbage garbage;
+  EventExpiry expiry;
   Writer writer;
   Remover remover;
 };
@@ -112,6 +118,19 @@ ApiReply Api::State::dispatch(const Operation& op, const ApiRequest& request) {
   return reply_of(objects::path_not_found());
 }
 
+/// The JSON library throws where a value has another type than it is used as. Validation comes before use, so that none
+/// is expected; one that comes all the same is one request's fault, and changes are staged last.
+template <typename Work>
+bool Api::State::guarded(const std::string& what, const Work& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& fault) {
+    options.log("resource api: " + what + ": " + fault.what());
+    return false;
+  }
+}
+
 ApiReply Api::State::answer(const ApiRequest& request) {
   if (request.body.size() > options.limits.request_bytes) {
     return reply_of(
@@ -119,14 +138,11 @@ ApiReply Api::State::answer(const ApiRequest& request) {
   }
   const auto op = read_operation(request, registry);
   if (!op) return reply_of(op.error());
-  // The JSON library throws where a value has another type than it is used as. Validation comes before use, so that
-  // none is expected; one that comes all the same is one request's fault, and changes are staged last.
-  try {
-    return dispatch(*op, request);
-  } catch (const std::exception& fault) {
-    options.log("resource api: " + request.method + " of " + op->type->plural + ": " + fault.what());
+  ApiReply reply;
+  if (!guarded(request.method + " of " + op->type->plural, [&] { reply = dispatch(*op, request); })) {
     return reply_of(objects::internal_error("the request could not be worked on"));
   }
+  return reply;
 }
 
 Status Api::State::commit() {
@@ -182,10 +198,12 @@ std::vector<ApiReply> Api::handle_all(std::span<const ApiRequest> requests) {
 }
 
 std::chrono::milliseconds Api::work() {
-  state_->garbage.work();
+  std::chrono::milliseconds expiry = std::chrono::seconds(1);
+  state_->guarded("garbage", [&] { state_->garbage.work(); });
+  state_->guarded("expiry of events", [&] { expiry = state_->expiry.work(); });
   // What could not be written is looked for again by the next change or start.
   const Status status = state_->commit();
-  const std::chrono::milliseconds next = state_->watches.work();
+  const std::chrono::milliseconds next = std::min(expiry, state_->watches.work());
   if (!status) {
     state_->garbage.begin();
     return std::chrono::seconds(1);

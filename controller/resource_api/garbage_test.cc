@@ -173,6 +173,25 @@ TEST_F(GarbageTest, ANamespaceIsNotFinalizedBeforeItIsDeleted) {
   EXPECT_EQ(get("/api/v1/namespaces/team").status, 200);
 }
 
+TEST_F(GarbageTest, EventsAreNewsForAnHour) {
+  const std::string events = "/api/v1/namespaces/default/events";
+  const auto event = [](const std::string& name) {
+    return Json{{"metadata", {{"name", name}}}, {"involvedObject", {{"namespace", "default"}}}, {"count", 1}};
+  };
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(create(events, event("old" + std::to_string(i))).status, 201);
+  create(events, event("again"));
+  now_ += 3'000'000;
+  EXPECT_EQ(patch(events + "/again", {{"count", 2}}).status, 200);
+  now_ += 599'000;
+  work();
+  EXPECT_EQ(get(events).body["items"].size(), 301U);
+  for (int look = 0; look < 4; ++look) {
+    now_ += 5'000;
+    work();
+  }
+  EXPECT_THAT(names(get(events).body), ElementsAre("again"));
+}
+
 TEST_F(GarbageTest, NamespacesOfTheSystemStay) {
   EXPECT_EQ(remove("/api/v1/namespaces/default").status, 403);
   EXPECT_EQ(remove("/api/v1/namespaces/kube-system").status, 403);
