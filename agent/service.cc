@@ -11,6 +11,7 @@
 
 #include "agent/backend_report.h"
 #include "agent/cache_admin.h"
+#include "agent/capabilities.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
@@ -246,9 +247,10 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
                       const program::SecretSet& secrets) {
   const std::lock_guard installing(install_mutex_);
   if (draining_) return Error{ErrorCode::kCancelled, "draining"};
-  auto outcome = installer_->apply(std::move(bytes), endpoints, secrets);
+  auto outcome = installer_->apply(bytes, endpoints, secrets);
   if (!outcome) {
     message("the program was refused: " + outcome.error().text);
+    if (outcome.error().code == ErrorCode::kUnavailable) tell_capabilities(*bytes);
     const std::lock_guard lock(state_mutex_);
     ++counts_.refused;
     if (options_.first_must_serve && program_.empty()) stop(cli::kExitFindings);
@@ -267,6 +269,14 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
   tell_listeners();
   cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
   return {};
+}
+
+// A listener that cannot be opened: most often it is this.
+void Service::tell_capabilities(std::span<const std::byte> program) {
+  std::string missing = missing_capability(ports_of(program), own_privileges());
+  if (missing.empty() || missing == capability_told_) return;
+  message(missing);
+  capability_told_ = std::move(missing);
 }
 
 void Service::trust(program::VerifyKey key) {

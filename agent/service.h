@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,7 @@ class Service {
   std::optional<AdminReply> metrics(std::string_view path) const;
   void tell_listeners() const;
   void tell_secret_faults();
+  void tell_capabilities(std::span<const std::byte> program);
 
   ServiceOptions options_;
   std::unique_ptr<runtime::Server> server_;
@@ -93,6 +95,7 @@ class Service {
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
   std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
+  std::string capability_told_;             ///< guarded by install_mutex_
   std::string program_;                     ///< hash of the running program, hex
   InstallCounts counts_;
   std::unique_ptr<AdminServer> admin_;      ///< its handlers use everything above
