@@ -12,6 +12,7 @@
 #include "controller/resource_api/http/front.h"
 #include "controller/resource_api/http/kubernetes_protobuf.h"
 #include "controller/resource_api/http/reviews.h"
+#include "controller/resource_api/objects/status.h"
 #include "controller/resource_api/registry.h"
 #include "tests/fuzz/require.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 using namespace edge::resource_api;
 using namespace edge::resource_api::http;
+using edge::resource_api::objects::Json;
 
 bool is_status(const std::string& body) {
   const Json json = Json::parse(body, nullptr, false);

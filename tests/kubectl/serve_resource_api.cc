@@ -1,12 +1,13 @@
 // The embedded resource API alone, for tests that drive it from outside: `serve_resource_api DATA_DIR [PORT]`. Says its
 // address once it listens, and ends with its standard input or by SIGTERM.
+#include <sys/signalfd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "controller/resource_api/http/resource_api_server.h"
