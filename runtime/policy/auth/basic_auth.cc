@@ -80,7 +80,8 @@ net::Task<Verdict> BasicAuth::ask(const Asked& asked, Place place) const {
 
 net::Task<Verdict> BasicAuth::ask_pool(PasswordPool::Question question, std::string user, Place place) const {
   const Digest digest = question.digest;
-  const Answer answer = co_await place.stores.passwords.check(place.loop, place.waiter, std::move(question));
+  const Answer answer =
+      co_await place.stores.passwords.check(place.loop, place.waiter, std::move(question), place.asker);
   remember(digest, answer, place);
   co_return conclude(answer, user);
 }

@@ -52,7 +52,8 @@ PasswordPool::~PasswordPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-net::Task<PasswordPool::Answer> PasswordPool::check(net::Loop& loop, net::Waiter& waiter, Question question) {
+net::Task<PasswordPool::Answer> PasswordPool::check(net::Loop& loop, net::Waiter& waiter, Question question,
+                                                    net::Channel* asker) {
   std::shared_ptr<Job> job;
   std::shared_ptr<WaitList::Entry> entry;
   {
@@ -66,14 +67,21 @@ net::Task<PasswordPool::Answer> PasswordPool::check(net::Loop& loop, net::Waiter
     }
   }
   wanted_.notify_one();
-  return wait(std::move(job), std::move(entry), loop, waiter);
+  return wait(std::move(job), std::move(entry), loop, waiter, asker);
 }
 
 net::Task<PasswordPool::Answer> PasswordPool::wait(std::shared_ptr<Job> job, std::shared_ptr<WaitList::Entry> entry,
-                                                   net::Loop& loop, net::Waiter& waiter) {
-  co_await waiter.wait(loop.now() + options_.patience);
+                                                   net::Loop& loop, net::Waiter& waiter, net::Channel* asker) {
+  const net::Time until = loop.now() + options_.patience;
+  if (asker != nullptr) {
+    co_await waiter.wait(until, *asker, net::kHangUp);
+  } else {
+    co_await waiter.wait(until);
+  }
   job->waiting.leave(entry);
   const std::scoped_lock lock(mutex_);
+  // Who joins does so under the mutex: nobody comes any more once it is out of the queue.
+  if (job->waiting.empty() && std::erase(queue_, job) != 0) jobs_.erase(job->question.digest);
   co_return job->answer;
 }
 

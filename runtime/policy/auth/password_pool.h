@@ -56,7 +56,8 @@ class PasswordPool {
   PasswordPool(const PasswordPool&) = delete;
   PasswordPool& operator=(const PasswordPool&) = delete;
 
-  net::Task<Answer> check(net::Loop& loop, net::Waiter& waiter, Question question);
+  /// `asker`: whose connection it is asked for; once that breaks nobody waits any more. May be null.
+  net::Task<Answer> check(net::Loop& loop, net::Waiter& waiter, Question question, net::Channel* asker = nullptr);
   /// Checks that were made, and questions that were refused.
   std::uint64_t checks() const;
   std::uint64_t refusals() const;
@@ -65,7 +66,7 @@ class PasswordPool {
   struct Job;
   std::shared_ptr<Job> find_or_queue(Question& question);
   net::Task<Answer> wait(std::shared_ptr<Job> job, std::shared_ptr<WaitList::Entry> entry, net::Loop& loop,
-                         net::Waiter& waiter);
+                         net::Waiter& waiter, net::Channel* asker);
   void work();
 
   const PasswordPoolOptions options_;

@@ -1,5 +1,7 @@
 #include "runtime/policy/auth/password_pool.h"
 
+#include <sys/socket.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,9 +34,9 @@ class PasswordPoolTest : public testing::Test {
     return {digest_of(number), source, users, users->find("alice"), "guess " + std::to_string(number)};
   }
 
-  net::Detached ask(PasswordPool& pool, PasswordPool::Question asked) {
+  net::Detached ask(PasswordPool& pool, PasswordPool::Question asked, net::Channel* asker = nullptr) {
     net::Waiter waiter(loop);
-    const Answer answer = co_await pool.check(loop, waiter, std::move(asked));
+    const Answer answer = co_await pool.check(loop, waiter, std::move(asked), asker);
     answers.push_back(answer);
     if (--left == 0) loop.stop();
   }
@@ -88,6 +90,34 @@ TEST_F(PasswordPoolTest, WhoFloodsLeavesRoomForOthers) {
   EXPECT_EQ(pool.checks() + pool.refusals(), 101u);
   EXPECT_GE(pool.refusals(), 50u);
   EXPECT_GE(pool.checks(), 5u);
+}
+
+TEST_F(PasswordPoolTest, WhoLeavesMakesRoom) {
+  constexpr int kEach = 20;
+  PasswordPool pool({.threads = 1, .max_waiting = kEach, .max_of_source = kEach, .patience = kPatient});
+  std::vector<std::unique_ptr<net::Channel>> askers;
+  std::vector<net::Fd> peers;
+  for (int i = 0; i < kEach; ++i) {
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+    askers.push_back(std::make_unique<net::Channel>());
+    askers.back()->open(loop, net::Fd(pair[0]));
+    peers.emplace_back(pair[1]);
+  }
+  left = 2 * kEach;
+  loop.post([&] {
+    for (int i = 0; i < kEach; ++i) ask(pool, question(i), askers[static_cast<std::size_t>(i)].get());
+    peers.clear();
+  });
+  // The second half comes once all of the first has gone.
+  const auto follow = [&](const auto& again) -> void {
+    if (answers.size() < kEach) return loop.post([&] { again(again); });
+    for (int i = kEach; i < 2 * kEach; ++i) ask(pool, question(i));
+  };
+  loop.post([&] { follow(follow); });
+  loop.run();
+  EXPECT_EQ(pool.refusals(), 0u);
+  EXPECT_GE(count(Answer::kWrong), static_cast<std::size_t>(kEach));
 }
 
 TEST_F(PasswordPoolTest, AUserThatIsNotThereIsCheckedToo) {
