@@ -201,7 +201,7 @@ class Cluster::Impl {
     }
     known.status.clear();
     const ResourceKey key = known.key;
-    add({key, *std::move(read)});
+    add({key, std::move(*read)});
   }
 
   void removed(const ResourceKey& key) {

@@ -20,6 +20,8 @@ using namespace std::chrono_literals;
 
 /// Agents answer one after the other: what they say within so long is looked at together.
 constexpr auto kGatherAgents = 20ms;
+/// A controller that knows no cluster by then gives out what it gave out last.
+constexpr auto kPatience = 5s;
 constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
 
@@ -139,7 +141,7 @@ class Controller::Impl {
     const auto text = read_file(options_.data_dir + kSoundFile, kMaxSoundBytes);
     if (!text) return {};
     auto versions = read_sound_versions(*text);
-    if (versions) return *std::move(versions);
+    if (versions) return std::move(*versions);
     options_.log("resources at fault are left out: " + versions.error().text);
     return {};
   }
@@ -178,9 +180,18 @@ class Controller::Impl {
   }
 
   void watch_agents() {
+    const auto patience = std::chrono::steady_clock::now() + kPatience;
+    bool waited = false;
     std::unique_lock lock(agents_mutex_);
     for (;;) {
-      wake_.wait(lock, [this] { return stopping_ || agents_stale_; });
+      const auto something = [this] { return stopping_ || agents_stale_; };
+      if (waited) {
+        wake_.wait(lock, something);
+      } else if (!wake_.wait_until(lock, patience, something)) {
+        waited = true;
+        publisher_->give_out_last();
+        continue;
+      }
       wake_.wait_for(lock, kGatherAgents, [this] { return stopping_; });
       if (stopping_) return;
       agents_stale_ = false;

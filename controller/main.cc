@@ -96,7 +96,7 @@ int run(const cli::Arguments& arguments) {
   for (const std::string& warning : config->warnings) log(warning);
   ControllerOptions options;
   options.data_dir = arguments.one("data-dir");
-  options.config = *std::move(config);
+  options.config = std::move(*config);
   options.controller_class = arguments.one("controller-class");
   options.published_addresses = arguments.all("published-address");
   options.listen = arguments.one("listen");

@@ -10,9 +10,8 @@
 namespace edge::controller {
 namespace {
 
-/// Between two writes of programs to disk. What is replaced sooner is not kept for itself: its cause goes with the
-/// next.
-constexpr auto kBetweenSaves = std::chrono::seconds(1);
+/// Between two entries of the history. What is replaced sooner is not kept for itself: its cause goes with the next.
+constexpr auto kBetweenEntries = std::chrono::seconds(1);
 /// Numbers of programs that agents may still run.
 constexpr std::size_t kMaxNumbers = 4096;
 
@@ -45,7 +44,7 @@ void Publisher::restore() {
   if (auto last = data_.last()) {
     if (const auto view = program::read(last->program)) {
       newest_hash_ = program::to_hex(view->hash());
-      newest_ = *std::move(last);
+      newest_ = std::move(*last);
     } else {
       log_("the last program is not given out: " + view.error().text);
     }
@@ -56,14 +55,19 @@ void Publisher::restore() {
   if (!pinned_hash_.empty()) {
     auto past = history_.find(pinned_hash_);
     if (past) {
-      pinned_ = *std::move(past);
+      pinned_ = std::move(*past);
       log_("a rollback holds agents to the program " + pinned_hash_);
     } else {
       log_("the pinned program cannot be read: " + past.error().text);
       pinned_hash_.clear();
     }
   }
-  if (newest_.program != nullptr) publish_locked("the run before");
+  if (pinned_) publish_locked("the run before");
+}
+
+void Publisher::give_out_last() {
+  const std::lock_guard lock(mutex_);
+  if (!fresh_ && !pinned_) publish_locked("the run before");
 }
 
 void Publisher::publish_locked(const std::string& cause) {
@@ -81,6 +85,7 @@ void Publisher::take(const Reconciled& result) {
     const std::lock_guard lock(mutex_);
     newest_ = {result.program, result.endpoints, result.secrets};
     newest_hash_ = hash;
+    fresh_ = true;
     if (numbers_.size() >= kMaxNumbers) numbers_.clear();
     numbers_[hash] = result.number;
     publish_locked(result.cause.line());
@@ -98,25 +103,44 @@ void Publisher::take(const Reconciled& result) {
 }
 
 void Publisher::save_all() {
+  using Clock = std::chrono::steady_clock;
+  std::optional<UnsavedProgram> for_history;
+  Clock::time_point next = Clock::now();
   std::unique_lock lock(saving_mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stopping_ || unsaved_; });
-    if (!unsaved_) return;
-    const UnsavedProgram unsaved = *std::exchange(unsaved_, std::nullopt);
+    const auto something = [this] { return stopping_ || unsaved_; };
+    if (for_history) {
+      wake_.wait_until(lock, next, something);
+    } else {
+      wake_.wait(lock, something);
+    }
+    auto fresh = std::exchange(unsaved_, std::nullopt);
+    const bool ending = stopping_;
     lock.unlock();
-    save(unsaved);
+    if (fresh) {
+      store(*fresh);
+      if (for_history && fresh->program) fresh->cause.add(for_history->cause);
+      if (fresh->program) for_history = std::move(fresh);
+    }
+    if (for_history && (ending || Clock::now() >= next)) {
+      remember(*for_history);
+      for_history.reset();
+      next = Clock::now() + kBetweenEntries;
+    }
     lock.lock();
-    wake_.wait_for(lock, kBetweenSaves, [this] { return stopping_; });
+    if (stopping_ && !unsaved_ && !for_history) return;
   }
 }
 
-void Publisher::save(const UnsavedProgram& unsaved) {
-  if (Status status = data_.store(unsaved.stored); !status) {
+void Publisher::store(const UnsavedProgram& program) const {
+  if (Status status = data_.store(program.stored); !status) {
     log_("the program could not be stored: " + status.error().text);
   }
-  if (!unsaved.program) return;
-  const PastProgram past{unsaved.stored.program, unsaved.stored.endpoints};
-  if (Status status = history_.add(unsaved.hash, past, unsaved.cause, unsaved.at); !status) {
+}
+
+void Publisher::remember(const UnsavedProgram& program) {
+  const PastProgram past{program.stored.program, program.stored.endpoints};
+  if (Status status = history_.add(program.hash, past, program.cause, program.at); !status) {
     log_("the history could not be written: " + status.error().text);
   }
 }
@@ -135,7 +159,7 @@ Status Publisher::rollback(const std::string& program) {
   const auto hash = history_.pin(program);
   if (!hash) return hash.error();
   const std::lock_guard lock(mutex_);
-  pinned_ = *std::move(past);
+  pinned_ = std::move(*past);
   pinned_hash_ = *hash;
   publish_locked("rollback to " + *hash);
   log_("rolled back to the program " + *hash + "; changes are compiled and wait until it is released");

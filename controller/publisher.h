@@ -40,9 +40,11 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  /// The last program of the run before, or the one that was pinned in it: what agents serve until the cluster is
-  /// known.
+  /// Reads what the run before left. What it pinned is published at once.
   void restore();
+  /// Publishes the last program of the run before, unless there is a newer one. Not at once: agents may hold a later
+  /// one than was stored before a crash, and shall not fall back while the cluster is read.
+  void give_out_last();
   void take(const Reconciled& result);
 
   // From any thread.
@@ -58,7 +60,8 @@ class Publisher {
  private:
   void publish_locked(const std::string& cause);
   void save_all();
-  void save(const UnsavedProgram& unsaved);
+  void store(const UnsavedProgram& program) const;
+  void remember(const UnsavedProgram& program);
 
   const DataDir& data_;
   History& history_;
@@ -67,6 +70,7 @@ class Publisher {
   mutable std::mutex mutex_;
   StoredProgram newest_;
   std::string newest_hash_;
+  bool fresh_ = false;  ///< newest_ is of this run
   std::optional<PastProgram> pinned_;
   std::string pinned_hash_;
   std::unordered_map<std::string, std::uint64_t> numbers_;
