@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/resource_api/objects/built_in.h"
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
 
@@ -12,13 +13,6 @@ namespace edge::resource_api::objects {
 namespace {
 
 constexpr std::size_t kMaxSecretBytes = std::size_t{1} << 20;
-
-const Json& member(const Json& object, std::string_view name) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(name);
-  return found == object.end() ? kNull : *found;
-}
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 

@@ -5,19 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
 namespace {
-
-const Json kNothing;
-
-const Json& member(const Json& object, std::string_view name) {
-  if (!object.is_object()) return kNothing;
-  const auto found = object.find(name);
-  return found == object.end() ? kNothing : *found;
-}
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 
@@ -154,6 +147,7 @@ void check_unchanged(const Json& crd, const Json& old, Causes& causes) {
 }
 
 const Json& version_of(const Json& crd, std::string_view name) {
+  static const Json kNothing;
   const Json& versions = member(member(crd, "spec"), "versions");
   if (!versions.is_array()) return kNothing;
   for (const Json& version : versions) {

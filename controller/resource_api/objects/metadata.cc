@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
 #include "controller/resource_api/objects/words.h"
@@ -55,13 +56,6 @@ constexpr std::string_view kLabelKeyFault =
 constexpr std::string_view kLabelValueFault =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
     "end with an alphanumeric character, at most 63 bytes (e.g. 'MyValue', or 'my_value', or '12345')";
-
-const Json& member(const Json& object, std::string_view name) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(name);
-  return found == object.end() ? kNull : *found;
-}
 
 std::string_view text_of(const Json& value) {
   return value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : std::string_view();
