@@ -116,10 +116,11 @@ Status take_user(const KubeconfigUser& from, Config& config) {
 
 /// The files that count, in order; `named`: the user said which one.
 std::vector<std::string> files_of(const ConfigSources& sources, bool& named) {
-  named = !sources.kubeconfig.empty();
+  const std::string list = value_of(sources, "KUBECONFIG");
+  // A flag whose default is the environment hands the list on as it is.
+  named = !sources.kubeconfig.empty() && sources.kubeconfig != list;
   if (named) return {sources.kubeconfig};
   std::vector<std::string> files;
-  const std::string list = value_of(sources, "KUBECONFIG");
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find(':', begin), list.size());
     const std::string file = list.substr(begin, end - begin);

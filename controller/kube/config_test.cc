@@ -111,6 +111,13 @@ clusters: [{name: c, cluster: {server: "https://two", certificate-authority: ca.
   EXPECT_THAT(config->files, testing::ElementsAre(directory_ + "/a/one", directory_ + "/b/two"));
 }
 
+TEST_F(ConfigTest, TakesTheListAlsoByTheFlag) {
+  environment_["KUBECONFIG"] = directory_ + "/missing:" + write("config", kPlain);
+  sources_.kubeconfig = environment_["KUBECONFIG"];
+  ASSERT_TRUE(resolve().ok());
+  EXPECT_EQ(resolve()->context, "here");
+}
+
 TEST_F(ConfigTest, LooksInTheHomeDirectory) {
   environment_["HOME"] = directory_;
   write(".kube/config", kPlain);

@@ -1,0 +1,244 @@
+// From a resource in the API to a request served: the API, edge-controller and edge-agent, each on its own, and what
+// becomes of the others when one of them goes.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controller/kube/blocking_client.h"
+#include "controller/resource_api/http/resource_api_server.h"
+#include "tests/e2e/process.h"
+#include "tests/kube/fake_api.h"
+
+namespace edge::test {
+namespace {
+
+using kube::PatchType;
+using resource_api::http::ResourceApiServer;
+
+constexpr char kGateway[] = R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyGateway",
+  "metadata":{"name":"edge","namespace":"default"},
+  "spec":{"listeners":[{"name":"http","port":8080,"protocol":"HTTP"}]}})";
+constexpr char kService[] = R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"shop","namespace":"default"},
+  "spec":{"ports":[{"name":"http","port":80}]}})";
+constexpr char kBackend[] = R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyBackend",
+  "metadata":{"name":"shop","namespace":"default"},"spec":{"serviceRef":{"name":"shop","port":80}}})";
+
+std::string slice(int port) {
+  return R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"shop-1","namespace":"default",
+    "labels":{"kubernetes.io/service-name":"shop"}},"addressType":"IPv4","ports":[{"name":"http","port":)" +
+         std::to_string(port) + R"(}],"endpoints":[{"addresses":["127.0.0.1"]}]})";
+}
+
+std::string route(const std::string& name, const std::string& match) {
+  return R"({"apiVersion":"edgeproxy.io/v1alpha1","kind":"ProxyRoute","metadata":{"name":")" + name +
+         R"(","namespace":"default"},"spec":{"parentRefs":[{"name":"edge"}],"hostnames":[")" + name +
+         R"(.example"],"rules":[{"matches":[)" + match + R"(],"backendRefs":[{"name":"shop"}]}]}})";
+}
+constexpr char kAnyPath[] = R"({"path":{"type":"PathPrefix","value":"/"}})";
+
+class ClusterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "cluster.XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    start_api(0);
+    start_controller(0);
+    apply(kGateway);
+    apply(kService);
+    apply(kBackend);
+    apply(slice(upstream_.port()));
+    apply(route("first", kAnyPath));
+    start_agent();
+    ASSERT_TRUE(serves("first"));
+  }
+  void TearDown() override {
+    if (HasFailure()) std::cout << controller_->log() << "\n" << agent_->log() << "\n";
+    agent_.reset();
+    controller_.reset();
+    client_.reset();
+    api_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void start_api(std::uint16_t port) {
+    auto started = ResourceApiServer::start({.data_dir = directory_ + "/api", .port = port});
+    ASSERT_TRUE(started.ok()) << started.error().text;
+    api_ = std::move(*started);
+    kube::ConfigSources sources;
+    sources.kubeconfig = api_->kubeconfig();
+    auto config = kube::Config::resolve(sources);
+    ASSERT_TRUE(config.ok()) << config.error().text;
+    auto made = kube::BlockingClient::make(*config);
+    ASSERT_TRUE(made.ok()) << made.error().text;
+    client_ = std::move(*made);
+  }
+  void start_controller(int port) {
+    controller_ = std::make_unique<Process>(
+        std::vector<std::string>{EDGE_BIN "/edge-controller", "--data-dir", directory_ + "/controller", "--kubeconfig",
+                                 api_->kubeconfig(), "--listen", "127.0.0.1:" + std::to_string(port), "--metrics",
+                                 "off"},
+        directory_ + "/controller.log");
+    const std::string bound = controller_->after("agents on port ");
+    ASSERT_NE(bound, "") << controller_->log();
+    controller_port_ = std::atoi(bound.c_str());
+  }
+  void start_agent() {
+    agent_ = std::make_unique<Process>(
+        std::vector<std::string>{
+            EDGE_BIN "/edge-agent", "--controller", "127.0.0.1:" + std::to_string(controller_port_), "--name", "one",
+            "--token-file", directory_ + "/controller/agents/join", "--data-dir", directory_ + "/agent",
+            "--metrics-listen", "off", "--health-listen", "off", "--ephemeral-ports", "--threads", "1"},
+        directory_ + "/agent.log");
+    const std::string bound = agent_->after("listener http on ");
+    ASSERT_NE(bound, "") << agent_->log();
+    port_ = std::atoi(bound.c_str() + bound.rfind(':') + 1);
+  }
+  /// As `kubectl apply --server-side`.
+  void apply(const std::string& object) {
+    const Result<kube::Object> read = kube::read_object(object);
+    ASSERT_TRUE(read.ok());
+    const std::string& text = read->text;
+    const auto said = [&](const std::string& key) {
+      const std::size_t begin = text.find("\"" + key + "\":\"") + key.size() + 4;
+      return text.substr(begin, text.find('"', begin) - begin);
+    };
+    const auto found = client_->find_kind(said("apiVersion"), said("kind"));
+    ASSERT_TRUE(found.resource.has_value()) << found.failure.text();
+    const auto reply =
+        client_->patch(*found.resource, "default", read->name, PatchType::kApply, text, {.field_manager = "test"});
+    ASSERT_TRUE(reply.ok()) << reply.failure.text();
+  }
+  bool until(const std::function<bool()>& holds) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  Answered ask(const std::string& name) const { return fetch(port_, name + ".example", "/"); }
+  /// 404, and then 200: nothing else on the way.
+  bool serves(const std::string& name) {
+    int status = 0;
+    const bool ended = until([&] {
+      status = ask(name).status;
+      return status != 404;
+    });
+    EXPECT_EQ(status, 200) << name;
+    return ended && status == 200;
+  }
+  /// What the agent has on disk knows the route; it is written after the program has begun to serve.
+  bool kept(const std::string& name) const {
+    return until([&] {
+      std::ifstream in(directory_ + "/agent/program.edgeprog", std::ios::binary);
+      const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+      return bytes.find(name + ".example") != std::string::npos;
+    });
+  }
+  /// The route as the API has it.
+  std::string text_of(const std::string& name) const {
+    const auto found = client_->find("proxyroutes");
+    return found.resource ? client_->get(*found.resource, "default", name).object.text : "";
+  }
+  bool says(const std::string& name, const std::string& part) const {
+    return until([&] { return text_of(name).find(part) != std::string::npos; });
+  }
+  void remove(const std::string& name) const {
+    EXPECT_TRUE(client_->remove(*client_->find("proxyroutes").resource, "default", name).ok());
+  }
+
+  FakeApi upstream_{[](Exchange& exchange) { exchange.json(200, "\"upstream\""); }};
+  std::string directory_;
+  std::unique_ptr<ResourceApiServer> api_;
+  std::unique_ptr<kube::BlockingClient> client_;
+  std::unique_ptr<Process> controller_;
+  std::unique_ptr<Process> agent_;
+  int controller_port_ = 0;
+  int port_ = 0;
+};
+
+TEST_F(ClusterTest, ServesWhatIsAppliedAndNoLongerWhatIsDeleted) {
+  EXPECT_EQ(ask("first").body, "\"upstream\"");
+  apply(route("second", kAnyPath));
+  EXPECT_TRUE(serves("second"));
+  EXPECT_TRUE(says("second", R"("reason":"Programmed","status":"True")"));
+  EXPECT_EQ(ask("first").status, 200);
+  remove("second");
+  EXPECT_TRUE(until([&] { return ask("second").status == 404; }));
+  EXPECT_EQ(controller_->stop(), 0);
+  EXPECT_EQ(agent_->stop(), 0);
+}
+
+/// The others are served, it says why it is not, and mended it is served.
+TEST_F(ClusterTest, KeepsAFaultToItsRoute) {
+  apply(route("second", R"({"path":{"type":"RegularExpression","value":"^/(unclosed"}})"));
+  EXPECT_TRUE(says("second", R"("status":"False","type":"Accepted")"));
+  apply(route("third", kAnyPath));
+  EXPECT_TRUE(serves("third"));
+  EXPECT_EQ(ask("second").status, 404);
+  apply(route("second", kAnyPath));
+  EXPECT_TRUE(serves("second"));
+  EXPECT_TRUE(says("second", R"("status":"True","type":"Accepted")"));
+}
+
+TEST_F(ClusterTest, GoesOnWithoutTheApi) {
+  const std::uint16_t port = api_->port();
+  apply(route("second", kAnyPath));
+  ASSERT_TRUE(serves("second"));
+  client_.reset();
+  api_.reset();
+  EXPECT_EQ(ask("second").status, 200);
+  EXPECT_TRUE(controller_->running());
+  start_api(port);
+  EXPECT_EQ(ask("first").status, 200);
+  apply(route("third", kAnyPath));
+  EXPECT_TRUE(serves("third"));
+}
+
+TEST_F(ClusterTest, ServesOnWithoutTheController) {
+  ASSERT_TRUE(kept("first"));
+  controller_->kill();
+  EXPECT_EQ(ask("first").status, 200);
+  // Nobody compiles this now.
+  apply(route("second", kAnyPath));
+  EXPECT_EQ(ask("second").status, 404);
+  // The agent starts again with nobody to ask: it has kept what it ran.
+  agent_->kill();
+  start_agent();
+  EXPECT_TRUE(serves("first"));
+  start_controller(controller_port_);
+  EXPECT_TRUE(serves("second"));
+  EXPECT_EQ(ask("first").status, 200);
+  EXPECT_TRUE(says("second", R"("reason":"Programmed","status":"True")"));
+}
+
+TEST_F(ClusterTest, FollowsEndpointsWithoutAnotherProgram) {
+  ASSERT_TRUE(says("first", R"("reason":"Programmed","status":"True")"));
+  FakeApi other([](Exchange& exchange) { exchange.json(200, "\"other\""); });
+  apply(slice(other.port()));
+  EXPECT_TRUE(until([&] { return ask("first").body == "\"other\""; }));
+}
+
+/// Killed in the middle of changes, again and again: what was acknowledged is served in the end.
+TEST_F(ClusterTest, LosesNothingWhenTheControllerIsKilled) {
+  for (int i = 0; i < 6; ++i) {
+    apply(route("r" + std::to_string(i), kAnyPath));
+    controller_->kill();
+    apply(route("s" + std::to_string(i), kAnyPath));
+    EXPECT_EQ(ask("first").status, 200);
+    start_controller(controller_port_);
+  }
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_TRUE(serves("r" + std::to_string(i))) << i;
+    EXPECT_TRUE(serves("s" + std::to_string(i))) << i;
+  }
+}
+
+}  // namespace
+}  // namespace edge::test
