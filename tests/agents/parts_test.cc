@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "agent/sync_program.h"
+#include "agent/sync_report.h"
 #include "agent/sync_values.h"
 #include "base/hash.h"
+#include "controller/distribute/agent_registry.h"
 #include "controller/distribute/program_feed.h"
+#include "controller/distribute/protocol.h"
 #include "controller/distribute/publication.h"
 #include "controller/distribute/values_feed.h"
 #include "program/sample_program.h"
@@ -341,6 +344,120 @@ TEST(ValueParts, WhatIsNoneIsRefusedAndAWholeStartsAnew) {
   change.set_version(1);
   change.set_program(std::string(32, 'p'));
   EXPECT_FALSE(fresh.take(change));
+}
+
+// ---- Reports ----
+
+runtime::BackendStatus status_of(const std::string& name, unsigned endpoints, bool healthy) {
+  runtime::BackendStatus status;
+  status.name_space = "shop";
+  status.name = name;
+  for (unsigned i = 0; i < endpoints; ++i) {
+    runtime::EndpointStatus& endpoint = status.endpoints.emplace_back();
+    endpoint.address = {*parse_ip("10.0.0." + std::to_string(i % 250)), static_cast<std::uint16_t>(8000 + i)};
+    endpoint.health = healthy ? runtime::Health::kHealthy : runtime::Health::kUnhealthy;
+    endpoint.last_error = healthy ? "" : "refused";
+  }
+  return status;
+}
+
+/// As a controller takes it.
+bool take(controller::AgentRegistry& registry, const std::string& agent, const agent::v1::Report& from) {
+  controller::AgentRegistry::Report report;
+  for (const auto& backend : from.backends()) report.backends.push_back(controller::read_backend(backend));
+  for (const auto& name : from.removed_backends()) report.removed.emplace_back(name.namespace_(), name.name());
+  return registry.reported(agent, agent, std::move(report), {});
+}
+
+void connect(controller::AgentRegistry& registry, const std::string& name, std::uint64_t session) {
+  controller::AgentState state;
+  state.name = name;
+  EXPECT_TRUE(registry.connected(std::move(state), name, session, {}));
+}
+
+TEST(Reports, SayEverythingOnceAndThenWhatChanged) {
+  controller::AgentRegistry registry;
+  connect(registry, "a", 1);
+  agent::ReportWriter writer;
+  std::vector<runtime::BackendStatus> backends = {status_of("api", 2, true), status_of("web", 1, true)};
+  agent::v1::Report report;
+  EXPECT_FALSE(writer.write(backends, report));
+  EXPECT_EQ(report.backends_size(), 2);
+  EXPECT_TRUE(take(registry, "a", report));
+  report.Clear();
+  backends[0].connections = 7;  // no reason to speak
+  writer.write(backends, report);
+  EXPECT_EQ(report.backends_size(), 0);
+  EXPECT_FALSE(take(registry, "a", report));
+  backends[0] = status_of("api", 2, false);
+  backends.pop_back();
+  writer.write(backends, report);
+  EXPECT_EQ(report.backends_size(), 1);
+  EXPECT_EQ(report.removed_backends_size(), 1);
+  EXPECT_TRUE(take(registry, "a", report));
+  const auto known = registry.backends();
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_EQ(known[0].name, "api");
+  EXPECT_EQ(known[0].endpoints[0].address, "10.0.0.0:8000");
+  EXPECT_EQ(known[0].endpoints[0].last_error, "refused");
+}
+
+TEST(Reports, OfManyEndpointsComeInSeveral) {
+  agent::ReportWriter writer;
+  const std::vector<runtime::BackendStatus> backends = {status_of("a", 9'000, true), status_of("b", 9'000, true)};
+  agent::v1::Report first;
+  EXPECT_TRUE(writer.write(backends, first));
+  agent::v1::Report second;
+  EXPECT_FALSE(writer.write(backends, second));
+  EXPECT_EQ(first.backends_size() + second.backends_size(), 2);
+}
+
+TEST(Reports, OfSeveralAgentsTheWorstCounts) {
+  controller::AgentRegistry registry;
+  for (const std::string name : {"a", "b"}) {
+    connect(registry, name, name == "a" ? 1 : 2);
+    agent::v1::Report report;
+    const std::vector<runtime::BackendStatus> backends = {status_of("api", 2, name == "a")};
+    agent::ReportWriter().write(backends, report);
+    EXPECT_TRUE(take(registry, name, report));
+  }
+  EXPECT_FALSE(registry.backends()[0].endpoints[0].healthy);
+  EXPECT_TRUE(registry.lost("b", 2, {}));
+  EXPECT_TRUE(registry.backends()[0].endpoints[0].healthy);
+}
+
+TEST(Registry, PassesOverWhatAnOlderProcessSays) {
+  controller::AgentRegistry registry;
+  connect(registry, "a", 1);
+  controller::AgentState state;
+  state.name = "a";
+  EXPECT_TRUE(registry.connected(state, "second", 2, {}));
+  EXPECT_FALSE(registry.applied("a", "a", "hash", {}));
+  EXPECT_FALSE(registry.lost("a", 1, {}));
+  EXPECT_TRUE(registry.applied("a", "second", "hash", {}));
+  EXPECT_TRUE(registry.agent("a")->connected);
+}
+
+TEST(Registry, IsBounded) {
+  controller::AgentRegistry registry;
+  const std::size_t most = controller::AgentRegistry::kMaxAgents;
+  for (std::size_t i = 0; i < most; ++i) connect(registry, "agent-" + std::to_string(i), i);
+  controller::AgentState one_more;
+  one_more.name = "one-more";
+  EXPECT_FALSE(registry.connected(one_more, "x", most, {}));
+  EXPECT_TRUE(registry.lost("agent-7", 7, {}));
+  EXPECT_TRUE(registry.connected(one_more, "x", most, {}));
+  EXPECT_FALSE(registry.agent("agent-7"));
+  controller::AgentRegistry::Report report;
+  controller::BackendHealth large{"shop", "api", "Closed", 0, {}};
+  large.endpoints.resize(controller::AgentRegistry::kMaxEndpoints + 1);
+  report.backends.push_back(large);
+  EXPECT_FALSE(registry.reported("one-more", "x", report, {}));
+}
+
+TEST(Words, AreFitForATerminal) {
+  EXPECT_EQ(controller::printable("a\x1b[2Jb\nc", 100), "a [2Jb c");
+  EXPECT_EQ(controller::printable("abc\xc3\xa4", 4), "abc");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -317,6 +318,42 @@ TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
   const Bytes second = program_of(2, *key_);
   distributor_->publish({second, {}, {}, ""});
   EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
+  // Times are chosen so that all certificates hold by the machine's clock, too, which TLS goes by.
+  const seconds begins = -hours(24 * 30) + std::chrono::minutes(5);
+  // Four fifths of an authority's time before it is followed, and a little: not yet when the agent joins.
+  shift_ = begins - hours(24 * 2920) + std::chrono::minutes(2);
+  start_controller();
+  distributor_.reset();
+  shift_ = begins - std::chrono::minutes(1);
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const auto roots = [&] { return *read_file(directory_ + "/controller/agents/roots.pem", 1 << 16); };
+  const auto wait_for = [&](const std::function<bool()>& condition) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return condition();
+  };
+  const std::string one = roots();
+  shift_ = begins + std::chrono::minutes(1) + seconds(1);
+  ASSERT_TRUE(wait_for([&] { return roots().size() > one.size(); }));
+  // The agent is told over its stream, and keeps it.
+  const auto believed = [&] { return *read_file(directory_ + "/edge-1/authorities.pem", 1 << 16); };
+  ASSERT_TRUE(wait_for([&] { return believed() == roots(); }));
+  const WallTime until = distributor_->agent("edge-1")->certificate_until;
+  shift_ = std::chrono::minutes(2);
+  ASSERT_TRUE(wait_for([&] { return !roots().starts_with(one); }));
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.connected && s.certificate_until > until; }));
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", second));
+  start_agent("edge-2");
+  EXPECT_TRUE(runs("edge-2", second));
 }
 
 TEST_F(SyncTest, AnExpiredCertificateEndsTheStreamsAndIsNotTaken) {
