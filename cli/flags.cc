@@ -44,6 +44,7 @@ std::vector<const Flag*> flags_of(const Program& program, const Command& command
   for (const Flag& flag : command.flags) all.push_back(&flag);
   if (!command.global) return all;
   for (const Flag& flag : program.flags) {
+    if (flag.passed_on) continue;
     const bool own = std::ranges::any_of(command.flags, [&](const Flag& other) { return other.name == flag.name; });
     if (!own) all.push_back(&flag);
   }
@@ -189,13 +190,13 @@ class Parser {
     return fault.empty() ? command.run(arguments) : usage(full, fault);
   }
 
-  /// A flag of the program that stands before a command which takes none of them.
+  /// A flag of the program that stands before a command which has none of its name.
   std::string misplaced(const CLI::App& app, const Command& command) const {
     if (&app == &app_) return {};
+    const auto taken = flags_of(program_, command);
     for (const Flag& flag : program_.flags) {
       if (app_.get_option("--" + std::string(flag.name))->count() == 0) continue;
-      const auto taken = flags_of(program_, command);
-      if (std::ranges::find(taken, &flag) == taken.end()) {
+      if (std::ranges::none_of(taken, [&](const Flag* other) { return other->name == flag.name; })) {
         return "the flag `" + display(flag) + "` before the command's name is not for this command";
       }
     }
@@ -208,7 +209,7 @@ class Parser {
     if (!flag.fallback.empty()) arguments.fallbacks_.emplace(flag.name, flag.fallback);
     std::vector<std::string> values = app.get_option(name)->results();
     std::string who = display(flag);
-    if (values.empty() && std::ranges::any_of(program_.flags, [&](const Flag& own) { return &own == &flag; })) {
+    if (values.empty() && std::ranges::any_of(program_.flags, [&](const Flag& own) { return own.name == flag.name; })) {
       values = app_.get_option(name)->results();
     }
     if (values.empty() && !flag.environment.empty()) {

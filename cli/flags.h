@@ -35,6 +35,8 @@ struct Flag {
   /// Variable whose value stands in for an absent flag.
   std::string_view environment = {};
   Complete complete = nullptr;  ///< null: the choices, or names of files
+  /// Of a program's flag: no command's by itself, but may stand before the name of one that has a flag of this name.
+  bool passed_on = false;
 };
 
 /// At most two a command.

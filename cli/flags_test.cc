@@ -53,7 +53,8 @@ Program table() {
                  .help = "Format",
                  .fallback = "table",
                  .choices = {"table", "json", "jsonpath="},
-                 .environment = "PROG_OUTPUT"}}};
+                 .environment = "PROG_OUTPUT"},
+                {.name = "watch", .letter = 'w', .help = "Watch", .passed_on = true}}};
 }
 
 struct Ran {
@@ -124,7 +125,13 @@ TEST(Flags, TheProgramsFlagsStandBeforeAndBehindTheCommand) {
   EXPECT_EQ(run_with({"get", "routes", "-o", "jsonpath="}).code, 2);
   // A command with a flag of that name of its own, and one that takes none of them.
   EXPECT_EQ(run_with({"validate", "-f", "x", "-o", "json"}).code, 0);
-  EXPECT_THAT(run_with({"-o", "json", "validate", "-f", "x"}).err, HasSubstr("before the command's name is not for"));
+  EXPECT_EQ(run_with({"-o", "json", "validate", "-f", "x"}).code, 0);
+  EXPECT_EQ(g_seen.one("output"), "json");
+  EXPECT_THAT(run_with({"-n", "a", "validate", "-f", "x"}).err, HasSubstr("before the command's name is not for"));
+  // One that is only handed to the command's own flag of its name.
+  EXPECT_EQ(run_with({"-w", "get", "routes"}).code, 0);
+  EXPECT_TRUE(g_seen.has("watch"));
+  EXPECT_THAT(run_with({"-w", "routes", "dump"}).err, HasSubstr("before the command's name is not for"));
   EXPECT_THAT(run_with({"validate", "-f", "x", "-n", "a"}).err, HasSubstr("unknown flag `-n`"));
 }
 

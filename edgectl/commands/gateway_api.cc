@@ -179,7 +179,8 @@ int conformance(const cli::Arguments& arguments) {
   auto failure = add_conditions(*cluster, gateway_classes(), {}, text);
   const std::string place = arguments.has("all-namespaces") ? std::string() : cluster->name_space();
   if (failure.none()) failure = add_conditions(*cluster, gateways(), place, text);
-  if (!failure.none()) return missing(kCommand, failure);
+  if (failure.not_found()) text = "  the cluster has no Gateway API\n";
+  if (!failure.none() && !failure.not_found()) return tell(kCommand, failure);
   return cli::write_text(stdout, "Status:\n" + (text.empty() ? "  nothing of Gateway API is there\n" : text))
              ? exit
              : cli::kExitFindings;

@@ -200,8 +200,8 @@ std::string describe_agent(const AgentState& agent, WallTime now) {
   line("Connections:", std::to_string(agent.connections));
   line("Requests:", std::to_string(agent.requests));
   line("Certificate:", "until " + or_none(rfc3339(agent.certificate_until)));
-  out += "Backends:\n" + backends_table(agent, now);
-  return out + "VIPs:\n" + vips_table(agent);
+  out += agent.backends.empty() ? "Backends: <none>\n" : "Backends:\n" + backends_table(agent, now);
+  return out + (agent.vips.empty() ? "VIPs: <none>\n" : "VIPs:\n" + vips_table(agent));
 }
 
 std::string backends_table(const AgentState& agent, WallTime now) {

@@ -92,6 +92,7 @@ void take_conditions(Json& status, const std::string& of, std::string& out, std:
     if (!status.is_object() || !member(status, list).is_array()) continue;
     for (Json& entry : status[list]) {
       std::string name = text_at(entry, "name");
+      if (name.empty()) name = text_at(entry, "gateway");
       for (const char* ref : {"parentRef", "ancestorRef"}) {
         if (name.empty()) name = text_at(member(entry, ref), "name");
       }

@@ -66,9 +66,10 @@ TEST(Describe, TellsConditionsOfListenersAndParents) {
   const Json gateway = Json::parse(R"({"apiVersion":"gateway.networking.k8s.io/v1","kind":"Gateway",
     "metadata":{"name":"g"},"spec":{},
     "status":{"listeners":[{"name":"http","attachedRoutes":1,"conditions":[{"type":"Programmed","status":"True"}]}],
-      "parents":[{"parentRef":{"name":"p","sectionName":"s"},"conditions":[]}]}})");
+      "parents":[{"gateway":"shop/edge","conditions":[]},{"parentRef":{"name":"p","sectionName":"s"},"conditions":[]}]}})");
   const std::string text = describe(gateway, {}, kNow);
   EXPECT_NE(text.find("Conditions of listener http:\n  TYPE"), std::string::npos) << text;
+  EXPECT_NE(text.find("Conditions of parent shop/edge: <none>"), std::string::npos) << text;
   EXPECT_NE(text.find("Conditions of parent p/s: <none>"), std::string::npos) << text;
   EXPECT_NE(text.find("attachedRoutes: 1"), std::string::npos) << text;
 }

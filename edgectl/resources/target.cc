@@ -36,6 +36,12 @@ std::vector<cli::Flag> target_flags() {
        .environment = "EDGECTL_NAMESPACE",
        .complete = complete_namespace},
       {.name = "request-timeout", .value = "DURATION", .help = "Most time for one call", .fallback = "30s"},
+      {.name = "output",
+       .letter = 'o',
+       .value = "FORM",
+       .help = "Form, of commands that have forms",
+       .passed_on = true},
+      {.name = "all-namespaces", .letter = 'A', .help = "In all namespaces, of commands that list", .passed_on = true},
   };
 }
 

@@ -4,6 +4,7 @@
 //   --- file config.yaml
 //   (the file's text)
 //   --- api                     (starts the embedded resource API; KUBECONFIG names it, HOME is the case's folder)
+//   --- standalone              (the same with controller and agent, of edge-standalone)
 //   $ edgectl validate -f config.yaml
 //   exit 1                      (0 when left out)
 //   --- stdin
@@ -86,14 +87,20 @@ class CliCase : public testing::TestWithParam<std::string> {
   }
 
   /// Lives as long as the case.
-  void start_api() {
-    // It ends with its standard input: a pipe that it holds open itself never ends.
+  void start_api(bool whole) {
+    const std::string data = (dir_.path() / "api").string();
+    // The API alone ends with its standard input: a pipe that it holds open itself never ends.
     const std::string script = R"(mkfifo "$1.in" && exec serve_resource_api "$1" <>"$1.in")";
-    api_ = std::make_unique<Process>(
-        std::vector<std::string>{"/bin/sh", "-c", script, "sh", (dir_.path() / "api").string()});
-    ASSERT_TRUE(api_->wait_out("https://")) << api_->err_text();
-    environment_ =
-        "export KUBECONFIG='" + (dir_.path() / "api/kubeconfig").string() + "' HOME='" + dir_.path().string() + "'; ";
+    std::vector<std::string> command = {"/bin/sh", "-c", script, "sh", data};
+    if (whole) {
+      command = {(bin_dir() / "edge-standalone").string(), "--data-dir", data, "--ephemeral-ports", "--threads", "1"};
+      for (const char* flag : {"--api-listen", "--metrics-listen", "--health-listen"}) {
+        command.insert(command.end(), {flag, "127.0.0.1:0"});
+      }
+    }
+    api_ = std::make_unique<Process>(command);
+    ASSERT_TRUE(whole ? api_->wait_err("follows") : api_->wait_out("https://")) << api_->err_text();
+    environment_ = "export KUBECONFIG='" + data + "/kubeconfig' HOME='" + dir_.path().string() + "'; ";
   }
 
   static bool updating() { return std::getenv("EDGE_UPDATE_CLI") != nullptr; }
@@ -110,9 +117,9 @@ TEST_P(CliCase, PrintsWhatItSays) {
   std::string rewritten;
   for (std::size_t i = 0; i < blocks.size();) {
     const Block& block = blocks[i++];
-    if (block.head == "--- api") {
+    if (block.head == "--- api" || block.head == "--- standalone") {
       rewritten += block.head + "\n";
-      ASSERT_NO_FATAL_FAILURE(start_api());
+      ASSERT_NO_FATAL_FAILURE(start_api(/*whole=*/block.head == "--- standalone"));
     } else if (block.head.starts_with("--- file ")) {
       dir_.put(block.head.substr(9), joined(block.lines));
       rewritten += block.head + "\n" + joined(block.lines);
