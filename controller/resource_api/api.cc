@@ -175,7 +175,8 @@ Result<std::unique_ptr<Api>> Api::open(ApiOptions options) {
   auto state = std::make_unique<State>(std::move(options), std::move(*lock), std::move(*store));
   state->changes.rebuild_registry();
   auto api = std::unique_ptr<Api>(new Api(std::move(state)));
-  if (Status status = install_first_objects(*api); !status) return status.error();
+  const OwnKinds own = api->state_->options.own_kinds ? OwnKinds::kInstalled : OwnKinds::kLeft;
+  if (Status status = install_first_objects(*api, own); !status) return status.error();
   api->state_->garbage.begin();
   return api;
 }

@@ -80,7 +80,7 @@ struct ApiLimits {
   std::size_t object_bytes = std::size_t{3} << 19;
   std::size_t objects = 200'000;
   std::size_t watches = 4096;
-  /// A list without `limit` that would be longer is cut by pages, as clients expect of a server.
+  /// Of one answer; a list that would be longer gets 413.
   std::size_t list_bytes = std::size_t{256} << 20;
   std::size_t history_events = 8192;                  ///< a resource
   std::size_t history_bytes = std::size_t{16} << 20;  ///< a resource
@@ -90,6 +90,8 @@ struct ApiOptions {
   /// Made where it is missing (0700); holds `resources.db`. One process at a time.
   std::string data_dir;
   ApiLimits limits{};
+  /// Our own CustomResourceDefinitions are there, as this version has them.
+  bool own_kinds = true;
   /// Wall clock, milliseconds since 1970.
   std::function<std::int64_t()> now{};
   /// Told once a fact that an operator should read: a database that is not to be written, an object that is no JSON.

@@ -38,11 +38,12 @@ struct Wanted {
   Json object;
 };
 
-Result<std::vector<Wanted>> wanted_objects() {
+Result<std::vector<Wanted>> wanted_objects(OwnKinds own) {
   std::vector<Wanted> all;
   for (const std::string_view name : kNamespaceNames) {
     all.push_back({"/api/v1/namespaces", std::string(name), {{"metadata", {{"name", name}}}}});
   }
+  if (own == OwnKinds::kLeft) return all;
   for (const schemas::Kind& kind : schemas::kinds()) {
     if (kind.manifest == nullptr) continue;
     std::vector<std::string> duplicates;
@@ -56,8 +57,8 @@ Result<std::vector<Wanted>> wanted_objects() {
 
 }  // namespace
 
-Status install_first_objects(Api& api) {
-  const auto wanted = wanted_objects();
+Status install_first_objects(Api& api, OwnKinds own) {
+  const auto wanted = wanted_objects(own);
   if (!wanted) return wanted.error();
   std::vector<ApiRequest> reads;
   for (const Wanted& each : *wanted) reads.push_back(request_of("GET", each.collection + "/" + each.name));

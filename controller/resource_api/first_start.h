@@ -6,8 +6,10 @@
 
 namespace edge::resource_api {
 
-/// Puts in what is missing, and our own CustomResourceDefinitions as this version has them. Nothing is written that is
-/// there already.
-Status install_first_objects(Api& api);
+enum class OwnKinds { kLeft, kInstalled };
+
+/// Puts in what is missing, and where asked for our own CustomResourceDefinitions as this version has them. Nothing is
+/// written that is there already.
+Status install_first_objects(Api& api, OwnKinds own);
 
 }  // namespace edge::resource_api
