@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/resources/table.h"
 
 namespace edge::edgectl {
 namespace {
@@ -14,6 +15,12 @@ namespace {
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+/// What a server says, in one line for a terminal.
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return shown(text);
 }
 
 Result<std::chrono::milliseconds> timeout_of(const cli::Arguments& arguments) {
@@ -110,12 +117,12 @@ int exit_code_of(const kube::Failure& failure) {
 }
 
 int tell(std::string_view command, const kube::Failure& failure, std::string_view about) {
-  cli::print_error(command, (about.empty() ? "" : std::string(about) + ": ") + failure.text());
+  cli::print_error(command, (about.empty() ? "" : std::string(about) + ": ") + one_line(failure.text()));
   return exit_code_of(failure);
 }
 
 void tell_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) cli::print_message("edgectl", "warning: " + warning);
+  for (const std::string& warning : warnings) cli::print_message("edgectl", "warning: " + one_line(warning));
 }
 
 int tell_unknown_type(std::string_view command, const std::string& word) {
