@@ -4,6 +4,7 @@
 #include <ctime>
 #include <memory>
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -83,6 +84,21 @@ Result<CertificateTimes> certificate_times(std::string_view pem, std::string_vie
   X509_NAME_get_text_by_NID(X509_get_subject_name(read.get()), NID_commonName, name.data(), name.size());
   return CertificateTimes{name.data(), wall_time(X509_get0_notBefore(read.get())),
                           wall_time(X509_get0_notAfter(read.get()))};
+}
+
+bool are_certificates(std::string_view pem) {
+  constexpr std::string_view kBegin = "-----BEGIN";
+  std::size_t blocks = 0;
+  for (std::size_t at = pem.find(kBegin); at != std::string_view::npos; at = pem.find(kBegin, at + 1)) ++blocks;
+  const Owned<BIO> bio = bio_of(pem);
+  std::size_t read = 0;
+  while (bio != nullptr && read < blocks) {
+    const Owned<X509> one(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+    if (one == nullptr) break;
+    ++read;
+  }
+  ERR_clear_error();
+  return blocks > 0 && read == blocks;
 }
 
 }  // namespace edge::agent

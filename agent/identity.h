@@ -22,4 +22,7 @@ struct CertificateTimes {
 /// Of the first certificate in `pem`, which must be for `private_key`.
 Result<CertificateTimes> certificate_times(std::string_view pem, std::string_view private_key);
 
+/// Whether `pem` holds certificates, and nothing but ones that can be read.
+bool are_certificates(std::string_view pem);
+
 }  // namespace edge::agent

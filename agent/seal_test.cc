@@ -72,6 +72,15 @@ TEST_F(SealTest, AnIdentityThatIsBrokenIsNotTaken) {
   EXPECT_EQ(store->identity().error().code, ErrorCode::kFailedPrecondition);
 }
 
+TEST(Identity, KnowsCertificatesFromOtherText) {
+  EXPECT_FALSE(are_certificates(""));
+  EXPECT_FALSE(are_certificates("text"));
+  EXPECT_FALSE(are_certificates("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"));
+  EXPECT_FALSE(are_certificates(*make_private_key()));
+  EXPECT_FALSE(certificate_request("text"));
+  EXPECT_TRUE(certificate_request(*make_private_key()));
+}
+
 TEST_F(SealTest, ADirectoryThatOthersMayWriteToIsNotUsed) {
   fs::permissions(directory_, fs::perms::all);
   EXPECT_EQ(AgentStore::open(directory_, "edge-1", "").error().code, ErrorCode::kFailedPrecondition);

@@ -45,7 +45,8 @@ Result<JoinFile> read_join_file(const std::string& path) {
   if (!text) return text.error();
   const std::size_t at = text->find(kTokenLine);
   const std::size_t pem = text->find("-----BEGIN CERTIFICATE");
-  if (at == std::string::npos || pem == std::string::npos || pem < at) {
+  if (at == std::string::npos || pem == std::string::npos || pem < at ||
+      !are_certificates(std::string_view(*text).substr(pem))) {
     return Error{ErrorCode::kInvalidArgument, path + ": is no join file (a line `token: ...`, then certificates)"};
   }
   const std::size_t begin = at + kTokenLine.size();

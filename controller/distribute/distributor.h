@@ -27,7 +27,8 @@ struct Published {
   std::string cause;  ///< one line, for the log
 };
 
-/// What the inspect calls need of whoever keeps the history. Called on threads of the server, several at once.
+/// What the inspect calls need of whoever keeps the history. Called on threads of the server, several at
+/// once; there are few of them, so what waits holds agents up.
 struct HistorySource {
   std::function<std::vector<HistoryEntry>()> list;             ///< newest first
   std::function<Status(const std::string& program)> rollback;  ///< pins that program; kNotFound
