@@ -1,0 +1,160 @@
+#include "controller/history.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "controller/publisher.h"
+#include "controller/status_writer.h"
+
+namespace edge::controller {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A hash of one digit, and bytes that say which.
+std::string hash(char digit) { return std::string(64, digit); }
+PastProgram program(char digit) {
+  PastProgram past;
+  past.program = std::make_shared<const std::vector<std::byte>>(4, static_cast<std::byte>(digit));
+  program::BackendEndpoints backend;
+  backend.backend_id = static_cast<std::uint64_t>(digit);
+  backend.name_space = "shop";
+  backend.name = std::string("be-") + digit;
+  past.endpoints.backends.push_back(backend);
+  return past;
+}
+
+class HistoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "edge-history-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    dir_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  std::unique_ptr<History> open(std::size_t kept = 3) const {
+    auto history = History::open((dir_ / "history").string(), kept);
+    EXPECT_TRUE(history.ok());
+    return history ? std::move(*history) : nullptr;
+  }
+  static void add(History& history, char digit) {
+    Cause cause;
+    cause.add(std::string("ProxyRoute shop/") + digit, "kubectl");
+    ASSERT_TRUE(history.add(hash(digit), program(digit), cause, WallTime(std::chrono::seconds(digit))).ok());
+  }
+  static std::vector<char> digits(const History& history) {
+    std::vector<char> all;
+    for (const HistoryEntry& entry : history.list()) all.push_back(entry.program.front());
+    return all;
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(HistoryTest, KeepsTheLastOverARestart) {
+  {
+    const auto history = open();
+    for (const char digit : {'a', 'b', 'c', 'd'}) add(*history, digit);
+    EXPECT_THAT(digits(*history), ElementsAre('d', 'c', 'b'));
+  }
+  const auto history = open();
+  EXPECT_THAT(digits(*history), ElementsAre('d', 'c', 'b'));
+  EXPECT_EQ(history->list().front().cause, "ProxyRoute shop/d by kubectl");
+  EXPECT_EQ(history->list().front().user, "kubectl");
+  const auto past = history->find(hash('c'));
+  ASSERT_TRUE(past.ok());
+  EXPECT_EQ(past->program->front(), static_cast<std::byte>('c'));
+  EXPECT_EQ(past->endpoints.backends.front().name, "be-c");
+  EXPECT_FALSE(history->find(hash('a')).ok());
+  EXPECT_FALSE(fs::exists(dir_ / "history" / (hash('a') + ".edgeprog")));
+}
+
+TEST_F(HistoryTest, AProgramThatComesAgainMovesToTheFront) {
+  const auto history = open();
+  for (const char digit : {'a', 'b', 'a'}) add(*history, digit);
+  EXPECT_THAT(digits(*history), ElementsAre('a', 'b'));
+}
+
+TEST_F(HistoryTest, WhatIsPinnedStays) {
+  {
+    const auto history = open();
+    for (const char digit : {'a', 'b', 'c'}) add(*history, digit);
+    const auto pinned = history->pin("aaaaaaaa");
+    ASSERT_TRUE(pinned.ok());
+    EXPECT_EQ(*pinned, hash('a'));
+    for (const char digit : {'d', 'e', 'f'}) add(*history, digit);
+    EXPECT_THAT(digits(*history), ElementsAre('f', 'e', 'a'));
+  }
+  const auto history = open();
+  EXPECT_EQ(history->pinned(), hash('a'));
+  EXPECT_TRUE(history->list().back().pinned);
+  EXPECT_TRUE(history->release().ok());
+  EXPECT_EQ(open()->pinned(), "");
+}
+
+TEST_F(HistoryTest, NamesNothingButItsOwnFiles) {
+  const auto history = open();
+  add(*history, 'a');
+  for (const char* name : {"", "a", "../../etc/passwd", "bbbbbbbbb"}) EXPECT_FALSE(history->find(name).ok()) << name;
+  std::ofstream(dir_ / "history/index.json") << R"({"programs":[{"program":"../../x"},7,{"program":9}],"pinned":[]})";
+  EXPECT_THAT(digits(*open()), IsEmpty());
+  std::ofstream(dir_ / "history/index.json") << "no JSON";
+  EXPECT_FALSE(History::open((dir_ / "history").string()).ok());
+}
+
+TEST_F(HistoryTest, ARollbackHoldsAgentsUntilItIsReleased) {
+  const auto history = open();
+  auto data = DataDir::open((dir_ / "data").string());
+  ASSERT_TRUE(data.ok());
+  std::vector<Published> published;
+  Publisher publisher(
+      *data, *history, [&](Published next) { published.push_back(std::move(next)); }, [](const std::string&) {});
+  add(*history, 'a');
+  Reconciled newest;
+  newest.program = program('b').program;
+  newest.endpoints = program('b').endpoints;
+  newest.number = 7;
+  publisher.take(newest);
+  ASSERT_TRUE(publisher.rollback("aaaaaaaa").ok());
+  EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('a'));
+  EXPECT_EQ(published.back().endpoints.backends.size(), 2u) << "those of then and those of today";
+  publisher.take(newest);
+  EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('a')) << "changes wait";
+  EXPECT_EQ(publisher.pinned(), hash('a'));
+  EXPECT_EQ(publisher.number(program::to_hex(newest.hash)), 7u);
+  EXPECT_FALSE(publisher.rollback("cccccccc").ok());
+  ASSERT_TRUE(publisher.release().ok());
+  EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('b'));
+}
+
+TEST(Events, TellWhatAnOperatorLooksFor) {
+  const auto reasons = [](const std::string& kind, std::vector<ConditionFlip> flips) {
+    std::vector<std::string> all;
+    for (const Event& event : events_of({kind, "shop", "x"}, flips)) all.push_back(event.reason);
+    return all;
+  };
+  EXPECT_THAT(reasons("ProxyRoute", {{"Accepted", "True", "Accepted", "", true}, {"Programmed", "True", "", "", true}}),
+              IsEmpty());
+  EXPECT_THAT(reasons("ProxyGateway", {{"Programmed", "True", "Programmed", "", true}}), ElementsAre("Programmed"));
+  EXPECT_THAT(reasons("ProxyRoute", {{"Accepted", "False", "Invalid", "bad", true}}), ElementsAre("Rejected"));
+  EXPECT_THAT(reasons("ProxyRoute", {{"Accepted", "True", "Accepted", "", false}}), ElementsAre("Accepted"));
+  EXPECT_THAT(reasons("ProxyRoute", {{"Programmed", "False", "AgentRefused", "n1", false}}),
+              ElementsAre("AgentRefused"));
+  EXPECT_THAT(reasons("ProxyRoute", {{"ResolvedRefs", "False", "BackendNotFound", "", true}}),
+              ElementsAre("BackendNotFound"));
+  EXPECT_THAT(reasons("ProxyBackend", {{"Healthy", "False", "NoHealthyEndpoint", "", false}}),
+              ElementsAre("EndpointsUnhealthy"));
+  EXPECT_THAT(reasons("ProxyBackend", {{"Healthy", "True", "EndpointsHealthy", "", false}}),
+              ElementsAre("EndpointsHealthy"));
+  EXPECT_THAT(reasons("ProxyRoute", {{"Shadowed", "True", "Shadowed", "", true}}), ElementsAre("Shadowed"));
+}
+
+}  // namespace
+}  // namespace edge::controller
