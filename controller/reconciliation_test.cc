@@ -55,7 +55,8 @@ Json slice(const std::string& address) {
   return made;
 }
 
-Json route(const std::string& name, const std::string& path, std::int64_t generation = 1, const Json& more = Json::object()) {
+Json route(const std::string& name, const std::string& path, std::int64_t generation = 1,
+           const Json& more = Json::object()) {
   Json spec = {
       {"parentRefs", {{{"name", "gw"}}}},
       {"rules", {{{"matches", {{{"path", {{"type", "Exact"}, {"value", path}}}}}}, {"backendRef", {{"name", "be"}}}}}}};

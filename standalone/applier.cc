@@ -99,6 +99,8 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
     if (resource->namespaced && object.name_space.empty()) object.name_space = "default";
     const std::string key = key_of(object);
     const auto known = inventory_.find(key);
+    // The API may have a sound version, of this run or one before.
+    if (object.at_fault && known != inventory_.end()) continue;
     const std::uint64_t hash = known == inventory_.end() ? 0 : known->second.hash;
     wanted[key] = {object.api_version, object.kind, object.name_space, object.name, object.file, hash};
     if (hash != hash_of(object)) objects.push_back(std::move(object));

@@ -28,8 +28,9 @@ class Applier {
     /// One line each: file, line, object and what the API has against it.
     std::vector<std::string> faults;
   };
-  /// An object of a file at fault is never pruned: it may be what cannot be read. The API wins nothing back from
-  /// others: fields that another manager took are taken again.
+  /// An object of a file at fault is never pruned, for it may be what cannot be read; nor is it replaced by a document
+  /// at fault. One that is new is applied as it is: the controller serves of it what it can. The API wins nothing back
+  /// from others: fields that another manager took are taken again.
   Outcome apply(const controller::Update& update);
 
  private:

@@ -64,7 +64,6 @@ class Reader {
 
   void add(const std::string& file, std::string_view content, const compiler::yaml::Document& document) {
     const compiler::yaml::Node root = document.root();
-    if (at_fault(file, root)) return;
     Json json = compiler::model::json_of(root);
     if (!json.is_object()) return;
     FileObject object;
@@ -76,6 +75,7 @@ class Reader {
     object.name_space = text(*metadata, "namespace");
     if (object.api_version.empty() || object.kind.empty() || object.name.empty()) return;
     object.rank = rank_of(object.kind);
+    object.at_fault = at_fault(file, root);
     drop_observed(json);
     object.json = json.dump(-1, ' ', false, Json::error_handler_t::replace);
     object.file = file;

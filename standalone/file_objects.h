@@ -15,14 +15,15 @@ struct FileObject {
   std::string json;                                 ///< as it is applied
   std::string file;
   std::uint32_t line = 1;
-  int rank = 0;  ///< those of a lesser one are applied before
+  int rank = 0;           ///< those of a lesser one are applied before
+  bool at_fault = false;  ///< an error points into it, and there is no sound version of its file
 
   /// `ProxyRoute shop/cart`
   std::string text() const { return kind + " " + (name_space.empty() ? name : name_space + "/" + name); }
 };
 
 /// In the order in which they are applied: namespaces, definitions of kinds, what others refer to, the rest; within
-/// these as they stand in the files. Documents at fault are left out, and those that name no kind or name.
+/// these as they stand in the files. Documents that name no kind or name are left out.
 std::vector<FileObject> objects_of(const controller::Update& update);
 
 }  // namespace edge::standalone

@@ -4,6 +4,7 @@
 
 #include "cli/terminal.h"
 #include "controller/kube/config.h"
+#include "standalone/gateway_api.h"
 
 namespace edge::standalone {
 namespace {
@@ -48,7 +49,9 @@ Status Whole::start_api() {
   if (!api) return api.error();
   api_ = std::move(*api);
   service_.message("resource API on " + api_->url() + ", kubeconfig " + api_->kubeconfig());
-  return {};
+  auto config = config_of(api_->kubeconfig());
+  if (!config) return config.error();
+  return install_gateway_api(std::move(*config));
 }
 
 Status Whole::start_files() {

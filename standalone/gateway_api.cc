@@ -1,0 +1,71 @@
+#include "standalone/gateway_api.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "controller/kube/blocking_client.h"
+#include "schemas/schema.h"
+
+namespace edge::standalone {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kGroup = "gateway.networking.k8s.io";
+/// One form serves all: none of them has a schema here.
+constexpr std::string_view kVersions[] = {"v1", "v1beta1", "v1alpha3", "v1alpha2"};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  return out;
+}
+
+Json definition(const schemas::Kind& kind) {
+  const std::string stored(kind.api_version.substr(kind.api_version.find('/') + 1));
+  Json versions = Json::array();
+  for (const std::string_view version : kVersions) {
+    versions.push_back(
+        {{"name", version},
+         {"served", true},
+         {"storage", version == stored},
+         {"schema", {{"openAPIV3Schema", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}},
+         {"subresources", {{"status", Json::object()}}}});
+  }
+  const std::string name(kind.kind);
+  return {
+      {"apiVersion", "apiextensions.k8s.io/v1"},
+      {"kind", "CustomResourceDefinition"},
+      {"metadata",
+       {{"name", std::string(kind.plural) + "." + std::string(kGroup)},
+        {"annotations", {{"api-approved.kubernetes.io", "unapproved, without a schema"}}}}},
+      {"spec",
+       {{"group", kGroup},
+        {"scope", name == "GatewayClass" ? "Cluster" : "Namespaced"},
+        {"names", {{"kind", name}, {"listKind", name + "List"}, {"plural", kind.plural}, {"singular", lower(name)}}},
+        {"versions", std::move(versions)}}}};
+}
+
+}  // namespace
+
+Status install_gateway_api(kube::Config config) {
+  auto client = kube::BlockingClient::make(std::move(config));
+  if (!client) return client.error();
+  const kube::DiscoveryReply served = (*client)->discover();
+  if (!served.ok()) return served.failure.as_error();
+  const kube::Resource* definitions = served.table.find_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+  if (definitions == nullptr) return Error{ErrorCode::kInternal, "the API has no CustomResourceDefinitions"};
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (!kind.api_version.starts_with(kGroup)) continue;
+    if (served.table.find_kind(kind.api_version, kind.kind) != nullptr) continue;
+    const kube::ObjectReply reply =
+        (*client)->create(*definitions, {}, definition(kind).dump(), {.field_manager = "edge-standalone"});
+    if (!reply.ok() && !reply.failure.already_exists()) return reply.failure.as_error();
+  }
+  return {};
+}
+
+}  // namespace edge::standalone
