@@ -87,13 +87,19 @@ std::optional<kube::Resource> Applier::resource_of(const std::string& api_versio
 
 Applier::Outcome Applier::apply(const controller::Update& update) {
   Outcome outcome;
+  // Files that cannot be read, or a directory that is empty for a moment, are no wish to lose everything.
+  if (update.texts.empty()) return outcome;
   std::vector<FileObject> objects;
   Inventory wanted;
+  bool all_known = true;
   for (FileObject& object : objects_of(update)) {
     std::string fault;
     const auto resource = resource_of(object.api_version, object.kind, fault);
     if (!resource) {
-      if (!fault.empty()) outcome.faults.push_back(place_of(object) + fault);
+      if (!fault.empty()) {
+        all_known = false;
+        outcome.faults.push_back(place_of(object) + fault);
+      }
       continue;
     }
     if (resource->namespaced && object.name_space.empty()) object.name_space = "default";
@@ -117,7 +123,8 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   }
   ensure_namespaces(objects, outcome);
   apply_all(std::move(objects), outcome);
-  prune(update, wanted, outcome);
+  // What could not be looked up is missing among what is wanted.
+  if (all_known) prune(update, wanted, outcome);
   return outcome;
 }
 

@@ -204,7 +204,7 @@ TEST_F(Control, WhatLeavesTheFilesLeavesTheApiAndNothingElse) {
     EXPECT_TRUE(api.get("ProxyRoute", "b").is_null());
     EXPECT_TRUE(api.get("ProxyRoute", "a").is_object());
   }
-  // It is known over a restart what came from files.
+  // It is known over a restart what came from files; a folder that is gone for a moment takes nothing away.
   std::filesystem::remove(dir_ / "config/a.yaml");
   auto proxy = standalone({"--config", dir_ / "config"});
   ASSERT_NE(proxy->wait_ready(), "") << proxy->process.err_text();
@@ -212,6 +212,10 @@ TEST_F(Control, WhatLeavesTheFilesLeavesTheApiAndNothingElse) {
   EXPECT_TRUE(api.get("ProxyRoute", "a").is_null());
   EXPECT_TRUE(api.get("ProxyRoute", "by-hand").is_object());
   EXPECT_TRUE(answers(proxy->port, "/by-hand", "200"));
+  std::filesystem::rename(dir_ / "config", dir_ / "elsewhere");
+  EXPECT_TRUE(proxy->process.wait_err("correct the faults above")) << proxy->process.err_text();
+  EXPECT_TRUE(api.get("ProxyBackend", "be").is_object());
+  EXPECT_THAT(curl(proxy->port, "/by-hand"), StartsWith("200"));
 }
 
 /// API, controller and agent as processes of their own.
