@@ -97,6 +97,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
   /// `down_` as it is.
   void write() {
     writing_ = true;
+    progress_ = std::chrono::steady_clock::now();
     this->StartWrite(&down_);
   }
   void finish(const Status& why) {
