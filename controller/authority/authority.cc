@@ -339,9 +339,10 @@ Status Authority::roll_over() {
 
 Status Authority::set_controller(const std::string& controller) {
   const std::lock_guard lock(impl_->mutex);
+  // Also where it is there already: the file is written anew when its certificate is.
+  impl_->options.controller = controller;
   const auto text = read_optional(impl_->path("admin.pem"));
   if (text && line_of(*text, kControllerLine) == controller) return {};
-  impl_->options.controller = controller;
   return impl_->write_administrator();
 }
 
