@@ -12,6 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxPemBytes = 64 << 10;
+/// Of a longer name a certificate's CN has the beginning (RFC 5280, ub-common-name).
+constexpr std::size_t kMaxCommonName = 64;
 constexpr std::size_t kMaxEndpointBytes = 64 << 20;
 constexpr std::size_t kMaxSealedBytes = std::size_t{400} << 20;
 
@@ -47,7 +49,7 @@ Result<Identity> AgentStore::identity() const {
   if (!program_key) return program_key.error();
   auto times = certificate_times(*pair, *pair);
   if (!times) return Error{times.error().code, path("agent.pem") + ": " + times.error().text};
-  if (times->name != name_.substr(0, times->name.size())) {
+  if (times->name != name_.substr(0, kMaxCommonName)) {
     return Error{ErrorCode::kFailedPrecondition, path("agent.pem") + ": is of agent " + times->name};
   }
   const std::size_t key = pair->find("-----BEGIN PRIVATE KEY");
