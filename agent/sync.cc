@@ -94,6 +94,7 @@ struct Sync::Impl {
   Steady::time_point renewal_failed{};
   milliseconds pause = kFirstPause;
   bool draining = false;  ///< the service takes nothing any more
+  bool verifies = false;  ///< there is a key that programs must be signed with
   std::string told;       ///< the last message, so that it is told once
   std::mt19937 random{std::random_device()()};
 
@@ -138,6 +139,7 @@ void Sync::Impl::trust_key(const std::string& pem) {
   auto key = program::VerifyKey::from_pem(pem);
   if (!key) return tell("the controller's key of programs: " + key.error().text);
   service.trust(std::move(*key));
+  verifies = true;
 }
 
 /// What served last serves again, whether a controller is there or not.
@@ -149,6 +151,8 @@ void Sync::Impl::restore() {
     return;
   }
   if (!fault.empty()) tell("of what served before there are " + fault);
+  // Programs are native code: without a key the service would take any.
+  if (!verifies) return tell("no program from before: there is no key to verify it by");
   if (Status status = service.apply(kept->program, kept->endpoints, kept->secrets); !status) return;
   running = std::move(kept->program);
   program = hash_of(running);
@@ -204,6 +208,7 @@ Status Sync::Impl::renew(SyncSession& session) {
   renewed->key = std::move(*key);
   renewed->times = std::move(*times);
   identity = std::move(*renewed);
+  trust_key(identity->program_key);
   service.message("has a new certificate");
   return store.keep(*identity);
 }
@@ -283,7 +288,9 @@ Status Sync::Impl::put_program(SyncSession& session) {
   program::FileHeader header{};
   std::memcpy(&header, received.bytes->data(), sizeof header);
   Status status;
-  if (!program::runs_on(header.target, program::this_cpu())) {
+  if (!verifies) {
+    status = Error{ErrorCode::kFailedPrecondition, "there is no key to verify the program by"};
+  } else if (!program::runs_on(header.target, program::this_cpu())) {
     status = Error{ErrorCode::kFailedPrecondition,
                    "the program is made for " + std::string(program::to_string(header.target))};
   } else {
@@ -339,7 +346,10 @@ void Sync::Impl::keep_values() {
 
 void Sync::Impl::run() {
   if (identity) trust_key(identity->program_key);
-  if (options.key) service.trust(*options.key);
+  if (options.key) {
+    service.trust(*options.key);
+    verifies = true;
+  }
   restore();
   for (;;) {
     const auto began = Steady::now();
