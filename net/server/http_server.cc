@@ -116,7 +116,11 @@ Result<std::unique_ptr<ServerThread>> ServerThread::start(ServerOptions options,
   Result<Handler> handler = prepare(impl->loop);
   if (!handler) return handler.error();
   Result<std::unique_ptr<HttpServer>> server = HttpServer::start(impl->loop, std::move(options), std::move(*handler));
-  if (!server) return server.error();
+  if (!server) {
+    // What was prepared lives on this loop, and cannot outlive it.
+    if (stopped) stopped();
+    return server.error();
+  }
   impl->server = std::move(*server);
   impl->stopped = std::move(stopped);
   impl->thread = std::thread([raw = impl.get()] { raw->loop.run(); });

@@ -94,7 +94,8 @@ class HttpServer {
 class ServerThread {
  public:
   /// `prepare` is called at once with the loop, which does not run yet, and gives the handler; what it makes may live
-  /// on that loop. `stopped` is called when the loop runs no more, for the handler's things to be destroyed.
+  /// on that loop. `stopped` is called when the loop runs no more, or never will, for the handler's things to be
+  /// destroyed.
   static Result<std::unique_ptr<ServerThread>> start(ServerOptions options,
                                                      const std::function<Result<Handler>(Loop&)>& prepare,
                                                      std::function<void()> stopped = {});

@@ -27,7 +27,14 @@ std::string host_of(const std::optional<IpAddress>& address) {
 
 }  // namespace
 
-struct ResourceApiServer::Impl final : net::TimerNode {
+struct ResourceApiServer::Impl {
+  /// On the loop's wheel, so that it goes before the loop does.
+  struct Tender final : net::TimerNode {
+    explicit Tender(Impl& of) : home(of) {}
+    void expired() override { home.tend(); }
+    Impl& home;
+  };
+
   std::string kubeconfig;
   std::string url;
   Log log;
@@ -35,6 +42,7 @@ struct ResourceApiServer::Impl final : net::TimerNode {
   std::unique_ptr<Credentials> credentials;
   std::unique_ptr<Api> api;
   std::unique_ptr<Front> front;
+  std::unique_ptr<Tender> tender;
   /// Before what it uses goes, it has stopped.
   std::unique_ptr<net::server::ServerThread> server;
 
@@ -43,17 +51,18 @@ struct ResourceApiServer::Impl final : net::TimerNode {
   }
   /// What a crash would keep from being destroyed in order, nothing depends on.
   void forget() {
+    tender.reset();
     front.reset();
     api.reset();
   }
-  void expired() override {
+  void tend() {
     const Result<bool> changed = credentials->tend();
     if (!changed) tell("the resource API's certificates cannot be renewed: " + changed.error().text);
     if (changed && *changed) {
       server->post([tls = credentials->tls()](net::server::HttpServer& running) { running.replace_tls(tls); });
     }
     if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) tell(status.error().text);
-    loop->timers().set(*this, loop->now() + kTendEvery);
+    loop->timers().set(*tender, loop->now() + kTendEvery);
   }
 };
 
@@ -91,7 +100,8 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
   const auto prepare = [raw](net::Loop& loop) -> Result<net::server::Handler> {
     raw->loop = &loop;
     raw->front = std::make_unique<Front>(loop, *raw->api, *raw->credentials, raw->log);
-    loop.timers().set(*raw, loop.now() + kTendEvery);
+    raw->tender = std::make_unique<Impl::Tender>(*raw);
+    loop.timers().set(*raw->tender, loop.now() + kTendEvery);
     return net::server::Handler([raw](const net::server::Request& request) { return raw->front->answer(request); });
   };
   auto started = net::server::ServerThread::start(std::move(server), prepare, [raw] { raw->forget(); });
