@@ -23,7 +23,7 @@ PastProgram program(char digit) {
   PastProgram past;
   past.program = std::make_shared<const std::vector<std::byte>>(4, static_cast<std::byte>(digit));
   program::BackendEndpoints backend;
-  backend.backend_id = static_cast<std::uint64_t>(digit);
+  backend.backend_id = static_cast<unsigned char>(digit);
   backend.name_space = "shop";
   backend.name = std::string("be-") + digit;
   past.endpoints.backends.push_back(backend);
