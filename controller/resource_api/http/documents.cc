@@ -97,9 +97,12 @@ std::optional<Reply> Documents::answer(const Request& request, const std::string
   return Reply{.content_type = document->content_type, .body = document->body, .fields = std::move(fields)};
 }
 
-const Documents::Document* Documents::find(const std::string& path, std::string_view accept) {
+const Documents::Document* Documents::find(const std::string& asked, std::string_view accept) {
   if (generation_ != registry_.generation()) made_.clear();
   generation_ = registry_.generation();
+  // However many slashes a client writes, each document is kept once.
+  std::string path;
+  for (const std::string_view part : segments_of(asked)) path.append("/").append(part);
   Form form{std::string(kJson), "plain"};
   if (path == "/api" || path == "/apis") {
     if (const std::string_view version = aggregation(accept); !version.empty()) {

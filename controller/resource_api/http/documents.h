@@ -35,7 +35,7 @@ class Documents {
     std::string etag;
   };
 
-  const Document* find(const std::string& path, std::string_view accept);
+  const Document* find(const std::string& asked, std::string_view accept);
   std::optional<Document> make(const std::string& path, const Form& form) const;
 
   const Registry& registry_;
