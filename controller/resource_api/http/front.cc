@@ -97,6 +97,20 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+bool has_body(const Request& head) {
+  const std::string_view length = head.field("content-length");
+  return head.has("transfer-encoding") || length.find_first_not_of('0') != std::string_view::npos;
+}
+
+/// Whoever asks to act as another is not to act as itself.
+bool impersonates(const Request& head) {
+  constexpr std::string_view kPrefix = "impersonate-";
+  return std::ranges::any_of(head.fields, [&](const auto& field) {
+    return field.first.size() > kPrefix.size() &&
+           ::strncasecmp(field.first.data(), kPrefix.data(), kPrefix.size()) == 0;
+  });
+}
+
 objects::StatusError path_forbidden(std::string_view user, const Attributes& what) {
   objects::StatusError error;
   error.code = 403;
@@ -165,12 +179,22 @@ std::optional<Reply> Front::admit(const Request& head) {
   const std::optional<std::string> path = decode_path(head.path);
   const std::optional<Query> query = decode_query(head.query);
   if (!path || !query) return fault(400, "the path or the query is malformed");
-  if (is_open_to_all(*path) && (head.method == "GET" || head.method == "HEAD")) return std::nullopt;
+  if (is_open_to_all(*path) && (head.method == "GET" || head.method == "HEAD")) {
+    // The room for bodies is for those who are known.
+    if (has_body(head)) return fault(413, "this path takes no body");
+    return std::nullopt;
+  }
   const Attributes what = attributes_of(head.method, *path, *query);
   const std::optional<User> user = who_asks(head);
   if (!user) {
     tell_refused(head, what, 401, "");
     return reply_of(objects::unauthorized());
+  }
+  if (impersonates(head)) {
+    tell_refused(head, what, 403, user->name);
+    objects::StatusError error = path_forbidden(user->name, what);
+    error.message = "forbidden: impersonation is not supported";
+    return reply_of(error);
   }
   if (allowed(*user, what)) return std::nullopt;
   tell_refused(head, what, 403, user->name);
