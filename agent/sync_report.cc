@@ -1,5 +1,6 @@
 #include "agent/sync_report.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/hash.h"
@@ -10,6 +11,16 @@ namespace {
 
 using runtime::BackendStatus;
 using runtime::EndpointStatus;
+
+constexpr std::size_t kMaxError = 256;
+
+/// What went wrong may repeat what a backend said. A message takes no bytes that are not UTF-8: one such backend would
+/// end every session.
+std::string plain(const std::string& error) {
+  std::string text = error.substr(0, kMaxError);
+  std::ranges::replace_if(text, [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return text;
+}
 
 std::string address_text(const net::SocketAddress& address) {
   const std::string host = to_string(address.address);
@@ -42,7 +53,7 @@ void write_backend(const BackendStatus& from, v1::BackendReport& report) {
     auto& endpoint = *report.add_endpoints();
     endpoint.set_address(address_text(of.address));
     endpoint.set_healthy(of.healthy());
-    endpoint.set_last_error(of.last_error);
+    endpoint.set_last_error(plain(of.last_error));
     endpoint.set_last_check_ms(
         std::chrono::duration_cast<std::chrono::milliseconds>(of.last_check.time_since_epoch()).count());
   }

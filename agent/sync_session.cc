@@ -1,5 +1,6 @@
 #include "agent/sync_session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -308,7 +309,10 @@ void SyncSession::applied(const program::Hash& program, ProgramBytes running) {
 void SyncSession::refused(const program::Hash& program, const std::string& reason) {
   v1::ProgramsUp up;
   up.mutable_refused()->set_program(bytes_of(program));
-  up.mutable_refused()->set_reason(reason.substr(0, kMaxReason));
+  // Not within a character: a message takes no bytes that are not UTF-8.
+  std::size_t size = std::min(reason.size(), kMaxReason);
+  while (size > 0 && size < reason.size() && (static_cast<unsigned char>(reason[size]) & 0xc0) == 0x80) --size;
+  up.mutable_refused()->set_reason(reason.substr(0, size));
   impl_->say(up);
 }
 
