@@ -134,6 +134,8 @@ std::optional<compiler::Artifact> Reconciliation::compile(const std::vector<Docu
                                                           const Tried& tried, Reconciled& result) {
   auto artifact = run(documents, result);
   if (!artifact) {
+    // Everything is tried then: without it agents would close every listener, and the program of before serves on.
+    if (!started_) return std::nullopt;
     const std::vector<DocumentEdit> back = undo(tried, result);
     return back.empty() ? std::nullopt : run(back, result);
   }
