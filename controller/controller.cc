@@ -1,5 +1,6 @@
 #include "controller/controller.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <latch>
@@ -182,24 +183,29 @@ class Controller::Impl {
   void watch_agents() {
     const auto patience = std::chrono::steady_clock::now() + kPatience;
     bool waited = false;
+    std::chrono::steady_clock::duration gather = kGatherAgents;
     std::unique_lock lock(agents_mutex_);
     for (;;) {
       const auto something = [this] { return stopping_ || agents_stale_; };
       if (waited) {
         wake_.wait(lock, something);
-      } else if (!wake_.wait_until(lock, patience, something)) {
+      } else if (!wake_.wait_until(lock, patience, something) || std::chrono::steady_clock::now() >= patience) {
         waited = true;
         publisher_->give_out_last();
         continue;
       }
-      wake_.wait_for(lock, kGatherAgents, [this] { return stopping_; });
+      wake_.wait_for(lock, gather, [this] { return stopping_; });
       if (stopping_) return;
       agents_stale_ = false;
       lock.unlock();
+      const auto began = std::chrono::steady_clock::now();
       AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
                                 [this](const std::string& program) { return publisher_->number(program); });
       view.pinned = publisher_->pinned();
       cluster_->agents(std::move(view));
+      // Of many agents with many backends a look costs: at most a third of the time goes into it.
+      gather =
+          std::max<std::chrono::steady_clock::duration>(kGatherAgents, 2 * (std::chrono::steady_clock::now() - began));
       lock.lock();
     }
   }
