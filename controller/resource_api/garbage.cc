@@ -37,6 +37,14 @@ Json reference_to(const Json& dependent, const std::string& uid) {
   return {};
 }
 
+bool is_served(const Registry& registry, const Json& reference) {
+  const std::string api_version = text(reference, "apiVersion");
+  const std::size_t slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
+  const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  return registry.find_kind(group, version, text(reference, "kind")) != nullptr;
+}
+
 /// Without the references for which `gone` says so.
 template <typename Gone>
 void drop_references(Json& dependent, const Gone& gone) {
@@ -123,12 +131,14 @@ void Garbage::look_at(const Item& item) {
 bool Garbage::owner_lives(const Json& reference, const Object& dependent) const {
   if (!reference.is_object()) return false;
   const Store::Place owner = changes_.store().find_uid(text(reference, "uid"));
-  if (!owner.object || owner.object->key.name != text(reference, "name")) return false;
+  // Of a kind that is not served here, nobody can say that it is gone.
+  if (!owner.object) return !is_served(changes_.registry(), reference);
+  if (owner.object->key.name != text(reference, "name")) return false;
   // An owner in another namespace is none.
   const std::string& home = owner.object->key.name_space;
   if (!home.empty() && home != dependent.key.name_space) return false;
   const ResourceTypePtr type = changes_.registry().storage_of(owner.collection->name);
-  return type && type->kind == text(reference, "kind");
+  return !type || type->kind == text(reference, "kind");
 }
 
 void Garbage::look_at_owned(const Collection& collection, const Object& object) {
