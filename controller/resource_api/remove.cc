@@ -7,6 +7,7 @@
 
 #include "controller/resource_api/body.h"
 #include "controller/resource_api/builtin_kinds.h"
+#include "controller/resource_api/crds.h"
 #include "controller/resource_api/read.h"
 #include "controller/resource_api/render.h"
 
@@ -47,6 +48,14 @@ ObjectPtr remove_object(Changes& changes, const Collection& collection, const Ob
   Json& metadata = value["metadata"];
   const Json before = metadata.value("finalizers", Json());
   set_propagation(metadata, propagation);
+  if (!object.deleting && collection.name == kCustomResourceDefinitions) {
+    // A client may have written the definition without it; the objects are to go before their definition all the same.
+    Json& finalizers = metadata["finalizers"];
+    if (!finalizers.is_array()) finalizers = Json::array();
+    if (std::find(finalizers.begin(), finalizers.end(), kCrdFinalizer) == finalizers.end()) {
+      finalizers.push_back(kCrdFinalizer);
+    }
+  }
   if (object.deleting && metadata.value("finalizers", Json()) == before) {
     return changes.store().find(collection, object.key);
   }

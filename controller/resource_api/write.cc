@@ -85,8 +85,11 @@ void keep_apart(const Operation& op, const Json& old, Json& next) {
     if (!next["spec"].is_object()) next["spec"] = Json::object();
     take(kept["spec"], next["spec"], "finalizers");
     next = std::move(kept);
-  } else if (op.type->status) {
-    take(next, old, "status");
+  } else {
+    if (op.type->status) take(next, old, "status");
+    // All that a namespace's spec says is who is to finalize it, and that is changed by /finalize alone: without it
+    // the namespace would go before what is in it.
+    if (op.type->collection == kNamespaces) take(next, old, "spec");
   }
 }
 
