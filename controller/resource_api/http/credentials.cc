@@ -172,7 +172,11 @@ Status Credentials::Impl::load_token() {
 void Credentials::Impl::read_tokens() {
   std::error_code error;
   const auto written = fs::last_write_time(path("tokens"), error);
-  if (error) return tokens.clear();
+  if (error) {
+    // One that comes back as it was, by a rename, is read again.
+    tokens_read_at = {};
+    return tokens.clear();
+  }
   if (written == tokens_read_at) return;
   tokens_read_at = written;
   tokens.clear();
