@@ -46,9 +46,8 @@ class Reader {
     for (std::uint32_t id = 0; id < sources.size(); ++id) {
       // What is wrong with it the follower has told.
       Diagnostics unheard;
-      compiler::yaml::read_documents(sources, id, unheard, {}, [&](const compiler::yaml::Document& document) {
-        add(sources[id].name(), sources[id].text(), document);
-      });
+      compiler::yaml::read_documents(sources, id, unheard, {},
+                                     [&](const compiler::yaml::Document& document) { add(sources[id], document); });
     }
     std::ranges::stable_sort(objects_, {}, &FileObject::rank);
     return std::move(objects_);
@@ -62,7 +61,8 @@ class Reader {
         errors->second, [&](std::uint32_t place) { return place >= root.data().begin && place <= root.data().end; });
   }
 
-  void add(const std::string& file, std::string_view content, const compiler::yaml::Document& document) {
+  void add(const SourceText& source, const compiler::yaml::Document& document) {
+    const std::string& file = source.name();
     const compiler::yaml::Node root = document.root();
     Json json = compiler::model::json_of(root);
     if (!json.is_object()) return;
@@ -79,9 +79,8 @@ class Reader {
     drop_observed(json);
     object.json = json.dump(-1, ' ', false, Json::error_handler_t::replace);
     object.file = file;
-    const auto end =
-        content.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(root.data().begin, content.size()));
-    object.line += static_cast<std::uint32_t>(std::count(content.begin(), end, '\n'));
+    const std::size_t begin = std::min<std::size_t>(root.data().begin, source.text().size());
+    object.line = source.position(static_cast<std::uint32_t>(begin)).line;
     objects_.push_back(std::move(object));
   }
 
