@@ -2,6 +2,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <random>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -102,7 +103,8 @@ int run(const cli::Arguments& arguments) {
   options.listen = arguments.one("listen");
   options.elect = arguments.has("leader-elect");
   options.lease_namespace = arguments.one("lease-namespace");
-  options.identity = host_name() + "_" + std::to_string(::getpid());
+  // Two containers on one host's network have its name, and are both process 1.
+  options.identity = host_name() + "_" + std::to_string(::getpid()) + "_" + std::to_string(std::random_device{}());
   options.log = log;
   auto controller = Controller::start(std::move(options));
   if (!controller) return failed(controller.error());
