@@ -30,7 +30,7 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     self_ = self;
     progress_ = std::chrono::steady_clock::now();
     if (!hub_.add(std::move(self))) {
-      finish(Error{ErrorCode::kResourceExhausted, "too many agents"});
+      finish(Error{ErrorCode::kResourceExhausted, "too many agents, or streams of this one"});
     } else {
       this->StartRead(&up_);
     }

@@ -125,6 +125,9 @@ void Hub::run() {
 bool Hub::add(std::shared_ptr<Stream> stream) {
   const std::lock_guard lock(mutex_);
   if (streams_.size() >= kMaxStreams) return false;
+  std::size_t& own = streams_of_[stream->name()];
+  if (own >= kMaxStreamsOfOne) return false;
+  ++own;
   stream->order_ = ++last_order_;
   streams_.insert(std::move(stream));
   return true;
@@ -137,6 +140,8 @@ void Hub::remove(const Stream& stream) {
   if (found == streams_.end()) return;
   last = *found;
   streams_.erase(found);
+  const auto own = streams_of_.find(stream.name());
+  if (--own->second == 0) streams_of_.erase(own);
 }
 
 void Hub::end_streams(const Replaced& which, const Error& why) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -50,6 +51,8 @@ class Hub {
   static constexpr std::size_t kRememberedOutlines = 8;
   /// Three streams an agent.
   static constexpr std::size_t kMaxStreams = 3 * AgentRegistry::kMaxAgents;
+  /// Of one agent, some of which may be those of a session before. It cannot take the place of others.
+  static constexpr std::size_t kMaxStreamsOfOne = 24;
   /// A stream on which nothing moved for so long is ended: whoever is at its other end has to come anew.
   static constexpr auto kPatience = std::chrono::seconds(60);
 
@@ -71,7 +74,7 @@ class Hub {
   /// Of a program that was published lately; null: none is known.
   std::shared_ptr<const Outline> outline(std::string_view hash) const;
 
-  /// False: there are too many.
+  /// False: there are too many, or too many of this agent.
   bool add(std::shared_ptr<Stream> stream);
   void remove(const Stream& stream);
   /// Another process has this agent's name: the streams of the one before end, soon and on another thread.
@@ -110,6 +113,7 @@ class Hub {
   std::shared_ptr<const Publication> current_;
   std::deque<std::shared_ptr<const Outline>> outlines_;
   std::set<std::shared_ptr<Stream>> streams_;
+  std::map<std::string, std::size_t> streams_of_;  ///< how many, by agent
   std::uint64_t last_order_ = 0;
   std::vector<Replaced> replaced_;
   bool changed_ = false;

@@ -66,7 +66,7 @@ class ReportStream final : public Stream, public ReportReactor {
     const std::lock_guard lock(mutex_);
     self_ = self;
     if (!hub_.add(std::move(self))) {
-      finish(Error{ErrorCode::kResourceExhausted, "too many agents"});
+      finish(Error{ErrorCode::kResourceExhausted, "too many agents, or streams of this one"});
     } else {
       StartRead(&report_);
     }
