@@ -87,6 +87,10 @@ struct Authority::Impl {
   Validity administrator;
   std::map<std::string, WallTime, std::less<>> revoked;
 
+  bool is_revoked(const CertificateFacts& facts) const {
+    const auto found = revoked.find(facts.subject.name);
+    return facts.subject.role == Role::kAgent && found != revoked.end() && facts.issued <= found->second;
+  }
   WallTime now() const { return options.clock ? options.clock() : std::chrono::system_clock::now(); }
   std::string path(std::string_view file) const { return options.directory + "/" + std::string(file); }
 
@@ -299,11 +303,13 @@ Result<CertificateFacts> Authority::identify(std::string_view certificate) const
   };
   if (now < facts->validity.from) return refused("is not valid yet");
   if (now >= facts->validity.until) return refused("is over");
-  if (facts->subject.role == Role::kAgent) {
-    const auto found = impl_->revoked.find(facts->subject.name);
-    if (found != impl_->revoked.end() && facts->issued <= found->second) return refused("is revoked");
-  }
+  if (impl_->is_revoked(*facts)) return refused("is revoked");
   return facts;
+}
+
+bool Authority::is_revoked(const CertificateFacts& facts) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->is_revoked(facts);
 }
 
 Status Authority::revoke(std::string_view name) {

@@ -51,6 +51,8 @@ class Authority {
   Result<std::string> sign(std::string_view name, std::string_view request) const;
   /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
   Result<CertificateFacts> identify(std::string_view certificate) const;
+  /// Of an agent's certificate that was identified before.
+  bool is_revoked(const CertificateFacts& facts) const;
   /// No certificate that was issued for `name` until now is good any more.
   Status revoke(std::string_view name);
 

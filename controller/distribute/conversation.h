@@ -41,6 +41,10 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     if (hub_.now() >= peer().validity.until) {
       return finish(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is over"});
     }
+    // One that was on its way in when its agent was driven out.
+    if (hub_.authority().is_revoked(peer())) {
+      return finish(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is revoked"});
+    }
     if ((writing_ || waits_for_answer()) && std::chrono::steady_clock::now() - progress_ > Hub::kPatience) {
       return finish(Error{ErrorCode::kDeadlineExceeded, "the agent takes no message"});
     }

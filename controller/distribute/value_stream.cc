@@ -73,8 +73,9 @@ class ReportStream final : public Stream, public ReportReactor {
   }
 
   void wake() override {
-    if (hub_.now() < peer().validity.until) return;
-    end(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + " is over"});
+    const bool over = hub_.now() >= peer().validity.until;
+    if (!over && !hub_.authority().is_revoked(peer())) return;
+    end(Error{ErrorCode::kUnauthenticated, "the certificate of " + name() + (over ? " is over" : " is revoked")});
   }
   void end(const Error& why) override {
     const std::lock_guard lock(mutex_);
