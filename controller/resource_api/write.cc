@@ -250,6 +250,12 @@ Writer::Fault Writer::check_identity(Draft& draft) {
   const Operation& op = draft.op;
   Json& next = draft.next["metadata"];
   const Json& old = draft.old["metadata"];
+  // One of another type would be no condition at all.
+  for (const char* field : {"resourceVersion", "uid"}) {
+    const Json given = next.value(field, Json());
+    if (given.is_null() || given.is_string()) continue;
+    return objects::bad_request(std::string("metadata.") + field + " must be a string");
+  }
   const std::string version = metadata_text(draft.next, "resourceVersion");
   if (!version.empty() && version != std::to_string(draft.live->version)) {
     return objects::stale_object(op.subject(), op.name);
