@@ -84,6 +84,17 @@ TEST_F(CrdTest, AKindIsInstalledUsedAndRemovedWithItsObjects) {
   EXPECT_THAT(names(get(kWidgets).body), IsEmpty());
 }
 
+TEST_F(CrdTest, AKindGoesWithItsObjectsHoweverItWasWritten) {
+  Json crd = create(kCrds, widget_crd()).body;
+  create(kWidgets, widget("a", 1));
+  crd["metadata"].erase("finalizers");
+  EXPECT_EQ(update(kCrds + "/widgets.example.com", crd).status, 200);
+  remove(kCrds + "/widgets.example.com");
+  work();
+  EXPECT_EQ(create(kCrds, widget_crd()).status, 201);
+  EXPECT_THAT(names(get(kWidgets).body), IsEmpty());
+}
+
 TEST_F(CrdTest, KindsAreThereAfterARestart) {
   create(kCrds, widget_crd());
   create(kWidgets, widget("a", 1));

@@ -161,6 +161,28 @@ TEST_F(GarbageTest, ANamespaceGoesWithItsContent) {
   EXPECT_EQ(create("/api/v1/namespaces", {{"metadata", {{"name", "team"}}}}).status, 201);
 }
 
+TEST_F(GarbageTest, ANamespaceGoesWithItsContentHoweverItWasWritten) {
+  create("/api/v1/namespaces", {{"metadata", {{"name", "team"}}}});
+  const std::string inside = "/api/v1/namespaces/team/configmaps";
+  create(inside, config_map("a"));
+  const Answer replaced = update("/api/v1/namespaces/team", {{"metadata", {{"name", "team"}}}});
+  EXPECT_EQ(replaced.status, 200);
+  EXPECT_EQ(replaced.body["spec"]["finalizers"], Json({"kubernetes"}));
+  remove("/api/v1/namespaces/team");
+  work();
+  create("/api/v1/namespaces", {{"metadata", {{"name", "team"}}}});
+  EXPECT_THAT(names(get(inside).body), IsEmpty());
+}
+
+TEST_F(GarbageTest, AnOwnerOfAKindThatIsNotServedMayLive) {
+  Json map = config_map("kept");
+  map["metadata"]["ownerReferences"] =
+      Json::array({{{"apiVersion", "example.com/v1"}, {"kind", "Certificate"}, {"name", "web"}, {"uid", "elsewhere"}}});
+  create(kMaps, map);
+  work();
+  EXPECT_THAT(maps(), ElementsAre("kept"));
+}
+
 TEST_F(GarbageTest, ANamespaceIsNotFinalizedBeforeItIsDeleted) {
   create("/api/v1/namespaces", {{"metadata", {{"name", "team"}}}});
   Json space = get("/api/v1/namespaces/team").body;
