@@ -264,6 +264,20 @@ TEST_F(HttpServerTest, ClosesConnectionsOverTheLimit) {
   EXPECT_TRUE(second->expect_closed().ok());
 }
 
+TEST_F(HttpServerTest, LetsGoOfWhatWasPreparedWhereThePortIsTaken) {
+  serve();
+  ServerOptions options;
+  options.address = parse_ip("127.0.0.1");
+  options.port = port();
+  bool let_go = false;
+  const auto second = ServerThread::start(
+      std::move(options),
+      [](Loop&) -> Result<Handler> { return Handler([](const Request&) { return Task<Reply>(Reply{}); }); },
+      [&let_go] { let_go = true; });
+  EXPECT_FALSE(second.ok());
+  EXPECT_TRUE(let_go);
+}
+
 TEST_F(HttpServerTest, RefusesBeforeTheBodyIsSent) {
   serve({.admit = [](const Request& head) -> std::optional<Reply> {
     if (head.field("AUTHORIZATION") == "yes") return std::nullopt;
