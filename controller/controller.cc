@@ -36,15 +36,19 @@ class Controller::Impl {
       : options_(std::move(options)), data_(std::move(data)), key_(std::move(key)) {}
 
   ~Impl() {
-    // Each stops to be called before who it calls goes.
+    // Each stops to be called before who it calls goes. One that failed to start is waited for no more.
+    if (!up_) started_.count_down();
     if (distributor_) distributor_->on_change({});
-    if (reconciler_) reconciler_->stop();
     {
       const std::lock_guard lock(agents_mutex_);
       stopping_ = true;
     }
     wake_.notify_all();
     if (watching_.joinable()) watching_.join();
+    // A rollback may be under way, which publishes. Nobody takes the end of the agents' streams for their loss any
+    // more.
+    if (distributor_) distributor_->stop();
+    if (reconciler_) reconciler_->stop();
     cluster_.reset();
     reconciler_.reset();
     distributor_.reset();
@@ -63,6 +67,7 @@ class Controller::Impl {
     watching_ = std::thread([this] { watch_agents(); });
     distributor_->on_change([this] { agents_changed(); });
     agents_changed();
+    up_ = true;
     started_.count_down();
     return {};
   }
@@ -219,6 +224,7 @@ class Controller::Impl {
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<Cluster> cluster_;
   std::latch started_{1};
+  bool up_ = false;  ///< of the thread that starts and ends
   std::mutex agents_mutex_;
   std::condition_variable wake_;
   bool agents_stale_ = false;

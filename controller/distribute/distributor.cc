@@ -40,10 +40,12 @@ struct Distributor::Impl {
   std::unique_ptr<grpc::Server> server;
   int port = 0;
 
-  ~Impl() {
+  ~Impl() { stop(); }
+  void stop() {
     if (server == nullptr) return;
     server->Shutdown(std::chrono::system_clock::now() + kFarewell);
     server->Wait();
+    server.reset();
   }
 };
 
@@ -86,6 +88,7 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   return std::unique_ptr<Distributor>(new Distributor(std::move(impl)));
 }
 
+void Distributor::stop() { impl_->stop(); }
 void Distributor::publish(Published published) { impl_->hub->publish(std::move(published)); }
 std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
 std::optional<AgentState> Distributor::agent(const std::string& name) const {

@@ -54,11 +54,13 @@ struct DistributorOptions {
 class Distributor {
  public:
   static Result<std::unique_ptr<Distributor>> start(DistributorOptions options);
-  /// Ends every stream; agents serve on.
+  /// Stops.
   ~Distributor();
   Distributor(const Distributor&) = delete;
   Distributor& operator=(const Distributor&) = delete;
 
+  /// Ends every stream and every call; agents serve on. Afterwards the history is asked no more.
+  void stop();
   /// Replaces what is published. Returns at once; agents that lack it are sent it.
   void publish(Published published);
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
