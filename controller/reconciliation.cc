@@ -137,7 +137,9 @@ std::optional<compiler::Artifact> Reconciliation::compile(const std::vector<Docu
     // Everything is tried then: without it agents would close every listener, and the program of before serves on.
     if (!started_) return std::nullopt;
     const std::vector<DocumentEdit> back = undo(tried, result);
-    return back.empty() ? std::nullopt : run(back, result);
+    if (back.empty()) return std::nullopt;
+    artifact = run(back, result);
+    return artifact ? try_bystanders(*std::move(artifact), tried, result) : std::nullopt;
   }
   const std::vector<DocumentEdit> back = hold_back(tried, result);
   return back.empty() ? std::move(artifact) : run(back, result);
@@ -148,11 +150,34 @@ std::vector<DocumentEdit> Reconciliation::undo(const Tried& tried, Reconciled& r
   std::vector<DocumentEdit> back;
   for (const auto& [name, text] : tried) {
     Known& known = objects_.at(name);
-    hold(name, known, refused_status(known.object.key, known.object.generation), result);
+    if (keeps_sound_version(known.object.key.kind)) {
+      hold(name, known, refused_status(known.object.key, known.object.generation), result);
+    } else {
+      // It is out, so whoever brings the same text again brings something new.
+      known.document = {};
+    }
     if (known.sound == text) continue;
     back.push_back({name, known.sound.empty() ? std::nullopt : std::optional(known.sound)});
   }
   return back;
+}
+
+/// Secrets, Services and the like have no version that stands in for them, and came with what no program can be made
+/// with by chance: they are tried once more by themselves. `without` is the program without them.
+std::optional<compiler::Artifact> Reconciliation::try_bystanders(compiler::Artifact without, const Tried& tried,
+                                                                 Reconciled& result) {
+  std::vector<DocumentEdit> there;
+  std::vector<DocumentEdit> gone;
+  for (const auto& [name, text] : tried) {
+    if (keeps_sound_version(objects_.at(name).object.key.kind)) continue;
+    there.push_back({name, text});
+    gone.push_back({name, std::nullopt});
+  }
+  if (there.empty()) return without;
+  auto with = run(there, result);
+  if (!with) return run(gone, result);
+  for (const DocumentEdit& edit : there) objects_.at(edit.document).document = hash_of(*edit.text);
+  return with;
 }
 
 std::vector<DocumentEdit> Reconciliation::hold_back(const Tried& tried, Reconciled& result) {

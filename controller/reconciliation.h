@@ -63,8 +63,8 @@ class Reconciliation {
 
  private:
   struct Known {
-    ClusterObject object;  ///< without its document
-    program::Hash document{};
+    ClusterObject object;      ///< without its document
+    program::Hash document{};  ///< of the text; zero: to be taken again, though the text is the same
     /// The text that was accepted last, of kinds that keep one.
     std::string sound;
     std::int64_t sound_generation = 0;
@@ -82,6 +82,7 @@ class Reconciliation {
                                             Reconciled& result);
   std::optional<compiler::Artifact> run(const std::vector<compiler::DocumentEdit>& documents, Reconciled& result);
   std::vector<compiler::DocumentEdit> undo(const Tried& tried, Reconciled& result);
+  std::optional<compiler::Artifact> try_bystanders(compiler::Artifact without, const Tried& tried, Reconciled& result);
   std::vector<compiler::DocumentEdit> hold_back(const Tried& tried, Reconciled& result);
   void hold(const std::string& document, Known& known, compiler::ResourceStatus status, Reconciled& result);
   void release(const std::string& document, Reconciled& result);

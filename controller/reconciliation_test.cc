@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/ip.h"
 #include "program/dump.h"
 
 namespace edge::controller {
@@ -110,6 +111,7 @@ class World {
   static compiler::CompileOptions options() {
     compiler::CompileOptions options;
     options.target = program::Target::kTablesOnly;
+    options.regex_worker = "/none";  // nothing can be compiled that has an expression to search for
     return options;
   }
   Reconciliation reconciliation_;
@@ -236,6 +238,24 @@ TEST(Reconciliation, APolicyAtFaultGoesOnProtecting) {
   const Reconciled held = world.apply({edit(broken)});
   EXPECT_EQ(held.hash, sound.hash);
   EXPECT_FALSE(held.changed);
+}
+
+TEST(Reconciliation, WhatCameWithAResourceThatNoProgramHoldsIsTakenWithoutIt) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.verdicts();
+  Json searching = route("r", "/[a-z]+");
+  searching["spec"]["rules"][0]["matches"][0]["path"]["type"] = "RegularExpression";
+  const Reconciled result = world.apply({edit(searching), edit(slice("10.0.0.2"))});
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_NE(result.fault, "");
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("[a-z]"))));
+  ASSERT_EQ(result.endpoints.backends.size(), 1u);
+  ASSERT_EQ(result.endpoints.backends[0].endpoints.size(), 1u);
+  EXPECT_EQ(result.endpoints.backends[0].endpoints[0].address, *parse_ip("10.0.0.2"));
+  EXPECT_EQ(condition(world.verdicts()["ProxyRoute shop/r"].status, "Accepted")["message"],
+            "no program can be made with it");
+  EXPECT_FALSE(world.try_apply({edit(slice("10.0.0.2"))}).has_value()) << "it is in";
 }
 
 TEST(Reconciliation, VerdictsSayWhereARouteIs) {
