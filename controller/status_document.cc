@@ -176,6 +176,15 @@ void keep_check_times(Json& status, const Json& observed) {
   }
 }
 
+Json without_checks(Json endpoints) {
+  for (Json& endpoint : endpoints) {
+    if (!endpoint.is_object()) continue;
+    endpoint.erase("lastCheck");
+    endpoint.erase("lastError");
+  }
+  return endpoints;
+}
+
 std::vector<ConditionFlip> flips_of(const Json& conditions, const Json& observed) {
   std::vector<ConditionFlip> flips;
   for (const Json& condition : conditions) {
@@ -226,6 +235,8 @@ std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::
     if (before.value(name, Json()) != value) fields[name] = std::move(value);
   }
   if (fields.empty()) return std::nullopt;
+  change.only_checks = fields.size() == 1 && fields.contains("endpoints") &&
+                       without_checks(fields["endpoints"]) == without_checks(list(before, "endpoints"));
   change.fields = fields.dump(-1, ' ', false, Json::error_handler_t::replace);
   return change;
 }

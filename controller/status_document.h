@@ -23,6 +23,8 @@ struct StatusChange {
   std::vector<ConditionFlip> flips;  ///< of the resource's own conditions
   /// All that differs is that agents do not run it yet: worth a moment's patience.
   bool only_pending = false;
+  /// All that differs is what endpoints answer to health checks, not whether they are healthy.
+  bool only_checks = false;
 };
 
 /// nullopt: what is observed says it all. `observed`: the status as it is, JSON, may be empty. `now`: RFC 3339.

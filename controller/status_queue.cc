@@ -132,10 +132,15 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
       schedule(key, entry, entry.judged + options_.patience);
       continue;
     }
+    if (change->only_checks && entry.written && now < *entry.written + options_.between_checks) {
+      schedule(key, entry, *entry.written + options_.between_checks);
+      continue;
+    }
     tokens_ -= 1;
     ++writing_;
     entry.writing = true;
     entry.wrote = fields;
+    entry.written = now;
     return Write{key, entry.observed.uid, patch_text(entry.observed, change->fields), std::move(change->flips)};
   }
   return std::nullopt;

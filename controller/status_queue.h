@@ -25,6 +25,8 @@ struct StatusQueueOptions {
   std::size_t in_flight = 8;
   /// What agents are about to run is told when they do, or after so long.
   net::Duration patience = std::chrono::milliseconds(500);
+  /// Between two writes of a status of which the second tells of nothing but what health checks answered.
+  net::Duration between_checks = std::chrono::seconds(10);
   net::Duration first_delay = std::chrono::milliseconds(500);
   net::Duration longest_delay = std::chrono::seconds(60);
 };
@@ -71,7 +73,8 @@ class StatusQueue {
     bool seen = false;
     std::optional<Verdict> verdict;
     net::Time judged{};
-    net::Time at = net::kNever;  ///< place in by_time_; kNever: none
+    std::optional<net::Time> written;  ///< when it was last
+    net::Time at = net::kNever;        ///< place in by_time_; kNever: none
     std::uint32_t failures = 0;
     /// Hashes of what was written last, and of the status that it was answered with: a server that leaves a field out
     /// is not asked for it again and again.

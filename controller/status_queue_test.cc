@@ -241,6 +241,18 @@ TEST_F(StatusQueueTest, HealthIsWrittenWhenItTurnsNotWhenItWasChecked) {
   EXPECT_EQ(stored_[made.key]["conditions"][0]["status"], "True");
   report(false, "n1: refused", 20);
   EXPECT_EQ(settle(), 0u);
+  // A reason that is another each time is told now and then.
+  for (int second = 1; second < 10; ++second) {
+    now_ += 1s;
+    report(false, "n1: reset after " + std::to_string(second) + " bytes", 20 + second);
+    EXPECT_EQ(settle(), 0u) << second;
+    EXPECT_GT(queue_.due(), now_);
+  }
+  now_ += 1s;
+  EXPECT_EQ(queue_.due(), now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored_[made.key]["endpoints"][1]["lastError"], "n1: reset after 9 bytes");
+  // Health is told at once.
   report(true, "", 30);
   EXPECT_EQ(settle(), 1u);
   EXPECT_EQ(stored_[made.key]["endpointSummary"], "2/2");
