@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -132,6 +133,21 @@ TEST_F(HistoryTest, ARollbackHoldsAgentsUntilItIsReleased) {
   EXPECT_FALSE(publisher.rollback("cccccccc").ok());
   ASSERT_TRUE(publisher.release().ok());
   EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('b'));
+}
+
+TEST_F(HistoryTest, RollbacksAtOnceAgreeOnDiskAndInMemory) {
+  const auto history = open();
+  auto data = DataDir::open((dir_ / "data").string());
+  ASSERT_TRUE(data.ok());
+  Publisher publisher(*data, *history, [](const Published&) {}, [](const std::string&) {});
+  add(*history, 'a');
+  add(*history, 'b');
+  for (int i = 0; i < 20; ++i) {
+    std::thread other([&] { EXPECT_TRUE(publisher.rollback(hash('a')).ok()); });
+    EXPECT_TRUE(publisher.rollback(hash('b')).ok());
+    other.join();
+    EXPECT_EQ(publisher.pinned(), history->pinned());
+  }
 }
 
 TEST(Events, TellWhatAnOperatorLooksFor) {

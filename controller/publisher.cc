@@ -154,6 +154,7 @@ std::vector<HistoryEntry> Publisher::list() const {
 }
 
 Status Publisher::rollback(const std::string& program) {
+  const std::lock_guard pinning(pinning_mutex_);
   auto past = history_.find(program);
   if (!past) return past.error();
   const auto hash = history_.pin(program);
@@ -167,6 +168,7 @@ Status Publisher::rollback(const std::string& program) {
 }
 
 Status Publisher::release() {
+  const std::lock_guard pinning(pinning_mutex_);
   if (Status status = history_.release(); !status) return status;
   const std::lock_guard lock(mutex_);
   if (!pinned_) return {};

@@ -67,6 +67,8 @@ class Publisher {
   History& history_;
   std::function<void(Published)> publish_;
   Log log_;
+  /// Held while what is pinned changes, on disk and then here; before mutex_, which nobody holds during disk writes.
+  std::mutex pinning_mutex_;
   mutable std::mutex mutex_;
   StoredProgram newest_;
   std::string newest_hash_;
