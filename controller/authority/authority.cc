@@ -96,6 +96,7 @@ struct Authority::Impl {
 
   Status open_directory() const;
   Status load();
+  Status load_own(std::string_view file, Validity& validity) const;
   Status load_revoked();
   Status make_current();
   Status write_roots();
@@ -142,6 +143,15 @@ Status Authority::Impl::make_current() {
   return write_private(path("ca.pem"), current->pem());
 }
 
+/// One that an authority before this one issued, of which nobody knows any more, is due at once.
+Status Authority::Impl::load_own(std::string_view file, Validity& validity) const {
+  const auto text = read_optional(path(file));
+  if (!text) return text.error();
+  const auto facts = read_certificate(*text);
+  if (facts && current->has_issued(*text)) validity = facts->validity;
+  return {};
+}
+
 Status Authority::Impl::load() {
   const auto ca = read_optional(path("ca.pem"));
   if (!ca) return ca.error();
@@ -171,12 +181,8 @@ Status Authority::Impl::load() {
     if (!made) return made.error();
     token = std::move(*made);
   }
-  const auto shown = read_optional(path("server.pem"));
-  if (!shown) return shown.error();
-  if (const auto facts = read_certificate(*shown)) server = facts->validity;
-  const auto administrators = read_optional(path("admin.pem"));
-  if (!administrators) return administrators.error();
-  if (const auto facts = read_certificate(*administrators)) administrator = facts->validity;
+  if (Status status = load_own("server.pem", server); !status) return status;
+  if (Status status = load_own("admin.pem", administrator); !status) return status;
   return load_revoked();
 }
 

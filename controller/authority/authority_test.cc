@@ -161,6 +161,20 @@ TEST_F(AuthorityTest, RenewsItsOwnCertificatesAtTwoThirds) {
   EXPECT_NE(file("admin.pem"), admin);
 }
 
+TEST_F(AuthorityTest, AnAuthorityThatIsLostTakesItsCertificatesWithIt) {
+  const std::string roots = authority_->roots();
+  authority_.reset();
+  fs::remove(directory_ + "/ca.pem");
+  authority_ = open();
+  EXPECT_NE(authority_->roots(), roots);
+  const auto issuer = Issuer::from_pem(file("ca.pem"));
+  ASSERT_TRUE(issuer);
+  EXPECT_TRUE(issuer->has_issued(file("server.pem")));
+  EXPECT_TRUE(issuer->has_issued(file("admin.pem")));
+  EXPECT_FALSE(issuer->has_issued("text"));
+  EXPECT_TRUE(file("admin.pem").ends_with(authority_->roots()));
+}
+
 TEST_F(AuthorityTest, HandsOverToTheNextAuthorityWithTwoThatAreBelieved) {
   const std::string first = authority_->roots();
   const auto by_first = authority_->sign("edge-1", request_on("P-256"));

@@ -220,6 +220,12 @@ std::string Issuer::pem() const { return pem_of(impl_->key.get()) + impl_->pem; 
 const std::string& Issuer::certificate() const { return impl_->pem; }
 const Validity& Issuer::validity() const { return impl_->validity; }
 
+bool Issuer::has_issued(std::string_view pem) const {
+  const Owned<BIO> bio = bio_of(pem);
+  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  return read != nullptr && X509_verify(read.get(), impl_->key.get()) == 1;
+}
+
 Result<std::string> Issuer::Impl::issue(EVP_PKEY* subject_key, const Subject& subject, Validity valid,
                                         WallTime now) const {
   // CN has room for 64 characters (RFC 5280, ub-common-name); what counts is the URI.

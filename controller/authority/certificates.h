@@ -68,6 +68,8 @@ class Issuer {
   std::string pem() const;
   const std::string& certificate() const;
   const Validity& validity() const;
+  /// Whether the first certificate in `pem` is signed by this authority.
+  bool has_issued(std::string_view pem) const;
 
   /// A certificate for the key of a request (PKCS#10). Of the request only the key is taken: who asks does not choose
   /// its name. kInvalidArgument when it is none, not signed with its own key, or the key is on another curve.
