@@ -145,11 +145,15 @@ void follow_last_applied(const Json& live, const Json& intent, Json& object) {
   if (last_applied(live) == nullptr) return;
   Json text = without_owners(intent);
   if (Json& meta = text["metadata"]; meta.is_object() && meta.contains("annotations")) {
-    meta["annotations"].erase(kLastApplied);
-    if (meta["annotations"].empty()) meta.erase("annotations");
+    // They may be null: an intent that names none.
+    Json& annotations = meta["annotations"];
+    if (annotations.is_object()) annotations.erase(kLastApplied);
+    if (annotations.empty()) meta.erase("annotations");
   }
   std::string annotation = text.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (annotation.size() <= kMaxLastApplied) object["metadata"]["annotations"][kLastApplied] = std::move(annotation);
+  if (annotation.size() > kMaxLastApplied) return;
+  Json& annotations = object["metadata"]["annotations"];
+  if (annotations.is_object() || annotations.is_null()) annotations[kLastApplied] = std::move(annotation);
 }
 
 Causes conflicts_of(const Owners& owners, const Owner& self, const FieldSet& changed, const FieldSet& allowed) {

@@ -15,6 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// A kind with every shape of field.
 const Schema& kind() {
@@ -206,6 +207,21 @@ TEST(Apply, ClientSideApplyGoesOver) {
       HasSubstr("\"replicas\":2"));
   const Writer other{.manager = "other", .api_version = "e.com/v1", .time = "u"};
   EXPECT_FALSE(apply(kind(), &object, intent, other, false).ok());
+}
+
+TEST(Apply, AnIntentWithoutAnnotationsGoesOverToo) {
+  constexpr const char* kAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+  const Json object = {{"metadata", {{"name", "n"}, {"annotations", {{kAnnotation, R"({"spec":{"replicas":1}})"}}}}},
+                       {"spec", {{"replicas", 1}}}};
+  const Writer kubectl{.manager = "kubectl", .api_version = "e.com/v1", .time = "u"};
+  for (const Json& annotations : {Json(), Json::object()}) {
+    const Json intent = {{"metadata", {{"name", "n"}, {"annotations", annotations}}}, {"spec", {{"replicas", 2}}}};
+    const Answer<Applied> done = apply(kind(), &object, intent, kubectl, true);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    const Json& told = (*done->object)["metadata"]["annotations"];
+    EXPECT_THAT(told.value(kAnnotation, ""), HasSubstr("\"replicas\":2"));
+    EXPECT_THAT(told.value(kAnnotation, ""), Not(HasSubstr("annotations")));
+  }
 }
 
 TEST(Track, AnUpdateThatChangesNothingLeavesTheTimes) {
