@@ -13,8 +13,10 @@ namespace edge::resource_api::objects {
 namespace {
 
 /// Elements that insertions and removals in lists may together move: ten thousand insertions at the front of a long
-/// list would else take minutes.
+/// list would else take minutes. A value that is looked through, as each is whose depth is to be known, costs more than
+/// an element that is moved; a large one can be moved to and fro as often as the patch has operations.
 constexpr std::size_t kMaxMoved = 50'000'000;
+constexpr std::size_t kMovedPerVisit = 8;
 
 StatusError rejected(std::string_view why) {
   StatusError error;
@@ -74,10 +76,12 @@ Json* walk(Json& root, const Tokens& tokens, std::size_t count) {
   return value;
 }
 
-std::size_t depth_of(const Json& value) {
+/// `visited` grows by how many values there are.
+std::size_t depth_of(const Json& value, std::size_t& visited) {
+  ++visited;
   if (!value.is_structured()) return 0;
   std::size_t deepest = 0;
-  for (const Json& inner : value) deepest = std::max(deepest, depth_of(inner));
+  for (const Json& inner : value) deepest = std::max(deepest, depth_of(inner, visited));
   return deepest + 1;
 }
 
@@ -95,6 +99,7 @@ class Patcher {
   std::string remove(const Tokens& path, std::string_view text, Json* removed);
   std::string copy_or_move(bool move, const Json& operation, const Tokens& path, std::string_view text);
   std::string replace_or_test(bool test, const Json& operation, const Tokens& path, std::string_view text);
+  bool nests_too_deep(const Tokens& path, const Json& value);
 
   Json root_;
   std::size_t copied_ = 0;
@@ -105,8 +110,15 @@ std::string missing(std::string_view operation, std::string_view path) {
   return words({operation, " operation does not apply: doc is missing path: ", in_quotes(path), ": missing value"});
 }
 
+bool Patcher::nests_too_deep(const Tokens& path, const Json& value) {
+  std::size_t visited = 0;
+  const std::size_t depth = depth_of(value, visited);
+  moved_ += visited * kMovedPerVisit;
+  return path.size() + depth > kMaxDepth;
+}
+
 std::string Patcher::add(const Tokens& path, std::string_view text, Json value) {
-  if (path.size() + depth_of(value) > kMaxDepth) return words({"add operation nests too deep at ", in_quotes(text)});
+  if (nests_too_deep(path, value)) return words({"add operation nests too deep at ", in_quotes(text)});
   if (path.empty()) {
     root_ = std::move(value);
     return {};
@@ -174,8 +186,7 @@ std::string Patcher::replace_or_test(bool test, const Json& operation, const Tok
     return words({"testing value ", text, " failed: test failed"});
   }
   if (target == nullptr) return missing("replace", text);
-  if (path.size() + depth_of(value) > kMaxDepth)
-    return words({"replace operation nests too deep at ", in_quotes(text)});
+  if (nests_too_deep(path, value)) return words({"replace operation nests too deep at ", in_quotes(text)});
   *target = value;
   return {};
 }

@@ -76,6 +76,14 @@ TEST(JsonPatch, IsBounded) {
   Json copies = Json::array();
   for (int i = 0; i < 60; ++i) copies.push_back({{"op", "copy"}, {"from", ""}, {"path", "/a" + std::to_string(i)}});
   EXPECT_FALSE(json_patch(Json{{"text", std::string(1000, 'x')}}, copies).ok()) << "doubled sixty times";
+  Json moves = Json::array();
+  for (std::size_t i = 0; i < kMaxPatchOperations; ++i) {
+    moves.push_back({{"op", "move"}, {"from", i % 2 ? "/b" : "/a"}, {"path", i % 2 ? "/a" : "/b"}});
+  }
+  const Json small = {{"a", Json(20, 1)}};
+  EXPECT_TRUE(json_patch(small, moves).ok()) << "as often as a patch can say";
+  const Json large = {{"a", Json(50'000, 1)}};
+  EXPECT_EQ(json_patch(large, moves).error().code, 413);
   Json deep = Json::array();
   for (std::size_t i = 0; i <= kMaxDepth; ++i) deep.push_back({{"op", "copy"}, {"from", ""}, {"path", "/a"}});
   EXPECT_FALSE(json_patch(Json::object(), deep).ok()) << "a level deeper each time";
