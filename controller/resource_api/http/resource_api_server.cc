@@ -39,6 +39,8 @@ struct ResourceApiServer::Impl {
   std::string url;
   Log log;
   net::Loop* loop = nullptr;
+  /// For the loop's thread, which must not look at `server`: set there, before the tender's first turn.
+  net::server::HttpServer* running = nullptr;
   std::unique_ptr<Credentials> credentials;
   std::unique_ptr<Api> api;
   std::unique_ptr<Front> front;
@@ -58,12 +60,11 @@ struct ResourceApiServer::Impl {
   void tend() {
     const Result<bool> changed = credentials->tend();
     if (!changed) tell("the resource API's certificates cannot be renewed: " + changed.error().text);
-    if (changed && *changed) {
-      server->post([tls = credentials->tls()](net::server::HttpServer& running) { running.replace_tls(tls); });
-    }
+    if (changed && *changed) running->replace_tls(credentials->tls());
     if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) tell(status.error().text);
-    loop->timers().set(*tender, loop->now() + kTendEvery);
+    tend_later();
   }
+  void tend_later() { loop->timers().set(*tender, loop->now() + kTendEvery); }
 };
 
 ResourceApiServer::ResourceApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -101,7 +102,6 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
     raw->loop = &loop;
     raw->front = std::make_unique<Front>(loop, *raw->api, *raw->credentials, raw->log);
     raw->tender = std::make_unique<Impl::Tender>(*raw);
-    loop.timers().set(*raw->tender, loop.now() + kTendEvery);
     return net::server::Handler([raw](const net::server::Request& request) { return raw->front->answer(request); });
   };
   auto started = net::server::ServerThread::start(std::move(server), prepare, [raw] { raw->forget(); });
@@ -109,8 +109,13 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
   impl->server = std::move(*started);
   const std::string authority = host_of(options.address) + ":" + std::to_string(impl->server->address().port);
   impl->url = "https://" + authority;
-  impl->server->post([raw, authority](net::server::HttpServer&) { raw->front->documents().set_server(authority); });
   if (Status status = impl->credentials->write_kubeconfig(impl->kubeconfig, impl->url); !status) return status.error();
+  // From here on certificates and kubeconfig are the loop's.
+  impl->server->post([raw, authority](net::server::HttpServer& running) {
+    raw->front->documents().set_server(authority);
+    raw->running = &running;
+    raw->tend_later();
+  });
   return std::unique_ptr<ResourceApiServer>(new ResourceApiServer(std::move(impl)));
 }
 
