@@ -31,7 +31,9 @@ constexpr auto kTick = milliseconds(250);
 constexpr auto kProgramPatience = seconds(1);
 /// Values change with every pod; the disk need not.
 constexpr auto kKeepValuesEvery = seconds(1);
+/// After a renewal that failed, and after one that was of no use; of those each next one waits twice as long.
 constexpr auto kRenewAgain = seconds(60);
+constexpr auto kLongestRenewal = seconds(3600);
 constexpr std::size_t kMaxJoinFile = 64 << 10;
 constexpr std::string_view kTokenLine = "token: ";
 
@@ -91,7 +93,8 @@ struct Sync::Impl {
   program::SecretSet secrets;      ///< at work
   bool values_dirty = false;       ///< not on disk yet
   Steady::time_point values_kept{};
-  Steady::time_point renewal_failed{};
+  Steady::time_point next_renewal{};  ///< not before
+  seconds vain_pause = kRenewAgain;   ///< until the renewal after one that was of no use
   milliseconds pause = kFirstPause;
   bool draining = false;  ///< the service takes nothing any more
   bool verifies = false;  ///< there is a key that programs must be signed with
@@ -116,7 +119,8 @@ struct Sync::Impl {
   Status session();
   Status have_identity();
   Status first_identity();
-  bool renewal_due() const;
+  bool is_old() const;
+  void put_off_vain_renewal();
   Status renew(SyncSession& session);
   void take_trust();
   void trust_key(const std::string& pem);
@@ -190,10 +194,20 @@ Status Sync::Impl::have_identity() {
 }
 
 /// At two thirds of its time.
-bool Sync::Impl::renewal_due() const {
+bool Sync::Impl::is_old() const {
   const CertificateTimes& times = identity->times;
-  if (Steady::now() - renewal_failed < kRenewAgain && renewal_failed != Steady::time_point()) return false;
   return now() >= times.from + (times.until - times.from) / 3 * 2;
+}
+
+/// A new certificate that is old by this machine's clock will not get younger by asking again.
+void Sync::Impl::put_off_vain_renewal() {
+  if (!is_old()) {
+    vain_pause = kRenewAgain;
+    return;
+  }
+  next_renewal = Steady::now() + vain_pause;
+  vain_pause = std::min(vain_pause * 2, kLongestRenewal);
+  tell("the new certificate is due to be renewed already: this machine's clock is ahead of the controller's");
 }
 
 Status Sync::Impl::renew(SyncSession& session) {
@@ -267,12 +281,14 @@ Status Sync::Impl::work(SyncSession& session) {
     if (Status status = put_to_work(session); !status) return status;
     if (content.ended) return *content.ended;
     if (values_dirty && Steady::now() - values_kept >= kKeepValuesEvery) keep_values();
-    if (!renewal_due()) continue;
-    if (Status status = renew(session); status)
+    if (Steady::now() < next_renewal || !is_old()) continue;
+    if (Status status = renew(session); status) {
+      put_off_vain_renewal();
       return {};
-    else
+    } else {
       tell("the certificate could not be renewed: " + status.error().text);
-    renewal_failed = Steady::now();
+    }
+    next_renewal = Steady::now() + kRenewAgain;
   }
 }
 

@@ -320,6 +320,32 @@ TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
   EXPECT_TRUE(runs("edge-1", second));
 }
 
+TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
+  start_controller();
+  std::atomic<seconds> ahead{seconds(0)};
+  auto with = options("edge-1");
+  with.clock = [this, &ahead] { return now() + ahead.load(); };
+  start_agent(with);
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const auto certificate = [&] { return *read_file(with.data_dir + "/agent.pem", 1 << 16); };
+  const std::string joined = certificate();
+  ahead = hours(24 * 25);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (certificate() == joined && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  const std::string renewed = certificate();
+  ASSERT_NE(renewed, joined);
+  // A session that is to renew does so in the turn in which it takes a program, before it takes another.
+  for (std::uint64_t i = 2; i <= 4; ++i) {
+    const Bytes next = program_of(i, *key_);
+    distributor_->publish({next, {}, {}, ""});
+    ASSERT_TRUE(runs("edge-1", next));
+  }
+  EXPECT_EQ(certificate(), renewed);
+  agents_.clear();  // before its clock
+}
+
 TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
   // Times are chosen so that all certificates hold by the machine's clock, too, which TLS goes by.
   const seconds begins = -hours(24 * 30) + std::chrono::minutes(5);
