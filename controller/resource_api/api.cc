@@ -70,7 +70,7 @@ struct Api::State {
       : options(std::move(options_in)),
         lock(std::move(lock_in)),
         store(std::move(store_in)),
-        watches(*store, options.limits.watches, options.now),
+        watches(*store, options.limits.watches, options.now, options.log),
         changes(*store, registry, watches, options.now),
         garbage(changes),
         expiry(changes),

@@ -1,6 +1,7 @@
 #include "controller/resource_api/watch.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "controller/resource_api/read.h"
@@ -30,6 +31,7 @@ class Watch final : public WatchStream {
     if (home_ != nullptr) home_->leave(*this);
   }
 
+  /// As requests are guarded (api.cc): what cannot be told costs this stream, and nobody else's.
   Next next(std::string& out) override;
   void on_ready(std::function<void()> ready) override { ready_ = std::move(ready); }
 
@@ -58,6 +60,7 @@ class Watch final : public WatchStream {
   void append_object(std::string& out, std::string_view type, const Object& object);
   void append_event(std::string& out, const Event& event);
   bool append_history(std::string& out);
+  Next tell(std::string& out);
 
   Watches* home_;
   const Collection* collection_;
@@ -125,6 +128,19 @@ bool Watch::append_history(std::string& out) {
 WatchStream::Next Watch::next(std::string& out) {
   if (home_ == nullptr || ended_) return Next::kEnd;
   const std::size_t begin = out.size();
+  try {
+    return tell(out);
+  } catch (const std::exception& fault) {
+    home_->log_("resource api: watch of " + op_.type->plural + ": " + fault.what());
+    out.resize(begin);
+    append_line(out, "ERROR", objects::internal_error("the watch cannot go on").text());
+    ended_ = true;
+    return Next::kMore;
+  }
+}
+
+WatchStream::Next Watch::tell(std::string& out) {
+  const std::size_t begin = out.size();
   while (initial_at_ < initial_.size()) {
     append_object(out, "ADDED", *initial_[initial_at_]);
     initial_[initial_at_++] = nullptr;
@@ -170,8 +186,9 @@ void Watch::tick(std::int64_t now) {
   if (op_.bookmarks && bookmarked_ != home_->store_.version()) wake();
 }
 
-Watches::Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now)
-    : store_(store), most_(most), now_(std::move(now)) {}
+Watches::Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now,
+                 std::function<void(const std::string&)> log)
+    : store_(store), most_(most), now_(std::move(now)), log_(std::move(log)) {}
 
 Watches::~Watches() {
   for (const auto& [collection, watches] : watches_) {

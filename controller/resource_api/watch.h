@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,8 +20,9 @@ class Watch;
 
 class Watches {
  public:
-  /// `now` and `Store` outlive this; streams may outlive it.
-  Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now);
+  /// `now`, `log` and `Store` outlive this; streams may outlive it.
+  Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now,
+          std::function<void(const std::string&)> log);
   ~Watches();
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
@@ -44,6 +46,7 @@ class Watches {
   const Store& store_;
   std::size_t most_;
   std::function<std::int64_t()> now_;
+  std::function<void(const std::string&)> log_;
   std::unordered_map<const Collection*, std::vector<Watch*>> watches_{};
   std::size_t count_ = 0;
 };

@@ -1,4 +1,6 @@
 // Watches: what they tell, from where, and how they end.
+#include <stdexcept>
+
 #include <gmock/gmock.h>
 
 #include "controller/resource_api/api_fixture.h"
@@ -8,6 +10,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -218,6 +221,21 @@ TEST_F(WatchTest, TooManyAreRefused) {
   EXPECT_EQ(get(kMaps + "?watch=true").status, 429);
   second.reset();
   EXPECT_EQ(get(kMaps + "?watch=true").status, 200);
+}
+
+TEST_F(WatchTest, WhatCannotBeToldEndsTheStream) {
+  bool fails = false;
+  options_.now = [&] { return fails ? throw std::runtime_error("no clock") : now_; };
+  start();
+  const auto stream = watch(kMaps + "?watch=true");
+  create(kMaps, config_map("a"));
+  fails = true;
+  EXPECT_THAT(events(*stream), ElementsAre("ERROR")) << "and nothing of what was begun";
+  EXPECT_EQ(last_event_["object"]["code"], 500);
+  std::string text;
+  EXPECT_EQ(stream->next(text), WatchStream::Next::kEnd);
+  EXPECT_THAT(log_.back(), HasSubstr("no clock"));
+  api_.reset();
 }
 
 TEST_F(WatchTest, OutlivesTheApiAndEnds) {

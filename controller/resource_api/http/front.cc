@@ -1,6 +1,7 @@
 #include "controller/resource_api/http/front.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <strings.h>
@@ -205,11 +206,33 @@ std::optional<Reply> Front::admit(const Request& head) {
 
 // ---- Answers ------------------------------------------------------------------------------------------------------
 
+template <typename Work>
+std::optional<Reply> Front::guarded(const Work& work) const {
+  try {
+    return work();
+  } catch (const std::exception& fault) {
+    if (log_) log_(std::string("resource api: a request could not be worked on: ") + fault.what());
+    return reply_of(objects::internal_error("the request could not be worked on"));
+  }
+}
+
+std::optional<Reply> Front::answer_here(ApiRequest& request) {
+  if (media_type(request.content_type) == kKubernetesProtobuf && !request.body.empty()) {
+    objects::Answer<std::string> json = json_of_protobuf(request.body);
+    if (!json) return reply_of(json.error());
+    request.body = std::move(*json);
+    request.content_type = kJson;
+  }
+  std::optional<ApiReply> review = answer_review(request, attributes_of(request.method, request.path, request.query));
+  if (!review) return std::nullopt;
+  return reply_of(std::move(*review));
+}
+
 net::Task<Reply> Front::answer(const Request& request) {
   std::optional<std::string> path = decode_path(request.path);
   std::optional<Query> query = decode_query(request.query);
   if (!path || !query) co_return fault(400, "the path or the query is malformed");
-  std::optional<Reply> document = documents_.answer(request, *path);
+  std::optional<Reply> document = guarded([&] { return documents_.answer(request, *path); });
   if (document) co_return std::move(*document);
   std::optional<User> user = who_asks(request);
   if (!user) co_return reply_of(objects::unauthorized());
@@ -225,15 +248,8 @@ net::Task<Reply> Front::answer(const Request& request) {
                      .body = request.body,
                      .user = std::move(*user),
                      .user_agent = std::string(request.field("user-agent"))};
-  if (media_type(pending.request.content_type) == kKubernetesProtobuf && !pending.request.body.empty()) {
-    objects::Answer<std::string> json = json_of_protobuf(pending.request.body);
-    if (!json) co_return reply_of(json.error());
-    pending.request.body = std::move(*json);
-    pending.request.content_type = kJson;
-  }
-  const Attributes what = attributes_of(request.method, pending.request.path, pending.request.query);
-  std::optional<ApiReply> review = answer_review(pending.request, what);
-  if (review) co_return reply_of(std::move(*review));
+  std::optional<Reply> here = guarded([&] { return answer_here(pending.request); });
+  if (here) co_return std::move(*here);
   pending_.push_back(&pending);
   loop_.defer(*this);
   while (!pending.answered) {

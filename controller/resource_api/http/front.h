@@ -41,6 +41,11 @@ class Front final : net::Deferred, net::TimerNode {
     bool answered = false;
   };
 
+  /// As Api guards what it does: an exception of the JSON library is one request's fault, answered with 500.
+  template <typename Work>
+  std::optional<net::server::Reply> guarded(const Work& work) const;
+  /// What the Api need not be asked; else its request is made ready for it.
+  static std::optional<net::server::Reply> answer_here(ApiRequest& request);
   void run_deferred() override;
   void expired() override { work(); }
   void work();
