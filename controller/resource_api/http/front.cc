@@ -1,6 +1,7 @@
 #include "controller/resource_api/http/front.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -20,6 +21,9 @@ using net::server::Request;
 
 constexpr const char* kJson = "application/json";
 constexpr std::size_t kMaxParameters = 64;
+/// Lines about refusals: strangers must not fill an operator's disk, nor hide what else is logged.
+constexpr std::size_t kRefusalsTold = 20;
+constexpr auto kRefusalsToldIn = std::chrono::seconds(1);
 
 Reply reply_of(const objects::StatusError& error) {
   Reply reply{.status = error.code, .content_type = kJson, .body = error.text()};
@@ -169,11 +173,30 @@ std::optional<User> Front::who_asks(const Request& head) const {
   return std::nullopt;
 }
 
-void Front::tell_refused(const Request& head, const Attributes& what, int status, std::string_view user) const {
+void Front::refused(const std::function<std::string()>& line) {
   if (!log_) return;
-  log_("refused with " + std::to_string(status) + ": user \"" + printable(user) + "\", verb " + printable(what.verb) +
-       ", path " + printable(head.path) + ", from " + to_string(head.peer->address.address) + ":" +
-       std::to_string(head.peer->address.port));
+  count_refusals();
+  if (told_ == kRefusalsTold) {
+    ++untold_;
+  } else {
+    ++told_;
+    log_(line());
+  }
+}
+
+void Front::count_refusals() {
+  if (loop_.now() - told_since_ < kRefusalsToldIn) return;
+  if (untold_ > 0) log_("refused " + std::to_string(untold_) + " more, too many to tell of each");
+  told_since_ = loop_.now();
+  told_ = untold_ = 0;
+}
+
+void Front::tell_refused(const Request& head, const Attributes& what, int status, std::string_view user) {
+  refused([&] {
+    return "refused with " + std::to_string(status) + ": user \"" + printable(user) + "\", verb " +
+           printable(what.verb) + ", path " + printable(head.path) + ", from " + to_string(head.peer->address.address) +
+           ":" + std::to_string(head.peer->address.port);
+  });
 }
 
 std::optional<Reply> Front::admit(const Request& head) {
@@ -274,6 +297,11 @@ void Front::run_deferred() {
   work();
 }
 
-void Front::work() { loop_.timers().set(*this, loop_.now() + api_.work()); }
+void Front::work() {
+  count_refusals();
+  net::Duration next = api_.work();
+  if (untold_ > 0) next = std::min<net::Duration>(next, kRefusalsToldIn);
+  loop_.timers().set(*this, loop_.now() + next);
+}
 
 }  // namespace edge::resource_api::http

@@ -28,6 +28,9 @@ class Front final : net::Deferred, net::TimerNode {
   /// Before the body is read: 401 and 403 need none.
   std::optional<net::server::Reply> admit(const net::server::Request& head);
   net::Task<net::server::Reply> answer(const net::server::Request& request);
+  /// One of who was turned away: told to the log, unless there were many in this second, which are told by their
+  /// number.
+  void refused(const std::function<std::string()>& line);
   /// A metav1.Status for what never reaches the Api.
   static net::server::Reply fault(int status, std::string_view text);
 
@@ -50,7 +53,8 @@ class Front final : net::Deferred, net::TimerNode {
   void expired() override { work(); }
   void work();
   std::optional<User> who_asks(const net::server::Request& head) const;
-  void tell_refused(const net::server::Request& head, const Attributes& what, int status, std::string_view user) const;
+  void tell_refused(const net::server::Request& head, const Attributes& what, int status, std::string_view user);
+  void count_refusals();
 
   net::Loop& loop_;
   Api& api_;
@@ -58,6 +62,9 @@ class Front final : net::Deferred, net::TimerNode {
   Documents documents_;
   Log log_;
   std::vector<Pending*> pending_;
+  net::Time told_since_{};
+  std::size_t told_ = 0;
+  std::size_t untold_ = 0;
 };
 
 /// Percent-decoding (RFC 3986 §2.1); nullopt: malformed, or a NUL.

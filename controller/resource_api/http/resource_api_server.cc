@@ -95,8 +95,10 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
   server.admit = [raw](const net::server::Request& head) { return raw->front->admit(head); };
   server.fault = Front::fault;
   server.handshake_refused = [raw](const net::SocketAddress& client, std::string_view why) {
-    raw->tell("refused in the handshake: " + std::string(why) + ", from " + to_string(client.address) + ":" +
-              std::to_string(client.port));
+    raw->front->refused([&] {
+      return "refused in the handshake: " + std::string(why) + ", from " + to_string(client.address) + ":" +
+             std::to_string(client.port);
+    });
   };
   const auto prepare = [raw](net::Loop& loop) -> Result<net::server::Handler> {
     raw->loop = &loop;

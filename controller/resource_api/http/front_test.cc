@@ -1,0 +1,77 @@
+// What the front answers before the Api is asked, and what it tells of those it turns away.
+#include "controller/resource_api/http/front.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "net/clock.h"
+
+namespace edge::resource_api::http {
+namespace {
+
+namespace fs = std::filesystem;
+using net::server::FieldList;
+using net::server::Reply;
+using net::server::Request;
+using testing::HasSubstr;
+
+class FrontTest : public testing::Test {
+ protected:
+  FrontTest() {
+    std::string pattern = (fs::temp_directory_path() / "front.XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+    auto api = Api::open({.data_dir = directory_, .own_kinds = false});
+    auto credentials = Credentials::open({.directory = directory_ + "/api"});
+    EXPECT_TRUE(api && credentials);
+    api_ = std::move(*api);
+    credentials_ = std::move(*credentials);
+    front_ =
+        std::make_unique<Front>(loop_, *api_, *credentials_, [this](const std::string& line) { log_.push_back(line); });
+  }
+  ~FrontTest() override {
+    front_.reset();
+    fs::remove_all(directory_);
+  }
+
+  /// The status that a request is refused with before its body is read; 0: it is let in.
+  int admit(const std::string& method, const std::string& path, FieldList fields = {}) {
+    const Request request{.method = method,
+                          .path = path,
+                          .query = {},
+                          .host = {},
+                          .fields = std::move(fields),
+                          .body = {},
+                          .peer = std::make_shared<const net::server::Peer>()};
+    const std::optional<Reply> refused = front_->admit(request);
+    return refused ? refused->status : 0;
+  }
+
+  std::string directory_;
+  net::ManualClock clock_;
+  net::Loop loop_{&clock_};
+  std::vector<std::string> log_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<Credentials> credentials_;
+  std::unique_ptr<Front> front_;
+};
+
+TEST_F(FrontTest, TellsManyRefusalsByTheirNumber) {
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(admit("GET", "/api"), 401);
+  EXPECT_EQ(log_.size(), 20U);
+  // Without another one, too.
+  clock_.advance(std::chrono::minutes(2));
+  loop_.poll();
+  ASSERT_EQ(log_.size(), 21U);
+  EXPECT_EQ(log_.back(), "refused 80 more, too many to tell of each");
+  admit("GET", "/api");
+  EXPECT_THAT(log_.back(), HasSubstr("refused with 401"));
+}
+
+}  // namespace
+}  // namespace edge::resource_api::http
