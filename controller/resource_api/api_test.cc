@@ -83,6 +83,17 @@ TEST_F(ApiTest, AnUpdateFromAnOldVersionIsAConflict) {
   EXPECT_EQ(update(kMaps + "/a", second).status, 409);
 }
 
+TEST_F(ApiTest, AConditionOfAnotherTypeIsNotPassedOver) {
+  const Json map = create(kMaps, config_map("a")).body;
+  for (const char* field : {"resourceVersion", "uid"}) {
+    Json numeric = map;
+    numeric["metadata"][field] = 1;
+    const Answer refused = update(kMaps + "/a", numeric);
+    EXPECT_EQ(refused.status, 400) << field;
+    EXPECT_THAT(refused.body["message"].get<std::string>(), HasSubstr(field));
+  }
+}
+
 TEST_F(ApiTest, AWriteOfNothingChangesNothing) {
   const Json first = create(kMaps, config_map("a", {{"k", "v"}})).body;
   now_ += 60'000;

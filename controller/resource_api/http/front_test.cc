@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "net/clock.h"
 
 namespace edge::resource_api::http {
@@ -51,6 +52,10 @@ class FrontTest : public testing::Test {
     const std::optional<Reply> refused = front_->admit(request);
     return refused ? refused->status : 0;
   }
+  std::pair<std::string, std::string> authorization() const {
+    const std::string token = *read_file(directory_ + "/api/token", 1 << 10);
+    return {"Authorization", "Bearer " + token.substr(0, token.size() - 1)};
+  }
 
   std::string directory_;
   net::ManualClock clock_;
@@ -60,6 +65,23 @@ class FrontTest : public testing::Test {
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<Front> front_;
 };
+
+TEST_F(FrontTest, TakesNoBodyWhereNobodyNeedsToBeKnown) {
+  EXPECT_EQ(admit("GET", "/healthz"), 0);
+  EXPECT_EQ(admit("GET", "/healthz", {{"Content-Length", "0"}}), 0);
+  EXPECT_EQ(admit("GET", "/healthz", {{"Content-Length", "1"}}), 413);
+  EXPECT_EQ(admit("GET", "/version", {{"Transfer-Encoding", "chunked"}}), 413);
+  EXPECT_EQ(admit("POST", "/healthz"), 401);
+}
+
+TEST_F(FrontTest, NobodyActsAsAnother) {
+  const std::string path = "/api/v1/namespaces";
+  EXPECT_EQ(admit("GET", path, {authorization()}), 0);
+  EXPECT_EQ(admit("GET", path, {authorization(), {"impersonate-user", "ann"}}), 403);
+  EXPECT_EQ(admit("GET", path, {authorization(), {"Impersonate-Extra-Scopes", "x"}}), 403);
+  EXPECT_EQ(admit("GET", path, {{"Impersonate-User", "ann"}}), 401);
+  EXPECT_THAT(log_.front(), HasSubstr("refused with 403: user \"edge-admin\""));
+}
 
 TEST_F(FrontTest, TellsManyRefusalsByTheirNumber) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(admit("GET", "/api"), 401);

@@ -97,8 +97,10 @@ TEST_F(CredentialsTest, KnowsTokensAndNothingElse) {
   ASSERT_TRUE(reader);
   EXPECT_THAT(reader->groups, testing::ElementsAre("edge:readers", "others", "system:authenticated"));
   EXPECT_FALSE(credentials->user_of_token("short"));
-  fs::remove(directory_ + "/tokens");
+  fs::rename(directory_ + "/tokens", directory_ + "/away");
   EXPECT_FALSE(credentials->user_of_token("a-long-enough-token"));
+  fs::rename(directory_ + "/away", directory_ + "/tokens");
+  EXPECT_TRUE(credentials->user_of_token("a-long-enough-token")) << "the file is as old as it was";
 }
 
 TEST_F(CredentialsTest, RenewsCertificatesAtTwoThirds) {
