@@ -228,6 +228,28 @@ TEST_F(CrdTest, EventsOfBothGroupsAreTheSame) {
   EXPECT_EQ(get(core + "/e").body["message"], "it ran");
 }
 
+TEST_F(CrdTest, ANamespaceGoesWithObjectsOfAKindThatIsNotServed) {
+  create("/api/v1/namespaces", {{"metadata", {{"name", "team"}}}});
+  const std::string theirs = "/apis/example.com/v1/namespaces/team/widgets";
+  ASSERT_EQ(create(kCrds, widget_crd()).status, 201);
+  ASSERT_EQ(create(theirs, widget("a", 1)).status, 201);
+  ASSERT_EQ(create(kWidgets, widget("b", 1)).status, 201);
+  const std::string kind = kCrds + "/widgets.example.com";
+  const auto serve = [&](bool served) {
+    return patch(kind, Json::array({{{"op", "replace"}, {"path", "/spec/versions/0/served"}, {"value", served}}}),
+                 "json-patch+json")
+        .status;
+  };
+  ASSERT_EQ(serve(false), 200);
+  ASSERT_EQ(get(theirs).status, 404);
+  EXPECT_EQ(remove("/api/v1/namespaces/team").status, 200);
+  work();
+  EXPECT_EQ(get("/api/v1/namespaces/team").status, 404);
+  ASSERT_EQ(serve(true), 200);
+  EXPECT_EQ(get(theirs + "/a").status, 404) << "it would come back in another namespace of that name";
+  EXPECT_EQ(get(kWidgets + "/b").status, 200);
+}
+
 TEST_F(CrdTest, SecretsTakeTexts) {
   const Answer secret =
       create("/api/v1/namespaces/default/secrets", {{"metadata", {{"name", "s"}}}, {"stringData", {{"k", "v"}}}});

@@ -56,11 +56,8 @@ void drop_references(Json& dependent, const Gone& gone) {
 }  // namespace
 
 void Garbage::begin() {
-  std::set<std::string> names{std::string(kNamespaces), std::string(kCustomResourceDefinitions)};
-  for (const ResourceTypePtr& type : changes_.registry().types()) names.insert(type->collection);
-  for (const std::string& name : names) {
-    const Collection& collection = changes_.store().collection(name);
-    for (const auto& [key, object] : collection.objects) push_if_due(collection, *object);
+  for (const Collection* collection : changes_.store().collections()) {
+    for (const auto& [key, object] : collection->objects) push_if_due(*collection, *object);
   }
 }
 
@@ -222,13 +219,11 @@ bool Garbage::remove_dependents(const Object& owner) {
 
 bool Garbage::empty_namespace(const std::string& name) {
   bool empty = true;
-  std::set<std::string> seen;
-  for (const ResourceTypePtr& type : changes_.registry().types()) {
-    if (!type->namespaced || !seen.insert(type->collection).second) continue;
-    const Collection& collection = changes_.store().collection(type->collection);
+  // By what is there, not by what is served: a kind may serve no version now and some later.
+  for (const Collection* collection : changes_.store().collections()) {
     std::vector<ObjectPtr> content;
-    for (auto at = collection.objects.lower_bound({name, ""});
-         at != collection.objects.end() && at->first.name_space == name; ++at) {
+    for (auto at = collection->objects.lower_bound({name, ""});
+         at != collection->objects.end() && at->first.name_space == name; ++at) {
       content.push_back(at->second);
     }
     for (const ObjectPtr& object : content) {
@@ -237,7 +232,7 @@ bool Garbage::empty_namespace(const std::string& name) {
         continue;
       }
       if (!spend()) return false;
-      if (remove_object(changes_, collection, *object, Propagation::kUnset)) empty = false;
+      if (remove_object(changes_, *collection, *object, Propagation::kUnset)) empty = false;
     }
   }
   return empty;

@@ -119,6 +119,13 @@ const Collection& Store::collection(std::string_view name) {
   return *found->second;
 }
 
+std::vector<const Collection*> Store::collections() const {
+  std::vector<const Collection*> all;
+  all.reserve(collections_.size());
+  for (const auto& [name, collection] : collections_) all.push_back(collection.get());
+  return all;
+}
+
 Collection& Store::mutable_collection(const Collection& collection) const {
   return *collections_.find(collection.name)->second;
 }

@@ -90,6 +90,8 @@ class Store {
 
   /// Made when it is asked for; its address stays.
   const Collection& collection(std::string_view name);
+  /// All there are, of kinds that are not served at the time, too.
+  std::vector<const Collection*> collections() const;
   ObjectPtr find(const Collection& collection, const ObjectKey& key) const;
   /// An object by uid, nullptr in `object` when there is none.
   Place find_uid(std::string_view uid) const;
