@@ -1,5 +1,6 @@
 #include "net/server/host.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <random>
@@ -21,6 +22,12 @@ std::uint64_t seed() {
   return std::uint64_t{device()} << 32 | device();
 }
 
+/// Who has an IPv6 address has its /64.
+IpAddress source_of(IpAddress client) {
+  if (!client.is_v4()) std::fill(client.bytes.begin() + 8, client.bytes.end(), std::uint8_t{0});
+  return client;
+}
+
 }  // namespace
 
 Host::Host(Loop& loop, ServerOptions options, Handler handler)
@@ -37,19 +44,30 @@ bool Host::hold(std::size_t bytes) {
   return true;
 }
 
-void Host::count(Session& session) {
-  session.counted = true;
+bool Host::has_room(const IpAddress& client) const {
+  if (connections_ >= options_.max_connections) return false;
+  const auto found = of_source_.find(source_of(client));
+  return found == of_source_.end() || found->second < options_.max_connections_per_source;
+}
+
+void Host::count(Session& session, const IpAddress& client) {
+  session.source = source_of(client);
   ++connections_;
+  ++of_source_[*session.source];
 }
 
 void Host::hand_over(Session& from, Session& to) {
-  to.counted = std::exchange(from.counted, false);
+  to.source = std::exchange(from.source, std::nullopt);
   keep(to);
 }
 
 void Host::forget(Session& session) {
   sessions_.erase(&session);
-  if (session.counted) --connections_;
+  if (session.source) {
+    --connections_;
+    const auto of_source = of_source_.find(*session.source);
+    if (--of_source->second == 0) of_source_.erase(of_source);
+  }
   loop_.retire(std::unique_ptr<Retirable>(&session));
   if (sessions_.empty() && emptied_) std::exchange(emptied_, {})();
 }

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_set>
 
+#include "base/ip.h"
 #include "net/http1/head.h"
 #include "net/http1/parse.h"
 #include "net/http2/server_link.h"
@@ -27,8 +29,8 @@ class Session : public Retirable {
   virtual void drain() = 0;
   /// Ends now, whatever it waits for.
   virtual void cancel() = 0;
-  /// Stands for a connection; a stream of HTTP/2 does not.
-  bool counted = false;
+  /// Where the connection that it stands for came from; a stream of HTTP/2 stands for none.
+  std::optional<IpAddress> source{};
 };
 
 class Host {
@@ -56,8 +58,8 @@ class Host {
   /// `to` goes on with what `from` began.
   void hand_over(Session& from, Session& to);
   void forget(Session& session);
-  bool full() const { return connections_ >= options_.max_connections; }
-  void count(Session& session);
+  bool has_room(const IpAddress& client) const;
+  void count(Session& session, const IpAddress& client);
   std::size_t connections() const { return connections_; }
 
   bool draining() const { return draining_; }
@@ -81,6 +83,7 @@ class Host {
   http1::RequestHead head_;
   std::unordered_set<Session*> sessions_;
   std::size_t connections_ = 0;
+  std::map<IpAddress, std::size_t> of_source_;
   std::size_t held_ = 0;
   bool draining_ = false;
   std::function<void()> emptied_;

@@ -58,11 +58,11 @@ class HttpServer::Impl final : TimerNode {
   void expired() override { host_.cancel_all(); }
 
   void accept(Fd client, const SocketAddress& address) {
-    if (host_.full()) return;
+    if (!host_.has_room(address.address)) return;
     keep_alive(client.get());
     Peer peer{.address = address};
-    const auto begin = [this](auto* session) {
-      host_.count(*session);
+    const auto begin = [&](auto* session) {
+      host_.count(*session, address.address);
       host_.keep(*session);
       session->start();
     };

@@ -42,6 +42,8 @@ struct ServerOptions {
   std::shared_ptr<const tls::Sites> tls{};
 
   std::size_t max_connections = 4096;
+  /// Of them from one address, an IPv6 address by its /64: whoever holds as many as it may leaves room for others.
+  std::size_t max_connections_per_source = 2048;
   /// Of one HTTP/2 connection.
   std::uint32_t max_streams = 1000;
   /// A head over it is answered with 431, a target over half of it with 414.

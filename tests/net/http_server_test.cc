@@ -1,6 +1,7 @@
 // The small server over real sockets: messages torn anywhere, limits on both sides of each, streams and their readers.
 #include "net/server/http_server.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -126,6 +127,18 @@ class HttpServerTest : public ::testing::Test {
     Result<int> fd = Connection::dial(port());
     EXPECT_TRUE(fd.ok());
     return std::make_unique<Connection>(*fd, soon());
+  }
+  /// From an address of the node's own.
+  std::unique_ptr<Connection> connect_from(const char* address) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in end{};
+    end.sin_family = AF_INET;
+    ::inet_pton(AF_INET, address, &end.sin_addr);
+    EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&end), sizeof end), 0);
+    end.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    end.sin_port = htons(port());
+    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&end), sizeof end), 0);
+    return std::make_unique<Connection>(fd, soon());
   }
   /// Head and body of the next answer: `200 text`.
   static std::string next_answer(Connection& connection) {
@@ -262,6 +275,36 @@ TEST_F(HttpServerTest, ClosesConnectionsOverTheLimit) {
   EXPECT_EQ(next_answer(*first), "200 GET /? ");
   const auto second = connect();
   EXPECT_TRUE(second->expect_closed().ok());
+}
+
+TEST_F(HttpServerTest, OneAddressLeavesRoomForOthers) {
+  // Not 127.0.0.1 alone: the node has the whole of 127.0.0.0/8.
+  serve({.max_connections = 3, .max_connections_per_source = 2});
+  const auto ask_from = [&](const char* address) {
+    auto connection = connect_from(address);
+    EXPECT_TRUE(connection->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+    return connection;
+  };
+  auto first = ask_from("127.0.0.1");
+  EXPECT_EQ(next_answer(*first), "200 GET /? ");
+  auto second = ask_from("127.0.0.1");
+  EXPECT_EQ(next_answer(*second), "200 GET /? ");
+  EXPECT_TRUE(connect_from("127.0.0.1")->expect_closed().ok());
+  const auto other = ask_from("127.0.0.2");
+  EXPECT_EQ(next_answer(*other), "200 GET /? ");
+  EXPECT_TRUE(connect_from("127.0.0.3")->expect_closed().ok()) << "all together are bounded too";
+  // What has ended counts no more.
+  ASSERT_TRUE(second->send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok());
+  EXPECT_EQ(next_answer(*second), "200 GET /? ");
+  EXPECT_TRUE(second->expect_closed().ok());
+  second.reset();
+  const Deadline until = soon();
+  bool answered = false;
+  while (!answered && !until.over()) {
+    const auto third = connect_from("127.0.0.1");
+    answered = third->send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").ok() && next_answer(*third) == "200 GET /? ";
+  }
+  EXPECT_TRUE(answered);
 }
 
 TEST_F(HttpServerTest, LetsGoOfWhatWasPreparedWhereThePortIsTaken) {
