@@ -107,10 +107,14 @@ class Sender {
   }
 
   Cluster::Found find(const ManifestObject& object) {
-    // A definition that was sent a moment ago is in no table yet.
+    // A definition that was sent a moment ago is in no table yet; once its kind is found, there is no need to ask
+    // again.
     if (definitions_sent_) {
-      const auto table = cluster_->api().discover();
-      const kube::Resource* resource = table.table.find_kind(object.api_version, object.kind);
+      const kube::Resource* resource = table_.find_kind(object.api_version, object.kind);
+      if (resource == nullptr) {
+        table_ = cluster_->api().discover().table;
+        resource = table_.find_kind(object.api_version, object.kind);
+      }
       if (resource != nullptr) return {.failure = {}, .type = Type{*resource, nullptr}};
     }
     auto found = cluster_->find_kind(object.api_version, object.kind);
@@ -196,6 +200,7 @@ class Sender {
   std::vector<std::pair<Type, Json>> objects_;
   std::set<std::string> namespaces_;  ///< that were made sure of
   bool definitions_sent_ = false;
+  kube::ResourceTable table_;  ///< of after a definition was sent
   int exit_ = cli::kExitOk;
 };
 
