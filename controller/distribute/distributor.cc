@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/impl/codegen/service_type.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 
@@ -16,6 +17,13 @@ constexpr int kMaxMessage = 8 << 20;
 /// A peer that is gone without a word is noticed within this and as much again.
 constexpr int kKeepaliveMilliseconds = 10'000;
 constexpr unsigned kReloadSeconds = 1;
+/// An agent has three streams and a call or two beside them.
+constexpr int kMaxStreams = 8;
+/// Agents are never idle. Who is, has not said who he is and asks for nothing, or comes back when he has a question.
+constexpr int kIdleMilliseconds = 60'000;
+/// What has come of messages that are not whole, and connections and calls themselves: of all peers together, for who
+/// shows no certificate may still open connections, and begin calls that he never ends.
+constexpr std::size_t kMaxMemory = 512 << 20;
 constexpr auto kFarewell = std::chrono::milliseconds(500);
 
 /// TLS 1.2 and later, with certificates that are read again when they change. Who shows one must have it of the
@@ -73,7 +81,11 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kKeepaliveMilliseconds / 2);
   // Before TLS is done a peer costs a descriptor; not for long.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kKeepaliveMilliseconds);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 64);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMilliseconds);
+  grpc::ResourceQuota quota("agents");
+  quota.Resize(kMaxMemory);
+  builder.SetResourceQuota(quota);
   impl->server = builder.BuildAndStart();
   if (impl->server == nullptr || impl->port == 0) {
     return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + " for agents"};
