@@ -115,6 +115,20 @@ TEST(Store, NeverHoldsMoreThanItsBound) {
   EXPECT_FALSE(store.insert(entry_of(key_of("/large"), kBound)));
 }
 
+TEST(Store, DrivesOutWhatIsOneByteTooMuch) {
+  const auto fill = [](Store& store) {
+    for (const char* path : {"/a", "/b", "/c", "/d"}) EXPECT_TRUE(store.insert(entry_of(key_of(path), 1000)));
+    return store.stats();
+  };
+  // Entries that may be this large leave one shard, which has the whole bound.
+  Store ample(kMiB, kMiB, 1);
+  const std::uint64_t needed = fill(ample).bytes;
+  for (const auto& [bound, kept] : {std::pair(needed - 1, 3u), std::pair(needed, 4u), std::pair(needed + 1, 4u)}) {
+    Store store(bound, bound, 1);
+    EXPECT_EQ(fill(store).entries, kept) << bound;
+  }
+}
+
 /// The classic to compare with.
 class Lru {
  public:
