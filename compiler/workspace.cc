@@ -54,8 +54,10 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   state.stats.link = Clock::now() - decoded;
 
   state.compile_said = Diagnostics();
-  auto artifact = change.whole ? state.compiler.compile(state.link.config(), state.compile_said)
-                               : state.compiler.recompile(state.link.config(), change.routes, state.compile_said);
+  // A whole compile looks at every host, and lowers those that are made from something else now.
+  auto artifact = change.whole || change.settings
+                      ? state.compiler.compile(state.link.config(), state.compile_said)
+                      : state.compiler.recompile(state.link.config(), change.routes, state.compile_said);
   if (artifact) state.compile_statuses = artifact->statuses;
   return artifact;
 }

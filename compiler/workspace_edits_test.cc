@@ -72,7 +72,10 @@ class RandomDocuments {
 
   std::string some_gateway() {
     return resource("ProxyGateway", "edge",
-                    "{" + one_of({"", "vipRef: vip, ", "compression: {enabled: true}, "}) + "listeners: [" +
+                    "{" +
+                        one_of({"", "vipRef: vip, ", "compression: {enabled: true}, ", "cache: {enabled: true}, ",
+                                "trustedProxies: [10.0.0.0/8], "}) +
+                        "listeners: [" +
                         one_of({"{name: http, port: 8080, protocol: HTTP}",
                                 "{name: http, port: 8080, protocol: HTTP}, {name: alt, port: 81, protocol: HTTP}",
                                 "{name: http, port: 8080, protocol: HTTP, hostnames: ['*.com']}",

@@ -24,8 +24,8 @@ program::Hash hash_of(const T& value) {
   return fingerprint.take();
 }
 
-/// What any route may depend on, less the backends: gateways, listeners, and which policies the gateways have. Not the
-/// policies' settings: routes name policies, they do not hold them.
+/// What linking a route may depend on, less the backends: gateways, listeners, and which policies the gateways have.
+/// Not the settings of any of them: routes name them.
 program::Hash world_of(const LinkedConfig& config) {
   Fingerprint world;
   for (LinkedGateway gateway : config.gateways) {
@@ -37,10 +37,30 @@ program::Hash world_of(const LinkedConfig& config) {
       if (const auto* oidc = std::get_if<OidcSettings>(&config.policies[policy].settings))
         world.add(oidc->redirect_url);
     }
+    gateway.trusted_proxies.clear();
+    gateway.compression.reset();
+    gateway.cache.reset();
+    gateway.tracing.reset();
+    gateway.access_log.reset();
     world.add(gateway);
   }
-  world.add(config.listeners);
+  for (LinkedListener listener : config.listeners) {
+    listener.redirect_scheme.reset();
+    listener.tls.reset();
+    world.add(listener);
+  }
   return world.take();
+}
+
+/// Of gateways and listeners, which hosts may hold.
+program::Hash settings_of(const LinkedConfig& config) {
+  Fingerprint settings;
+  for (LinkedGateway gateway : config.gateways) {
+    gateway.policies.clear();
+    settings.add(gateway);
+  }
+  settings.add(config.listeners);
+  return settings.take();
 }
 
 /// The place of `key`; a new one at the end of `list`, or where one is free.
@@ -111,6 +131,7 @@ WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
   LinkedConfig whole = link_resources(std::move(set), said);
   linked_ = true;
   world_ = world_of(whole);
+  settings_ = settings_of(whole);
 
   Owners owners;
   for (const std::string& name : names) {
@@ -130,7 +151,7 @@ WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
     if (owner != owners.end()) routes_of_policies_.emplace(text, owner->second);
   }
   config_ = std::move(whole);
-  return {.whole = true, .routes = {}, .routes_linked = config_.routes.size()};
+  return {.whole = true, .settings = true, .routes = {}, .routes_linked = config_.routes.size()};
 }
 
 /// nullopt when what was found shows that more has to be linked.
@@ -149,8 +170,12 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
     found_.erase(name);
   }
   keep_found(owners, said, std::exchange(part.statuses, {}));
+  const program::Hash settings = settings_of(part);
   const Places places = take_shared(part, owners, names);
-  return Change{.whole = false, .routes = take_routes(part.routes, places, names, others), .routes_linked = routes};
+  return Change{.whole = false,
+                .settings = std::exchange(settings_, settings) != settings,
+                .routes = take_routes(part.routes, places, names, others),
+                .routes_linked = routes};
 }
 
 /// A policy on a route that is not there is told of routes with near names: of all that there are. That takes all of

@@ -25,7 +25,8 @@ class WorkspaceLink {
 
   struct Change {
     bool whole = false;                 ///< anything may have changed
-    std::vector<std::uint32_t> routes;  ///< else: these places
+    bool settings = false;              ///< of gateways or listeners: any host may be another, though no route is
+    std::vector<std::uint32_t> routes;  ///< unless `whole`: these places
     std::size_t routes_linked = 0;
   };
   /// Links what depends on what was touched.
@@ -63,6 +64,7 @@ class WorkspaceLink {
   LinkedConfig config_;
   bool linked_ = false;
   program::Hash world_{};
+  program::Hash settings_{};
   Place routes_;                      ///< by `Kind ns/name`
   std::set<std::string> translated_;  ///< those of routes_ that were translated from other kinds
   Place backends_;                    ///< by `ns/name`

@@ -167,6 +167,19 @@ TEST(Workspace, ARouteWhoseRuleIsHiddenIsShadowedAsLongAsItIs) {
   world.expect_as_from_nothing("the end of what hid it");
 }
 
+TEST(Workspace, SettingsOfAGatewayLinkNoRoute) {
+  World world(small_world());
+  const std::string gateway =
+      "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: edge, namespace: default}\n"
+      "spec: {compression: {enabled: true}, listeners: [{name: http, port: 8080, protocol: HTTP}]}\n";
+  world.edit("gateway", gateway);
+  EXPECT_FALSE(world.workspace().stats().linked_whole);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 0u);
+  world.expect_as_from_nothing("compression");
+  EXPECT_EQ(world.edit("route r3", route("r3", "h3.com", prefix("/other"))).hosts_lowered, 1u);
+  world.expect_as_from_nothing("a route after it");
+}
+
 std::string foreign(const std::string& kind, const std::string& name, const std::string& spec) {
   return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: " + name +
          ", namespace: default}\nspec: " + spec + "\n";
