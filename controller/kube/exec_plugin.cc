@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -199,7 +200,11 @@ Result<ExecCredential> read_exec_credential(std::string_view text, std::string_v
   if (expires.empty()) return credential;
   const std::optional<std::int64_t> seconds = parse_timestamp(expires);
   if (!seconds) return Error{ErrorCode::kInvalidArgument, "its expirationTimestamp is no time"};
-  credential.expires = std::chrono::system_clock::time_point(std::chrono::seconds(*seconds));
+  // The clock counts nanoseconds in 64 bits: what lies beyond them is long over, or never comes.
+  using Clock = std::chrono::system_clock;
+  constexpr std::int64_t kLast =
+      std::chrono::floor<std::chrono::seconds>(Clock::time_point::max()).time_since_epoch().count();
+  credential.expires = Clock::time_point(std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 0, kLast)));
   return credential;
 }
 

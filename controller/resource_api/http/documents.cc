@@ -64,7 +64,8 @@ std::vector<std::string_view> segments_of(std::string_view path) {
 
 Json root_paths(const Registry& registry) {
   Json paths = {"/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"};
-  for (const Json& group : group_list(registry)["groups"]) {
+  const Json list = group_list(registry);
+  for (const Json& group : list["groups"]) {
     for (const Json& version : group["versions"])
       paths.push_back("/apis/" + version["groupVersion"].get<std::string>());
   }
