@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/http1/char_tables.h"
+#include "net/http1/chunked.h"
 #include "net/http1/write.h"
 
 namespace edge::net::server {
@@ -36,6 +37,19 @@ std::string write_answer_head(const AnswerHead& head, const Reply& reply) {
   if (head.body == AnswerHead::Body::kLength) add(text, "Content-Length", std::to_string(head.length));
   if (head.body == AnswerHead::Body::kChunked) add(text, "Transfer-Encoding", "chunked");
   if (!head.connection.empty()) add(text, "Connection", head.connection);
+  return text.append("\r\n");
+}
+
+std::string write_chunked_body(const Reply& reply) {
+  std::string text;
+  if (!reply.body.empty()) {
+    char line[http1::kMaxChunkHead];
+    text.append(line, http1::write_chunk_head(reply.body.size(), line)).append(reply.body).append(http1::kChunkEnd);
+  }
+  text.append(http1::kLastChunkLine);
+  for (const auto& [name, value] : reply.trailers) {
+    if (!frames_message(name)) add(text, name, value);
+  }
   return text.append("\r\n");
 }
 

@@ -22,5 +22,7 @@ struct AnswerHead {
 /// With the fields of `reply` that may stand in a head: those that frame the message are ours, and what a value holds
 /// beyond visible text becomes a space, so that no handler's text can end a line.
 std::string write_answer_head(const AnswerHead& head, const Reply& reply);
+/// The body as one chunk, with the trailers behind it (RFC 9112 §7.1.2); their values as in a head.
+std::string write_chunked_body(const Reply& reply);
 
 }  // namespace edge::net::server

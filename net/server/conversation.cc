@@ -251,6 +251,9 @@ Task<Conversation::Next> Conversation::answer(Reply reply, Framing framing, Next
   AnswerHead head{.status = reply.status, .date = host_.date()};
   if (reply.stream != nullptr) {
     head.body = framing.old ? AnswerHead::Body::kUntilClose : AnswerHead::Body::kChunked;
+  } else if (!reply.trailers.empty() && !framing.old && !bodiless) {
+    head.body = AnswerHead::Body::kChunked;
+    reply.body = write_chunked_body(reply);
   } else {
     head.body = reply.status == 204 || reply.status == 304 ? AnswerHead::Body::kNone : AnswerHead::Body::kLength;
     head.length = reply.body.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include <zlib.h>
 
@@ -15,6 +16,7 @@ constexpr int kGzipWindow = 15 + 16;
 /// Lists are text that repeats itself: the fastest level takes most of what there is to take.
 constexpr int kLevel = 1;
 constexpr int kMemory = 8;
+constexpr std::size_t kPiece = std::size_t{16} << 10;
 
 bool weighs_nothing(std::string_view parameters) {
   const std::size_t at = parameters.find("q=");
@@ -58,6 +60,30 @@ void compress(Reply& reply) {
   if (!whole) return;
   reply.body = std::move(out);
   reply.fields.emplace_back("Content-Encoding", "gzip");
+}
+
+Result<std::string> decompress(std::string_view body, std::size_t limit) {
+  const Error malformed{ErrorCode::kInvalidArgument, "the body is no gzip"};
+  if (body.size() > std::numeric_limits<uInt>::max()) return Error{ErrorCode::kResourceExhausted, "too large"};
+  z_stream stream{};
+  if (::inflateInit2(&stream, kGzipWindow) != Z_OK) return Error{ErrorCode::kResourceExhausted, "no memory"};
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, &::inflateEnd);
+  // zlib's type of input is not const; it does not write there.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
+  stream.avail_in = static_cast<uInt>(body.size());
+  std::string out;
+  char piece[kPiece];
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    stream.next_out = reinterpret_cast<Bytef*>(piece);
+    stream.avail_out = sizeof piece;
+    state = ::inflate(&stream, Z_NO_FLUSH);
+    if (state != Z_OK && state != Z_STREAM_END) return malformed;
+    const std::size_t made = sizeof piece - stream.avail_out;
+    if (made > limit - out.size()) return Error{ErrorCode::kResourceExhausted, "the body holds too much"};
+    out.append(piece, made);
+  }
+  if (stream.avail_in != 0) return malformed;
+  return out;
 }
 
 }  // namespace edge::net::server

@@ -1,8 +1,11 @@
 // Whole bodies to gzip (RFC 1952), for clients that ask for it.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "net/server/message.h"
 
 namespace edge::net::server {
@@ -11,5 +14,8 @@ namespace edge::net::server {
 bool takes_gzip(std::string_view accept_encoding);
 /// In place, with Content-Encoding and Vary; a body that has a coding already, or does not shrink, is left alone.
 void compress(Reply& reply);
+/// A body that a client has compressed, whole. kResourceExhausted: it holds more than `limit`, of which no more than
+/// that is ever in memory; kInvalidArgument: it is no gzip, or not to its end.
+Result<std::string> decompress(std::string_view body, std::size_t limit);
 
 }  // namespace edge::net::server

@@ -89,8 +89,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(Loop& loop, ServerOptions 
   }
   Result<Fd> socket = listen_tcp(options.address, options.port);
   if (!socket) return socket.error();
+  return adopt(loop, std::move(*socket), std::move(options), std::move(handler));
+}
+
+std::unique_ptr<HttpServer> HttpServer::adopt(Loop& loop, Fd listener, ServerOptions options, Handler handler) {
   return std::unique_ptr<HttpServer>(
-      new HttpServer(std::make_unique<Impl>(loop, std::move(options), std::move(handler), std::move(*socket))));
+      new HttpServer(std::make_unique<Impl>(loop, std::move(options), std::move(handler), std::move(listener))));
 }
 
 SocketAddress HttpServer::address() const { return impl_->address(); }

@@ -72,6 +72,8 @@ class HttpServer {
   /// Listens, and serves while the loop runs. `loop` must outlive it. kUnavailable names the address that could not be
   /// bound.
   static Result<std::unique_ptr<HttpServer>> start(Loop& loop, ServerOptions options, Handler handler);
+  /// The same on a socket that listens already; `options` says nothing of where.
+  static std::unique_ptr<HttpServer> adopt(Loop& loop, Fd listener, ServerOptions options, Handler handler);
   /// After `stop` has called back.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

@@ -71,6 +71,8 @@ struct Reply {
   FieldList fields{};
   /// Instead of `body`.
   std::unique_ptr<BodySource> stream{};
+  /// Behind `body`, as gRPC has its status (RFC 9110 §6.5). Clients of HTTP/1.0 do not get them.
+  FieldList trailers{};
 };
 
 }  // namespace edge::net::server
