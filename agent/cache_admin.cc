@@ -6,6 +6,7 @@
 namespace edge::agent {
 namespace {
 
+using daemon::AdminReply;
 using runtime::cache::Purge;
 
 std::optional<Purge> parse_purge(std::string_view query) {
@@ -30,7 +31,7 @@ std::optional<Purge> parse_purge(std::string_view query) {
 
 AdminReply cache_stats(const runtime::Server& server) {
   const runtime::cache::Totals totals = server.stats().cache;
-  AdminReply reply;
+  AdminReply reply = daemon::text_reply(200, {});
   const auto line = [&reply](std::string_view name, std::uint64_t value) {
     reply.body.append(name).append(" ").append(std::to_string(value)).append("\n");
   };
@@ -46,9 +47,9 @@ AdminReply cache_stats(const runtime::Server& server) {
 AdminReply purge_cache(runtime::Server& server, std::string_view query) {
   const auto purge = parse_purge(query);
   if (!purge) {
-    return {400, "text/plain; charset=utf-8", "say what: ?all, ?hostname=PATTERN or ?route=[NAMESPACE/]NAME\n"};
+    return daemon::text_reply(400, "say what: ?all, ?hostname=PATTERN or ?route=[NAMESPACE/]NAME\n");
   }
-  return {200, "text/plain; charset=utf-8", "purged " + std::to_string(server.purge_cache(*purge)) + "\n"};
+  return daemon::text_reply(200, "purged " + std::to_string(server.purge_cache(*purge)) + "\n");
 }
 
 }  // namespace edge::agent

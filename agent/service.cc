@@ -46,7 +46,7 @@ constexpr std::string_view kNotServed = "off";
 /// Of a program that is given out: it is copied for the answer.
 constexpr std::size_t kMaxDebugBytes = std::size_t{256} << 20;
 
-AdminReply only_local() { return {403, "text/plain; charset=utf-8", "only on a loopback address\n"}; }
+bool is_get(const AdminRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
 
 }  // namespace
 
@@ -90,7 +90,7 @@ Result<ServiceOptions> service_options(std::string name, const cli::Arguments& a
        {std::pair{"metrics-listen", &options.metrics}, std::pair{"health-listen", &options.health}}) {
     const std::string text = arguments.one(flag);
     if (text == kNotServed) continue;
-    *listen = parse_listen_address(text);
+    *listen = daemon::parse_listen_address(text);
     if (!*listen) return bad_flag(flag, text, "ADDRESS:PORT, :PORT or off");
   }
   const auto drain = parse_duration(arguments.one("drain-timeout"));
@@ -127,6 +127,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   if (!server) return server.error();
   service->server_ = std::move(*server);
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
+  service->fill_debug_pages();
   if (!service->options_.upgrade_socket.empty()) {
     auto predecessor = Predecessor::find(service->options_.upgrade_socket);
     if (!predecessor) return predecessor.error();
@@ -175,19 +176,26 @@ std::vector<net::Fd> Service::give_up() {
 }
 
 Status Service::start_admin(std::vector<net::Fd> inherited) {
-  std::vector<AdminPort> ports;
+  std::vector<daemon::AdminPort> ports;
   std::vector<const char*> names;
   if (options_.metrics) {
-    ports.push_back({*options_.metrics, [this](std::string_view path) { return metrics(path); }});
+    ports.push_back(
+        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) { return metrics(request); })});
     names.push_back("metrics");
   }
   if (options_.health) {
-    ports.push_back({*options_.health, [this](std::string_view path) { return health(path); },
-                     [this](std::string_view path, std::string_view query) { return act(path, query); }});
+    // What tells of the inside, or changes it, is for whoever is on this machine alone.
+    const bool local = daemon::is_loopback(options_.health->address);
+    ports.push_back({*options_.health, daemon::at_once([this, local](const AdminRequest& request) {
+                       if (!daemon::is_debug_path(request.path)) return health(request);
+                       if (!local) return std::optional(daemon::text_reply(403, "only on a loopback address\n"));
+                       auto refused = daemon::foreign(request);
+                       return refused ? std::move(refused) : debug_pages_.answer(request);
+                     })});
     names.push_back("health");
   }
   if (ports.empty()) return {};
-  auto admin = AdminServer::start(std::move(ports), std::move(inherited));
+  auto admin = daemon::AdminServer::start(std::move(ports), std::move(inherited));
   if (!admin) return admin.error();
   admin_ = std::move(*admin);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -196,51 +204,54 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
   return {};
 }
 
-std::optional<AdminReply> Service::health(std::string_view path) const {
-  if (path == "/healthz") return AdminReply{200, "text/plain; charset=utf-8", "ok\n"};
-  if (path == "/debug/program") return debug_program();
-  if (path == "/debug/endpoints") return debug_endpoints();
-  if (path == "/debug/cache") return cache_stats(*server_);
-  if (path != "/readyz") return std::nullopt;
-  if (draining_) return AdminReply{503, "text/plain; charset=utf-8", "draining\n"};
+void Service::fill_debug_pages() {
+  debug_pages_.add({"/debug/program", "GET", "the running program (edgectl explain, diff, routes read it)",
+                    [this](const AdminRequest&) { return debug_program(); }});
+  debug_pages_.add({"/debug/endpoints", "GET", "backends and their endpoints, with health",
+                    [this](const AdminRequest&) -> std::optional<AdminReply> {
+                      return AdminReply{
+                          .content_type = "application/json",
+                          .body = endpoints_document(server_->backends(), std::chrono::system_clock::now())};
+                    }});
+  debug_pages_.add(
+      {"/debug/cache", "GET", "figures of the cache", [this](const AdminRequest&) { return cache_stats(*server_); }});
+  debug_pages_.add({"/debug/cache/purge", "POST",
+                    "removes stored responses: ?all, ?hostname=PATTERN, ?route=[NAMESPACE/]NAME",
+                    [this](const AdminRequest& request) { return purge_cache(*server_, request.query); }});
+}
+
+std::optional<AdminReply> Service::answer(const AdminRequest& request) const {
+  if (daemon::is_debug_path(request.path)) return debug_pages_.answer(request);
+  auto answered = metrics(request);
+  return answered ? std::move(answered) : health(request);
+}
+
+std::optional<AdminReply> Service::health(const AdminRequest& request) const {
+  if (request.path != "/healthz" && request.path != "/readyz") return std::nullopt;
+  if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
+  if (request.path == "/healthz") return daemon::text_reply(200, "ok\n");
+  if (draining_) return daemon::text_reply(503, "draining\n");
   const std::lock_guard lock(state_mutex_);
-  if (program_.empty()) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
-  return AdminReply{200, "text/plain; charset=utf-8", "ready program=" + program_ + "\n"};
-}
-
-/// What tells of the inside is told to whom is on this machine alone.
-bool Service::health_is_local() const {
-  const IpAddress& address = options_.health->address;
-  return address.is_v4() ? address.bytes[12] == 127 : address == *parse_ip("::1");
-}
-
-std::optional<AdminReply> Service::debug_endpoints() const {
-  if (!health_is_local()) return only_local();
-  return AdminReply{200, "application/json", endpoints_document(server_->backends(), std::chrono::system_clock::now())};
-}
-
-std::optional<AdminReply> Service::act(std::string_view path, std::string_view query) {
-  if (path != "/debug/cache/purge") return std::nullopt;
-  if (!health_is_local()) return only_local();
-  return purge_cache(*server_, query);
+  if (program_.empty()) return daemon::text_reply(503, "no program yet\n");
+  return daemon::text_reply(200, "ready program=" + program_ + "\n");
 }
 
 /// Header values and the names of everything stand in a program.
-std::optional<AdminReply> Service::debug_program() const {
-  if (!health_is_local()) return only_local();
+AdminReply Service::debug_program() const {
   const auto program = server_->program();
-  if (!program) return AdminReply{503, "text/plain; charset=utf-8", "no program yet\n"};
+  if (!program) return daemon::text_reply(503, "no program yet\n");
   const std::span<const std::byte> bytes = program->view().bytes();
-  if (bytes.size() > kMaxDebugBytes) return AdminReply{500, "text/plain; charset=utf-8", "the program is too large\n"};
-  return AdminReply{200, "application/octet-stream",
-                    std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  if (bytes.size() > kMaxDebugBytes) return daemon::text_reply(500, "the program is too large\n");
+  return {.content_type = "application/octet-stream",
+          .body = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
 }
 
-std::optional<AdminReply> Service::metrics(std::string_view path) const {
-  if (path != "/metrics") return std::nullopt;
+std::optional<AdminReply> Service::metrics(const AdminRequest& request) const {
+  if (request.path != "/metrics") return std::nullopt;
+  if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
   const std::lock_guard lock(state_mutex_);
-  return AdminReply{200, "text/plain; version=0.0.4; charset=utf-8",
-                    metrics_text(server_->stats(), counts_, program_) + backend_metrics(server_->backends())};
+  return AdminReply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                    .body = metrics_text(server_->stats(), counts_, program_) + backend_metrics(server_->backends())};
 }
 
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,

@@ -11,17 +11,22 @@
 #include <string>
 #include <vector>
 
-#include "agent/admin.h"
 #include "agent/install.h"
 #include "agent/metrics.h"
 #include "agent/upgrade.h"
 #include "base/result.h"
 #include "cli/flags.h"
+#include "daemon/admin.h"
+#include "daemon/debug_pages.h"
 #include "program/endpoints.h"
 #include "program/sign.h"
 #include "runtime/session/server.h"
 
 namespace edge::agent {
+
+using daemon::AdminReply;
+using daemon::AdminRequest;
+using daemon::ListenAddress;
 
 struct ServiceOptions {
   std::string name;  ///< of the program, before its messages
@@ -70,18 +75,19 @@ class Service {
 
   void message(const std::string& text) const;
 
+  /// What the admin ports answer, but for what takes time. No question is asked of who asks. From any thread.
+  std::optional<AdminReply> answer(const AdminRequest& request) const;
+
  private:
   explicit Service(ServiceOptions options);
   Status start_admin(std::vector<net::Fd> inherited = {});
   /// The first program serves: the process before us, if there is one, may go, and the next may come.
   void become();
   std::vector<net::Fd> give_up();
-  std::optional<AdminReply> health(std::string_view path) const;
-  bool health_is_local() const;
-  std::optional<AdminReply> debug_program() const;
-  std::optional<AdminReply> debug_endpoints() const;
-  std::optional<AdminReply> act(std::string_view path, std::string_view query);
-  std::optional<AdminReply> metrics(std::string_view path) const;
+  void fill_debug_pages();
+  std::optional<AdminReply> health(const AdminRequest& request) const;
+  std::optional<AdminReply> metrics(const AdminRequest& request) const;
+  AdminReply debug_program() const;
   void tell_listeners() const;
   void tell_secret_faults();
   void tell_capabilities(std::span<const std::byte> program);
@@ -98,8 +104,9 @@ class Service {
   std::string capability_told_;             ///< guarded by install_mutex_
   std::string program_;                     ///< hash of the running program, hex
   InstallCounts counts_;
-  std::unique_ptr<AdminServer> admin_;      ///< its handlers use everything above
-  std::unique_ptr<UpgradeSocket> upgrade_;  ///< last: it ends the one before
+  daemon::DebugPages debug_pages_;              ///< filled before anybody asks
+  std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
+  std::unique_ptr<UpgradeSocket> upgrade_;      ///< last: it ends the one before
 };
 
 }  // namespace edge::agent

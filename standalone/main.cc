@@ -27,7 +27,7 @@ int run(const cli::Arguments& arguments) {
   auto options = agent::service_options(std::string(kName), arguments);
   if (!options) return failed(options.error());
   options->first_must_serve = true;
-  const auto api = agent::parse_listen_address(arguments.one("api-listen"));
+  const auto api = daemon::parse_listen_address(arguments.one("api-listen"));
   if (!api) {
     return failed({ErrorCode::kInvalidArgument,
                    "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"});

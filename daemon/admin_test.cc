@@ -1,4 +1,4 @@
-#include "agent/admin.h"
+#include "daemon/admin.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -7,19 +7,21 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace edge::agent {
+namespace edge::daemon {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
 
+std::optional<AdminReply> answer(const AdminRequest& request) {
+  if (request.path != "/x") return std::nullopt;
+  return text_reply(request.method == "GET" || request.method == "HEAD" ? 200 : 405, "body\n");
+}
+
 class AdminTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto server = AdminServer::start({{*parse_listen_address("127.0.0.1:0"), [](std::string_view path) {
-                                         return path == "/x" ? std::optional(AdminReply{200, "text/plain", "body\n"})
-                                                             : std::nullopt;
-                                       }}});
+    auto server = AdminServer::start({{*parse_listen_address("127.0.0.1:0"), at_once(&answer)}});
     ASSERT_TRUE(server.ok());
     server_ = std::move(*server);
   }
@@ -63,8 +65,8 @@ TEST_F(AdminTest, RefusesWhatItDoesNotKnow) {
 TEST_F(AdminTest, KeepsAliveAndSurvivesGarbage) {
   const std::string two = talk("GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_NE(two.find("HTTP/1.1 200", 5), std::string::npos);
-  EXPECT_EQ(talk(std::string("\0\x01\xff garbage\r\n\r\n", 15)), "");
-  EXPECT_EQ(talk("GET /x HTTP/1.1\r\nA: " + std::string(20'000, 'a')), "");
+  EXPECT_THAT(talk(std::string("\0\x01\xff garbage\r\n\r\n", 15)), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(talk("GET /x HTTP/1.1\r\nA: " + std::string(20'000, 'a')), StartsWith("HTTP/1.1 431"));
   EXPECT_THAT(talk("GET /x HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 200"));
 }
 
@@ -82,13 +84,12 @@ TEST(ListenAddress, IsReadAndPrinted) {
 }
 
 TEST(Admin, SaysWhichAddressIsTaken) {
-  const auto handler = [](std::string_view) { return std::optional<AdminReply>(); };
-  auto first = AdminServer::start({{*parse_listen_address("127.0.0.1:0"), handler}});
+  auto first = AdminServer::start({{*parse_listen_address("127.0.0.1:0"), at_once(&answer)}});
   ASSERT_TRUE(first.ok());
-  auto second = AdminServer::start({{(*first)->addresses()[0], handler}});
+  auto second = AdminServer::start({{(*first)->addresses()[0], at_once(&answer)}});
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(second.error().text, HasSubstr(to_string((*first)->addresses()[0])));
 }
 
 }  // namespace
-}  // namespace edge::agent
+}  // namespace edge::daemon
