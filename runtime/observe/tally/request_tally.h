@@ -1,0 +1,163 @@
+// What one thread counts of its requests, by gateway, route and backend. No lock and, but for the first request that a
+// thread has for one of them, no allocation.
+//
+// Counts outlive programs: they are kept by name. Within a program a place is found by where its records lie.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "metrics/histogram.h"
+#include "net/clock.h"
+#include "net/counter.h"
+
+namespace edge::runtime {
+
+inline constexpr std::size_t kDurationBuckets = std::size(metrics::kDurationBounds) + 1;
+inline constexpr std::size_t kSizeBuckets = std::size(metrics::kSizeBounds) + 1;
+
+/// Whose requests are counted: `namespace/name` each, empty where there is none.
+struct TallyNames {
+  std::string gateway;
+  std::string route;
+  std::string backend;
+  friend auto operator<=>(const TallyNames&, const TallyNames&) = default;
+};
+
+/// By what a place is told apart within one program: addresses of its records, null where there is none.
+struct TallyPlace {
+  const void* gateway = nullptr;
+  const void* route = nullptr;
+  const void* backend = nullptr;
+  friend bool operator==(const TallyPlace&, const TallyPlace&) = default;
+};
+
+struct FinishedRequest {
+  int status = 0;  ///< 0: nothing was answered
+  net::Duration duration{};
+  std::uint64_t request_bytes = 0;  ///< of the body, as all that follows
+  std::uint64_t response_bytes = 0;
+};
+
+/// Sizes of one gateway's bodies.
+struct SizeCounts {
+  std::array<net::Counter, kSizeBuckets> requests;
+  std::array<net::Counter, kSizeBuckets> responses;
+};
+
+struct RequestCounts {
+  std::array<net::Counter, 6> by_class;  ///< 0: nothing answered
+  std::array<net::Counter, kDurationBuckets> durations;
+  net::Counter nanoseconds;
+  net::Counter request_bytes;
+  net::Counter response_bytes;
+};
+
+/// Bounds are powers of four.
+constexpr std::size_t size_bucket(std::uint64_t bytes) {
+  if (bytes <= 256) return 0;
+  return std::min<std::size_t>((static_cast<std::size_t>(std::bit_width(bytes - 1)) - 7) / 2, kSizeBuckets - 1);
+}
+
+class RequestTally {
+ public:
+  /// Of so many places at most; what is over it is counted as route `other`.
+  explicit RequestTally(std::size_t most) : most_(most) {}
+  ~RequestTally();
+  RequestTally(const RequestTally&) = delete;
+  RequestTally& operator=(const RequestTally&) = delete;
+
+  // Of the thread that counts.
+
+  /// `name_of()` gives the TallyNames of a place that was not met before in this program.
+  template <typename NameOf>
+  void count(const TallyPlace& place, const FinishedRequest& request, NameOf name_of) {
+    Cell* cell = find(place);
+    if (cell == nullptr) [[unlikely]] {
+      cell = &cell_of(name_of());
+      remember(place, *cell);
+    }
+    add(*cell, request);
+  }
+  /// Another program serves: addresses mean something else.
+  void forget_places();
+
+  struct Size {
+    explicit Size(std::string of) : gateway(std::move(of)) {}
+    const std::string gateway;
+    SizeCounts counts;
+    Size* next = nullptr;
+  };
+  struct Cell {
+    Cell(TallyNames of, Size& with) : names(std::move(of)), size(with) {}
+    const TallyNames names;
+    Size& size;
+    RequestCounts counts;
+    std::atomic<Cell*> next{nullptr};
+  };
+  /// Takes these out. Whoever reads must not read meanwhile, and may free them afterwards.
+  std::vector<std::unique_ptr<Cell>> remove(std::span<const TallyNames> names);
+
+  // Of any thread; of one at a time, which is not about to `remove`.
+
+  template <typename Visit>
+  void each_cell(Visit visit) const {
+    for (const Cell* cell = cells_.load(std::memory_order_acquire); cell != nullptr;
+         cell = cell->next.load(std::memory_order_acquire)) {
+      visit(*cell);
+    }
+  }
+  template <typename Visit>
+  void each_size(Visit visit) const {
+    for (const Size* size = sizes_.load(std::memory_order_acquire); size != nullptr; size = size->next) visit(*size);
+  }
+  /// Requests counted as route `other`.
+  std::uint64_t folded() const { return folded_.value(); }
+
+  static constexpr const char* kOther = "other";
+
+ private:
+  struct Known {
+    TallyPlace place;
+    Cell* cell = nullptr;
+  };
+
+  static std::size_t hash_of(const TallyPlace& place);
+  Cell* find(const TallyPlace& place) const {
+    if (known_.empty()) return nullptr;
+    const std::size_t mask = known_.size() - 1;
+    for (std::size_t at = hash_of(place) & mask; known_[at].cell != nullptr; at = (at + 1) & mask) {
+      if (known_[at].place == place) return known_[at].cell;
+    }
+    return nullptr;
+  }
+  void remember(const TallyPlace& place, Cell& cell);
+  void add(Cell& cell, const FinishedRequest& request);
+  Cell& cell_of(TallyNames names);
+  Cell& add_cell(TallyNames names);
+  Size& size_of(const std::string& gateway);
+
+  const std::size_t most_;
+  /// Open addressing, linear probing, a power of two of places, at most half of them taken.
+  std::vector<Known> known_;
+  std::size_t known_count_ = 0;
+  std::unordered_map<std::string, Cell*> by_name_;
+  std::unordered_map<std::string, Size*> by_gateway_;
+  /// The newest first.
+  std::atomic<Cell*> cells_{nullptr};
+  std::atomic<Size*> sizes_{nullptr};
+  Cell* other_ = nullptr;
+  net::Counter folded_;
+};
+
+}  // namespace edge::runtime
