@@ -89,6 +89,7 @@ BodyWriter::Result BodyWriter::send(Turn& turn, std::string_view data, const std
     add(data);
   }
   if (count == 0) return Result::kTaken;
+  body_sent_ += data.size();
   return turn.outlet.send(turn.channel, {pieces.data(), count}) ? Result::kTaken : Result::kClientGone;
 }
 

@@ -45,6 +45,8 @@ class BodyWriter {
   bool codes() const { return encoder_ != nullptr; }
   /// Something went in that did not come out: the client would wait for it while the upstream rests.
   bool keeps_back() const { return keeps_back_; }
+  /// Of the body as the client gets it, without framing.
+  std::uint64_t body_sent() const { return body_sent_; }
 
  private:
   Result send_gathered(Turn& turn, const std::string_view* trailers);
@@ -52,6 +54,7 @@ class BodyWriter {
   Result send(Turn& turn, std::string_view data, const std::string_view* trailers);
 
   EncoderPool::Lease encoder_;
+  std::uint64_t body_sent_ = 0;
   BodyOut out_;
   bool prompt_;
   bool keeps_back_ = false;

@@ -81,6 +81,7 @@ void BytePump::move(Direction& direction) {
 
 void BytePump::moved(Direction& direction, std::size_t bytes) {
   direction.bytes.add(bytes);
+  direction.moved += bytes;
   last_moved_ = place_.loop.now();
   if (&direction == &down_ && unanswered_ != nullptr) {
     constexpr int kFine = 200;  // of bytes nothing more is known

@@ -49,6 +49,10 @@ class BytePump {
   /// The endpoint broke off before it said anything.
   bool never_answered() const { return broken_ && unanswered_ != nullptr && upstream_failed_; }
 
+  /// Bytes from the client, and to it.
+  std::uint64_t passed_up() const { return up_.moved; }
+  std::uint64_t passed_down() const { return down_.moved; }
+
   void timed_out() { idle_out_ = true; }
   void cancel() { broken_ = true; }
   /// Before every wait: what lies in the thread's scratch becomes our own.
@@ -61,6 +65,7 @@ class BytePump {
     PumpEnd& from;
     PumpEnd& to;
     net::Counter& bytes;
+    std::uint64_t moved = 0;
     bool ended = false;   ///< `from` sends no more
     bool passed = false;  ///< and `to` was told
   };

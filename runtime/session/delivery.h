@@ -52,6 +52,7 @@ class Delivery {
 
   int status() const { return status_; }
   bool answered() const { return answered_; }
+  std::uint64_t body_sent() const { return writer_ ? writer_->body_sent() : 0; }
   bool client_reusable() const { return !failed() && !close_client_; }
 
  private:

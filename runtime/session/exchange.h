@@ -82,6 +82,8 @@ struct Identity {
 
 struct Exchange {
   ProgramPin program;
+  /// When the first byte of its head came.
+  net::Time began{};
   const LoadedListener* listener = nullptr;
   const LoadedHost* host = nullptr;
   const program::ActionRecord* action = nullptr;

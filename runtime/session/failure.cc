@@ -47,4 +47,21 @@ FailureAnswer answer_for(FailureKind kind) {
   return {0, {}, {}};
 }
 
+std::string_view loss_of(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kClientGone:
+      return "client-gone";
+    case FailureKind::kClientStalled:
+      return "client-stalled";
+    case FailureKind::kCancelled:
+      return "cancelled";
+    case FailureKind::kTruncated:
+      return "truncated";
+    case FailureKind::kUpstreamStalled:
+      return "upstream-stalled";
+    default:
+      return answer_for(kind).reason;
+  }
+}
+
 }  // namespace edge::runtime

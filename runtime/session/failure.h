@@ -49,5 +49,7 @@ struct FailureAnswer {
   std::string_view text;
 };
 FailureAnswer answer_for(FailureKind kind);
+/// Why an exchange was broken off that cannot be answered, or was before; the log's word.
+std::string_view loss_of(FailureKind kind);
 
 }  // namespace edge::runtime

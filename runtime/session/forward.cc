@@ -122,12 +122,14 @@ class Tries {
 }  // namespace
 
 // What follows a switch of protocols. \returns whether it was broken off.
-net::Task<bool> Session::speak(const Exchange& exchange, Relay& relay) {
+net::Task<bool> Session::speak(const Exchange& exchange, Relay& relay, Outcome& outcome) {
   const std::uint64_t idle = exchange.traffic->idle_timeout_ns;
   worker_.counters().tunnels.add();
   BytePump pump({worker_.loop(), worker_.scratch(), worker_.counters()}, {client_, inlet_, outlet_},
                 relay.upstream_end(), idle != 0 ? net::Duration(idle) : kTunnelIdle);
   co_await run_pump(pump, waiter_);
+  outcome.received = pump.passed_up();
+  outcome.sent = pump.passed_down();
   co_return pump.broken();
 }
 
@@ -149,6 +151,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       inlet_.keep();
     }
     Acquired acquired = co_await std::move(acquiring);
+    ++outcome.attempts;
     if (acquired.connection == nullptr) {
       again = worker_.loop().now() < exchange.deadline && tries.again(acquired);
       outcome.failure = failure_of(acquired.fault, worker_.loop().now() < exchange.deadline);
@@ -158,6 +161,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       const bool pooled = upstream.requests() > 1;
       if (pooled && !exchange.idempotent() && !looks_alive(upstream)) {
         exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
+        --outcome.attempts;
         continue;
       }
       Relay relay(exchange, {client_, inlet_, outlet_}, relay_place(), upstream);
@@ -183,7 +187,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
         if (wake == Wake::kTimeout) relay.timed_out();
       }
       if (relay.switched()) {
-        const bool broken = co_await speak(exchange, relay);
+        const bool broken = co_await speak(exchange, relay, outcome);
         if (broken) {
           worker_.counters().responses[1].add();
           outcome.failure = {Origin::kClient, FailureKind::kClientGone, false};
@@ -208,6 +212,8 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       outcome.reusable = relay.client_reusable();
       outcome.reset = relay.must_reset_client();
       outcome.withheld = relay.withheld();
+      outcome.received = relay.body_received();
+      outcome.sent = relay.body_sent();
     }
     if (!again) break;
     worker_.counters().upstream_retries.add();

@@ -187,6 +187,9 @@ net::Task<Session::Outcome> Session::deliver(const Exchange& exchange, const Sto
   outcome.body = before.body;
   outcome.reusable = delivery.client_reusable();
   outcome.reset = delivery.failed() && delivery.answered();
+  outcome.attempts = before.attempts;
+  outcome.received = before.received;
+  outcome.sent = delivery.body_sent();
   co_return outcome;
 }
 

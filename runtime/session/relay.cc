@@ -415,6 +415,7 @@ void Relay::take_response_body(Pieces& pieces) {
 void Relay::took_response_body(const Pieces& pieces) {
   from_upstream_.consume(pieces.consumed);
   if (body_in_ == BodyKind::kLength) response_left_ -= pieces.consumed;
+  sent_straight_ = body_in_ == BodyKind::kChunked ? response_decoder_.body_bytes() : sent_straight_ + pieces.consumed;
   if (!pieces.last) return;
   response_ = Response::kDone;
   // Bytes after the end belong to nothing that was asked for.
@@ -452,6 +453,12 @@ void Relay::upstream_ended(Transfer::Kind how) {
   }
   response_ = Response::kDone;
   if (client_.outlet.blocked()) client_interest_ |= net::kWrite;
+}
+
+std::uint64_t Relay::body_received() const {
+  if (exchange_.shaping.request != nullptr) return exchange_.shaping.request->size();
+  if (exchange_.body.kind == BodyKind::kLength) return exchange_.body.length - request_left_;
+  return exchange_.body.kind == BodyKind::kChunked ? request_decoder_.body_bytes() : 0;
 }
 
 AfterUse Relay::after_use() const {

@@ -105,6 +105,9 @@ class Relay {
   /// It was kept from the client: held, or read for somebody else to answer.
   bool withheld() const { return way_ == Way::kHeld || way_ == Way::kSwallowed; }
   int status() const { return status_; }
+  /// Of the bodies, without framing: what was taken of the client's, and given to it.
+  std::uint64_t body_received() const;
+  std::uint64_t body_sent() const { return writer_ != nullptr ? writer_->body_sent() : sent_straight_; }
   /// The client has gone, and the response is read on for others (ResponseTee).
   bool client_lost() const { return lost_ != FailureKind::kNone; }
   /// The response was the last message of HTTP on both connections: WebSocket follows.
@@ -198,6 +201,7 @@ class Relay {
   std::uint64_t spool_at_ = 0;
   std::uint64_t mirrored_ = 0;
   std::uint64_t swallowed_ = 0;
+  std::uint64_t sent_straight_ = 0;
   std::unique_ptr<BodyWriter> writer_;
   std::optional<std::uint64_t> known_length_;
   BodyChange change_;

@@ -81,15 +81,22 @@ net::Task<Session::Next> Session::serve() {
 // How the exchange leaves the client's connection.
 Session::Next Session::conclude(const Outcome& outcome, const Exchange& exchange) {
   rest_time_ = net::Duration(exchange.traffic->idle_timeout_ns);
+  Ending ending{outcome.status, {}, outcome.received, outcome.sent, outcome.attempts};
   if (!outcome.failure) {
     worker_.counters().responses[static_cast<std::size_t>(outcome.status / 100)].add();
+    ended(exchange, ending);
     if (outcome.reusable) return Next::kAgain;
     return outcome.body == BodyState::kRead ? Next::kClose : Next::kLinger;
   }
   const FailureAnswer instead = answer_for(outcome.failure.kind);
-  if (outcome.answered || instead.status == 0) return outcome.reset ? Next::kReset : Next::kClose;
+  if (outcome.answered || instead.status == 0) {
+    if (!outcome.answered) ending.status = 0;
+    ending.reason = loss_of(outcome.failure.kind);
+    ended(exchange, ending);
+    return outcome.reset ? Next::kReset : Next::kClose;
+  }
   const Reply failed{instead.status, instead.reason, instead.text, {}, !outcome.reusable};
-  return answer(failed, exchange, outcome.body);
+  return answer(failed, exchange, outcome.body, ending);
 }
 
 // What the head alone decides: who asks, and which rule takes it. Rules D1, D2, D5, D9. Where the rule has the client
@@ -105,6 +112,7 @@ std::optional<Reply> Session::admit(Exchange& exchange, Arrival& arrival) {
   exchange.body = head.body;
   exchange.reply_form = reply_form(head.fields);
   exchange.program = worker_.pin();
+  exchange.began = head_since_;
 
   if (std::optional<Reply> reply = place(exchange, arrival)) return reply;
   if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {

@@ -37,6 +37,12 @@ bool names_other_protocol(std::string_view bytes) {
          ::strncasecmp(line.substr(last + 1).data(), "HTTP", std::min<std::size_t>(line.size() - last - 1, 4)) != 0;
 }
 
+/// Of a response that was written whole.
+std::size_t body_size(std::string_view response) {
+  const std::size_t head = response.find("\r\n\r\n");
+  return head == std::string_view::npos ? 0 : response.size() - head - 4;
+}
+
 }  // namespace
 
 Session::Session(Worker& worker, ClientConnection connection, net::Transport transport, Kind kind)
@@ -142,10 +148,12 @@ Session::Next Session::refuse() {
   if (fault_ != net::http1::HeadFault::kNone) {
     reply = {fault_status(fault_), fault_reason(fault_), fault_text(fault_), {}, true};
   }
-  return answer(reply, Exchange{}, BodyState::kRead);
+  Exchange unread;
+  unread.began = head_since_;
+  return answer(reply, unread, BodyState::kRead);
 }
 
-Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body) {
+Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body, Ending ending) {
   // A body that is here whole is passed over; one that is still to come is not waited for.
   bool close = reply.close || !exchange.keep_alive || worker_.draining();
   bool linger = reply.close;
@@ -164,6 +172,10 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   write_reply(reply, context, out);
   worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();
+  ending.status = reply.status;
+  ending.reason = reply.reason;
+  ending.sent = context.head_only ? 0 : body_size(out.text());
+  ended(exchange, ending);
   iovec whole = net::piece(out.text());
   if (!outlet_.send(client_, {&whole, 1})) return Next::kReset;
   if (linger) return Next::kLinger;

@@ -11,6 +11,7 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "runtime/match/decide.h"
+#include "runtime/observe/ending.h"
 #include "runtime/session/client_connection.h"
 #include "runtime/session/client_session.h"
 #include "runtime/session/exchange.h"
@@ -53,6 +54,10 @@ class Session final : public ClientSession {
     bool reset = false;
     /// The response is here and not with the client, who waits to be answered.
     bool withheld = false;
+    /// As Ending has them.
+    std::uint32_t attempts = 0;
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
   };
 
   /// What was found out about a head, valid as long as the head is.
@@ -76,7 +81,8 @@ class Session final : public ClientSession {
   net::Task<Next> rest();
   Next refuse();
   void become_http2();
-  Next answer(const Reply& reply, const Exchange& exchange, BodyState body);
+  /// `ending`: what is known of it apart from the reply.
+  Next answer(const Reply& reply, const Exchange& exchange, BodyState body, Ending ending = {});
 
   // serve.cc: the request
   net::Task<Next> serve();
@@ -89,6 +95,9 @@ class Session final : public ClientSession {
   std::optional<Reply> treat(Exchange& exchange, const Arrival& arrival);
 
   Next conclude(const Outcome& outcome, const Exchange& exchange);
+
+  // ended.cc: told once for each exchange, when its end is known
+  void ended(const Exchange& exchange, const Ending& ending);
 
   // authenticate.cc: the policies that may have to wait
   net::Task<std::optional<Reply>> authenticate(Exchange& exchange, Arrival& arrival);
@@ -117,7 +126,7 @@ class Session final : public ClientSession {
 
   // forward.cc: the way to the backend and back
   net::Task<Outcome> forward(const Exchange& exchange);
-  net::Task<bool> speak(const Exchange& exchange, Relay& relay);
+  net::Task<bool> speak(const Exchange& exchange, Relay& relay, Outcome& outcome);
 
   Worker& worker_;
   ClientConnection connection_;
