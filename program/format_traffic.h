@@ -71,6 +71,11 @@ enum RetryOn : std::uint16_t {
   kRetryConnectFailure = 4,
   kRetryRetriable4xx = 8,
   kRetryRefusedStream = 16,
+  kRetry429 = 32,
+  kRetry500 = 64,
+  kRetry502 = 128,
+  kRetry503 = 256,
+  kRetry504 = 512,
 };
 
 /// In two halves, so that four-byte alignment does.

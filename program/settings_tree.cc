@@ -391,8 +391,8 @@ std::string value_text(const TreeValue& value) {
 }
 
 std::vector<std::string> retry_names(std::uint32_t retry_on) {
-  static constexpr std::array<const char*, 5> kNames = {"5xx", "reset", "connect-failure", "retriable-4xx",
-                                                        "refused-stream"};
+  static constexpr std::array<const char*, 10> kNames = {
+      "5xx", "reset", "connect-failure", "retriable-4xx", "refused-stream", "429", "500", "502", "503", "504"};
   std::vector<std::string> names;
   for (std::size_t bit = 0; bit < kNames.size(); ++bit)
     if ((retry_on >> bit & 1) != 0) names.emplace_back(kNames[bit]);

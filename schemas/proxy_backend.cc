@@ -9,8 +9,9 @@ constexpr std::string_view kCheckProtocols[] = {"HTTP", "TCP", "GRPC"};
 constexpr std::string_view kProxyProtocols[] = {"V1", "V2"};
 constexpr std::string_view kRoots[] = {"System"};
 constexpr std::string_view kNameTypes[] = {"Hostname", "URI"};
-constexpr std::string_view kRetryOn[] = {"5xx",           "reset",         "connect-failure", "connection-failure",
-                                         "retriable-4xx", "refused-stream"};
+constexpr std::string_view kRetryOn[] = {
+    "5xx", "reset", "connect-failure", "connection-failure", "retriable-4xx", "refused-stream", "429", "500", "502",
+    "503", "504"};
 constexpr std::int64_t kManyConnections = 10'000'000;
 
 constexpr Field kServiceRefFields[] = {

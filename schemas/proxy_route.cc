@@ -11,8 +11,9 @@ constexpr std::string_view kRedirects[] = {"301", "302", "303", "307", "308"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
 constexpr std::string_view kFilterTypes[] = {"RequestHeaderModifier", "ResponseHeaderModifier", "URLRewrite",
                                              "RequestRedirect", "RequestMirror"};
-constexpr std::string_view kRetryOn[] = {"5xx",           "reset",         "connect-failure", "connection-failure",
-                                         "retriable-4xx", "refused-stream"};
+constexpr std::string_view kRetryOn[] = {
+    "5xx", "reset", "connect-failure", "connection-failure", "retriable-4xx", "refused-stream", "429", "500", "502",
+    "503", "504"};
 
 constexpr Field kParentFields[] = {
     string("name", "Name of a ProxyGateway.").as(Format::kName).needed(),
@@ -161,7 +162,17 @@ constexpr Field kRuleFields[] = {
     object("limits", kLimits, "Limits of requests."),
     object("buffering", kBuffering, "Whether bodies are held (rule D7)."),
 };
-constexpr Object kRule{kRuleFields};
+// `namespace` is a word of CEL, hence its spelling. Costs are reckoned for the longest lists: no pass over them.
+constexpr Rule kRuleRules[] = {
+    {"!has(self.backendRef) || !has(self.backendRefs) || (size(self.backendRefs) == 1 && "
+     "self.backendRefs[0].name == self.backendRef.name)",
+     "backendRef and backendRefs are two forms of one setting, and say different things"},
+    {"!has(self.backendRef) || !has(self.backendRefs) || size(self.backendRefs) != 1 || "
+     "(has(self.backendRefs[0].__namespace__) == has(self.backendRef.__namespace__) && "
+     "(!has(self.backendRef.__namespace__) || self.backendRefs[0].__namespace__ == self.backendRef.__namespace__))",
+     "backendRef and backendRefs are two forms of one setting, and say different namespaces"},
+};
+constexpr Object kRule{.fields = kRuleFields, .rules = kRuleRules};
 
 // A program counts rules and matches in 16 bits.
 constexpr Field kSpecFields[] = {

@@ -15,6 +15,11 @@ constexpr std::pair<std::string_view, program::RetryOn> kNames[] = {
     {"connect-failure", program::kRetryConnectFailure},
     {"retriable-4xx", program::kRetryRetriable4xx},
     {"refused-stream", program::kRetryRefusedStream},
+    {"429", program::kRetry429},
+    {"500", program::kRetry500},
+    {"502", program::kRetry502},
+    {"503", program::kRetry503},
+    {"504", program::kRetry504},
 };
 
 }  // namespace

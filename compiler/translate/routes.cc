@@ -214,8 +214,9 @@ class RouteTranslator {
     on("connect-failure", from.retry->span);
     on("reset", from.retry->span);
     for (const Located<std::int64_t>& code : from.retry->codes) {
-      if (code.value >= 500) {
-        on("5xx", code.span);
+      constexpr std::int64_t kByThemselves[] = {429, 500, 502, 503, 504};
+      if (std::ranges::find(kByThemselves, code.value) != std::end(kByThemselves)) {
+        on(std::to_string(code.value), code.span);
       } else if (code.value == 409) {
         on("retriable-4xx", code.span);
       } else {

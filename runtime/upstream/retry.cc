@@ -55,8 +55,30 @@ bool Retries::wants(RetryCause cause) const {
 }
 
 bool Retries::wants(int status) const {
-  if (status >= 500) return (policy_.on & program::kRetry5xx) != 0;
-  return status == 409 && (policy_.on & program::kRetryRetriable4xx) != 0;
+  std::uint32_t conditions = status >= 500 ? program::kRetry5xx : 0;
+  switch (status) {
+    case 409:
+      conditions |= program::kRetryRetriable4xx;
+      break;
+    case 429:
+      conditions |= program::kRetry429;
+      break;
+    case 500:
+      conditions |= program::kRetry500;
+      break;
+    case 502:
+      conditions |= program::kRetry502;
+      break;
+    case 503:
+      conditions |= program::kRetry503;
+      break;
+    case 504:
+      conditions |= program::kRetry504;
+      break;
+    default:
+      break;
+  }
+  return (policy_.on & conditions) != 0;
 }
 
 bool Retries::take() {

@@ -37,6 +37,15 @@ TEST(Retry, EachConditionStandsForWhatItSays) {
   for (const int status : {200, 404, 409, 429, 499}) EXPECT_FALSE(again(program::kRetry5xx, status));
   EXPECT_TRUE(again(program::kRetryRetriable4xx, 409));
   for (const int status : {400, 408, 410, 429, 500}) EXPECT_FALSE(again(program::kRetryRetriable4xx, status));
+  const std::pair<std::uint32_t, int> alone[] = {{program::kRetry429, 429},
+                                                 {program::kRetry500, 500},
+                                                 {program::kRetry502, 502},
+                                                 {program::kRetry503, 503},
+                                                 {program::kRetry504, 504}};
+  for (const auto& [on, wanted] : alone) {
+    for (const int status : {409, 429, 500, 501, 502, 503, 504}) EXPECT_EQ(again(on, status), status == wanted);
+    EXPECT_FALSE(again(on, RetryCause::kReset)) << "no answer has no status";
+  }
 }
 
 TEST(Retry, TheRouteReplacesTheBackendWhole) {

@@ -190,6 +190,7 @@ func TestRulesBetweenFields(t *testing.T) {
 	kinds := manifests(t)
 	const listener = "listeners: [{name: a, port: 80, protocol: %}]"
 	const service = "serviceRef: {name: a, port: 80}, "
+	const rule = "parentRefs: [{name: g}], rules: [{%}]"
 	cases := []struct{ kind, form, spec, want string }{
 		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: c}]}", ""},
 		{"ProxyGateway", listener, "HTTPS, tls: {secretRef: {name: c}, certificateRefs: [{name: d}]}", "two forms"},
@@ -212,6 +213,13 @@ func TestRulesBetweenFields(t *testing.T) {
 		{"ProxyBackend", service + "%", "healthCheck: {httpPath: /a, httpHealthCheck: {path: /b}}", "two forms"},
 		{"ProxyBackend", service + "%", "circuitBreaker: {consecutiveErrors: 3, consecutiveFailures: 3}", ""},
 		{"ProxyBackend", service + "%", "circuitBreaker: {consecutiveErrors: 3, consecutiveFailures: 4}", "two forms"},
+		{"ProxyRoute", rule, "backendRef: {name: a}, backendRefs: [{name: a, weight: 3}]", ""},
+		{"ProxyRoute", rule, "backendRef: {name: a}, backendRefs: [{name: b}]", "two forms"},
+		{"ProxyRoute", rule, "backendRef: {name: a}, backendRefs: [{name: a}, {name: b}]", "two forms"},
+		{"ProxyRoute", rule, "backendRef: {name: a}, backendRefs: []", "two forms"},
+		{"ProxyRoute", rule, "backendRef: {name: a, namespace: shop}, backendRefs: [{name: a, namespace: shop}]", ""},
+		{"ProxyRoute", rule, "backendRef: {name: a, namespace: shop}, backendRefs: [{name: a}]", "different namespaces"},
+		{"ProxyRoute", rule, "backendRef: {name: a}, backendRefs: [{name: a, namespace: shop}]", "different namespaces"},
 		{"ProxyBackend", service + "%", "protocol: H2, tls: {hostname: a.example}", ""},
 		{"ProxyBackend", service + "%", "protocol: H2", "tls is required"},
 		{"ProxyBackend", service + "%", "protocol: H2C, tls: {hostname: a.example}", "exclude each other"},
