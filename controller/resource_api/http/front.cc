@@ -20,7 +20,6 @@ using net::server::Reply;
 using net::server::Request;
 
 constexpr const char* kJson = "application/json";
-constexpr std::size_t kMaxParameters = 64;
 /// Lines about refusals: strangers must not fill an operator's disk, nor hide what else is logged.
 constexpr std::size_t kRefusalsTold = 20;
 constexpr auto kRefusalsToldIn = std::chrono::seconds(1);
@@ -64,32 +63,6 @@ Reply reply_of(ApiReply reply) {
   return out;
 }
 
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '%') {
-      const int high = i + 2 < text.size() ? hex(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? hex(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      c = static_cast<char>(high * 16 + low);
-      i += 2;
-    } else if (c == '+' && plus_is_space) {
-      c = ' ';
-    }
-    if (c == '\0') return std::nullopt;
-    out += c;
-  }
-  return out;
-}
-
 bool is_open_to_all(std::string_view path) {
   return path == "/healthz" || path == "/livez" || path == "/readyz" || path == "/version" || path == "/healthz/ping";
 }
@@ -125,25 +98,6 @@ objects::StatusError path_forbidden(std::string_view user, const Attributes& wha
 }
 
 }  // namespace
-
-std::optional<std::string> decode_path(std::string_view text) { return decode(text, false); }
-
-std::optional<Query> decode_query(std::string_view text) {
-  Query query;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('&'), text.size());
-    const std::string_view pair = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (pair.empty()) continue;
-    if (query.size() == kMaxParameters) return std::nullopt;
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    std::optional<std::string> name = decode(pair.substr(0, equals), true);
-    std::optional<std::string> value = decode(pair.substr(std::min(equals + 1, pair.size())), true);
-    if (!name || !value) return std::nullopt;
-    query.emplace_back(std::move(*name), std::move(*value));
-  }
-  return query;
-}
 
 Front::Front(net::Loop& loop, Api& api, Credentials& credentials, Log log)
     : loop_(loop), api_(api), credentials_(credentials), documents_(api.registry()), log_(std::move(log)) {

@@ -14,6 +14,7 @@
 #include "controller/resource_api/http/documents.h"
 #include "net/loop.h"
 #include "net/server/http_server.h"
+#include "net/server/target.h"
 
 namespace edge::resource_api::http {
 
@@ -67,8 +68,7 @@ class Front final : net::Deferred, net::TimerNode {
   std::size_t untold_ = 0;
 };
 
-/// Percent-decoding (RFC 3986 §2.1); nullopt: malformed, or a NUL.
-std::optional<std::string> decode_path(std::string_view text);
-std::optional<Query> decode_query(std::string_view text);
+using net::server::decode_path;
+using net::server::decode_query;
 
 }  // namespace edge::resource_api::http
