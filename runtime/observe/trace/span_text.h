@@ -1,0 +1,53 @@
+// Spans as OTLP has them (opentelemetry-proto 1.x, trace.proto), written where they end: whoever exports them only
+// joins what he finds. Nothing here allocates once its buffers have grown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/observe/trace/trace_context.h"
+
+namespace edge::runtime::trace {
+
+/// The numbers are OTLP's.
+enum class SpanKind : std::uint8_t { kInternal = 1, kServer = 2, kClient = 3 };
+
+/// What is said of a span, as fields `attributes` of a Span.
+class Attributes {
+ public:
+  /// Longer texts are cut.
+  static constexpr std::size_t kMaxText = 512;
+
+  /// `name`: at most 64 bytes. Bytes that are no UTF-8, which a text of protocol buffers must be, become `?`.
+  void add(std::string_view name, std::string_view text);
+  void add(std::string_view name, std::int64_t number);
+  std::string_view bytes() const { return bytes_; }
+  void clear() { bytes_.clear(); }
+
+ private:
+  std::string bytes_;
+};
+
+/// A span but for its attributes.
+struct SpanHead {
+  TraceId trace;
+  SpanId id = 0;
+  SpanId parent = 0;
+  SpanKind kind = SpanKind::kInternal;
+  std::string_view name;
+  /// Nanoseconds since 1970.
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  /// Why it failed, a short word; empty: it did not.
+  std::string_view error{};
+};
+
+/// Appends the span as a field `spans` of a ScopeSpans.
+void append_span(const SpanHead& head, const Attributes& attributes, std::string& out);
+
+/// The size of the first such field of `spans`, which append_span wrote.
+std::size_t first_span_size(std::string_view spans);
+
+}  // namespace edge::runtime::trace

@@ -1,0 +1,114 @@
+// Traces of one thread's requests: an exchange has a RequestTrace where its gateway traces, whether or not the request
+// is sampled, since the ids go on to the backend in any case.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/http1/head.h"
+#include "net/http1/write.h"
+#include "runtime/observe/trace/span_buffers.h"
+#include "runtime/observe/trace/span_text.h"
+#include "runtime/observe/trace/trace_context.h"
+
+namespace edge::runtime::trace {
+
+/// Ids of one thread: xoshiro256** of Blackman and Vigna, whose 256 bits of state come from the system, so that no two
+/// threads of a fleet ever give the same. They name things, and keep nothing secret.
+class IdSource {
+ public:
+  IdSource();
+  explicit IdSource(const std::array<std::uint64_t, 4>& seed) : state_(seed) {}
+  /// Never 0: that is no id.
+  std::uint64_t next();
+
+ private:
+  std::array<std::uint64_t, 4> state_{};
+};
+
+struct GiveBack;
+class Tracer;
+
+/// A step of a request that has begun. One that nobody is told of is empty.
+struct Step {
+  SpanId id = 0;
+  std::uint64_t begin = 0;
+  explicit operator bool() const { return begin != 0; }
+};
+
+class RequestTrace {
+ public:
+  /// Sampled, and exported: only then is there anything to say.
+  bool recorded() const { return recorded_; }
+  const TraceId& id() const { return context_.trace; }
+  TraceText id_text() const { return text_of(context_.trace); }
+
+  /// The fields for a backend. What it does hangs below the first try, whose id is known already.
+  void write(net::http1::HeadWriter& out) const { write_trace_context({context_, span_, next_try_, sampled_}, out); }
+
+  /// Of the request's own span. Only when recorded.
+  Attributes& attributes() { return attributes_; }
+  /// The request is over. `name` and `error` are as in SpanHead.
+  void end(std::string_view name, std::string_view error);
+
+  /// Empty when not recorded.
+  Step begin_step();
+  /// One that a backend sees: its id is the one that `write` has told.
+  Step begin_try();
+  /// Before the request is tried once more: the try gets an id of its own, and `head`, which was written with the last
+  /// one's, tells it.
+  void renew_try(std::span<char> head);
+  /// Attributes of the step that ends next.
+  Attributes& step_attributes();
+  void end_step(const Step& step, SpanKind kind, std::string_view name, std::string_view error);
+
+ private:
+  friend class Tracer;
+  friend struct GiveBack;
+  std::uint64_t now() const;
+
+  Tracer* tracer_ = nullptr;
+  TraceContext context_;
+  SpanId span_ = 0;
+  SpanId next_try_ = 0;
+  bool sampled_ = false;
+  bool recorded_ = false;
+  /// By the wall's clock, and by one that nobody sets, when it began.
+  std::uint64_t began_ = 0;
+  std::uint64_t steady_ = 0;
+  Attributes attributes_;
+};
+
+/// Gives it back to its thread's, whose memory is used again.
+struct GiveBack {
+  void operator()(RequestTrace* trace) const;
+};
+using TracePointer = std::unique_ptr<RequestTrace, GiveBack>;
+
+class Tracer {
+ public:
+  /// `buffer`: null where nobody exports. It must outlive this.
+  explicit Tracer(SpanBuffer* buffer) : buffer_(buffer) {}
+
+  /// `percent`: of the requests whose sender leaves it to us.
+  TracePointer begin(const net::http1::HeadFields& fields, unsigned percent);
+
+ private:
+  friend class RequestTrace;
+  friend struct GiveBack;
+  static constexpr std::size_t kMostKept = 256;
+
+  SpanBuffer* buffer_;
+  IdSource ids_;
+  /// Of the step that ends, and where a span is composed: between two waits.
+  Attributes step_;
+  std::string span_;
+  std::vector<std::unique_ptr<RequestTrace>> unused_;
+};
+
+}  // namespace edge::runtime::trace

@@ -1,0 +1,149 @@
+#include "runtime/observe/trace/tracer.h"
+
+#include <set>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/observe/trace/test_fields.h"
+
+namespace edge::runtime::trace {
+namespace {
+
+using testing::TestFields;
+
+constexpr std::string_view kSampled = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n";
+constexpr std::string_view kNotSampled = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n";
+
+class TracerTest : public ::testing::Test {
+ protected:
+  std::size_t spans_of(std::string_view lines, unsigned percent, int requests) {
+    const TestFields fields(lines);
+    std::size_t before = buffer_.added();
+    for (int i = 0; i < requests; ++i) {
+      const TracePointer trace = tracer_.begin(fields.get(), percent);
+      trace->end("GET", {});
+    }
+    return buffer_.added() - before;
+  }
+
+  const std::function<void()> many_;
+  SpanBuffer buffer_{many_};
+  Tracer tracer_{&buffer_};
+};
+
+TEST_F(TracerTest, SamplesAsManyAsItIsTold) {
+  EXPECT_EQ(spans_of("", 0, 1000), 0U);
+  EXPECT_EQ(spans_of("", 100, 1000), 1000U);
+  const std::size_t half = spans_of("", 50, 10000);
+  EXPECT_GT(half, 4500U);
+  EXPECT_LT(half, 5500U);
+}
+
+TEST_F(TracerTest, KeepsTheSendersDecision) {
+  EXPECT_EQ(spans_of(kSampled, 0, 100), 100U);
+  EXPECT_EQ(spans_of(kNotSampled, 100, 100), 0U);
+  // It named a trace, and no decision.
+  EXPECT_EQ(spans_of("b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331\r\n", 100, 100), 100U);
+}
+
+TEST_F(TracerTest, WhereNobodyExportsTheDecisionIsStillTold) {
+  Tracer tracer(nullptr);
+  const TestFields fields("");
+  const TracePointer trace = tracer.begin(fields.get(), 100);
+  EXPECT_FALSE(trace->recorded());
+  EXPECT_FALSE(trace->begin_step());
+  char room[256];
+  net::http1::HeadWriter out(room, sizeof room);
+  trace->write(out);
+  EXPECT_THAT(std::string(out.text()), ::testing::EndsWith("-01\r\n"));
+}
+
+TEST_F(TracerTest, IdsAreNew) {
+  std::set<std::uint64_t> ids;
+  IdSource one;
+  IdSource two;
+  for (int i = 0; i < 1000; ++i) {
+    ids.insert(one.next());
+    ids.insert(two.next());
+  }
+  EXPECT_EQ(ids.size(), 2000U);
+  EXPECT_FALSE(ids.contains(0));
+}
+
+TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
+  const TestFields fields("b3: 1\r\n");
+  const TracePointer trace = tracer_.begin(fields.get(), 100);
+  char room[512];
+  net::http1::HeadWriter out(room, sizeof room);
+  trace->write(out);
+  const std::span<char> head(room, out.size());
+  const auto told = [&](SpanId id) {
+    const SpanText text = text_of(id);
+    const std::string_view all(head.data(), head.size());
+    std::size_t times = 0;
+    for (std::size_t at = 0; (at = all.find({text.data(), text.size()}, at)) != std::string_view::npos; ++at) ++times;
+    return times;
+  };
+  const Step first = trace->begin_try();
+  EXPECT_EQ(told(first.id), 2U);
+  trace->renew_try(head);
+  const Step second = trace->begin_try();
+  EXPECT_NE(first.id, second.id);
+  EXPECT_EQ(told(first.id), 0U);
+  EXPECT_EQ(told(second.id), 2U);
+}
+
+TEST_F(TracerTest, WhatNobodyFetchesIsDroppedAndCounted) {
+  const std::string spans(1000, 'x');
+  const std::size_t room = SpanBuffer::kMaxBytes / spans.size();
+  for (std::size_t i = 0; i < room + 10; ++i) buffer_.add(spans, 2);
+  EXPECT_EQ(buffer_.added(), 2 * room);
+  EXPECT_EQ(buffer_.dropped(), 20U);
+  const SpanBuffer::Taken taken = buffer_.take({});
+  EXPECT_EQ(taken.count, 2 * room);
+  EXPECT_EQ(taken.bytes.size(), room * spans.size());
+  buffer_.add(spans, 1);
+  EXPECT_EQ(buffer_.take({}).count, 1U);
+}
+
+TEST(SpanBuffers, WakeTheExporterOnceThereAreMany) {
+  SpanBuffers buffers;
+  int calls = 0;
+  buffers.on_many([&] { ++calls; });
+  SpanBuffer& buffer = buffers.add_thread();
+  const std::string spans(SpanBuffer::kMany / 4, 'x');
+  for (int i = 0; i < 10; ++i) buffer.add(spans, 1);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(buffers.take().size(), 1U);
+  for (int i = 0; i < 4; ++i) buffer.add(spans, 1);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(SpanBuffers, AreFilledAndFetchedAtTheSameTime) {
+  constexpr int kThreads = 3;
+  constexpr int kEach = 20000;
+  SpanBuffers buffers;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&buffer = buffers.add_thread()] {
+      for (int k = 0; k < kEach; ++k) buffer.add("0123456789", 1);
+    });
+  }
+  std::size_t fetched = 0;
+  const auto fetch = [&] {
+    for (const SpanBuffer::Taken& taken : buffers.take()) {
+      EXPECT_EQ(taken.bytes.size(), 10 * taken.count);
+      fetched += taken.count;
+    }
+  };
+  while (buffers.added() + buffers.dropped() < kThreads * kEach) fetch();
+  for (std::thread& thread : threads) thread.join();
+  fetch();
+  EXPECT_EQ(fetched, buffers.added());
+  EXPECT_EQ(fetched + buffers.dropped(), std::size_t{kThreads} * kEach);
+}
+
+}  // namespace
+}  // namespace edge::runtime::trace
