@@ -1,0 +1,41 @@
+// Where spans come in: OTLP over HTTP (POST /v1/traces, protobuf or JSON, gzip or plain) and over gRPC (one unary call
+// on the same port). What is fine of a request is taken, the rest is told as partial success
+// (opentelemetry.io/docs/specs/otlp, "Partial Success").
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "controller/traces/otlp/span.h"
+#include "controller/traces/trace_writer.h"
+#include "net/server/message.h"
+
+namespace edge::traces {
+
+struct ReceiverLimits {
+  std::size_t body = std::size_t{4} << 20;       ///< as it comes
+  std::size_t unpacked = std::size_t{16} << 20;  ///< of what was compressed
+  otlp::Limits spans{};
+};
+
+/// On one thread.
+class Receiver {
+ public:
+  Receiver(TraceWriter& writer, ReceiverLimits limits) : writer_(writer), limits_(limits) {}
+
+  net::server::Reply answer(const net::server::Request& request);
+
+ private:
+  struct Outcome;
+  Outcome take(std::string_view body, bool json);
+  Result<std::string> unpacked(std::string_view body, std::string_view coding) const;
+  net::server::Reply answer_http(const net::server::Request& request);
+  net::server::Reply answer_grpc(const net::server::Request& request);
+  net::server::Reply http_fault(int status, std::string_view text, bool json);
+  net::server::Reply grpc_fault(ErrorCode code, std::string_view text);
+
+  TraceWriter& writer_;
+  ReceiverLimits limits_;
+};
+
+}  // namespace edge::traces

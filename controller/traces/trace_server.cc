@@ -1,0 +1,150 @@
+#include "controller/traces/trace_server.h"
+
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "controller/traces/query_api.h"
+#include "controller/traces/trace_writer.h"
+#include "net/server/http_server.h"
+
+namespace edge::traces {
+namespace {
+
+using net::server::Reply;
+using net::server::Request;
+using net::server::ServerThread;
+
+constexpr std::size_t kConnections = 512;
+constexpr std::size_t kGzipFrom = std::size_t{16} << 10;
+
+std::int64_t system_now() {
+  using std::chrono::microseconds;
+  return std::chrono::duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+bool is_any(const TraceListen& listen) {
+  return !listen.address || *listen.address == parse_ip("0.0.0.0") || *listen.address == parse_ip("::");
+}
+
+bool is_loopback(const IpAddress& address) {
+  const std::string text = to_string(address);
+  return text == "::1" || text.starts_with("127.");
+}
+
+/// The host of an authority, without its port and brackets.
+std::string_view host_of(std::string_view authority) {
+  if (authority.starts_with('[')) return authority.substr(1, authority.find(']') - 1);
+  return authority.substr(0, authority.find(':'));
+}
+
+/// A page of a stranger in a browser on this machine reaches loopback, and by a name that it has rebound it reads the
+/// answers too. A browser says where a request comes from, or shows the name.
+std::optional<Reply> refuse_browser(const Request& request, bool loopback) {
+  const std::string_view host = host_of(request.host);
+  const bool own_name = host.empty() || host == "localhost" || parse_ip(std::string(host)).has_value();
+  if (!request.has("origin") && (own_name || !loopback)) return std::nullopt;
+  return Reply{.status = 403, .content_type = "text/plain; charset=utf-8", .body = "not for pages of other sites\n"};
+}
+
+/// Where it is reached on this machine.
+std::string url_of(const TraceListen& listen, std::uint16_t port) {
+  const bool any = is_any(listen);
+  std::string host = any ? "127.0.0.1" : to_string(*listen.address);
+  if (!any && !listen.address->is_v4()) host = "[" + host + "]";
+  return "http://" + host + ":" + std::to_string(port);
+}
+
+net::server::ServerOptions server_options(const TraceListen& listen) {
+  net::server::ServerOptions options;
+  options.address = listen.address;
+  options.port = listen.port;
+  options.max_connections = kConnections;
+  options.max_connections_per_source = kConnections;
+  const bool loopback = listen.address && is_loopback(*listen.address);
+  options.admit = [loopback](const Request& head) { return refuse_browser(head, loopback); };
+  return options;
+}
+
+}  // namespace
+
+std::optional<TraceListen> parse_trace_listen(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  TraceListen listen{.address = std::nullopt};
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (!host.empty() && !(listen.address = parse_ip(std::string(host)))) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data() + colon + 1, end, listen.port);
+  if (fault != std::errc() || stop != end) return std::nullopt;
+  return listen;
+}
+
+struct TraceServer::Impl {
+  std::string otlp_url;
+  std::string query_url;
+  std::unique_ptr<TraceWriter> writer;
+  std::unique_ptr<Receiver> receiver;
+  std::unique_ptr<QueryApi> queries;
+  // They end before what they use.
+  std::unique_ptr<ServerThread> query_server;
+  std::unique_ptr<ServerThread> otlp_server;
+
+  /// Starts a server that `answer` answers; tells where it is.
+  Result<std::unique_ptr<ServerThread>> serve(const TraceListen& listen, net::server::ServerOptions options,
+                                              std::function<Reply(const Request&)> answer, std::string& url) {
+    auto server = ServerThread::start(std::move(options), [&](net::Loop&) -> Result<net::server::Handler> {
+      return net::server::Handler([answer](const Request& request) { return net::Task<Reply>(answer(request)); });
+    });
+    if (server) url = url_of(listen, (*server)->address().port);
+    return server;
+  }
+};
+
+TraceServer::TraceServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TraceServer::~TraceServer() = default;
+
+Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions options) {
+  auto impl = std::make_unique<Impl>();
+  Impl* const raw = impl.get();
+  const std::string path = options.data_dir + "/traces.db";
+  auto writer = TraceWriter::start({.path = path, .limits = options.limits, .log = options.log});
+  if (!writer) return writer.error();
+  impl->writer = std::move(*writer);
+  impl->receiver = std::make_unique<Receiver>(*impl->writer, options.receiver);
+  for (const auto* listen : {&options.otlp, &options.queries}) {
+    if (!*listen || ((*listen)->address && is_loopback(*(*listen)->address)) || !options.log) continue;
+    options.log("traces are served beyond this machine, and whoever reaches that port may use it");
+  }
+  if (options.queries) {
+    auto reader = TraceReader::open(path);
+    if (!reader) return reader.error();
+    impl->queries = std::make_unique<QueryApi>(std::move(*reader), system_now);
+    net::server::ServerOptions server = server_options(*options.queries);
+    server.gzip_from = kGzipFrom;
+    server.max_body = 0;
+    auto started = impl->serve(
+        *options.queries, std::move(server), [raw](const Request& request) { return raw->queries->answer(request); },
+        impl->query_url);
+    if (!started) return started.error();
+    impl->query_server = std::move(*started);
+  }
+  if (options.otlp) {
+    net::server::ServerOptions server = server_options(*options.otlp);
+    server.max_body = options.receiver.body;
+    server.max_bodies = options.receiver.body * 8;
+    auto started = impl->serve(
+        *options.otlp, std::move(server), [raw](const Request& request) { return raw->receiver->answer(request); },
+        impl->otlp_url);
+    if (!started) return started.error();
+    impl->otlp_server = std::move(*started);
+  }
+  return std::unique_ptr<TraceServer>(new TraceServer(std::move(impl)));
+}
+
+const std::string& TraceServer::otlp_url() const { return impl_->otlp_url; }
+const std::string& TraceServer::query_url() const { return impl_->query_url; }
+TraceCounts TraceServer::counts() const { return impl_->writer->counts(); }
+
+}  // namespace edge::traces

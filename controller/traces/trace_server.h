@@ -1,0 +1,62 @@
+// The embedded trace store as two small servers: one takes spans, one is asked. Each has a thread of its own, and the
+// disk a third, so that a long search or a slow disk holds up nobody who sends.
+//
+//   sender -> Receiver -> TraceWriter -> TraceFile || TraceReader -> QueryApi -> edgectl, Grafana, Jaeger's UI
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ip.h"
+#include "base/result.h"
+#include "controller/traces/receiver.h"
+#include "controller/traces/trace_counts.h"
+#include "controller/traces/trace_file.h"
+
+namespace edge::traces {
+
+struct TraceListen {
+  /// No address: every address of the node.
+  std::optional<IpAddress> address = parse_ip("127.0.0.1");
+  std::uint16_t port = 0;  ///< 0: the system chooses
+};
+/// `127.0.0.1:4318`, `[::1]:4318`, `:4318`.
+std::optional<TraceListen> parse_trace_listen(std::string_view text);
+
+struct TraceServerOptions {
+  /// Where `traces.db` is.
+  std::string data_dir;
+  TraceLimits limits{};
+  ReceiverLimits receiver{};
+  std::optional<TraceListen> otlp{};     ///< nullopt: nothing is taken
+  std::optional<TraceListen> queries{};  ///< nullopt: nobody is answered
+  /// From any thread. Null: nobody.
+  std::function<void(const std::string& line)> log{};
+};
+
+/// From any thread.
+class TraceServer {
+ public:
+  static Result<std::unique_ptr<TraceServer>> start(TraceServerOptions options);
+  /// Takes no more, and writes what was taken.
+  ~TraceServer();
+  TraceServer(const TraceServer&) = delete;
+  TraceServer& operator=(const TraceServer&) = delete;
+
+  /// `http://127.0.0.1:4318`, as an exporter's endpoint; empty: nothing is taken.
+  const std::string& otlp_url() const;
+  /// `http://127.0.0.1:16686`; empty: nobody is answered.
+  const std::string& query_url() const;
+  TraceCounts counts() const;
+
+ private:
+  struct Impl;
+  explicit TraceServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace edge::traces
