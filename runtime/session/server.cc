@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -292,6 +293,22 @@ ServerStats Server::stats() const {
   sum.cache.entries = stored.entries;
   sum.cache.bytes = stored.bytes;
   return sum;
+}
+
+RequestSums Server::requests() const {
+  RequestSums sums;
+  for (const auto& worker : impl_->workers) sums.add(std::as_const(*worker).tally());
+  return sums;
+}
+
+void Server::forget_requests(std::span<const TallyNames> names) {
+  std::vector<std::unique_ptr<RequestTally::Cell>> removed;
+  std::mutex mutex;
+  impl_->on_every_worker([&](std::size_t, Worker& worker) {
+    auto cells = worker.tally().remove(names);
+    const std::lock_guard lock(mutex);
+    std::ranges::move(cells, std::back_inserter(removed));
+  });
 }
 
 std::vector<BackendStatus> Server::backends() const { return impl_->shared.backends.status(); }

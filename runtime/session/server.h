@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "program/endpoints.h"
 #include "program/secrets.h"
 #include "runtime/match/load.h"
+#include "runtime/observe/tally/request_sums.h"
 #include "runtime/policy/auth/login_faults.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
@@ -38,6 +40,8 @@ struct ServerOptions {
   /// PEM of further authorities whom the proxy's own calls believe (authorization services, identity providers), beside
   /// those of the system.
   std::string call_authorities;
+  /// Triples of gateway, route and backend whose requests are counted apart, of each thread.
+  std::size_t max_tallied = 25'000;
   /// Takes a line at times that whoever runs the process should read: why logins fail. Without secrets. From any
   /// thread.
   std::function<void(const std::string&)> log;
@@ -121,6 +125,10 @@ class Server {
   std::shared_ptr<const LoadedProgram> program() const;
   std::vector<BoundAddress> addresses() const;
   ServerStats stats() const;
+  /// Requests by gateway, route and backend. This and the next are for one thread at a time.
+  RequestSums requests() const;
+  /// Those of what is gone: they begin at zero when it comes back. Waits for every thread.
+  void forget_requests(std::span<const TallyNames> names);
   /// Removes stored responses. \returns how many.
   std::size_t purge_cache(const cache::Purge& what);
   /// What is known of each backend of the program and its endpoints.

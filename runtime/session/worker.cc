@@ -82,6 +82,7 @@ class Worker::Listener final : public net::Channel {
 Worker::Worker(SharedState& shared)
     : shared_(shared),
       loop_(shared.options.clock),
+      tally_(shared.options.max_tallied),
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
       http2_({head_limits(shared.options)}, random_.next()),
@@ -161,6 +162,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
                                : shared_.caches.of_gateway(gateway.id, {settings->max_size, settings->max_entry_size}));
   }
   next->program = std::move(program);
+  tally_.forget_places();
   program_ = ProgramPin(next.release());
 }
 

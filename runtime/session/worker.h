@@ -16,6 +16,7 @@
 #include "net/loop.h"
 #include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
+#include "runtime/observe/tally/request_tally.h"
 #include "runtime/policy/auth/place.h"
 #include "runtime/policy/auth/stores.h"
 #include "runtime/policy/rate_limit_table.h"
@@ -66,6 +67,7 @@ class Worker {
   void post(std::function<void()> work) { loop_.post(std::move(work)); }
   const Counters& counters() const { return counters_; }
   const UpstreamCounts& upstream_counts() const { return pools_.counts(); }
+  const RequestTally& tally() const { return tally_; }
 
   // On the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
@@ -87,6 +89,7 @@ class Worker {
   MatchScratch& match_scratch() { return match_scratch_; }
   net::http2::ServerEngine& http2() { return http2_; }
   Counters& counters() { return counters_; }
+  RequestTally& tally() { return tally_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
@@ -129,6 +132,7 @@ class Worker {
   EncoderPool encoders_;
   net::Loop loop_;
   Counters counters_;
+  RequestTally tally_;
   Random random_;
   SplitSequence split_;
   Scratch scratch_;
