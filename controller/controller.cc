@@ -13,6 +13,7 @@
 #include "controller/cluster.h"
 #include "controller/publisher.h"
 #include "controller/reconciler.h"
+#include "controller/served_objects.h"
 
 namespace edge::controller {
 namespace {
@@ -99,6 +100,9 @@ class Controller::Impl {
                              return status;
                            },
                        .bytes = [this](const std::string& program) { return publisher_->bytes(program); }};
+    options.progress = {.object = [this](const ObjectVersion& version) { return served_.progress(version); },
+                        .number = [this](const std::string& program) { return publisher_->number(program); },
+                        .pinned = [this] { return publisher_->pinned(); }};
     auto distributor = Distributor::start(std::move(options));
     if (!distributor) return distributor.error();
     distributor_ = std::move(*distributor);
@@ -114,13 +118,16 @@ class Controller::Impl {
     options.sound = read_sound();
     reconciler_ = std::make_unique<Reconciler>(
         std::move(options),
-        ReconcilerEvents{.reconciled = [this](const Reconciled& result) { reconciled(result); },
-                         .judged =
-                             [this](std::vector<Verdict> verdicts) {
-                               started_.wait();
-                               cluster_->judge(std::move(verdicts));
-                             },
-                         .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); }});
+        ReconcilerEvents{
+            .reconciled = [this](const Reconciled& result) { reconciled(result); },
+            .taken = [this](const std::vector<TakenObject>& objects) { served_.take(objects, program_number()); },
+            .judged =
+                [this](std::vector<Verdict> verdicts) {
+                  served_.judge(verdicts, program_number());
+                  started_.wait();
+                  cluster_->judge(std::move(verdicts));
+                },
+            .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); }});
   }
 
   Status start_cluster() {
@@ -169,12 +176,17 @@ class Controller::Impl {
       const std::lock_guard lock(counts_mutex_);
       ++compiles_;
       failed_compiles_ += result.program == nullptr ? 1 : 0;
-      programs_ = result.number;
+      if (result.program != nullptr) programs_ = result.number;
       compile_seconds_ += milliseconds(stats.decode + stats.link) / 1000;
     }
     if (result.program_changed) {
       options_.log("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
     }
+  }
+
+  std::uint64_t program_number() const {
+    const std::lock_guard lock(counts_mutex_);
+    return programs_;
   }
 
   void agents_changed() {
@@ -220,6 +232,7 @@ class Controller::Impl {
   program::SigningKey key_;
   std::unique_ptr<History> history_;
   std::unique_ptr<Publisher> publisher_;
+  ServedObjects served_;
   std::unique_ptr<Distributor> distributor_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<Cluster> cluster_;

@@ -83,10 +83,18 @@ void Reconciler::run() {
 }
 
 void Reconciler::reconcile(std::vector<ObjectEdit> batch) {
+  for (const ObjectEdit& edit : batch) {
+    if (edit.object) {
+      taken_.push_back({edit.key, edit.object->uid, edit.object->resource_version, edit.object->generation});
+    } else {
+      taken_.push_back({edit.key, {}, {}, 0, /*gone=*/true});
+    }
+  }
   auto result = reconciliation_.apply(std::move(batch));
-  if (!result) return;
-  const bool sound_versions = result->sound_versions_changed;
-  events_.reconciled(*std::move(result));
+  const bool made = !result || result->program != nullptr;
+  const bool sound_versions = result && result->sound_versions_changed;
+  if (result) events_.reconciled(*std::move(result));
+  if (made && events_.taken) events_.taken(std::exchange(taken_, {}));
   if (sound_versions) events_.sound_versions(reconciliation_.sound_versions());
 }
 

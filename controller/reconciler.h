@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "controller/reconciliation.h"
+#include "controller/served_objects.h"
 
 namespace edge::controller {
 
@@ -31,6 +32,8 @@ struct ReconcilerOptions {
 struct ReconcilerEvents {
   /// Each result, changed or not; what changed is to be published before it returns.
   std::function<void(Reconciled)> reconciled;
+  /// Edits that are in what was published last, after that.
+  std::function<void(const std::vector<TakenObject>&)> taken;
   std::function<void(std::vector<Verdict>)> judged;
   /// After a change of the sound versions that stand in for others.
   std::function<void(const SoundVersions&)> sound_versions;
@@ -60,7 +63,8 @@ class Reconciler {
 
   ReconcilerOptions options_;
   ReconcilerEvents events_;
-  Reconciliation reconciliation_;  ///< of the thread alone
+  Reconciliation reconciliation_;   ///< of the thread alone
+  std::vector<TakenObject> taken_;  ///< of the thread alone: in no program yet
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;

@@ -95,7 +95,10 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   const program::Hash document = hash_of(text);
   const bool same = was_there && known.document == document && !another;
   known.object = *std::move(edit.object);
-  if (same) return;
+  if (same) {
+    to_judge_.insert(name);  // its generation may be another
+    return;
+  }
   if (another) {
     known.sound.clear();
     known.held.reset();
@@ -313,7 +316,8 @@ std::optional<Verdict> Reconciliation::judge(Judge& judge, Known& known) const {
   Verdict verdict = judge.judge(known.object, told ? &*told : nullptr);
   verdict.program = known.program;
   const std::uint64_t hash =
-      hash_bytes(hash_bytes(verdict.program * 2 + (verdict.servable ? 1 : 0), verdict.status), known.object.uid);
+      hash_bytes(hash_bytes(verdict.program * 2 + (verdict.servable ? 1 : 0), verdict.status), known.object.uid) ^
+      (static_cast<std::uint64_t>(known.object.generation) << 1);
   if (std::exchange(known.told, hash) == hash) return std::nullopt;
   return verdict;
 }

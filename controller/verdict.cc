@@ -47,6 +47,13 @@ Json conditions_json(const std::vector<Condition>& conditions, std::int64_t gene
   return all;
 }
 
+/// Why it is not accepted, in one line; empty: nothing says so.
+std::string rejection_in(const std::vector<Condition>& conditions) {
+  const Condition* accepted = compiler::find_condition(conditions, compiler::condition::kAccepted);
+  if (accepted == nullptr || accepted->status != ConditionStatus::kFalse) return {};
+  return accepted->reason + (accepted->message.empty() ? "" : ": " + accepted->message.substr(0, kMaxMessage));
+}
+
 bool holds(const std::vector<Condition>& conditions, std::string_view type) {
   const Condition* found = compiler::find_condition(conditions, type);
   return found != nullptr && found->status == ConditionStatus::kTrue;
@@ -148,7 +155,7 @@ bool is_ours(const Json& parent, const Case& c) {
   });
 }
 
-Json api_route_status(const Case& c, bool& servable) {
+Json api_route_status(const Case& c, Verdict& verdict) {
   Json parents = Json::array();
   const Json refs = Json::parse(c.object.parent_refs, nullptr, false);
   for (std::size_t i = 0; refs.is_array() && i < refs.size(); ++i) {
@@ -160,7 +167,8 @@ Json api_route_status(const Case& c, bool& servable) {
       }
     }
     const auto conditions = compiler::link::parent_conditions(c.stored, parent);
-    servable |= holds(conditions, compiler::condition::kAccepted);
+    verdict.servable |= holds(conditions, compiler::condition::kAccepted);
+    if (verdict.rejection.empty()) verdict.rejection = rejection_in(conditions);
     parents.push_back({{"parentRef", refs[i]},
                        {"controllerName", c.options.controller_class},
                        {"conditions", conditions_json(conditions, c.generation())}});
@@ -205,14 +213,15 @@ Json own_gateway_status(const Case& c) {
           {"listeners", listeners_json(*c.stored, c.generation(), true)}};
 }
 
-Json api_gateway_status(const Case& c, bool& servable) {
+Json api_gateway_status(const Case& c, Verdict& verdict) {
   if (c.stored == nullptr) return nullptr;
   Json addresses = Json::array();
   for (const std::string& address : addresses_of(c)) {
     addresses.push_back({{"type", parse_ip(address) ? "IPAddress" : "Hostname"}, {"value", address}});
   }
   const auto conditions = compiler::link::gateway_conditions(*c.stored);
-  servable = holds(conditions, compiler::condition::kProgrammed);
+  verdict.servable = holds(conditions, compiler::condition::kProgrammed);
+  verdict.rejection = rejection_in(conditions);
   return {{"addresses", std::move(addresses)},
           {"listeners", listeners_json(*c.stored, c.generation(), false)},
           {"conditions", conditions_json(conditions, c.generation())}};
@@ -291,13 +300,14 @@ Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) 
   const ResourceKey& key = object.key;
   Verdict verdict;
   verdict.key = key;
+  verdict.generation = object.generation;
   if (stored == nullptr) stored = compiler::find_status(statuses_, key.kind, key.name_space, key.name);
   const Case c{object, stored, options_, config_};
   Json status;
   if (among(kApiRoutes, key.kind)) {
-    status = api_route_status(c, verdict.servable);
+    status = api_route_status(c, verdict);
   } else if (key.kind == "Gateway") {
-    status = api_gateway_status(c, verdict.servable);
+    status = api_gateway_status(c, verdict);
   } else if (key.kind == "GatewayClass") {
     status = class_status(c);
   } else if (key.kind == "BackendTLSPolicy") {
@@ -320,6 +330,7 @@ Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) 
     if (status.is_null()) return verdict;
     const std::vector<Condition> conditions = compiler::conditions_of(key.kind, stored);
     verdict.servable = holds(conditions, compiler::condition::kProgrammed);
+    verdict.rejection = rejection_in(conditions);
     status["conditions"] = conditions_json(conditions, c.generation());
   }
   if (status.is_null()) return verdict;

@@ -26,6 +26,8 @@ struct Verdict {
   std::uint64_t program = 0;
   /// The compiler has nothing against its being served: whether it is, agents tell.
   bool servable = false;
+  std::int64_t generation = 0;  ///< of the object that was judged
+  std::string rejection;        ///< reason and message of an `Accepted=False`, of any parent of a route; empty: none
 };
 
 /// Whose status the controller writes.

@@ -49,6 +49,13 @@ cli::Flag timeout() {
   return {.name = "timeout", .value = "DURATION", .help = "Longest that --wait waits", .fallback = "60s"};
 }
 
+/// Of commands that wait for agents: for how long, and whom to ask.
+std::vector<cli::Flag> waiting(std::vector<cli::Flag> flags) {
+  flags.push_back(timeout());
+  for (cli::Flag& flag : controller_flags()) flags.push_back(std::move(flag));
+  return flags;
+}
+
 cli::Positional type(std::string_view help, bool required = true) {
   return {.name = "TYPE", .help = help, .required = required, .complete = complete_type};
 }
@@ -85,81 +92,80 @@ cli::Command get_command() {
 }
 
 cli::Command apply_command() {
-  return {.name = "apply",
-          .summary = "Create what files say, or bring what is there to it",
-          .details =
-              "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
-              "so that either can go on where the other left off. Every fault of the files is told before "
-              "anything is sent; what the server refuses is shown at its place in the file.",
-          .flags = {files(/*required=*/true),
-                    {.name = "server-side", .help = "Let the server merge, by managed fields"},
-                    {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
-                    {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"},
-                    field_manager(),
-                    dry_run({"none", "client", "server"}),
-                    {.name = "validate",
-                     .value = "HOW",
-                     .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
-                     .fallback = "true",
-                     .choices = {"true", "warn", "false"}},
-                    wait_programmed_flag(),
-                    timeout(),
-                    result_flag()},
-          .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
-                       "generate | edgectl apply -f - --server-side"},
-          .run = apply,
-          .global = true};
+  return {
+      .name = "apply",
+      .summary = "Create what files say, or bring what is there to it",
+      .details =
+          "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
+          "so that either can go on where the other left off. Every fault of the files is told before "
+          "anything is sent; what the server refuses is shown at its place in the file.",
+      .flags = waiting({files(/*required=*/true),
+                        {.name = "server-side", .help = "Let the server merge, by managed fields"},
+                        {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
+                        {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"},
+                        field_manager(),
+                        dry_run({"none", "client", "server"}),
+                        {.name = "validate",
+                         .value = "HOW",
+                         .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
+                         .fallback = "true",
+                         .choices = {"true", "warn", "false"}},
+                        wait_programmed_flag(),
+                        result_flag()}),
+      .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
+                   "generate | edgectl apply -f - --server-side"},
+      .run = apply,
+      .global = true};
 }
 
 cli::Command create_command() {
-  return {.name = "create",
-          .summary = "Create what files say; what is there already is refused",
-          .flags = {files(/*required=*/true),
-                    {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"},
-                    field_manager(),
-                    dry_run({"none", "client", "server"}),
-                    {.name = "validate",
-                     .value = "HOW",
-                     .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
-                     .fallback = "true",
-                     .choices = {"true", "warn", "false"}},
-                    wait_programmed_flag(),
-                    timeout(),
-                    result_flag()},
-          .examples = {"edgectl create -f gateway.yaml"},
-          .run = create,
-          .global = true};
+  return {
+      .name = "create",
+      .summary = "Create what files say; what is there already is refused",
+      .flags = waiting({files(/*required=*/true),
+                        {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"},
+                        field_manager(),
+                        dry_run({"none", "client", "server"}),
+                        {.name = "validate",
+                         .value = "HOW",
+                         .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
+                         .fallback = "true",
+                         .choices = {"true", "warn", "false"}},
+                        wait_programmed_flag(),
+                        result_flag()}),
+      .examples = {"edgectl create -f gateway.yaml"},
+      .run = create,
+      .global = true};
 }
 
 cli::Command delete_command() {
-  return {
-      .name = "delete",
-      .summary = "Remove objects by name, by label, or as files name them",
-      .flags = {files(/*required=*/false),
-                {.name = "all", .help = "All of the type"},
-                selector(),
-                everywhere(),
-                {.name = "force", .help = "Without a time of grace"},
-                {.name = "grace-period", .value = "SECONDS", .help = "Time of grace (default: the object's)"},
-                {.name = "cascade",
-                 .value = "HOW",
-                 .help = "What becomes of what it owns",
-                 .fallback = "background",
-                 .choices = {"background", "foreground", "orphan"}},
-                {.name = "ignore-not-found", .help = "What is not there is no failure"},
-                dry_run({"none", "client", "server"}),
-                {.name = "wait",
-                 .value = "BOOL",
-                 .help = "Return when it is gone, not when that is under way",
-                 .fallback = "true",
-                 .choices = {"true", "false"}},
-                timeout(),
-                {.name = "output", .letter = 'o', .value = "FORM", .help = "Print names alone", .choices = {"name"}}},
-      .positional = type(kTypes, /*required=*/false),
-      .second = names("Names"),
-      .examples = {"edgectl delete route cart", "edgectl delete -f config/", "edgectl delete routes -l app=shop"},
-      .run = remove,
-      .global = true};
+  return {.name = "delete",
+          .summary = "Remove objects by name, by label, or as files name them",
+          .flags = waiting(
+              {files(/*required=*/false),
+               {.name = "all", .help = "All of the type"},
+               selector(),
+               everywhere(),
+               {.name = "force", .help = "Without a time of grace"},
+               {.name = "grace-period", .value = "SECONDS", .help = "Time of grace (default: the object's)"},
+               {.name = "cascade",
+                .value = "HOW",
+                .help = "What becomes of what it owns",
+                .fallback = "background",
+                .choices = {"background", "foreground", "orphan"}},
+               {.name = "ignore-not-found", .help = "What is not there is no failure"},
+               dry_run({"none", "client", "server"}),
+               {.name = "wait",
+                .value = "BOOL",
+                .help = "Return when it is gone; `programmed`: when no agent serves it any more; `false`: at once",
+                .fallback = "true",
+                .choices = {"true", "false", "programmed"}},
+               {.name = "output", .letter = 'o', .value = "FORM", .help = "Print names alone", .choices = {"name"}}}),
+          .positional = type(kTypes, /*required=*/false),
+          .second = names("Names"),
+          .examples = {"edgectl delete route cart", "edgectl delete -f config/", "edgectl delete routes -l app=shop"},
+          .run = remove,
+          .global = true};
 }
 
 cli::Command edit_command() {
@@ -168,7 +174,7 @@ cli::Command edit_command() {
           .details =
               "Only what was changed is sent. What cannot be read or is refused comes back with the reason on "
               "top; what is given up is kept in a file.",
-          .flags = {wait_programmed_flag(), timeout()},
+          .flags = waiting({wait_programmed_flag()}),
           .positional = type(kTypes),
           .second = names("Names"),
           .examples = {"EDITOR=nano edgectl edit route cart"},
@@ -177,31 +183,30 @@ cli::Command edit_command() {
 }
 
 cli::Command patch_command() {
-  return {
-      .name = "patch",
-      .summary = "Change fields of an object",
-      .details =
-          "Strategic merge patches are of built-in kinds alone; for others a merge patch is sent in their "
-          "place, and stderr says so.",
-      .flags = {{.name = "patch", .letter = 'p', .value = "PATCH", .help = "JSON or YAML"},
-                {.name = "patch-file", .value = "PATH", .help = "The same from a file"},
-                {.name = "type",
-                 .value = "TYPE",
-                 .help = "How it is meant",
-                 .fallback = "strategic",
-                 .choices = {"strategic", "merge", "json"}},
-                {.name = "subresource", .value = "NAME", .help = "Of a subresource", .choices = {"status", "scale"}},
-                field_manager(),
-                dry_run({"none", "server"}),
-                wait_programmed_flag(),
-                timeout(),
-                result_flag()},
-      .positional = type(kTypes),
-      .second = names("Names"),
-      .examples = {R"(edgectl patch backend pay -p '{"spec":{"lbPolicy":"P2C"}}')",
-                   R"(edgectl patch rt cart --type json -p '[{"op":"remove","path":"/spec/hostnames/1"}]')"},
-      .run = patch,
-      .global = true};
+  return {.name = "patch",
+          .summary = "Change fields of an object",
+          .details =
+              "Strategic merge patches are of built-in kinds alone; for others a merge patch is sent in their "
+              "place, and stderr says so.",
+          .flags = waiting(
+              {{.name = "patch", .letter = 'p', .value = "PATCH", .help = "JSON or YAML"},
+               {.name = "patch-file", .value = "PATH", .help = "The same from a file"},
+               {.name = "type",
+                .value = "TYPE",
+                .help = "How it is meant",
+                .fallback = "strategic",
+                .choices = {"strategic", "merge", "json"}},
+               {.name = "subresource", .value = "NAME", .help = "Of a subresource", .choices = {"status", "scale"}},
+               field_manager(),
+               dry_run({"none", "server"}),
+               wait_programmed_flag(),
+               result_flag()}),
+          .positional = type(kTypes),
+          .second = names("Names"),
+          .examples = {R"(edgectl patch backend pay -p '{"spec":{"lbPolicy":"P2C"}}')",
+                       R"(edgectl patch rt cart --type json -p '[{"op":"remove","path":"/spec/hostnames/1"}]')"},
+          .run = patch,
+          .global = true};
 }
 
 cli::Command describe_command() {

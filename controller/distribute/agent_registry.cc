@@ -142,6 +142,7 @@ void AgentRegistry::published(std::uint64_t version) {
 AgentState AgentRegistry::state_of(const Entry& entry) const {
   AgentState state = entry.state;
   state.values_current = entry.values == values_;
+  state.values = entry.values;
   return state;
 }
 

@@ -9,7 +9,7 @@
 namespace edge::controller {
 namespace {
 
-using namespace agent::v1;  // NOLINT(google-build-using-namespace): the messages of one file
+using namespace agent::v1;
 
 /// Signing costs a tenth of a millisecond: who has the token may join many agents at once, and not keep a core busy.
 constexpr double kJoinsASecond = 50;
@@ -55,6 +55,12 @@ class AgentService final : public Agents::CallbackService {
     auto who = caller(*context, hub_, Role::kAgent);
     if (!who) return new Refusing<ReportReactor>(refuse(*context, who.error()));
     return new_report_stream(hub_, *context, std::move(*who));
+  }
+
+  QuestionReactor* Questions(grpc::CallbackServerContext* context) override {
+    auto who = caller(*context, hub_, Role::kAgent);
+    if (!who) return new Refusing<QuestionReactor>(refuse(*context, who.error()));
+    return new_question_stream(hub_, *context, std::move(*who));
   }
 
  private:

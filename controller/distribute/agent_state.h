@@ -55,6 +55,7 @@ struct AgentState {
   std::string program;   ///< hash of what it runs, hex; empty: nothing yet
   /// Endpoints and secrets that it has put to work are those of the last `publish`.
   bool values_current = false;
+  std::uint64_t values = 0;  ///< version of these
   Refusal refused;  ///< of the program that was sent last
   std::uint64_t connections = 0;
   std::uint64_t requests = 0;  ///< since it started

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
+#include "controller/distribute/progress.h"
 #include "program/endpoints.h"
 #include "program/secrets.h"
 
@@ -46,6 +48,9 @@ struct DistributorOptions {
   /// Lines for an operator: connections, refusals, wrong credentials. From any thread.
   std::function<void(const std::string&)> log;
   HistorySource history{};
+  ProgressSource progress{};
+  /// What the controller itself says to `Ask`: its own admin port's pages. On threads of the server; null: nothing.
+  std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
   /// null: the system's. For tests of expiry and rotation.
   std::function<WallTime()> clock{};
 };

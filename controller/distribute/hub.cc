@@ -1,6 +1,7 @@
 #include "controller/distribute/hub.h"
 
 #include <algorithm>
+#include <random>
 
 #include "controller/distribute/values_feed.h"
 
@@ -10,6 +11,11 @@ namespace {
 /// How often what depends on the clock is looked at.
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr unsigned kRefusalsASecond = 5;
+
+std::string random_word() {
+  std::random_device device;
+  return std::to_string(device()) + "-" + std::to_string(device());
+}
 
 /// A value that no message carries is left out: what needs it is denied at the agents, and the operator is told.
 void leave_out_large(program::SecretSet& secrets, const std::function<void(const std::string&)>& tell) {
@@ -24,11 +30,14 @@ void leave_out_large(program::SecretSet& secrets, const std::function<void(const
 
 Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority)
     : authority_(std::move(authority)),
+      own_pages_(options.own_pages),
       history_(options.history),
+      progress_(options.progress),
+      run_(random_word()),
       program_key_(options.program_key),
       log_(options.log),
       clock_(options.clock),
-      thread_([this] { run(); }) {}
+      thread_([this] { loop(); }) {}
 
 Hub::~Hub() {
   {
@@ -46,8 +55,14 @@ void Hub::publish(Published published) {
   {
     const std::lock_guard lock(mutex_);
     pending_.swap(pending);
+    ++version_;
   }
   work_.notify_one();
+}
+
+std::uint64_t Hub::announced() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
 }
 
 std::shared_ptr<const Publication> Hub::current() const {
@@ -64,11 +79,10 @@ std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
   return found == outlines_.end() ? nullptr : *found;
 }
 
-void Hub::take(Published published) {
+void Hub::take(Published published, std::uint64_t version) {
   if (published.program == nullptr) return;
   leave_out_large(published.secrets, [this](const std::string& text) { log(text); });
-  const std::string cause = published.cause;
-  auto made = Publication::make(std::move(published), ++version_);
+  auto made = Publication::make(std::move(published), version);
   if (!made) return log(made.error().text);
   std::shared_ptr<const Publication> next = std::move(*made);
   {
@@ -82,7 +96,7 @@ void Hub::take(Published published) {
     }
     current_.swap(next);
   }
-  registry_.published(version_);
+  registry_.published(version);
   wake_all();
 }
 
@@ -95,12 +109,13 @@ void Hub::wake_all() {
   for (const auto& stream : streams) stream->wake();
 }
 
-void Hub::run() {
+void Hub::loop() {
   auto tick = std::chrono::steady_clock::now() + kTick;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     work_.wait_until(lock, tick, [&] { return stopping_ || pending_ || changed_ || !replaced_.empty(); });
     const std::unique_ptr<Published> pending = std::move(pending_);
+    const std::uint64_t version = version_;
     const bool changed = std::exchange(changed_, false);
     const std::vector<Replaced> replaced = std::exchange(replaced_, {});
     const bool due = std::chrono::steady_clock::now() >= tick;
@@ -108,7 +123,7 @@ void Hub::run() {
     for (const Replaced& which : replaced) {
       end_streams(which, {ErrorCode::kAborted, "another process has connected as " + which.name});
     }
-    if (pending) take(std::move(*pending));
+    if (pending) take(std::move(*pending), version);
     if (changed) {
       const std::lock_guard calling(callback_mutex_);
       if (callback_) callback_();

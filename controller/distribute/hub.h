@@ -18,6 +18,7 @@
 #include "controller/distribute/agent_registry.h"
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/publication.h"
+#include "controller/distribute/questions.h"
 
 namespace edge::controller {
 
@@ -49,8 +50,8 @@ class Hub {
  public:
   /// Programs of which the table is remembered: an agent that comes back with one of them is sent the difference.
   static constexpr std::size_t kRememberedOutlines = 8;
-  /// Three streams an agent.
-  static constexpr std::size_t kMaxStreams = 3 * AgentRegistry::kMaxAgents;
+  /// Four streams an agent.
+  static constexpr std::size_t kMaxStreams = 4 * AgentRegistry::kMaxAgents;
   /// Of one agent, some of which may be those of a session before. It cannot take the place of others.
   static constexpr std::size_t kMaxStreamsOfOne = 24;
   /// A stream on which nothing moved for so long is ended: whoever is at its other end has to come anew.
@@ -64,11 +65,18 @@ class Hub {
   Authority& authority() { return *authority_; }
   const Authority& authority() const { return *authority_; }
   AgentRegistry& registry() { return registry_; }
+  Questions& questions() { return questions_; }
+  const std::function<AgentAnswer(const AgentQuestion&)>& own_pages() const { return own_pages_; }
   const HistorySource& history() const { return history_; }
+  const ProgressSource& progress() const { return progress_; }
+  /// Of this process: tells its numbers from those of another.
+  const std::string& run() const { return run_; }
   const std::string& program_key() const { return program_key_; }
   WallTime now() const;
 
   void publish(Published published);
+  /// Version of what was published last, on its way or not.
+  std::uint64_t announced() const;
   /// Null before the first.
   std::shared_ptr<const Publication> current() const;
   /// Of a program that was published lately; null: none is known.
@@ -91,8 +99,8 @@ class Hub {
   void log_refusal(const std::string& text);
 
  private:
-  void run();
-  void take(Published published);
+  void loop();
+  void take(Published published, std::uint64_t version);
   void wake_all();
   struct Replaced {
     std::string name;
@@ -102,7 +110,11 @@ class Hub {
 
   std::unique_ptr<Authority> authority_;
   AgentRegistry registry_;
+  Questions questions_;
+  const std::function<AgentAnswer(const AgentQuestion&)> own_pages_;
   const HistorySource history_;
+  const ProgressSource progress_;
+  const std::string run_;
   const std::string program_key_;
   const std::function<void(const std::string&)> log_;
   const std::function<WallTime()> clock_;
@@ -118,7 +130,7 @@ class Hub {
   std::vector<Replaced> replaced_;
   bool changed_ = false;
   bool stopping_ = false;
-  std::uint64_t version_ = 0;
+  std::uint64_t version_ = 0;  ///< of what was published last; those of what was overtaken are left out
   std::chrono::steady_clock::time_point refusals_from_{};
   unsigned refusals_ = 0;
 

@@ -1,7 +1,6 @@
 #include "controller/distribute/inspect_client.h"
 
 #include <algorithm>
-#include <thread>
 
 #include <grpcpp/grpcpp.h>
 
@@ -19,7 +18,9 @@ using agent::v1::GetAgentRequest;
 constexpr std::size_t kMaxFileBytes = 64 << 10;
 /// What an agent with many backends takes.
 constexpr int kMaxMessage = 256 << 20;
-constexpr auto kAskAgain = std::chrono::milliseconds(50);
+constexpr std::size_t kMostType = 128;
+constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxReason = 2048;
 constexpr std::string_view kControllerLine = "controller: ";
 constexpr std::string_view kCertificate = "-----BEGIN CERTIFICATE";
 constexpr std::string_view kKey = "-----BEGIN PRIVATE KEY";
@@ -57,6 +58,15 @@ Status status_of(const grpc::Status& status) {
   const int code = status.error_code();
   const bool known = code <= static_cast<int>(ErrorCode::kUnauthenticated);
   return Error{known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, printable(status.error_message(), 1024)};
+}
+
+ObjectProgress::State state_of(agent::v1::ObjectProgress::State state) {
+  using From = agent::v1::ObjectProgress;
+  using State = ObjectProgress::State;
+  return state == From::TAKEN      ? State::kTaken
+         : state == From::REJECTED ? State::kRejected
+         : state == From::APART    ? State::kApart
+                                   : State::kWaiting;
 }
 
 }  // namespace
@@ -136,19 +146,44 @@ Result<std::vector<std::byte>> InspectClient::program(const std::string& agent) 
   return bytes;
 }
 
-Result<std::vector<std::string>> InspectClient::wait(const std::string& program, std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    const auto now = agents();
-    if (!now) return now.error();
-    const std::string& wanted = program.empty() ? now->published : program;
-    std::vector<std::string> missing;
-    for (const AgentState& state : now->agents) {
-      if (state.connected && (state.program != wanted || !state.values_current)) missing.push_back(state.name);
-    }
-    if (missing.empty() || std::chrono::steady_clock::now() >= until) return missing;
-    std::this_thread::sleep_for(kAskAgain);
+Result<Progress> InspectClient::progress(const std::vector<ObjectVersion>& objects) {
+  agent::v1::ProgrammedRequest request;
+  for (const ObjectVersion& object : objects) {
+    auto& asked = *request.add_objects();
+    asked.set_kind(object.kind);
+    asked.set_namespace_(object.name_space);
+    asked.set_name(object.name);
+    asked.set_uid(object.uid);
+    asked.set_resource_version(object.resource_version);
+    asked.set_gone(object.gone);
   }
+  agent::v1::ProgrammedReply reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Programmed(&context, request, &reply); });
+  if (!status) return status.error();
+  Progress progress{reply.run(), reply.values(), reply.pinned(), {}, {}};
+  for (const auto& object : reply.objects()) {
+    progress.objects.push_back({state_of(object.state()), object.program(), printable(object.reason(), kMaxReason)});
+  }
+  progress.objects.resize(objects.size());
+  for (const auto& agent : reply.agents()) {
+    progress.agents.push_back({printable(agent.name(), kMaxName), agent.program(), agent.values(), agent.refused(),
+                               printable(agent.reason(), kMaxReason)});
+  }
+  return progress;
+}
+
+Result<AgentAnswer> InspectClient::ask(const std::string& agent, const AgentQuestion& question) {
+  agent::v1::AskRequest request;
+  request.set_agent(agent);
+  request.set_method(question.method);
+  request.set_target(question.target);
+  agent::v1::AskReply reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Ask(&context, request, &reply); });
+  if (!status) return status.error();
+  return AgentAnswer{static_cast<int>(reply.status() % 1000), printable(reply.content_type(), kMostType),
+                     std::move(*reply.mutable_body())};
 }
 
 Status InspectClient::revoke(const std::string& agent) {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
+#include "controller/distribute/progress.h"
 
 namespace edge::controller {
 
@@ -39,9 +41,11 @@ class InspectClient {
   /// The bytes of the program that it runs: for `agent config` and `routes dump`, by program::read and program/dump.h.
   /// kFailedPrecondition when it runs one that the controller has no longer.
   Result<std::vector<std::byte>> program(const std::string& agent);
-  /// Returns when every connected agent runs `program` (empty: what is published), or when `patience` is over.
-  /// \returns the agents that do not run it yet.
-  Result<std::vector<std::string>> wait(const std::string& program, std::chrono::milliseconds patience);
+  /// How far these changes have come, and what each connected agent runs. kUnimplemented: an older controller.
+  Result<Progress> progress(const std::vector<ObjectVersion>& objects);
+  /// What an agent says to a question of its admin port; of the controller itself when `agent` is empty. kUnavailable:
+  /// it is not connected; kUnimplemented: the controller is too old.
+  Result<AgentAnswer> ask(const std::string& agent, const AgentQuestion& question);
   /// No certificate of this agent is taken any more, and its streams end. It may join anew with the token.
   Status revoke(const std::string& agent);
 

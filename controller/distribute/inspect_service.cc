@@ -11,7 +11,7 @@
 namespace edge::controller {
 namespace {
 
-using namespace agent::v1;  // NOLINT(google-build-using-namespace): the messages of one file
+using namespace agent::v1;
 
 constexpr std::size_t kPiece = 256 << 10;
 
@@ -45,6 +45,44 @@ class ProgramAnswer final : public grpc::ServerWriteReactor<Bytes> {
   Bytes piece_;
 };
 
+/// Waits for what an agent says. The asker may go first: whoever is first ends the call.
+class AskAnswer final : public grpc::ServerUnaryReactor {
+ public:
+  explicit AskAnswer(AskReply& reply) : reply_(&reply) {}
+
+  static TakeAnswer taker(std::shared_ptr<AskAnswer> self) {
+    return [self = std::move(self)](Result<AgentAnswer> answer) { self->take(std::move(answer)); };
+  }
+  /// Lives until the call is done, and until nobody has an answer for it.
+  void keep(std::shared_ptr<AskAnswer> self) { self_ = std::move(self); }
+
+  void OnCancel() override { finish(grpc::Status::CANCELLED); }
+  void OnDone() override { const std::shared_ptr<AskAnswer> last = std::move(self_); }
+
+ private:
+  void take(Result<AgentAnswer> answer) {
+    const std::lock_guard lock(mutex_);
+    if (reply_ == nullptr) return;
+    if (answer) {
+      reply_->set_status(static_cast<std::uint32_t>(answer->status));
+      reply_->set_content_type(answer->content_type);
+      reply_->set_body(std::move(answer->body));
+    }
+    reply_ = nullptr;
+    Finish(answer ? grpc::Status::OK : to_grpc(answer.error()));
+  }
+  void finish(const grpc::Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (reply_ == nullptr) return;
+    reply_ = nullptr;
+    Finish(status);
+  }
+
+  std::mutex mutex_;
+  AskReply* reply_;  ///< null: the call has ended, or is about to
+  std::shared_ptr<AskAnswer> self_;
+};
+
 class InspectService final : public Inspect::CallbackService {
  public:
   explicit InspectService(Hub& hub) : hub_(hub) {}
@@ -74,6 +112,25 @@ class InspectService final : public Inspect::CallbackService {
     auto bytes = program_of(*context, request->name());
     if (!bytes) return new ProgramAnswer(nullptr, bytes.error());
     return new ProgramAnswer(std::move(*bytes), {});
+  }
+
+  grpc::ServerUnaryReactor* Ask(grpc::CallbackServerContext* context, const AskRequest* request,
+                                AskReply* reply) override {
+    const auto reactor = std::make_shared<AskAnswer>(*reply);
+    reactor->keep(reactor);
+    const TakeAnswer take = AskAnswer::taker(reactor);
+    if (Status status = check(*context); !status) {
+      take(status.error());
+    } else if (request->target().size() > Questions::kMostTarget || !request->target().starts_with('/')) {
+      take(Error{ErrorCode::kInvalidArgument, "the target is no path, or too long"});
+    } else if (!request->agent().empty()) {
+      hub_.questions().ask(request->agent(), {request->method(), request->target()}, take);
+    } else if (hub_.own_pages()) {
+      take(hub_.own_pages()({request->method(), request->target()}));
+    } else {
+      take(Error{ErrorCode::kUnimplemented, "this controller has no pages of its own"});
+    }
+    return reactor.get();
   }
 
   grpc::ServerUnaryReactor* Revoke(grpc::CallbackServerContext* context, const GetAgentRequest* request,
@@ -108,6 +165,11 @@ class InspectService final : public Inspect::CallbackService {
 
   grpc::ServerUnaryReactor* Release(grpc::CallbackServerContext* context, const ReleaseRequest*, Done*) override {
     return answer(context, [&] { return hub_.history().release ? hub_.history().release() : Status(no_history()); });
+  }
+
+  grpc::ServerUnaryReactor* Programmed(grpc::CallbackServerContext* context, const ProgrammedRequest* request,
+                                       ProgrammedReply* reply) override {
+    return answer(context, [&]() -> Status { return answer_progress(hub_, *request, *reply); });
   }
 
  private:

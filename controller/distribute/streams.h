@@ -20,20 +20,29 @@ class ProgramsDown;
 class ValuesUp;
 class ValuesDown;
 class Report;
+class AnswersUp;
+class QuestionsDown;
+class ProgrammedRequest;
+class ProgrammedReply;
 }  // namespace edge::agent::v1
 
 namespace edge::controller {
 
 using ProgramReactor = grpc::ServerBidiReactor<agent::v1::ProgramsUp, agent::v1::ProgramsDown>;
 using ValueReactor = grpc::ServerBidiReactor<agent::v1::ValuesUp, agent::v1::ValuesDown>;
+using QuestionReactor = grpc::ServerBidiReactor<agent::v1::AnswersUp, agent::v1::QuestionsDown>;
 using ReportReactor = grpc::ServerReadReactor<agent::v1::Report>;
 
 ProgramReactor* new_program_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 ValueReactor* new_value_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 ReportReactor* new_report_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
+QuestionReactor* new_question_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 
 std::unique_ptr<grpc::Service> make_agent_service(Hub& hub);
 std::unique_ptr<grpc::Service> make_inspect_service(Hub& hub);
+
+/// kUnimplemented: nobody here knows of objects; kInvalidArgument: more are asked about than is sensible.
+Status answer_progress(Hub& hub, const agent::v1::ProgrammedRequest& request, agent::v1::ProgrammedReply& reply);
 
 /// Who calls, by the certificate that TLS has verified. kUnauthenticated: nobody; kPermissionDenied: another role.
 Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, const Hub& hub, Role role);

@@ -38,7 +38,7 @@ class Sender {
       cli::write_text(stderr, errors_text(diagnostics_, manifest_.sources, cli::colour_for(stderr)));
     }
     if (arguments_.one("wait") != "programmed" || settings_.dry_run != DryRun::kNone || sent_.empty()) return exit_;
-    return std::max(exit_, wait_programmed(command_, *cluster_, std::move(sent_), patience_));
+    return std::max(exit_, wait_programmed(command_, *cluster_, arguments_, std::move(sent_), patience_));
   }
 
  private:

@@ -1,5 +1,7 @@
 // edgectl delete: by type and name, by label, all of a type, or what files name.
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include <nlohmann/json.hpp>
 
@@ -15,9 +17,17 @@
 namespace edge::edgectl {
 namespace {
 
+using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 constexpr const char* kDelete = "edgectl delete";
+
+/// A text in an object in an answer; empty: there is none.
+std::string text_in(const Json& answer, const char* object, const char* name) {
+  if (!answer.is_object() || !answer.contains(object) || !answer[object].is_object()) return {};
+  const Json value = answer[object].value(name, Json());
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
 
 class Remover {
  public:
@@ -35,21 +45,19 @@ class Remover {
     } else {
       by_names();
     }
-    for (const Removed& removed : waited_for_) {
-      if (wait_gone(*cluster_, removed.type, removed.place, removed.name, removed.uid, patience_)) continue;
-      cli::print_error(
-          kDelete, removed.type.singular() + "/" + removed.name + " is still there: something holds it by a finalizer");
+    const auto began = std::chrono::steady_clock::now();
+    for (const Written& held : held_) {
+      if (wait_gone(*cluster_, held.type, held.name_space, held.name, held.uid, patience_)) continue;
+      cli::print_error(kDelete, held.title() + " is still there: something holds it by a finalizer");
       exit_ = std::max(exit_, cli::kExitFindings);
     }
-    return exit_;
+    if (arguments_.one("wait") != "programmed" || removed_.empty() || exit_ != cli::kExitOk) return exit_;
+    const auto left = patience_ - (std::chrono::steady_clock::now() - began);
+    return wait_programmed(kDelete, *cluster_, arguments_, std::move(removed_),
+                           std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left), 0ms));
   }
 
  private:
-  struct Removed {
-    Type type;
-    std::string place, name, uid;
-  };
-
   static int usage(const std::string& what) {
     cli::print_error(kDelete, what);
     return cli::kExitUsage;
@@ -153,13 +161,14 @@ class Remover {
     const bool only_name = arguments_.one("output") == "name";
     cli::write_text(stdout,
                     only_name ? type.qualified(name) + "\n" : title + " \"" + name + "\" " + how + suffix + "\n");
-    // A metav1.Status says that it is gone; the object, that something holds it.
+    if (!suffix.empty()) return;
+    // A metav1.Status says that it is gone, and its details what it was; the object, that something holds it.
     const Json answer = parsed_json(reply.body);
-    const bool held = answer.is_object() && answer.contains("metadata") && answer["metadata"].is_object() &&
-                      answer["metadata"].contains("deletionTimestamp");
-    if (!held || !suffix.empty() || arguments_.one("wait") == "false") return;
-    const Json uid = answer["metadata"].value("uid", Json(""));
-    waited_for_.push_back({type, place, name, uid.is_string() ? uid.get<std::string>() : std::string()});
+    const bool held = !text_in(answer, "metadata", "deletionTimestamp").empty();
+    const std::string uid = text_in(answer, held ? "metadata" : "details", "uid");
+    Written removed{.type = type, .name_space = place, .name = name, .uid = uid, .gone = true};
+    if (held && arguments_.one("wait") != "false") held_.push_back(removed);
+    removed_.push_back(std::move(removed));
   }
 
   const cli::Arguments& arguments_;
@@ -168,7 +177,8 @@ class Remover {
   Manifest manifest_;
   Diagnostics diagnostics_;
   std::unique_ptr<Cluster> cluster_;
-  std::vector<Removed> waited_for_;
+  std::vector<Written> removed_;
+  std::vector<Written> held_;  ///< of these, by finalizers
   int exit_ = cli::kExitOk;
 };
 

@@ -235,7 +235,7 @@ int edit(const cli::Arguments& arguments) {
     if (editing.done()) written_all.push_back(*editing.done());
   }
   if (arguments.one("wait") != "programmed" || written_all.empty()) return exit;
-  return std::max(exit, wait_programmed(kEdit, *cluster, std::move(written_all),
+  return std::max(exit, wait_programmed(kEdit, *cluster, arguments, std::move(written_all),
                                         std::chrono::duration_cast<std::chrono::milliseconds>(*patience)));
 }
 

@@ -118,7 +118,7 @@ int patch(const cli::Arguments& arguments) {
   }
   const bool wait = arguments.one("wait") == "programmed" && arguments.one("dry-run") == "none";
   if (!wait || sent_all.empty()) return exit;
-  return std::max(exit, wait_programmed(kPatch, *cluster, std::move(sent_all),
+  return std::max(exit, wait_programmed(kPatch, *cluster, arguments, std::move(sent_all),
                                         std::chrono::duration_cast<std::chrono::milliseconds>(*patience)));
 }
 

@@ -1,11 +1,14 @@
 #include "edgectl/resources/wait.h"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
+#include "edgectl/resources/agents.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 
@@ -17,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kFirstPause(20);
 constexpr std::chrono::milliseconds kLongestPause(500);
+/// The first call makes a connection, however little time the user gives for all of them.
+constexpr std::chrono::milliseconds kShortestCall(2000);
 
 const Json& member(const Json& object, const char* name) {
   static const Json kNull;
@@ -61,37 +66,125 @@ Progress progress_in(const Json& conditions, std::int64_t generation, std::int64
   return {.state = Progress::State::kWaiting, .reason = words_of(*decides)};
 }
 
-/// How many are left, in one line that is overwritten; on a terminal alone.
-class Counter {
+/// One line that is overwritten; on a terminal alone.
+class Line {
  public:
-  Counter(std::string_view command, std::size_t all)
-      : on_(cli::colour_for(stderr) == Colour::kYes), command_(command), all_(all) {}
-  ~Counter() {
-    if (printed_) cli::write_text(stderr, "\r\x1b[K");
+  explicit Line(std::string_view command) : on_(cli::colour_for(stderr) == Colour::kYes), command_(command) {}
+  ~Line() {
+    if (!last_.empty()) cli::write_text(stderr, "\r\x1b[K");
   }
-  Counter(const Counter&) = delete;
-  Counter& operator=(const Counter&) = delete;
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
 
-  void show(std::size_t left) {
-    if (!on_ || left == last_) return;
-    last_ = left;
-    printed_ = true;
-    cli::write_text(stderr, "\r\x1b[K" + command_ + ": " + std::to_string(all_ - left) + " of " + std::to_string(all_) +
-                                " programmed");
+  void show(const std::string& text) {
+    if (!on_ || text == last_) return;
+    last_ = text;
+    cli::write_text(stderr, "\r\x1b[K" + command_ + ": " + text);
+  }
+  /// A message takes its place.
+  void tell(const std::string& error) {
+    if (!std::exchange(last_, {}).empty()) cli::write_text(stderr, "\r\x1b[K");
+    cli::print_error(command_, error);
   }
 
  private:
   bool on_;
-  bool printed_ = false;
   std::string command_;
-  std::size_t all_;
-  std::size_t last_ = SIZE_MAX;
+  std::string last_;
+};
+
+/// The pauses between two questions, up to the end of the user's patience.
+class Pauses {
+ public:
+  explicit Pauses(std::chrono::milliseconds patience) : end_(Clock::now() + patience) {}
+  bool over() const { return Clock::now() >= end_; }
+  void pause() {
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(next_, end_ - Clock::now()));
+    next_ = std::min(next_ * 2, kLongestPause);
+  }
+
+ private:
+  Clock::time_point end_;
+  std::chrono::milliseconds next_ = kFirstPause;
 };
 
 struct Pending {
   Written object;
   std::string reason{};
 };
+
+/// By what the controller says of its agents. nullopt: it is too old to be asked.
+std::optional<int> wait_for_agents(std::string_view command, controller::InspectClient& controller,
+                                   const std::vector<Written>& all, std::chrono::milliseconds patience) {
+  Rollout rollout(all);
+  Line line(command);
+  int exit = cli::kExitOk;
+  for (Pauses pauses(patience); !rollout.over(); pauses.pause()) {
+    const auto progress = controller.progress(rollout.question());
+    if (progress) {
+      rollout.take(*progress);
+      for (const std::string& fault : rollout.take_faults()) {
+        line.tell(fault);
+        exit = std::max(exit, cli::kExitFindings);
+      }
+      line.show(rollout.line());
+    } else if (progress.error().code == ErrorCode::kUnimplemented) {
+      return std::nullopt;
+    } else if (progress.error().code != ErrorCode::kUnavailable || pauses.over()) {
+      return tell(command, progress.error());
+    }
+    if (rollout.over()) break;
+    if (!pauses.over()) continue;
+    for (const std::string& text : rollout.unfinished()) line.tell(text);
+    return cli::kExitFindings;
+  }
+  return exit;
+}
+
+/// By the conditions of each object.
+int wait_for_statuses(std::string_view command, Cluster& cluster, std::vector<Written> all,
+                      std::chrono::milliseconds patience) {
+  std::vector<Pending> left;
+  for (Written& object : all) {
+    if (has_conditions(object.type)) left.push_back({std::move(object)});
+  }
+  int exit = cli::kExitOk;
+  const std::size_t count = left.size();
+  Line line(command);
+  for (Pauses pauses(patience); !left.empty(); pauses.pause()) {
+    kube::Failure failure;
+    std::erase_if(left, [&](Pending& pending) {
+      if (!failure.none()) return false;
+      const Written& object = pending.object;
+      const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
+      if (!reply.ok() && !reply.failure.not_found()) {
+        failure = reply.failure;
+        return false;
+      }
+      if (!reply.ok()) {
+        line.tell(object.title() + " was removed while it was waited for");
+        exit = std::max(exit, cli::kExitFindings);
+        return true;
+      }
+      const Progress progress = progress_of(parsed_json(reply.object.text), object.generation);
+      pending.reason = progress.reason;
+      if (progress.state == Progress::State::kRejected) {
+        line.tell(object.title() + " is not accepted: " + progress.reason);
+        exit = std::max(exit, cli::kExitFindings);
+      }
+      return progress.state != Progress::State::kWaiting;
+    });
+    if (!failure.none() && !failure.temporary()) return tell(command, failure);
+    line.show(std::to_string(count - left.size()) + " of " + std::to_string(count) + " programmed");
+    if (left.empty()) break;
+    if (!pauses.over()) continue;
+    for (const Pending& pending : left) {
+      line.tell(pending.object.title() + " is not programmed yet: " + pending.reason);
+    }
+    return failure.none() ? cli::kExitFindings : tell(command, failure);
+  }
+  return exit;
+}
 
 }  // namespace
 
@@ -117,52 +210,19 @@ Progress progress_of(const Json& object, std::int64_t generation) {
   return progress_in(member(status, "conditions"), generation, whole, needs_programmed);
 }
 
-int wait_programmed(std::string_view command, Cluster& cluster, std::vector<Written> all,
-                    std::chrono::milliseconds patience) {
-  std::vector<Pending> left;
-  for (Written& object : all) {
-    if (has_conditions(object.type)) left.push_back({std::move(object)});
+int wait_programmed(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
+                    std::vector<Written> all, std::chrono::milliseconds patience) {
+  const auto most = std::min(patience, request_timeout(arguments));
+  if (const auto controller = quiet_controller(arguments, std::max(most, kShortestCall))) {
+    if (const auto exit = wait_for_agents(command, *controller, all, patience)) return *exit;
   }
-  int exit = cli::kExitOk;
-  const auto end = Clock::now() + patience;
-  auto pause = kFirstPause;
-  Counter counter(command, left.size());
-  while (!left.empty()) {
-    kube::Failure failure;
-    std::erase_if(left, [&](Pending& pending) {
-      if (!failure.none()) return false;
-      const Written& object = pending.object;
-      const auto reply = cluster.api().get(object.type.resource, object.name_space, object.name);
-      if (!reply.ok() && !reply.failure.not_found()) {
-        failure = reply.failure;
-        return false;
-      }
-      if (!reply.ok()) {
-        cli::print_error(command, object.title() + " was removed while it was waited for");
-        exit = std::max(exit, cli::kExitFindings);
-        return true;
-      }
-      const Progress progress = progress_of(parsed_json(reply.object.text), object.generation);
-      pending.reason = progress.reason;
-      if (progress.state == Progress::State::kRejected) {
-        cli::print_error(command, object.title() + " is not accepted: " + progress.reason);
-        exit = std::max(exit, cli::kExitFindings);
-      }
-      return progress.state != Progress::State::kWaiting;
-    });
-    if (!failure.none() && !failure.temporary()) return tell(command, failure);
-    counter.show(left.size());
-    if (left.empty()) break;
-    if (Clock::now() >= end) {
-      for (const Pending& pending : left) {
-        cli::print_error(command, pending.object.title() + " is not programmed yet: " + pending.reason);
-      }
-      return failure.none() ? cli::kExitFindings : tell(command, failure);
-    }
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, end - Clock::now()));
-    pause = std::min(pause * 2, kLongestPause);
+  // What is gone has no status.
+  if (std::erase_if(all, [](const Written& object) { return object.gone && has_conditions(object.type); }) != 0) {
+    cli::print_error(
+        command, "whether agents serve on without it, the controller alone could say: name its file by --credentials");
+    return cli::kExitUnreachable;
   }
-  return exit;
+  return wait_for_statuses(command, cluster, std::move(all), patience);
 }
 
 bool wait_gone(Cluster& cluster, const Type& type, const std::string& name_space, const std::string& name,

@@ -1,4 +1,5 @@
-// `--wait=programmed`: until the controller says of each object that every agent runs it.
+// `--wait=programmed`: until every agent runs what was written. The controller is asked what its agents run; where it
+// cannot be asked, because its administrator's file is not here, what it wrote into the status of each object.
 #pragma once
 
 #include <chrono>
@@ -10,17 +11,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "edgectl/resources/cluster.h"
+#include "edgectl/resources/rollout.h"
 
 namespace edge::edgectl {
-
-/// An object as it was written: the generation that is to be programmed.
-struct Written {
-  Type type;
-  std::string name_space, name;
-  std::int64_t generation = 0;
-
-  std::string title() const { return type.singular() + "/" + name; }
-};
 
 /// What the status of an object says of a generation.
 struct Progress {
@@ -39,9 +32,10 @@ Progress progress_of(const nlohmann::json& object, std::int64_t generation);
 /// Whether a controller writes conditions for this kind: own kinds and those of Gateway API.
 bool has_conditions(const Type& type);
 
-/// Waits for all, says of each that fails why, and gives the exit code. On a terminal stderr shows how many are left.
-int wait_programmed(std::string_view command, Cluster& cluster, std::vector<Written> all,
-                    std::chrono::milliseconds patience);
+/// Waits for all, says of each that fails why, and of what is not done in time which agents are behind; gives the exit
+/// code. On a terminal stderr shows how many are left. `arguments`: by which the controller is found.
+int wait_programmed(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
+                    std::vector<Written> all, std::chrono::milliseconds patience);
 
 /// Waits until the object is no more, or is another one. false: it is still there when the time is over.
 bool wait_gone(Cluster& cluster, const Type& type, const std::string& name_space, const std::string& name,

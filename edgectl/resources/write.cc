@@ -108,7 +108,12 @@ std::string done_text(const Type& type, const std::string& name, std::string_vie
 }
 
 Written written(const Type& type, const kube::Object& object) {
-  return {.type = type, .name_space = object.name_space, .name = object.name, .generation = object.generation};
+  return {.type = type,
+          .name_space = object.name_space,
+          .name = object.name,
+          .uid = object.uid,
+          .resource_version = object.resource_version,
+          .generation = object.generation};
 }
 
 }  // namespace edge::edgectl
