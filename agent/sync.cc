@@ -249,17 +249,19 @@ Status Sync::Impl::session() {
   values.reset();
   values_applied = 0;
   refused.reset();
-  auto opened = SyncSession::open(
-      options.controller, *identity,
-      {.node = options.node.empty() ? host_name() : options.node,
-       .instance = instance,
-       .program = program,
-       .running = running},
-      {.backends = [this] { return service.backends(); }, .stats = [this] { return service.stats(); }}, inbox,
-      [this](std::string authorities, std::string key) {
-        const std::lock_guard lock(trust_mutex);
-        trusted.emplace(std::move(authorities), std::move(key));
-      });
+  auto opened =
+      SyncSession::open(options.controller, *identity,
+                        {.node = options.node.empty() ? host_name() : options.node,
+                         .instance = instance,
+                         .program = program,
+                         .running = running},
+                        {.backends = [this] { return service.backends(); },
+                         .stats = [this] { return service.stats(); },
+                         .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); }},
+                        inbox, [this](std::string authorities, std::string key) {
+                          const std::lock_guard lock(trust_mutex);
+                          trusted.emplace(std::move(authorities), std::move(key));
+                        });
   if (!opened) return opened.error();
   Status status = work(**opened);
   opened->reset();

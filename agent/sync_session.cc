@@ -7,6 +7,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "agent/sync_questions.h"
 #include "agent/sync_report.h"
 #include "program/cpu.h"
 #include "schemas/agent.grpc.pb.h"
@@ -82,6 +83,7 @@ struct SyncSession::Impl {
   grpc::ClientContext program_context;
   grpc::ClientContext value_context;
   grpc::ClientContext report_context;
+  grpc::ClientContext question_context;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ProgramsUp, v1::ProgramsDown>> programs;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ValuesUp, v1::ValuesDown>> values;
   std::mutex program_writes;  ///< gRPC takes one write at a time
@@ -94,6 +96,7 @@ struct SyncSession::Impl {
   std::thread program_thread;
   std::thread value_thread;
   std::thread report_thread;
+  std::thread question_thread;
 
   v1::Hello hello();
   void say(const v1::ProgramsUp& up);
@@ -104,6 +107,7 @@ struct SyncSession::Impl {
   void open_others();
   void read_values();
   void write_reports();
+  void hear_questions();
   ProgramBytes running() {
     const std::lock_guard lock(mutex);
     return words.running;
@@ -199,6 +203,7 @@ void SyncSession::Impl::open_others() {
   if (stopping || value_thread.joinable()) return;
   value_thread = std::thread([this] { read_values(); });
   report_thread = std::thread([this] { write_reports(); });
+  question_thread = std::thread([this] { hear_questions(); });
 }
 
 void SyncSession::Impl::read_values() {
@@ -256,6 +261,14 @@ void SyncSession::Impl::write_reports() {
   inbox.end(error_of(writer->Finish()));
 }
 
+/// A controller that does not know of questions is followed all the same.
+void SyncSession::Impl::hear_questions() {
+  const auto stream = stub->Questions(&question_context);
+  answer_questions(*stream, hello(), reports.answer);
+  const grpc::Status status = stream->Finish();
+  if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
+}
+
 SyncSession::SyncSession(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<SyncSession>> SyncSession::open(const std::string& controller, const Identity& identity,
@@ -290,9 +303,11 @@ SyncSession::~SyncSession() {
   impl_->program_context.TryCancel();
   impl_->value_context.TryCancel();
   impl_->report_context.TryCancel();
+  impl_->question_context.TryCancel();
   if (impl_->program_thread.joinable()) impl_->program_thread.join();
   if (impl_->value_thread.joinable()) impl_->value_thread.join();
   if (impl_->report_thread.joinable()) impl_->report_thread.join();
+  if (impl_->question_thread.joinable()) impl_->question_thread.join();
 }
 
 void SyncSession::applied(const program::Hash& program, ProgramBytes running) {

@@ -1,4 +1,4 @@
-// One connection to a controller: its three streams, read by threads of their own into the inbox, until one of them
+// One connection to a controller: its four streams, read by threads of their own into the inbox, until one of them
 // ends.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "agent/agent_store.h"
 #include "agent/sync_inbox.h"
 #include "base/result.h"
+#include "daemon/admin.h"
 #include "runtime/session/server.h"
 
 namespace edge::agent {
@@ -26,10 +27,11 @@ struct AgentWords {
   ProgramBytes running;     ///< its bytes; null: none runs
 };
 
-/// How it is, for reports; from any thread.
+/// How it is, for reports and for who asks; from any thread.
 struct ReportSource {
   std::function<std::vector<runtime::BackendStatus>()> backends;
   std::function<runtime::ServerStats()> stats;
+  daemon::AdminHandler answer;
 };
 
 class SyncSession {

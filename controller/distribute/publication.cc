@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "program/sha256.h"
 
@@ -31,13 +33,23 @@ bool same_content(const SectionEntry& a, const SectionEntry& b) {
   return a.size == b.size && std::memcmp(a.sha256, b.sha256, sizeof a.sha256) == 0;
 }
 
-/// Ascending.
-std::vector<Hash> hashes_of(const Outline& outline) {
-  std::vector<Hash> hashes;
-  hashes.reserve(outline.entries.size());
-  for (const SectionEntry& entry : outline.entries) hashes.push_back(hash_of(entry));
-  std::ranges::sort(hashes);
-  return hashes;
+/// Those of `wanted` whose content `base` has under no name. The few are sorted, not the thousands.
+std::vector<std::uint32_t> lacking_in(const Outline& base, const Outline& next,
+                                      const std::vector<std::uint32_t>& wanted) {
+  std::vector<std::pair<Hash, std::uint32_t>> lacking;
+  for (const std::uint32_t i : wanted) lacking.emplace_back(hash_of(next.entries[i]), i);
+  std::ranges::sort(lacking);
+  std::vector<bool> held(lacking.size(), false);
+  for (const SectionEntry& entry : base.entries) {
+    const auto same = std::ranges::equal_range(lacking, hash_of(entry), {}, &std::pair<Hash, std::uint32_t>::first);
+    for (auto one = same.begin(); one != same.end(); ++one)
+      held[static_cast<std::size_t>(one - lacking.begin())] = true;
+  }
+  std::vector<std::uint32_t> left;
+  for (std::size_t i = 0; i < lacking.size(); ++i) {
+    if (!held[i]) left.push_back(lacking[i].second);
+  }
+  return left;
 }
 
 /// One content may stand under two names: it is sent once.
@@ -75,11 +87,6 @@ Result<std::shared_ptr<const Outline>> outline_of(std::span<const std::byte> byt
 
 Difference difference(const Outline* base, const Outline& next, std::span<const Hash> held) {
   Difference result;
-  std::vector<Hash> own;
-  if (base != nullptr && held.empty()) {
-    own = hashes_of(*base);
-    held = own;
-  }
   std::size_t old = 0;
   const std::size_t olds = base == nullptr ? 0 : base->entries.size();
   for (std::uint32_t i = 0; i < next.entries.size(); ++i) {
@@ -90,9 +97,14 @@ Difference difference(const Outline* base, const Outline& next, std::span<const 
     const bool there = old < olds && key_of(base->entries[old]) == key_of(entry);
     if (there && same_content(base->entries[old++], entry)) continue;
     result.entries.push_back(i);
-    if (!std::ranges::binary_search(held, hash_of(entry))) result.sent.push_back(i);
   }
   while (old < olds) result.removed.push_back(static_cast<std::uint32_t>(old++));
+  if (base != nullptr && held.empty()) {
+    result.sent = lacking_in(*base, next, result.entries);
+  } else {
+    std::ranges::copy_if(result.entries, std::back_inserter(result.sent),
+                         [&](std::uint32_t i) { return !std::ranges::binary_search(held, hash_of(next.entries[i])); });
+  }
   keep_first_of_each(next, result.sent);
   return result;
 }
