@@ -250,6 +250,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
     if (!compression.empty()) listener.compression = &compression.front();
     const auto cache = section.array(listener.gateway->cache);
     if (!cache.empty()) listener.cache = &cache.front();
+    const auto tracing = section.array(listener.gateway->tracing);
+    if (!tracing.empty()) listener.tracing = &tracing.front();
     listener.entries = section.array(record.host_entries);
     listener.host_names = lookup_of(section, record.hosts);
     const std::size_t first = impl.listener_hosts.size();

@@ -61,6 +61,7 @@ struct LoadedListener {
   /// The gateway's; null: off.
   const program::CompressionRecord* compression = nullptr;
   const program::CacheRecord* cache = nullptr;
+  const program::TracingRecord* tracing = nullptr;
   /// One a HostEntry.
   std::span<const LoadedHost> hosts;
   std::span<const program::HostEntry> entries;

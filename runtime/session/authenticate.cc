@@ -2,6 +2,7 @@
 // other requests leave theirs: it is kept over a wait and parsed once more after it.
 #include "runtime/policy/rate_limit.h"
 #include "runtime/session/session.h"
+#include "runtime/session/traced.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -45,11 +46,13 @@ net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arriva
   for (const AuthStep& step : identity.steps) {
     const Asked asked{worker_.scratch().request, arrival.host,       arrival.path,   arrival.source, arrival.secure,
                       worker_.loop().now(),      exchange.id.text(), &identity.edits};
+    const trace::Step traced = begin_step(exchange);
     net::Task<auth::Verdict> asking =
         exchange.program->authentication->ask(step, asked, worker_.auth_place(waiter_, client_));
     const bool waits = !asking.await_ready();
     if (waits) keep_head(exchange);
     auth::Verdict verdict = co_await asking;
+    trace_policy(exchange, traced, step.type, verdict);
     worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(verdict.outcome)].add();
     if (!verdict.passed()) {
       PolicyAnswer& answer = verdict.answer;

@@ -5,6 +5,7 @@
 
 #include "program/records.h"
 #include "runtime/session/session.h"
+#include "runtime/session/traced.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -49,6 +50,7 @@ void Session::ended(const Exchange& exchange, const Ending& ending) {
   const net::Duration duration = worker_.loop().now() - exchange.began;
   worker_.tally().count(place_of(exchange), {ending.status, duration, ending.received, ending.sent},
                         [&] { return names_of(exchange); });
+  if (exchange.trace != nullptr) trace_ending(exchange, ending);
 }
 
 }  // namespace edge::runtime

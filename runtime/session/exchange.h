@@ -13,6 +13,7 @@
 #include "net/http1/head.h"
 #include "program/format.h"
 #include "runtime/match/load.h"
+#include "runtime/observe/trace/tracer.h"
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/policies.h"
 #include "runtime/policy/request_edits.h"
@@ -113,6 +114,8 @@ struct Exchange {
   Shaping shaping;
   /// Null where the gateway has no cache.
   std::unique_ptr<cache::Transaction> cache;
+  /// Null where the gateway does not trace.
+  trace::TracePointer trace;
 
   std::span<const program::FilterRecord> filters() const {
     return traffic == nullptr ? std::span<const program::FilterRecord>{} : host->view.array(traffic->filters);

@@ -6,6 +6,7 @@
 #include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/relay.h"
 #include "runtime/session/session.h"
+#include "runtime/session/traced.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/retry.h"
 
@@ -143,7 +144,9 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   net::Buffer kept;
   std::optional<Relay::Progress> progress;
   Tries tries(exchange);
+  TracedTries traced(exchange);
   for (bool again = true; again;) {
+    traced.begin();
     net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, tries.begin(worker_.loop().now()));
     if (!acquiring.await_ready() && kept.empty()) {
       kept.append(head);
@@ -155,6 +158,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     if (acquired.connection == nullptr) {
       again = worker_.loop().now() < exchange.deadline && tries.again(acquired);
       outcome.failure = failure_of(acquired.fault, worker_.loop().now() < exchange.deadline);
+      traced.end(acquired.tried ? &*acquired.tried : nullptr, 0, outcome.failure);
       outcome.reusable = true;
     } else {
       UpstreamConnection& upstream = *acquired.connection;
@@ -193,6 +197,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
           outcome.failure = {Origin::kClient, FailureKind::kClientGone, false};
           upstream.reset_on_close();
         }
+        traced.end(&upstream.endpoint().address, relay.status(), outcome.failure);
         exchange.pool->release(std::move(acquired.connection), AfterUse::kClose);
         outcome.status = relay.status();
         outcome.answered = outcome.reset = true;
@@ -202,6 +207,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       again = tries.again(relay.failure(), upstream);
       progress = again ? relay.progress() : std::nullopt;
       if (relay.failure().kind == FailureKind::kTruncated) upstream.spoilt();
+      traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
       const AfterUse after = relay.after_use();
       const bool keep = after != AfterUse::kKeep || exchange.header.empty();
       exchange.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);
@@ -217,6 +223,10 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     }
     if (!again) break;
     worker_.counters().upstream_retries.add();
+    // Others use the scratch while this waits.
+    if (kept.empty()) kept.append(head);
+    traced.renew(progress ? progress->text : kept);
+    head = kept.view();
     const net::Time resume_at = tries.resume_at(worker_.loop().now(), worker_.random());
     if (resume_at <= worker_.loop().now()) continue;
     inlet_.keep();

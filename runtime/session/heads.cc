@@ -164,10 +164,13 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     skipped |= bit(KnownField::kXForwardedProto) | bit(KnownField::kXForwardedHost) | bit(KnownField::kXForwardedPort) |
                bit(KnownField::kForwarded) | bit(KnownField::kXRealIp);
   }
-  if (from.identity == nullptr) [[likely]] {
+  if (from.identity == nullptr && from.trace == nullptr) [[likely]] {
     copy_fields(fields, skipped, from.edits, nullptr, out);
   } else {
-    const auto drops = [&](std::string_view name) { return from.edits.drops(name) || from.identity->drops(name); };
+    const auto drops = [&](std::string_view name) {
+      return from.edits.drops(name) || (from.identity != nullptr && from.identity->drops(name)) ||
+             (from.trace != nullptr && trace::tells_of_trace(name));
+    };
     copy_fields_but(fields, skipped, true, drops, out);
   }
 
@@ -180,6 +183,8 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     out.field("X-Forwarded-Host", from.head.host);
   }
   if (!edited || !from.edits.names("x-request-id")) out.field("X-Request-ID", from.request_id);
+  // A filter that has a word on it has the last.
+  if (from.trace != nullptr && !(edited && from.edits.names("traceparent"))) from.trace->write(out);
   out.field("Via", via_name(from.http));
   const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
   if (chunked) out.lines("Transfer-Encoding: chunked\r\n");

@@ -8,6 +8,7 @@
 #include "net/http1/head.h"
 #include "net/http1/write.h"
 #include "program/filters.h"
+#include "runtime/observe/trace/tracer.h"
 #include "runtime/policy/added_fields.h"
 #include "runtime/policy/request_edits.h"
 
@@ -36,6 +37,8 @@ struct ForwardedHead {
   bool websocket = false;
   /// What authentication says of the client; null: nothing.
   const RequestEdits* identity = nullptr;
+  /// Null: what tells of a trace is a field like any other.
+  const trace::RequestTrace* trace = nullptr;
 };
 void write_request_head(const ForwardedHead& from, net::http1::HeadWriter& out);
 /// Ends a head that was written unframed. No length: the body goes in chunks.

@@ -5,6 +5,7 @@
 #include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/delivery.h"
 #include "runtime/session/session.h"
+#include "runtime/session/traced.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -89,6 +90,7 @@ void Session::begin_reuse(Exchange& exchange, const Arrival& arrival, cache::Way
 net::Task<Session::Outcome> Session::reuse_or_forward(Exchange& exchange) {
   Transaction& cache = *exchange.cache;
   const net::Buffer& own = exchange.shaping.request_head;
+  const trace::Step traced = begin_step(exchange);
   Plan plan =
       cache.look_up(own.empty() ? std::string_view(worker_.scratch().head().data(), exchange.head_size) : own.view());
   Outcome outcome;
@@ -96,8 +98,9 @@ net::Task<Session::Outcome> Session::reuse_or_forward(Exchange& exchange) {
   outcome.reusable = true;
   if (plan == Plan::kFetch) {
     outcome.failure = co_await join_fetch(exchange, plan);
-    if (outcome.failure) co_return outcome;
   }
+  trace_look_up(exchange, traced, plan);
+  if (outcome.failure) co_return outcome;
   if (plan == Plan::kRefuse) {
     outcome.failure = {Origin::kClient, FailureKind::kNotCached, false};
   } else if (plan == Plan::kReuse) {

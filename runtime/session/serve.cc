@@ -16,6 +16,7 @@
 #include "runtime/session/grpc.h"
 #include "runtime/session/heads.h"
 #include "runtime/session/session.h"
+#include "runtime/session/traced.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -171,7 +172,15 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
   }
   const bool keeps_id = arrival.peer_trusted && exchange.id.keep(head.fields.value(KnownField::kXRequestId));
   if (!keeps_id) exchange.id.generate(worker_.unix_milliseconds(), worker_.random());
+  if (arrival.listener != nullptr && arrival.listener->tracing != nullptr) begin_trace(exchange, arrival);
   return std::nullopt;
+}
+
+void Session::begin_trace(Exchange& exchange, const Arrival& arrival) {
+  const RequestHead& head = worker_.scratch().request;
+  exchange.trace = worker_.tracer().begin(head.fields, arrival.listener->tracing->sampling_percent);
+  trace_request(exchange, {*arrival.listener, head, arrival.host, arrival.path, arrival.source, connection_,
+                           exchange.program->program->binds()[arrival.bind].port});
 }
 
 // A request in plain text where the listener wants another scheme. Rule D9: whoever says that it came by TLS is
@@ -276,10 +285,11 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
   const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
-  write_request_head({head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
-                      connection_.http, exchange.id.text(), edits, exchange.shaping.request != nullptr,
-                      exchange.websocket, exchange.identity == nullptr ? nullptr : &exchange.identity->edits},
-                     out);
+  write_request_head(
+      {head, path, rewritten.host, connection_.peer_text(), arrival.peer_trusted, connection_.scheme(),
+       connection_.http, exchange.id.text(), edits, exchange.shaping.request != nullptr, exchange.websocket,
+       exchange.identity == nullptr ? nullptr : &exchange.identity->edits, exchange.trace.get()},
+      out);
   if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
   exchange.head_size = static_cast<std::uint32_t>(out.size());
   if (exchange.listener->cache != nullptr) {

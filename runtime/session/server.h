@@ -17,6 +17,7 @@
 #include "program/secrets.h"
 #include "runtime/match/load.h"
 #include "runtime/observe/tally/request_sums.h"
+#include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/auth/login_faults.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
@@ -42,6 +43,8 @@ struct ServerOptions {
   std::string call_authorities;
   /// Triples of gateway, route and backend whose requests are counted apart, of each thread.
   std::size_t max_tallied = 25'000;
+  /// Where spans of traced requests are left; null: nobody exports them, and trace context is only handed on.
+  std::shared_ptr<trace::SpanBuffers> spans;
   /// Takes a line at times that whoever runs the process should read: why logins fail. Without secrets. From any
   /// thread.
   std::function<void(const std::string&)> log;

@@ -89,6 +89,7 @@ class Session final : public ClientSession {
   std::optional<Reply> admit(Exchange& exchange, Arrival& arrival);
   std::optional<Reply> locate(Arrival& arrival);
   std::optional<Reply> place(Exchange& exchange, Arrival& arrival);
+  void begin_trace(Exchange& exchange, const Arrival& arrival);
   std::optional<Reply> to_scheme(const Exchange& exchange, const Arrival& arrival);
   std::optional<Decision> choose(const Exchange& exchange, const Arrival& arrival);
   std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival);

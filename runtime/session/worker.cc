@@ -82,6 +82,7 @@ class Worker::Listener final : public net::Channel {
 Worker::Worker(SharedState& shared)
     : shared_(shared),
       loop_(shared.options.clock),
+      tracer_(shared.options.spans == nullptr ? nullptr : &shared.options.spans->add_thread()),
       tally_(shared.options.max_tallied),
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
@@ -146,7 +147,8 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
     const auto look = [&](std::uint32_t index) {
       if (index == program::kNone) return;
       const LoadedListener& listener = program->listener(index);
-      asks |= listener.gateway->trusted_proxies.count != 0 || listener.record->scheme_redirect.count != 0;
+      asks |= listener.gateway->trusted_proxies.count != 0 || listener.record->scheme_redirect.count != 0 ||
+              listener.tracing != nullptr;
     };
     look(bind.listeners.fallback);
     for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {

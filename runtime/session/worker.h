@@ -17,6 +17,7 @@
 #include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
 #include "runtime/observe/tally/request_tally.h"
+#include "runtime/observe/trace/tracer.h"
 #include "runtime/policy/auth/place.h"
 #include "runtime/policy/auth/stores.h"
 #include "runtime/policy/rate_limit_table.h"
@@ -90,6 +91,7 @@ class Worker {
   net::http2::ServerEngine& http2() { return http2_; }
   Counters& counters() { return counters_; }
   RequestTally& tally() { return tally_; }
+  trace::Tracer& tracer() { return tracer_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
@@ -132,6 +134,7 @@ class Worker {
   EncoderPool encoders_;
   net::Loop loop_;
   Counters counters_;
+  trace::Tracer tracer_;
   RequestTally tally_;
   Random random_;
   SplitSequence split_;

@@ -55,6 +55,7 @@ TracePointer Tracer::begin(const net::http1::HeadFields& fields, unsigned percen
   if (trace.context_.trace.none()) trace.context_.trace = {ids_.next(), ids_.next()};
   trace.span_ = ids_.next();
   trace.next_try_ = ids_.next();
+  trace.try_told_ = false;
   trace.sampled_ = trace.context_.sampled ? *trace.context_.sampled : ids_.next() % 100 < percent;
   trace.recorded_ = trace.sampled_ && buffer_ != nullptr;
   if (trace.recorded_) {
@@ -86,11 +87,17 @@ void RequestTrace::end(std::string_view name, std::string_view error) {
 
 Step RequestTrace::begin_step() { return recorded_ ? Step{tracer_->ids_.next(), now()} : Step{}; }
 
-Step RequestTrace::begin_try() { return recorded_ ? Step{next_try_, now()} : Step{}; }
+// A cache may have the same head forwarded twice.
+Step RequestTrace::begin_try() {
+  if (!recorded_) return {};
+  if (std::exchange(try_told_, true)) next_try_ = tracer_->ids_.next();
+  return {next_try_, now()};
+}
 
 void RequestTrace::renew_try(std::span<char> head) {
   const SpanText old = text_of(next_try_);
   next_try_ = tracer_->ids_.next();
+  try_told_ = false;
   const SpanText renewed = text_of(next_try_);
   // 64 random bits stand nowhere by chance. As often as there are forms of telling them.
   for (auto from = head.begin();;) {

@@ -76,6 +76,7 @@ class RequestTrace {
   TraceContext context_;
   SpanId span_ = 0;
   SpanId next_try_ = 0;
+  bool try_told_ = false;
   bool sampled_ = false;
   bool recorded_ = false;
   /// By the wall's clock, and by one that nobody sets, when it began.
