@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -137,7 +138,13 @@ struct Log::State {
 
 Log::Log(LogOptions options) : state_(std::make_shared<State>(std::move(options))) {
   state_->level = state_->options.level;
+  // Signals are for the threads of whoever has this log: a daemon waits for its own with sigwait.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   state_->writer = std::thread([state = state_] { state->run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Log::~Log() {

@@ -1,14 +1,15 @@
-// Why logins fail, for whoever runs the proxy: counted, and told in a line at times. Users and their browsers learn
-// only that a login was refused.
+// Why logins fail, for whoever runs the proxy: counted, and told in a line at
+// times. Users and their browsers learn only that a login was refused.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/log.h"
 
 namespace edge::runtime::auth {
 
@@ -29,29 +30,29 @@ using LoginFaultCounts = std::array<std::uint64_t, kLoginFaults>;
 
 /// From any thread.
 class LoginFaults {
- public:
-  /// Takes one line without its end.
-  using Log = std::function<void(const std::string&)>;
-  /// Between two lines of one fault, seconds: who can make logins fail cannot fill the log.
+public:
+  /// Between two lines of one fault, seconds: who can make logins fail cannot
+  /// fill the log.
   static constexpr std::int64_t kRest = 10;
 
-  explicit LoginFaults(Log log) : log_(std::move(log)) {}
+  explicit LoginFaults(Logger log) : log_(std::move(log)) {}
 
-  /// `policy`: its name. `detail`: what the provider said of it, if anything; neither a secret nor a text that somebody
-  /// may choose at will.
-  void note(LoginFault fault, std::string_view policy, std::string_view detail, std::int64_t unix_now);
+  /// `policy`: its name. `detail`: what the provider said of it, if anything;
+  /// neither a secret nor a text that somebody may choose at will.
+  void note(LoginFault fault, std::string_view policy, std::string_view detail,
+            std::int64_t unix_now);
   LoginFaultCounts counts() const;
 
- private:
+private:
   struct Told {
     std::int64_t rest_until = 0;
-    std::uint64_t count = 0;  ///< when it was told last
+    std::uint64_t count = 0; ///< when it was told last
   };
-  const Log log_;
+  const Logger log_;
   mutable std::mutex mutex_;
   // Under the mutex:
   LoginFaultCounts counts_{};
   std::array<Told, kLoginFaults> told_{};
 };
 
-}  // namespace edge::runtime::auth
+} // namespace edge::runtime::auth

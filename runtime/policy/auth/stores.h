@@ -1,6 +1,7 @@
-// What authentication keeps beyond a program: answers of authorization services, keys of issuers, credentials that were
-// found good. Of the process; each is safe for any thread, and known by identity and settings, so that it outlives a
-// change of anything else.
+// What authentication keeps beyond a program: answers of authorization
+// services, keys of issuers, credentials that were found good. Of the process;
+// each is safe for any thread, and known by identity and settings, so that it
+// outlives a change of anything else.
 #pragma once
 
 #include <memory>
@@ -21,16 +22,17 @@
 
 namespace edge::runtime::auth {
 
-/// Whom calls over https believe: the authorities of the system, and those of a file where one is given. Read once,
-/// when the first policy wants to call: it takes some milliseconds, and megabytes.
+/// Whom calls over https believe: the authorities of the system, and those of a
+/// file where one is given. Read once, when the first policy wants to call: it
+/// takes some milliseconds, and megabytes.
 class Trust {
- public:
+public:
   /// `pem`: further authorities; empty: none.
   explicit Trust(std::string pem) : pem_(std::move(pem)) {}
   /// Null where none can be read. Not on a loop's thread.
   std::shared_ptr<const net::tls::Authorities> authorities();
 
- private:
+private:
   const std::string pem_;
   std::mutex mutex_;
   bool read_ = false;
@@ -39,7 +41,7 @@ class Trust {
 
 struct Stores {
   /// `log`: for lines that whoever runs the process should read.
-  explicit Stores(const std::string& trusted_pem = {}, LoginFaults::Log log = {})
+  explicit Stores(const std::string &trusted_pem = {}, Logger log = {})
       : trust(trusted_pem), login_faults(std::move(log)) {}
 
   net::client::Resolver resolver;
@@ -53,4 +55,4 @@ struct Stores {
   PasswordPool passwords;
 };
 
-}  // namespace edge::runtime::auth
+} // namespace edge::runtime::auth
