@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/huge_pages.h"
-#include "program/check_section.h"
+#include "program/check_sections.h"
 #include "program/records.h"
 #include "program/sha256.h"
 
@@ -114,37 +114,6 @@ class KnownSections {
   std::span<const Section> rest_;
 };
 
-/// Hashes and checks sections, a window at a time, so that their bytes are checked while they are in the cache.
-Status check_sections(std::span<const Section* const> sections, Databases databases) {
-  constexpr std::size_t kWindow = 64;
-  const auto hashed_now = [&](const Section& section) {
-    return section.kind != SectionKind::kRegex || databases == Databases::kHashNow;
-  };
-  std::uint64_t bytes = 0;
-  for (const Section* section : sections) bytes += hashed_now(*section) ? section->view.bytes().size() : 0;
-  ManyHashes hashes(bytes);
-  std::vector<std::span<const std::byte>> pieces;
-  std::vector<Hash> found;
-  for (std::size_t begin = 0; begin < sections.size(); begin += kWindow) {
-    const auto window = sections.subspan(begin, std::min(kWindow, sections.size() - begin));
-    pieces.clear();
-    for (const Section* section : window) {
-      if (hashed_now(*section)) pieces.push_back(section->view.bytes());
-    }
-    found.resize(pieces.size());
-    hashes.hash(pieces, found);
-    auto hash = found.begin();
-    for (const Section* section : window) {
-      if (hashed_now(*section) && *hash++ != section->hash)
-        return malformed(section_name(section->kind, section->id) +
-                         ": its bytes do not have the hash it is listed with");
-      if (const std::string fault = check_section(*section); !fault.empty())
-        return malformed(section_name(section->kind, section->id) + ": " + fault);
-    }
-  }
-  return {};
-}
-
 /// References from one section to another.
 Status check_links(const ProgramView& program) {
   if (program.find(SectionKind::kListeners, 0) == nullptr) return malformed("no listeners section");
@@ -218,7 +187,8 @@ Result<ProgramView> read(std::shared_ptr<const void> owner, std::span<const std:
     section.view = SectionView(bytes.subspan(entry.offset, entry.size));
     if (!already.hold(section)) fresh.push_back(&section);
   }
-  if (Status status = check_sections(fresh, databases); !status) return status.error();
+  if (const auto fault = check_sections(fresh, databases))
+    return malformed(section_name(fault->section->kind, fault->section->id) + ": " + fault->what);
   if (Status status = check_links(program); !status) return status.error();
   program.hash_ = manifest_hash(program.manifest_);
   return program;

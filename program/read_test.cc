@@ -279,6 +279,24 @@ TEST(Read, KnownSectionsAreComparedNotTrusted) {
   EXPECT_FALSE(read(std::make_shared<const Bytes>(changed), &*known).ok());
 }
 
+TEST(Read, TheFirstOfManySectionsAtFaultIsNamedHoweverManyThreadsLook) {
+  std::vector<SectionInput> sections;
+  for (std::uint64_t id = 0; id < 500; ++id)
+    sections.push_back({SectionKind::kNative, id, make_blob(Bytes(20'000, static_cast<std::byte>(id)))});
+  Bytes bytes = program_of(std::move(sections));
+  const auto sound = read_copy(bytes);
+  ASSERT_TRUE(sound.ok()) << sound.error().text;
+  const auto damage = [&](std::uint64_t id) {
+    const auto view = sound->find(SectionKind::kNative, id)->view.bytes();
+    bytes[static_cast<std::size_t>(view.data() - sound->bytes().data()) + 19'999] ^= std::byte{1};
+  };
+  for (const std::uint64_t id : {499, 300, 299, 64, 63, 0}) {
+    damage(id);
+    for (int again = 0; again < 5; ++again)
+      EXPECT_THAT(fault(bytes), HasSubstr("native section " + std::to_string(id) + ": its bytes"));
+  }
+}
+
 TEST(ReadFile, ReadsAndNamesThePathInErrors) {
   const std::string path = testing::TempDir() + "/read_test.edgeprog";
   const Bytes bytes = program_with(Host(7));

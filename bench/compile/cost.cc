@@ -16,6 +16,12 @@ double milliseconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
 }
 
+double nanoseconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
 /// Children that still run: RUSAGE_CHILDREN counts those alone that were waited for.
 double running_children_ms() {
   double total = 0;
@@ -40,11 +46,9 @@ double cpu_ms() {
   return total;
 }
 
-double thread_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
+double thread_ns() { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+double process_ns() { return nanoseconds(CLOCK_PROCESS_CPUTIME_ID); }
+double wall_ns() { return nanoseconds(CLOCK_MONOTONIC); }
 
 Resident resident_mb() {
   Resident resident;
@@ -69,5 +73,14 @@ void pin_to_core(int core) {
   CPU_SET(core, &set);
   sched_setaffinity(0, sizeof(set), &set);
 }
+
+AllCores::AllCores() {
+  sched_getaffinity(0, sizeof(before_), &before_);
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (int core = 0; core < CPU_SETSIZE; ++core) CPU_SET(core, &all);
+  sched_setaffinity(0, sizeof(all), &all);
+}
+AllCores::~AllCores() { sched_setaffinity(0, sizeof(before_), &before_); }
 
 }  // namespace edge::bench

@@ -1,0 +1,92 @@
+#include "program/check_sections.h"
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "program/check_section.h"
+#include "program/sha256.h"
+
+namespace edge::program {
+namespace {
+
+/// Sections at a time: hashed, then checked while their bytes are in the cache.
+constexpr std::size_t kWindow = 64;
+/// Bytes to hash from which a second thread takes away more than it costs.
+constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
+
+/// The windows of a program, which one or more threads take one after the other.
+class SectionChecks {
+ public:
+  SectionChecks(std::span<const Section* const> sections, Databases databases)
+      : sections_(sections), databases_(databases) {
+    for (const Section* section : sections) bytes_ += is_hashed(*section) ? section->view.bytes().size() : 0;
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+
+  /// Until none is left, or one is at fault. `share`: of the bytes, that this thread may expect.
+  /// \returns the first fault among the windows that it took.
+  std::optional<SectionFault> work(std::uint64_t share) {
+    ManyHashes hashes(share);
+    for (;;) {
+      const std::size_t begin = next_.fetch_add(kWindow, std::memory_order_relaxed);
+      if (begin >= sections_.size()) return std::nullopt;
+      auto fault = check(sections_.subspan(begin, std::min(kWindow, sections_.size() - begin)), hashes);
+      if (!fault) continue;
+      // What was taken before is finished by who took it, so no earlier fault is missed.
+      next_.store(sections_.size(), std::memory_order_relaxed);
+      return fault;
+    }
+  }
+
+ private:
+  bool is_hashed(const Section& section) const {
+    return section.kind != SectionKind::kRegex || databases_ == Databases::kHashNow;
+  }
+
+  std::optional<SectionFault> check(std::span<const Section* const> window, ManyHashes& hashes) const {
+    std::vector<std::span<const std::byte>> pieces;
+    pieces.reserve(window.size());
+    for (const Section* section : window) {
+      if (is_hashed(*section)) pieces.push_back(section->view.bytes());
+    }
+    std::vector<Hash> found(pieces.size());
+    hashes.hash(pieces, found);
+    auto hash = found.begin();
+    for (const Section* section : window) {
+      if (is_hashed(*section) && *hash++ != section->hash)
+        return SectionFault{section, "its bytes do not have the hash it is listed with"};
+      if (std::string fault = check_section(*section); !fault.empty()) return SectionFault{section, std::move(fault)};
+    }
+    return std::nullopt;
+  }
+
+  const std::span<const Section* const> sections_;
+  const Databases databases_;
+  std::uint64_t bytes_ = 0;
+  std::atomic<std::size_t> next_ = 0;
+};
+
+}  // namespace
+
+std::optional<SectionFault> check_sections(std::span<const Section* const> sections, Databases databases) {
+  SectionChecks checks(sections, databases);
+  if (checks.bytes() < kWorthAThread || std::thread::hardware_concurrency() < 2) return checks.work(checks.bytes());
+  std::optional<SectionFault> others;
+  std::thread other;
+  try {
+    other = std::thread([&] { others = checks.work(checks.bytes() / 2); });
+  } catch (const std::system_error&) {
+    // No thread is to be had: it takes longer.
+  }
+  auto own = checks.work(checks.bytes() / 2);
+  if (other.joinable()) other.join();
+  const auto place = [&](const SectionFault& fault) { return std::ranges::find(sections, fault.section); };
+  if (own && others) return place(*own) < place(*others) ? own : others;
+  return own ? own : others;
+}
+
+}  // namespace edge::program
