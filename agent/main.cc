@@ -25,64 +25,50 @@ using daemon::failed;
 struct Files {
   std::string program;
   std::string endpoints;
-  std::string secrets; ///< empty: none are given
+  std::string secrets;  ///< empty: none are given
 
   std::vector<std::string> all() const {
     std::vector<std::string> paths = {program, endpoints};
-    if (!secrets.empty())
-      paths.push_back(secrets);
+    if (!secrets.empty()) paths.push_back(secrets);
     return paths;
   }
 };
 
 /// The files as they are now, put to work.
-Status load(Service &service, const Files &files) {
+Status load(Service& service, const Files& files) {
   auto bytes = read_file_bytes(files.program, program::kMaxProgramBytes);
-  if (!bytes)
-    return bytes.error();
+  if (!bytes) return bytes.error();
   const auto text = read_file(files.endpoints, kMaxEndpointBytes);
-  if (!text)
-    return text.error();
+  if (!text) return text.error();
   auto endpoints = program::read_endpoints(*text);
-  if (!endpoints)
-    return Error{endpoints.error().code,
-                 files.endpoints + ": " + endpoints.error().text};
+  if (!endpoints) return Error{endpoints.error().code, files.endpoints + ": " + endpoints.error().text};
   program::SecretSet secrets;
   if (!files.secrets.empty()) {
     const auto values = read_file(files.secrets, kMaxSecretBytes);
-    if (!values)
-      return values.error();
+    if (!values) return values.error();
     auto read = program::read_secrets(*values);
-    if (!read)
-      return Error{read.error().code, files.secrets + ": " + read.error().text};
+    if (!read) return Error{read.error().code, files.secrets + ": " + read.error().text};
     secrets = std::move(*read);
   }
-  return service.apply(
-      std::make_shared<const std::vector<std::byte>>(std::move(*bytes)),
-      *endpoints, secrets);
+  return service.apply(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), *endpoints, secrets);
 }
 
-void follow(Service &service, FileWatch &watch, const Files &files) {
+void follow(Service& service, FileWatch& watch, const Files& files) {
   while (watch.wait(kQuiet) == FileWatch::Event::kChanged) {
     // Watched anew before it is read: the directories may be others now.
     Status status = watch.watch(files.all());
-    if (status)
-      status = load(service, files);
-    if (!status)
-      service.log().error("keeps the running program: " + status.error().text);
+    if (status) status = load(service, files);
+    if (!status) service.log().error("keeps the running program: " + status.error().text);
   }
 }
 
 /// The program and its values from files, which are followed.
-int run_files(Service &service, const Files &files) {
+int run_files(Service& service, const Files& files) {
   auto watch = FileWatch::create();
-  Log &log = service.whole_log();
-  if (!watch)
-    return failed(log, watch.error());
-  if (Status status = (*watch)->watch(files.all()); !status)
-    return failed(log, status.error());
-  if (Status status = load(service, files); !status)
-    return failed(log, status.error());
+  Log& log = service.whole_log();
+  if (!watch) return failed(log, watch.error());
+  if (Status status = (*watch)->watch(files.all()); !status) return failed(log, status.error());
+  if (Status status = load(service, files); !status) return failed(log, status.error());
 
   std::thread follower([&] { follow(service, **watch, files); });
   const int code = service.run();
@@ -91,72 +77,55 @@ int run_files(Service &service, const Files &files) {
   return code;
 }
 
-int run_controller(Service &service, SyncOptions options) {
+int run_controller(Service& service, SyncOptions options) {
   auto sync = Sync::start(std::move(options), service);
-  if (!sync)
-    return failed(service.whole_log(), sync.error());
+  if (!sync) return failed(service.whole_log(), sync.error());
   return service.run();
 }
 
 /// What says where programs come from, and contradicts itself.
-std::optional<Error> contradiction(const cli::Arguments &arguments) {
+std::optional<Error> contradiction(const cli::Arguments& arguments) {
   const bool controller = arguments.has("controller");
   if (controller == arguments.has("program")) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "give one of --controller and --program"};
+    return Error{ErrorCode::kInvalidArgument, "give one of --controller and --program"};
   }
-  for (const std::string_view other :
-       {"name", "node", "token-file", "data-dir", "seal-key-file"}) {
+  for (const std::string_view other : {"name", "node", "token-file", "data-dir", "seal-key-file"}) {
     if (!controller && arguments.has(other)) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "--" + std::string(other) + " goes with --controller"};
+      return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --controller"};
     }
   }
-  for (const std::string_view other :
-       {"endpoints", "secrets", "allow-unsigned"}) {
+  for (const std::string_view other : {"endpoints", "secrets", "allow-unsigned"}) {
     if (controller && arguments.has(other)) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "--" + std::string(other) + " goes with --program"};
+      return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --program"};
     }
   }
   if (controller && !(arguments.has("name") && arguments.has("data-dir"))) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--controller needs --name and --data-dir"};
+    return Error{ErrorCode::kInvalidArgument, "--controller needs --name and --data-dir"};
   }
   if (!controller && !arguments.has("endpoints")) {
     return Error{ErrorCode::kInvalidArgument, "--program needs --endpoints"};
   }
-  if (!controller &&
-      arguments.has("verify-key") == arguments.has("allow-unsigned")) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "give one of --verify-key and --allow-unsigned"};
+  if (!controller && arguments.has("verify-key") == arguments.has("allow-unsigned")) {
+    return Error{ErrorCode::kInvalidArgument, "give one of --verify-key and --allow-unsigned"};
   }
   return std::nullopt;
 }
 
-int run(const cli::Arguments &arguments) {
-  const auto log =
-      std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
+int run(const cli::Arguments& arguments) {
+  const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   auto options = service_options(log, arguments);
-  if (!options)
-    return failed(*log, options.error());
-  if (const auto fault = contradiction(arguments))
-    return failed(*log, *fault);
+  if (!options) return failed(*log, options.error());
+  if (const auto fault = contradiction(arguments)) return failed(*log, *fault);
   if (arguments.has("verify-key")) {
     const auto pem = read_file(arguments.one("verify-key"), kMaxKeyBytes);
-    if (!pem)
-      return failed(*log, pem.error());
+    if (!pem) return failed(*log, pem.error());
     auto key = program::VerifyKey::from_pem(*pem);
     if (!key) {
-      return failed(*log,
-                    {ErrorCode::kFailedPrecondition,
-                     arguments.one("verify-key") + ": " + key.error().text});
+      return failed(*log, {ErrorCode::kFailedPrecondition, arguments.one("verify-key") + ": " + key.error().text});
     }
     options->key = std::move(*key);
   }
-  const auto given = [&](std::string_view flag) {
-    return arguments.has(flag) ? arguments.one(flag) : std::string();
-  };
+  const auto given = [&](std::string_view flag) { return arguments.has(flag) ? arguments.one(flag) : std::string(); };
   SyncOptions sync{.controller = given("controller"),
                    .name = given("name"),
                    .node = given("node"),
@@ -165,80 +134,65 @@ int run(const cli::Arguments &arguments) {
                    .key = options->key,
                    .seal_key_file = given("seal-key-file")};
   auto service = Service::start(std::move(*options));
-  if (!service)
-    return failed(*log, service.error());
-  if (arguments.has("controller"))
-    return run_controller(**service, std::move(sync));
-  return run_files(**service,
-                   {given("program"), given("endpoints"), given("secrets")});
+  if (!service) return failed(*log, service.error());
+  if (arguments.has("controller")) return run_controller(**service, std::move(sync));
+  return run_files(**service, {given("program"), given("endpoints"), given("secrets")});
 }
 
 cli::Program table() {
   cli::Command command = {
       .name = "",
       .summary = "",
-      .details = "Serves by the programs of a controller (--controller), or by "
-                 "one from a file (--program). New versions are "
-                 "verified, loaded and swapped in while traffic flows; one "
-                 "that is refused leaves the running program as it "
-                 "is. What a controller sent last is kept in --data-dir and "
-                 "serves when the agent starts without it.",
-      .flags =
-          {{.name = "controller",
-            .value = "HOST:PORT",
-            .help = "Controller to take programs from"},
-           {.name = "name",
-            .value = "NAME",
-            .help = "Name of this agent, unique among those of the controller"},
-           {.name = "node",
-            .value = "NAME",
-            .help = "Name of this machine, as shown to operators; else its "
-                    "host name"},
-           {.name = "token-file",
-            .value = "FILE",
-            .help = "Join file of the controller (<data-dir>/agents/join "
-                    "there); needed to join, not afterwards"},
-           {.name = "data-dir",
-            .value = "DIR",
-            .help = "Where certificate, last program, endpoints and sealed "
-                    "secrets are kept"},
-           {.name = "seal-key-file",
-            .value = "FILE",
-            .help = "Key that secrets are sealed with on disk, made where it "
-                    "is missing; else in --data-dir"},
-           {.name = "program",
-            .value = "FILE",
-            .help = "Compiled by edgectl compile; followed"},
-           {.name = "endpoints",
-            .value = "FILE",
-            .help =
-                "Addresses of the backends (edgectl compile --endpoints-out)"},
-           {.name = "secrets",
-            .value = "FILE",
-            .help = "Certificates and keys that the program names (edgectl "
-                    "compile --secrets-out)"},
-           {.name = "verify-key",
-            .value = "PEM",
-            .help = "Public key that programs must be signed with; with "
-                    "--controller else the one it tells"},
-           {.name = "allow-unsigned",
-            .help = "Take any program; its native code runs in this process"}},
+      .details =
+          "Serves by the programs of a controller (--controller), or by "
+          "one from a file (--program). New versions are "
+          "verified, loaded and swapped in while traffic flows; one "
+          "that is refused leaves the running program as it "
+          "is. What a controller sent last is kept in --data-dir and "
+          "serves when the agent starts without it.",
+      .flags = {{.name = "controller", .value = "HOST:PORT", .help = "Controller to take programs from"},
+                {.name = "name", .value = "NAME", .help = "Name of this agent, unique among those of the controller"},
+                {.name = "node",
+                 .value = "NAME",
+                 .help = "Name of this machine, as shown to operators; else its "
+                         "host name"},
+                {.name = "token-file",
+                 .value = "FILE",
+                 .help = "Join file of the controller (<data-dir>/agents/join "
+                         "there); needed to join, not afterwards"},
+                {.name = "data-dir",
+                 .value = "DIR",
+                 .help = "Where certificate, last program, endpoints and sealed "
+                         "secrets are kept"},
+                {.name = "seal-key-file",
+                 .value = "FILE",
+                 .help = "Key that secrets are sealed with on disk, made where it "
+                         "is missing; else in --data-dir"},
+                {.name = "program", .value = "FILE", .help = "Compiled by edgectl compile; followed"},
+                {.name = "endpoints",
+                 .value = "FILE",
+                 .help = "Addresses of the backends (edgectl compile --endpoints-out)"},
+                {.name = "secrets",
+                 .value = "FILE",
+                 .help = "Certificates and keys that the program names (edgectl "
+                         "compile --secrets-out)"},
+                {.name = "verify-key",
+                 .value = "PEM",
+                 .help = "Public key that programs must be signed with; with "
+                         "--controller else the one it tells"},
+                {.name = "allow-unsigned", .help = "Take any program; its native code runs in this process"}},
       .examples = {"edge-agent --controller edge.example:9090 --name edge-1 "
                    "--token-file join --data-dir /var/lib/edge",
                    "edge-agent --program site.edgeprog --endpoints "
                    "endpoints.json --verify-key edge.key.pub"},
       .run = run};
-  for (cli::Flag &flag : service_flags())
-    command.flags.push_back(std::move(flag));
-  constexpr std::string_view kSummary =
-      "edge-agent serves traffic by a compiled routing program.";
+  for (cli::Flag& flag : service_flags()) command.flags.push_back(std::move(flag));
+  constexpr std::string_view kSummary = "edge-agent serves traffic by a compiled routing program.";
   command.summary = kSummary;
   return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
 }
 
-} // namespace
-} // namespace edge::agent
+}  // namespace
+}  // namespace edge::agent
 
-int main(int argc, char **argv) {
-  return edge::cli::run(edge::agent::table(), argc, argv);
-}
+int main(int argc, char** argv) { return edge::cli::run(edge::agent::table(), argc, argv); }

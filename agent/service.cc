@@ -38,11 +38,9 @@ int wait_for_signal() {
   return number;
 }
 
-Error bad_flag(std::string_view flag, const std::string &value,
-               std::string_view takes) {
-  return {ErrorCode::kInvalidArgument, "--" + std::string(flag) + " takes " +
-                                           std::string(takes) + ", not `" +
-                                           value + "`"};
+Error bad_flag(std::string_view flag, const std::string& value, std::string_view takes) {
+  return {ErrorCode::kInvalidArgument,
+          "--" + std::string(flag) + " takes " + std::string(takes) + ", not `" + value + "`"};
 }
 
 constexpr std::string_view kNotServed = "off";
@@ -51,18 +49,13 @@ constexpr std::size_t kShortHash = 12;
 /// Of a program that is given out: it is copied for the answer.
 constexpr std::size_t kMaxDebugBytes = std::size_t{256} << 20;
 
-bool is_get(const AdminRequest &request) {
-  return request.method == "GET" || request.method == "HEAD";
-}
+bool is_get(const AdminRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
 
-} // namespace
+}  // namespace
 
 std::vector<cli::Flag> service_flags() {
   std::vector<cli::Flag> flags = {
-      {.name = "threads",
-       .value = "N",
-       .help = "Threads that serve; 0: one a core",
-       .fallback = "0"},
+      {.name = "threads", .value = "N", .help = "Threads that serve; 0: one a core", .fallback = "0"},
       {.name = "metrics-listen",
        .value = "ADDR",
        .help = "Where /metrics is served; port 0 is chosen by the system, "
@@ -92,54 +85,40 @@ std::vector<cli::Flag> service_flags() {
       {.name = "ephemeral-ports",
        .help = "Replace the port of every listener by one that the system "
                "chooses; for tests"}};
-  for (cli::Flag &flag : daemon::log_flags())
-    flags.push_back(std::move(flag));
+  for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));
   return flags;
 }
 
-Result<ServiceOptions> service_options(std::shared_ptr<Log> log,
-                                       const cli::Arguments &arguments) {
+Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Arguments& arguments) {
   ServiceOptions options;
   options.log = std::move(log);
   const std::string threads = arguments.one("threads");
-  const auto [end, fault] = std::from_chars(
-      threads.data(), threads.data() + threads.size(), options.server.threads);
-  if (fault != std::errc() || end != threads.data() + threads.size() ||
-      options.server.threads > 1024) {
+  const auto [end, fault] = std::from_chars(threads.data(), threads.data() + threads.size(), options.server.threads);
+  if (fault != std::errc() || end != threads.data() + threads.size() || options.server.threads > 1024) {
     return bad_flag("threads", threads, "a number up to 1024");
   }
-  for (const auto &[flag, listen] :
-       {std::pair{"metrics-listen", &options.metrics},
-        std::pair{"health-listen", &options.health}}) {
+  for (const auto& [flag, listen] :
+       {std::pair{"metrics-listen", &options.metrics}, std::pair{"health-listen", &options.health}}) {
     const std::string text = arguments.one(flag);
-    if (text == kNotServed)
-      continue;
+    if (text == kNotServed) continue;
     *listen = daemon::parse_listen_address(text);
-    if (!*listen)
-      return bad_flag(flag, text, "ADDRESS:PORT, :PORT or off");
+    if (!*listen) return bad_flag(flag, text, "ADDRESS:PORT, :PORT or off");
   }
   const auto drain = parse_duration(arguments.one("drain-timeout"));
-  if (!drain)
-    return bad_flag("drain-timeout", arguments.one("drain-timeout"),
-                    "a duration such as 30s");
+  if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
   options.server.ephemeral_ports = arguments.has("ephemeral-ports");
-  if (arguments.has("buffer-dir"))
-    options.server.buffer_directory = arguments.one("buffer-dir");
+  if (arguments.has("buffer-dir")) options.server.buffer_directory = arguments.one("buffer-dir");
   if (arguments.has("call-authorities")) {
-    auto pem =
-        read_file(arguments.one("call-authorities"), net::tls::kMaxPemBytes);
-    if (!pem)
-      return pem.error();
+    auto pem = read_file(arguments.one("call-authorities"), net::tls::kMaxPemBytes);
+    if (!pem) return pem.error();
     options.server.call_authorities = std::move(*pem);
   }
-  if (arguments.has("upgrade-socket"))
-    options.upgrade_socket = arguments.one("upgrade-socket");
+  if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
   return options;
 }
 
-Service::Service(ServiceOptions options)
-    : options_(std::move(options)), log_(options_.log->logger()) {}
+Service::Service(ServiceOptions options) : options_(std::move(options)), log_(options_.log->logger()) {}
 Service::~Service() {
   upgrade_.reset();
   watchdog_.reset();
@@ -153,72 +132,57 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   std::unique_ptr<Service> service(new Service(std::move(options)));
   service->options_.server.log = service->log_;
   auto server = runtime::Server::start(service->options_.server);
-  if (!server)
-    return server.error();
+  if (!server) return server.error();
   service->server_ = std::move(*server);
-  service->installer_ =
-      std::make_unique<Installer>(*service->server_, service->options_.key);
+  service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
-      service->notify_,
-      [server = service->server_.get()](auto patience) {
-        return server->answers(patience);
-      },
+      service->notify_, [server = service->server_.get()](auto patience) { return server->answers(patience); },
       service->log_);
   service->notify_.status("waits for its first program");
   if (!service->options_.upgrade_socket.empty()) {
     auto predecessor = Predecessor::find(service->options_.upgrade_socket);
-    if (!predecessor)
-      return predecessor.error();
+    if (!predecessor) return predecessor.error();
     service->predecessor_ = std::move(*predecessor);
   }
   if (!service->predecessor_) {
-    if (Status status = service->start_admin(); !status)
-      return status.error();
+    if (Status status = service->start_admin(); !status) return status.error();
     return service;
   }
   // Its admin ports are its own until it goes.
   auto sockets = service->predecessor_->sockets();
-  if (!sockets)
-    return sockets.error();
+  if (!sockets) return sockets.error();
   service->message("takes over from the running process");
   service->server_->adopt(std::move(*sockets));
   return service;
 }
 
 void Service::become() {
-  if (options_.upgrade_socket.empty())
-    return;
+  if (options_.upgrade_socket.empty()) return;
   if (predecessor_) {
     auto ports = predecessor_->ready();
-    if (!ports)
-      log_.warn(ports.error().text);
+    if (!ports) log_.warn(ports.error().text);
     predecessor_.reset();
     // The listeners serve by now: whoever wants to see them must not be the
     // reason that they stop.
-    Status status =
-        start_admin(ports ? std::move(*ports) : std::vector<net::Fd>());
-    if (!status)
-      log_.error(status.error().text);
+    Status status = start_admin(ports ? std::move(*ports) : std::vector<net::Fd>());
+    if (!status) log_.error(status.error().text);
   }
   UpgradeSocket::Owner owner;
   owner.share = [this] {
     const std::lock_guard installing(install_mutex_);
-    return draining_ ? std::vector<runtime::ListeningSockets>()
-                     : server_->share_listeners();
+    return draining_ ? std::vector<runtime::ListeningSockets>() : server_->share_listeners();
   };
   owner.give_up = [this] { return give_up(); };
   auto opened = UpgradeSocket::open(options_.upgrade_socket, std::move(owner));
-  if (!opened)
-    return log_.error(opened.error().text);
+  if (!opened) return log_.error(opened.error().text);
   upgrade_ = std::move(*opened);
 }
 
 std::vector<net::Fd> Service::give_up() {
   message("another process has taken over");
   std::vector<net::Fd> ports;
-  if (admin_)
-    ports = admin_->give_up();
+  if (admin_) ports = admin_->give_up();
   admin_.reset();
   stop(cli::kExitOk);
   return ports;
@@ -226,37 +190,27 @@ std::vector<net::Fd> Service::give_up() {
 
 Status Service::start_admin(std::vector<net::Fd> inherited) {
   std::vector<daemon::AdminPort> ports;
-  std::vector<const char *> names;
+  std::vector<const char*> names;
   if (options_.metrics) {
-    ports.push_back({*options_.metrics,
-                     daemon::at_once([this](const AdminRequest &request) {
-                       return metrics(request);
-                     })});
+    ports.push_back(
+        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) { return metrics(request); })});
     names.push_back("metrics");
   }
   if (options_.health) {
     // What tells of the inside, or changes it, is for whoever is on this
     // machine alone.
     const bool local = daemon::is_loopback(options_.health->address);
-    ports.push_back(
-        {*options_.health,
-         daemon::at_once([this, local](const AdminRequest &request) {
-           if (!daemon::is_debug_path(request.path))
-             return health(request);
-           if (!local)
-             return std::optional(
-                 daemon::text_reply(403, "only on a loopback address\n"));
-           auto refused = daemon::foreign(request);
-           return refused ? std::move(refused) : debug_pages_.answer(request);
-         })});
+    ports.push_back({*options_.health, daemon::at_once([this, local](const AdminRequest& request) {
+                       if (!daemon::is_debug_path(request.path)) return health(request);
+                       if (!local) return std::optional(daemon::text_reply(403, "only on a loopback address\n"));
+                       auto refused = daemon::foreign(request);
+                       return refused ? std::move(refused) : debug_pages_.answer(request);
+                     })});
     names.push_back("health");
   }
-  if (ports.empty())
-    return {};
-  auto admin =
-      daemon::AdminServer::start(std::move(ports), std::move(inherited));
-  if (!admin)
-    return admin.error();
+  if (ports.empty()) return {};
+  auto admin = daemon::AdminServer::start(std::move(ports), std::move(inherited));
+  if (!admin) return admin.error();
   admin_ = std::move(*admin);
   for (std::size_t i = 0; i < names.size(); ++i) {
     message(std::string(names[i]) + " on " + to_string(admin_->addresses()[i]));
@@ -266,95 +220,71 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
 
 void Service::fill_debug_pages() {
   daemon::add_log_pages(debug_pages_, *options_.log);
+  debug_pages_.add({"/debug/program", "GET", "the running program (edgectl explain, diff, routes read it)",
+                    [this](const AdminRequest&) { return debug_program(); }});
+  debug_pages_.add({"/debug/endpoints", "GET", "backends and their endpoints, with health",
+                    [this](const AdminRequest&) -> std::optional<AdminReply> {
+                      return AdminReply{
+                          .content_type = "application/json",
+                          .body = endpoints_document(server_->backends(), std::chrono::system_clock::now())};
+                    }});
   debug_pages_.add(
-      {"/debug/program", "GET",
-       "the running program (edgectl explain, diff, routes read it)",
-       [this](const AdminRequest &) { return debug_program(); }});
-  debug_pages_.add(
-      {"/debug/endpoints", "GET", "backends and their endpoints, with health",
-       [this](const AdminRequest &) -> std::optional<AdminReply> {
-         return AdminReply{
-             .content_type = "application/json",
-             .body = endpoints_document(server_->backends(),
-                                        std::chrono::system_clock::now())};
-       }});
-  debug_pages_.add(
-      {"/debug/cache", "GET", "figures of the cache",
-       [this](const AdminRequest &) { return cache_stats(*server_); }});
+      {"/debug/cache", "GET", "figures of the cache", [this](const AdminRequest&) { return cache_stats(*server_); }});
   debug_pages_.add({"/debug/cache/purge", "POST",
                     "removes stored responses: ?all, ?hostname=PATTERN, "
                     "?route=[NAMESPACE/]NAME",
-                    [this](const AdminRequest &request) {
-                      return purge_cache(*server_, request.query);
-                    }});
+                    [this](const AdminRequest& request) { return purge_cache(*server_, request.query); }});
 }
 
-std::optional<AdminReply> Service::answer(const AdminRequest &request) const {
-  if (daemon::is_debug_path(request.path))
-    return debug_pages_.answer(request);
+std::optional<AdminReply> Service::answer(const AdminRequest& request) const {
+  if (daemon::is_debug_path(request.path)) return debug_pages_.answer(request);
   auto answered = metrics(request);
   return answered ? std::move(answered) : health(request);
 }
 
-std::optional<AdminReply> Service::health(const AdminRequest &request) const {
-  if (request.path != "/healthz" && request.path != "/readyz")
-    return std::nullopt;
-  if (!is_get(request))
-    return daemon::text_reply(405, "only GET and HEAD\n");
-  if (request.path == "/healthz")
-    return daemon::text_reply(200, "ok\n");
-  if (draining_)
-    return daemon::text_reply(503, "draining\n");
+std::optional<AdminReply> Service::health(const AdminRequest& request) const {
+  if (request.path != "/healthz" && request.path != "/readyz") return std::nullopt;
+  if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
+  if (request.path == "/healthz") return daemon::text_reply(200, "ok\n");
+  if (draining_) return daemon::text_reply(503, "draining\n");
   const std::lock_guard lock(state_mutex_);
-  if (program_.empty())
-    return daemon::text_reply(503, "no program yet\n");
+  if (program_.empty()) return daemon::text_reply(503, "no program yet\n");
   return daemon::text_reply(200, "ready program=" + program_ + "\n");
 }
 
 /// Header values and the names of everything stand in a program.
 AdminReply Service::debug_program() const {
   const auto program = server_->program();
-  if (!program)
-    return daemon::text_reply(503, "no program yet\n");
+  if (!program) return daemon::text_reply(503, "no program yet\n");
   const std::span<const std::byte> bytes = program->view().bytes();
-  if (bytes.size() > kMaxDebugBytes)
-    return daemon::text_reply(500, "the program is too large\n");
+  if (bytes.size() > kMaxDebugBytes) return daemon::text_reply(500, "the program is too large\n");
   return {.content_type = "application/octet-stream",
-          .body = std::string(reinterpret_cast<const char *>(bytes.data()),
-                              bytes.size())};
+          .body = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
 }
 
-std::optional<AdminReply> Service::metrics(const AdminRequest &request) const {
-  if (request.path != "/metrics")
-    return std::nullopt;
-  if (!is_get(request))
-    return daemon::text_reply(405, "only GET and HEAD\n");
+std::optional<AdminReply> Service::metrics(const AdminRequest& request) const {
+  if (request.path != "/metrics") return std::nullopt;
+  if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
   const std::lock_guard lock(state_mutex_);
   return AdminReply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                    .body = metrics_text(server_->stats(), counts_, program_) +
-                            backend_metrics(server_->backends())};
+                    .body = metrics_text(server_->stats(), counts_, program_) + backend_metrics(server_->backends())};
 }
 
-Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
-                      const program::EndpointSet &endpoints,
-                      const program::SecretSet &secrets) {
+Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                      const program::SecretSet& secrets) {
   const std::lock_guard installing(install_mutex_);
-  if (draining_)
-    return Error{ErrorCode::kCancelled, "draining"};
+  if (draining_) return Error{ErrorCode::kCancelled, "draining"};
   auto outcome = installer_->apply(bytes, endpoints, secrets);
   if (!outcome) {
     log_.error("the program was refused: " + outcome.error().text);
-    if (outcome.error().code == ErrorCode::kUnavailable)
-      tell_capabilities(*bytes);
+    if (outcome.error().code == ErrorCode::kUnavailable) tell_capabilities(*bytes);
     const std::lock_guard lock(state_mutex_);
     ++counts_.refused;
-    if (options_.first_must_serve && program_.empty())
-      stop(cli::kExitFindings);
+    if (options_.first_must_serve && program_.empty()) stop(cli::kExitFindings);
     return outcome.error();
   }
   tell_secret_faults();
-  if (*outcome == Installer::Outcome::kUnchanged)
-    return {};
+  if (*outcome == Installer::Outcome::kUnchanged) return {};
   const std::string hash = program::to_hex(server_->program()->hash());
   {
     const std::lock_guard lock(state_mutex_);
@@ -362,21 +292,18 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
     ++counts_.installed;
   }
   const bool first = *outcome == Installer::Outcome::kFirst;
-  if (first)
-    become();
+  if (first) become();
   const std::string status = "serves the program " + hash.substr(0, kShortHash);
   first ? notify_.ready(status) : notify_.status(status);
   tell_listeners();
-  cli::write_text(stdout, (first ? "ready program=" : "programmed program=") +
-                              hash + "\n");
+  cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
   return {};
 }
 
 // A listener that cannot be opened: most often it is this.
 void Service::tell_capabilities(std::span<const std::byte> program) {
   std::string missing = missing_capability(ports_of(program), own_privileges());
-  if (missing.empty() || missing == capability_told_)
-    return;
+  if (missing.empty() || missing == capability_told_) return;
   log_.warn(missing);
   capability_told_ = std::move(missing);
 }
@@ -394,17 +321,15 @@ std::string Service::program() const {
 // Only what is new: a program a second would else say the same each time.
 void Service::tell_secret_faults() {
   std::vector<std::string> faults = server_->secret_faults();
-  for (const std::string &fault : faults) {
-    if (std::ranges::find(secret_faults_, fault) == secret_faults_.end())
-      log_.warn(fault);
+  for (const std::string& fault : faults) {
+    if (std::ranges::find(secret_faults_, fault) == secret_faults_.end()) log_.warn(fault);
   }
   secret_faults_ = std::move(faults);
 }
 
 void Service::tell_listeners() const {
-  for (const runtime::BoundAddress &bound : server_->addresses()) {
-    message("listener " + bound.listener + " on " +
-            to_string(ListenAddress{bound.address, bound.port}));
+  for (const runtime::BoundAddress& bound : server_->addresses()) {
+    message("listener " + bound.listener + " on " + to_string(ListenAddress{bound.address, bound.port}));
   }
 }
 
@@ -420,14 +345,12 @@ int Service::run() {
     const std::lock_guard installing(install_mutex_);
     draining_ = true;
   }
-  const std::string drains =
-      "draining for at most " + duration_text(options_.drain_timeout);
+  const std::string drains = "draining for at most " + duration_text(options_.drain_timeout);
   notify_.stopping(drains);
   message(drains);
   std::thread([] { ::_exit(128 + wait_for_signal()); }).detach();
-  if (!server_->drain(options_.drain_timeout))
-    log_.warn("the time is up; connections that were left are reset");
+  if (!server_->drain(options_.drain_timeout)) log_.warn("the time is up; connections that were left are reset");
   return exit_code_;
 }
 
-} // namespace edge::agent
+}  // namespace edge::agent

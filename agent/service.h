@@ -34,8 +34,8 @@ using daemon::ListenAddress;
 struct ServiceOptions {
   std::shared_ptr<Log> log;
   runtime::ServerOptions server;
-  std::optional<program::VerifyKey> key; ///< nullopt: any program is taken
-  std::optional<ListenAddress> metrics;  ///< nullopt: not served
+  std::optional<program::VerifyKey> key;  ///< nullopt: any program is taken
+  std::optional<ListenAddress> metrics;   ///< nullopt: not served
   std::optional<ListenAddress> health;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
   /// A first program that cannot be put to work (a port that is taken, mostly)
@@ -49,11 +49,10 @@ struct ServiceOptions {
 std::vector<cli::Flag> service_flags();
 /// kInvalidArgument names the flag and the value. `log`: of the daemon, by
 /// daemon::log_options.
-Result<ServiceOptions> service_options(std::shared_ptr<Log> log,
-                                       const cli::Arguments &arguments);
+Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Arguments& arguments);
 
 class Service {
-public:
+ public:
   /// Call it before any thread is started: SIGTERM and SIGINT are blocked here
   /// and in every thread that follows.
   static Result<std::unique_ptr<Service>> start(ServiceOptions options);
@@ -63,16 +62,13 @@ public:
   /// for the first program, once its listeners are bound, `programmed
   /// program=<hash>` for later ones; failures on stderr. From one thread alone.
   /// kCancelled once it drains.
-  Status apply(std::shared_ptr<const std::vector<std::byte>> bytes,
-               const program::EndpointSet &endpoints,
-               const program::SecretSet &secrets);
+  Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+               const program::SecretSet& secrets);
 
   /// Programs must be signed with this key from now on.
   void trust(program::VerifyKey key);
   /// For reports. From any thread.
-  std::vector<runtime::BackendStatus> backends() const {
-    return server_->backends();
-  }
+  std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
   /// Hash of the running program, hex; empty while there is none. From any
   /// thread.
@@ -86,15 +82,15 @@ public:
   void stop(int exit_code);
 
   /// Where the parts that it serves write their lines.
-  const Logger &log() const { return log_; }
-  Log &whole_log() const { return *options_.log; }
-  void message(const std::string &text) const { log_.info(text); }
+  const Logger& log() const { return log_; }
+  Log& whole_log() const { return *options_.log; }
+  void message(const std::string& text) const { log_.info(text); }
 
   /// What the admin ports answer, but for what takes time. No question is asked
   /// of who asks. From any thread.
-  std::optional<AdminReply> answer(const AdminRequest &request) const;
+  std::optional<AdminReply> answer(const AdminRequest& request) const;
 
-private:
+ private:
   explicit Service(ServiceOptions options);
   Status start_admin(std::vector<net::Fd> inherited = {});
   /// The first program serves: the process before us, if there is one, may go,
@@ -102,8 +98,8 @@ private:
   void become();
   std::vector<net::Fd> give_up();
   void fill_debug_pages();
-  std::optional<AdminReply> health(const AdminRequest &request) const;
-  std::optional<AdminReply> metrics(const AdminRequest &request) const;
+  std::optional<AdminReply> health(const AdminRequest& request) const;
+  std::optional<AdminReply> metrics(const AdminRequest& request) const;
   AdminReply debug_program() const;
   void tell_listeners() const;
   void tell_secret_faults();
@@ -114,22 +110,20 @@ private:
   const daemon::Notify notify_ = daemon::Notify::of_environment();
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
-  std::mutex install_mutex_; ///< held while a program is installed, and when
-                             ///< draining begins
+  std::mutex install_mutex_;  ///< held while a program is installed, and when
+                              ///< draining begins
   std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
-  mutable std::mutex state_mutex_; ///< guards what the admin thread reads
-  std::vector<std::string>
-      secret_faults_;           ///< that were told; guarded by install_mutex_
-  std::string capability_told_; ///< guarded by install_mutex_
-  std::string program_;         ///< hash of the running program, hex
+  mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
+  std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
+  std::string capability_told_;             ///< guarded by install_mutex_
+  std::string program_;                     ///< hash of the running program, hex
   InstallCounts counts_;
-  daemon::DebugPages debug_pages_; ///< filled before anybody asks
-  std::unique_ptr<daemon::AdminServer>
-      admin_; ///< its handlers use everything above
+  daemon::DebugPages debug_pages_;              ///< filled before anybody asks
+  std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;
-  std::unique_ptr<UpgradeSocket> upgrade_; ///< last: it ends the one before
+  std::unique_ptr<UpgradeSocket> upgrade_;  ///< last: it ends the one before
 };
 
-} // namespace edge::agent
+}  // namespace edge::agent

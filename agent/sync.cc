@@ -44,54 +44,45 @@ struct JoinFile {
   std::string authorities;
 };
 
-Result<JoinFile> read_join_file(const std::string &path) {
+Result<JoinFile> read_join_file(const std::string& path) {
   auto text = read_file(path, kMaxJoinFile);
-  if (!text)
-    return text.error();
+  if (!text) return text.error();
   const std::size_t at = text->find(kTokenLine);
   const std::size_t pem = text->find("-----BEGIN CERTIFICATE");
   if (at == std::string::npos || pem == std::string::npos || pem < at ||
       !are_certificates(std::string_view(*text).substr(pem))) {
-    return Error{
-        ErrorCode::kInvalidArgument,
-        path + ": is no join file (a line `token: ...`, then certificates)"};
+    return Error{ErrorCode::kInvalidArgument, path + ": is no join file (a line `token: ...`, then certificates)"};
   }
   const std::size_t begin = at + kTokenLine.size();
-  return JoinFile{
-      text->substr(begin, text->find_first_of("\r\n", begin) - begin),
-      text->substr(pem)};
+  return JoinFile{text->substr(begin, text->find_first_of("\r\n", begin) - begin), text->substr(pem)};
 }
 
 std::string host_name() {
   std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0
-             ? std::string(name.data())
-             : std::string();
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
 }
 
 std::string random_word() {
   std::random_device random;
   std::string word;
-  for (int i = 0; i < 4; ++i)
-    word += std::to_string(random()) + (i < 3 ? "-" : "");
+  for (int i = 0; i < 4; ++i) word += std::to_string(random()) + (i < 3 ? "-" : "");
   return word;
 }
 
-program::Hash hash_of(const ProgramBytes &bytes) {
-  auto view =
-      program::read(bytes, nullptr, program::Databases::kHashWhenSearched);
+program::Hash hash_of(const ProgramBytes& bytes) {
+  auto view = program::read(bytes, nullptr, program::Databases::kHashWhenSearched);
   return view ? view->hash() : program::Hash{};
 }
 
-} // namespace
+}  // namespace
 
 struct Sync::Impl {
-  Impl(SyncOptions given, AgentStore kept_in, Service &to)
+  Impl(SyncOptions given, AgentStore kept_in, Service& to)
       : options(std::move(given)), store(std::move(kept_in)), service(to) {}
 
   SyncOptions options;
   AgentStore store;
-  Service &service;
+  Service& service;
   SyncInbox inbox;
   std::thread thread;
 
@@ -100,17 +91,16 @@ struct Sync::Impl {
   std::optional<Identity> identity;
   ProgramBytes running;
   program::Hash program{};
-  program::EndpointSet endpoints; ///< at work
-  program::SecretSet secrets;     ///< at work
-  bool values_dirty = false;      ///< not on disk yet
+  program::EndpointSet endpoints;  ///< at work
+  program::SecretSet secrets;      ///< at work
+  bool values_dirty = false;       ///< not on disk yet
   Steady::time_point values_kept{};
-  Steady::time_point next_renewal{}; ///< not before
-  seconds vain_pause =
-      kRenewAgain; ///< until the renewal after one that was of no use
+  Steady::time_point next_renewal{};  ///< not before
+  seconds vain_pause = kRenewAgain;   ///< until the renewal after one that was of no use
   milliseconds pause = kFirstPause;
-  bool draining = false; ///< the service takes nothing any more
-  bool verifies = false; ///< there is a key that programs must be signed with
-  std::string told;      ///< the last message, so that it is told once
+  bool draining = false;  ///< the service takes nothing any more
+  bool verifies = false;  ///< there is a key that programs must be signed with
+  std::string told;       ///< the last message, so that it is told once
   std::mt19937 random{std::random_device()()};
 
   // Of one session.
@@ -121,8 +111,7 @@ struct Sync::Impl {
   std::optional<program::Hash> refused;
 
   std::mutex trust_mutex;
-  std::optional<std::pair<std::string, std::string>>
-      trusted; ///< guarded by trust_mutex
+  std::optional<std::pair<std::string, std::string>> trusted;  ///< guarded by trust_mutex
 
   std::chrono::system_clock::time_point now() const {
     return options.clock ? options.clock() : std::chrono::system_clock::now();
@@ -134,30 +123,27 @@ struct Sync::Impl {
   Status first_identity();
   bool is_old() const;
   void put_off_vain_renewal();
-  Status renew(SyncSession &session);
+  Status renew(SyncSession& session);
   void take_trust();
-  void trust_key(const std::string &pem);
-  Status work(SyncSession &session);
-  Status put_to_work(SyncSession &session);
-  Status put_program(SyncSession &session);
-  Status put_values(SyncSession &session);
+  void trust_key(const std::string& pem);
+  Status work(SyncSession& session);
+  Status put_to_work(SyncSession& session);
+  Status put_program(SyncSession& session);
+  Status put_values(SyncSession& session);
   void keep_values();
-  void tell(const std::string &text, LogLevel level = LogLevel::kWarn);
+  void tell(const std::string& text, LogLevel level = LogLevel::kWarn);
 };
 
-void Sync::Impl::tell(const std::string &text, LogLevel level) {
-  if (text == told)
-    return;
+void Sync::Impl::tell(const std::string& text, LogLevel level) {
+  if (text == told) return;
   told = text;
   service.log().write(level, text);
 }
 
-void Sync::Impl::trust_key(const std::string &pem) {
-  if (options.key)
-    return;
+void Sync::Impl::trust_key(const std::string& pem) {
+  if (options.key) return;
   auto key = program::VerifyKey::from_pem(pem);
-  if (!key)
-    return tell("the controller's key of programs: " + key.error().text);
+  if (!key) return tell("the controller's key of programs: " + key.error().text);
   service.trust(std::move(*key));
   verifies = true;
 }
@@ -167,19 +153,13 @@ void Sync::Impl::restore() {
   std::string fault;
   auto kept = store.last(fault);
   if (!kept) {
-    if (kept.error().code != ErrorCode::kNotFound)
-      tell("no program from before: " + kept.error().text);
+    if (kept.error().code != ErrorCode::kNotFound) tell("no program from before: " + kept.error().text);
     return;
   }
-  if (!fault.empty())
-    tell("of what served before there are " + fault);
+  if (!fault.empty()) tell("of what served before there are " + fault);
   // Programs are native code: without a key the service would take any.
-  if (!verifies)
-    return tell("no program from before: there is no key to verify it by");
-  if (Status status =
-          service.apply(kept->program, kept->endpoints, kept->secrets);
-      !status)
-    return;
+  if (!verifies) return tell("no program from before: there is no key to verify it by");
+  if (Status status = service.apply(kept->program, kept->endpoints, kept->secrets); !status) return;
   running = std::move(kept->program);
   program = hash_of(running);
   endpoints = std::move(kept->endpoints);
@@ -188,27 +168,20 @@ void Sync::Impl::restore() {
 
 Status Sync::Impl::first_identity() {
   if (options.token_file.empty()) {
-    return Error{
-        ErrorCode::kFailedPrecondition,
-        "there is no certificate that holds, and no --token-file to join with"};
+    return Error{ErrorCode::kFailedPrecondition,
+                 "there is no certificate that holds, and no --token-file to join with"};
   }
   const auto file = read_join_file(options.token_file);
-  if (!file)
-    return file.error();
+  if (!file) return file.error();
   auto key = make_private_key();
-  if (!key)
-    return key.error();
+  if (!key) return key.error();
   const auto request = certificate_request(*key);
-  if (!request)
-    return request.error();
-  auto joined = join(options.controller, file->authorities, file->token,
-                     options.name, *request);
-  if (!joined)
-    return Error{joined.error().code, "cannot join: " + joined.error().text};
+  if (!request) return request.error();
+  auto joined = join(options.controller, file->authorities, file->token, options.name, *request);
+  if (!joined) return Error{joined.error().code, "cannot join: " + joined.error().text};
   joined->key = std::move(*key);
   auto times = certificate_times(joined->certificate, joined->key);
-  if (!times)
-    return times.error();
+  if (!times) return times.error();
   joined->times = std::move(*times);
   identity = std::move(*joined);
   service.message("has joined " + options.controller + " as " + options.name);
@@ -216,17 +189,15 @@ Status Sync::Impl::first_identity() {
 }
 
 Status Sync::Impl::have_identity() {
-  if (identity && now() < identity->times.until)
-    return {};
-  if (Status status = first_identity(); !status)
-    return status;
+  if (identity && now() < identity->times.until) return {};
+  if (Status status = first_identity(); !status) return status;
   trust_key(identity->program_key);
   return {};
 }
 
 /// At two thirds of its time.
 bool Sync::Impl::is_old() const {
-  const CertificateTimes &times = identity->times;
+  const CertificateTimes& times = identity->times;
   return now() >= times.from + (times.until - times.from) / 3 * 2;
 }
 
@@ -239,23 +210,20 @@ void Sync::Impl::put_off_vain_renewal() {
   }
   next_renewal = Steady::now() + vain_pause;
   vain_pause = std::min(vain_pause * 2, kLongestRenewal);
-  tell("the new certificate is due to be renewed already: this machine's clock "
-       "is ahead of the controller's");
+  tell(
+      "the new certificate is due to be renewed already: this machine's clock "
+      "is ahead of the controller's");
 }
 
-Status Sync::Impl::renew(SyncSession &session) {
+Status Sync::Impl::renew(SyncSession& session) {
   auto key = make_private_key();
-  if (!key)
-    return key.error();
+  if (!key) return key.error();
   const auto request = certificate_request(*key);
-  if (!request)
-    return request.error();
+  if (!request) return request.error();
   auto renewed = session.renew(*request);
-  if (!renewed)
-    return renewed.error();
+  if (!renewed) return renewed.error();
   auto times = certificate_times(renewed->certificate, *key);
-  if (!times)
-    return times.error();
+  if (!times) return times.error();
   renewed->key = std::move(*key);
   renewed->times = std::move(*times);
   identity = std::move(*renewed);
@@ -272,72 +240,56 @@ void Sync::Impl::take_trust() {
     const std::lock_guard lock(trust_mutex);
     taken.swap(trusted);
   }
-  if (!taken || taken->first.empty() || taken->second.empty())
-    return;
-  if (taken->first == identity->authorities &&
-      taken->second == identity->program_key)
-    return;
+  if (!taken || taken->first.empty() || taken->second.empty()) return;
+  if (taken->first == identity->authorities && taken->second == identity->program_key) return;
   identity->authorities = std::move(taken->first);
   identity->program_key = std::move(taken->second);
   trust_key(identity->program_key);
-  if (Status status = store.keep(*identity); !status)
-    tell(status.error().text);
+  if (Status status = store.keep(*identity); !status) tell(status.error().text);
 }
 
 Status Sync::Impl::session() {
-  if (Status status = have_identity(); !status)
-    return status;
+  if (Status status = have_identity(); !status) return status;
   inbox.clear();
   next.reset();
   values.reset();
   values_applied = 0;
   refused.reset();
-  auto opened = SyncSession::open(
-      options.controller, *identity,
-      {.node = options.node.empty() ? host_name() : options.node,
-       .instance = instance,
-       .program = program,
-       .running = running},
-      {.backends = [this] { return service.backends(); },
-       .stats = [this] { return service.stats(); },
-       .answer =
-           [this](const daemon::AdminRequest &request) {
-             return service.answer(request);
-           }},
-      inbox, [this](std::string authorities, std::string key) {
-        const std::lock_guard lock(trust_mutex);
-        trusted.emplace(std::move(authorities), std::move(key));
-      });
-  if (!opened)
-    return opened.error();
+  auto opened =
+      SyncSession::open(options.controller, *identity,
+                        {.node = options.node.empty() ? host_name() : options.node,
+                         .instance = instance,
+                         .program = program,
+                         .running = running},
+                        {.backends = [this] { return service.backends(); },
+                         .stats = [this] { return service.stats(); },
+                         .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); }},
+                        inbox, [this](std::string authorities, std::string key) {
+                          const std::lock_guard lock(trust_mutex);
+                          trusted.emplace(std::move(authorities), std::move(key));
+                        });
+  if (!opened) return opened.error();
   Status status = work(**opened);
   opened->reset();
-  if (values_dirty)
-    keep_values();
+  if (values_dirty) keep_values();
   return status;
 }
 
-Status Sync::Impl::work(SyncSession &session) {
+Status Sync::Impl::work(SyncSession& session) {
   for (;;) {
     SyncInbox::Content content = inbox.take(kTick);
-    if (content.stopping)
-      return Error{ErrorCode::kCancelled, "stopped"};
+    if (content.stopping) return Error{ErrorCode::kCancelled, "stopped"};
     take_trust();
-    if (content.program)
-      next = std::move(content.program);
+    if (content.program) next = std::move(content.program);
     if (content.values) {
       values = std::move(content.values);
       values_came = Steady::now();
       tell("follows " + options.controller, LogLevel::kInfo);
     }
-    if (Status status = put_to_work(session); !status)
-      return status;
-    if (content.ended)
-      return *content.ended;
-    if (values_dirty && Steady::now() - values_kept >= kKeepValuesEvery)
-      keep_values();
-    if (Steady::now() < next_renewal || !is_old())
-      continue;
+    if (Status status = put_to_work(session); !status) return status;
+    if (content.ended) return *content.ended;
+    if (values_dirty && Steady::now() - values_kept >= kKeepValuesEvery) keep_values();
+    if (Steady::now() < next_renewal || !is_old()) continue;
     if (Status status = renew(session); status) {
       put_off_vain_renewal();
       return {};
@@ -348,34 +300,29 @@ Status Sync::Impl::work(SyncSession &session) {
   }
 }
 
-Status Sync::Impl::put_to_work(SyncSession &session) {
-  if (next && values && values->version >= next->values)
-    return put_program(session);
-  if (values && values->version != values_applied && running)
-    return put_values(session);
+Status Sync::Impl::put_to_work(SyncSession& session) {
+  if (next && values && values->version >= next->values) return put_program(session);
+  if (values && values->version != values_applied && running) return put_values(session);
   return {};
 }
 
-Status Sync::Impl::put_program(SyncSession &session) {
+Status Sync::Impl::put_program(SyncSession& session) {
   const ReceivedProgram received = std::move(*next);
   next.reset();
   program::FileHeader header{};
   std::memcpy(&header, received.bytes->data(), sizeof header);
   Status status;
   if (!verifies) {
-    status = Error{ErrorCode::kFailedPrecondition,
-                   "there is no key to verify the program by"};
+    status = Error{ErrorCode::kFailedPrecondition, "there is no key to verify the program by"};
   } else if (!program::runs_on(header.target, program::this_cpu())) {
     status = Error{ErrorCode::kFailedPrecondition,
-                   "the program is made for " +
-                       std::string(program::to_string(header.target))};
+                   "the program is made for " + std::string(program::to_string(header.target))};
   } else {
     status = service.apply(received.bytes, values->endpoints, values->secrets);
   }
   if (!status) {
     draining = status.error().code == ErrorCode::kCancelled;
-    if (draining)
-      return status;
+    if (draining) return status;
     refused = received.hash;
     session.refused(received.hash, status.error().text);
     return {};
@@ -390,30 +337,23 @@ Status Sync::Impl::put_program(SyncSession &session) {
   session.values_applied(values_applied);
   // The controller knows by now; the disk takes longer.
   keep_values();
-  if (Status kept = store.keep_program(*running); !kept)
-    tell("the program could not be stored: " + kept.error().text);
+  if (Status kept = store.keep_program(*running); !kept) tell("the program could not be stored: " + kept.error().text);
   return {};
 }
 
 /// Values that belong to another program than the one that runs: what is in
 /// them counts, and what that one needs besides stays. For a moment the program
 /// is waited for, which then takes them as they are.
-Status Sync::Impl::put_values(SyncSession &session) {
+Status Sync::Impl::put_values(SyncSession& session) {
   const bool own = values->program == program;
-  if (!own && values->program != refused &&
-      Steady::now() - values_came < kProgramPatience)
-    return {};
-  program::EndpointSet next_endpoints =
-      own ? values->endpoints : united(values->endpoints, endpoints);
-  program::SecretSet next_secrets =
-      own ? values->secrets : united(values->secrets, secrets);
-  if (Status status = service.apply(running, next_endpoints, next_secrets);
-      !status) {
+  if (!own && values->program != refused && Steady::now() - values_came < kProgramPatience) return {};
+  program::EndpointSet next_endpoints = own ? values->endpoints : united(values->endpoints, endpoints);
+  program::SecretSet next_secrets = own ? values->secrets : united(values->secrets, secrets);
+  if (Status status = service.apply(running, next_endpoints, next_secrets); !status) {
     draining = status.error().code == ErrorCode::kCancelled;
     return draining ? status : Status();
   }
-  values_dirty =
-      values_dirty || next_endpoints != endpoints || next_secrets != secrets;
+  values_dirty = values_dirty || next_endpoints != endpoints || next_secrets != secrets;
   endpoints = std::move(next_endpoints);
   secrets = std::move(next_secrets);
   values_applied = values->version;
@@ -430,8 +370,7 @@ void Sync::Impl::keep_values() {
 }
 
 void Sync::Impl::run() {
-  if (identity)
-    trust_key(identity->program_key);
+  if (identity) trust_key(identity->program_key);
   if (options.key) {
     service.trust(*options.key);
     verifies = true;
@@ -440,26 +379,17 @@ void Sync::Impl::run() {
   for (;;) {
     const auto began = Steady::now();
     const Status status = session();
-    if (inbox.stopped_within(milliseconds(0)))
-      return;
-    if (status)
-      continue; // renewed: at once, with the new certificate
-    if (draining)
-      return;
-    tell("controller " + options.controller + ": " + status.error().text +
-         (running ? "; serves on" : ""));
-    if (Steady::now() - began >= kStable)
-      pause = kFirstPause;
+    if (inbox.stopped_within(milliseconds(0))) return;
+    if (status) continue;  // renewed: at once, with the new certificate
+    if (draining) return;
+    tell("controller " + options.controller + ": " + status.error().text + (running ? "; serves on" : ""));
+    if (Steady::now() - began >= kStable) pause = kFirstPause;
     // Another process has our name: it is not to be driven out at once.
-    if (status.error().code == ErrorCode::kAborted)
-      pause = kLongestPause;
+    if (status.error().code == ErrorCode::kAborted) pause = kLongestPause;
     const auto count = pause.count();
-    const auto jittered =
-        milliseconds(count / 2 + std::uniform_int_distribution<std::int64_t>(
-                                     0, count / 2)(random));
+    const auto jittered = milliseconds(count / 2 + std::uniform_int_distribution<std::int64_t>(0, count / 2)(random));
     pause = std::min(pause * 2, kLongestPause);
-    if (inbox.stopped_within(jittered))
-      return;
+    if (inbox.stopped_within(jittered)) return;
   }
 }
 
@@ -467,30 +397,22 @@ Sync::Sync(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Sync::~Sync() {
   impl_->inbox.stop();
-  if (impl_->thread.joinable())
-    impl_->thread.join();
+  if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options,
-                                          Service &service) {
-  auto store =
-      AgentStore::open(options.data_dir, options.name, options.seal_key_file);
-  if (!store)
-    return store.error();
+Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service) {
+  auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file);
+  if (!store) return store.error();
   auto identity = store->identity();
-  if (!identity && identity.error().code != ErrorCode::kNotFound)
-    return identity.error();
+  if (!identity && identity.error().code != ErrorCode::kNotFound) return identity.error();
   if (!identity && options.token_file.empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "no certificate is in " + options.data_dir +
-                     ": give --token-file to join"};
+                 "no certificate is in " + options.data_dir + ": give --token-file to join"};
   }
-  auto impl =
-      std::make_unique<Impl>(std::move(options), std::move(*store), service);
-  if (identity)
-    impl->identity = std::move(*identity);
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
+  if (identity) impl->identity = std::move(*identity);
   impl->thread = std::thread([own = impl.get()] { own->run(); });
   return std::unique_ptr<Sync>(new Sync(std::move(impl)));
 }
 
-} // namespace edge::agent
+}  // namespace edge::agent

@@ -22,18 +22,15 @@ constexpr auto kPatience = std::chrono::seconds(3);
 
 using daemon::failed;
 
-int run(const cli::Arguments &arguments) {
-  const auto log =
-      std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
+int run(const cli::Arguments& arguments) {
+  const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   auto options = agent::service_options(log, arguments);
-  if (!options)
-    return failed(*log, options.error());
+  if (!options) return failed(*log, options.error());
   options->first_must_serve = true;
   const auto api = daemon::parse_listen_address(arguments.one("api-listen"));
   if (!api) {
     return failed(*log, {ErrorCode::kInvalidArgument,
-                         "--api-listen takes ADDRESS:PORT or :PORT, not `" +
-                             arguments.one("api-listen") + "`"});
+                         "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"});
   }
   WholeOptions parts;
   parts.data_dir = arguments.one("data-dir");
@@ -42,14 +39,11 @@ int run(const cli::Arguments &arguments) {
   parts.agents = arguments.one("agents-listen");
   parts.controller_class = arguments.one("controller-class");
   parts.published_addresses = arguments.all("published-address");
-  parts.colour =
-      log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
+  parts.colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
   auto service = agent::Service::start(std::move(*options));
-  if (!service)
-    return failed(*log, service.error());
+  if (!service) return failed(*log, service.error());
   auto whole = Whole::start(std::move(parts), **service);
-  if (!whole)
-    return failed(*log, whole.error());
+  if (!whole) return failed(*log, whole.error());
   const int code = (*service)->run();
   // A compilation may be under way. All connections are closed: nothing is lost
   // by not waiting for its end.
@@ -70,60 +64,55 @@ cli::Program table() {
   constexpr std::string_view kSummary =
       "edge-standalone holds resources, compiles them and serves traffic by "
       "them, in one process.";
-  cli::Command command = {
-      .name = "",
-      .summary = kSummary,
-      .details = "A Kubernetes-compatible API keeps the resources in the data "
-                 "directory; kubectl and edgectl reach it by the "
-                 "kubeconfig there. Files are applied to it and followed: a "
-                 "file with errors is reported on stderr and its "
-                 "last version without errors stays in force; what leaves the "
-                 "files is deleted. Prints "
-                 "`ready program=<hash>` once the listeners of the first "
-                 "program are bound, `programmed program=<hash>` "
-                 "for each later one. SIGTERM drains and exits.",
-      .flags =
-          {{.name = "config",
-            .value = "PATH",
-            .help =
-                "File or directory of resources that are applied and followed",
-            .repeatable = true},
-           {.name = "data-dir",
-            .value = "DIR",
-            .help = "Where resources, keys, the kubeconfig and the last "
-                    "programs are kept",
-            .required = true},
-           {.name = "api-listen",
-            .value = "ADDR",
-            .help = "Where the resource API is served; port 0 is chosen by the "
-                    "system",
-            .fallback = "127.0.0.1:6443"},
-           {.name = "agents-listen",
-            .value = "ADDR",
-            .help = "Where further agents and edgectl's questions about agents "
-                    "are served",
-            .fallback = "127.0.0.1:0"},
-           {.name = "controller-class",
-            .value = "CLASS",
-            .help = "Whose gateways and classes are served (rule D8)",
-            .fallback = compiler::link::kDefaults.controller_class},
-           {.name = "published-address",
-            .value = "ADDRESS",
-            .help = "Told in the status of Gateways and Ingresses that name no "
-                    "address",
-            .repeatable = true}},
-      .examples = {"edge-standalone --config examples/quick-start --data-dir "
-                   "/var/lib/edge",
-                   "edge-standalone --data-dir /var/lib/edge"},
-      .run = run};
-  for (cli::Flag &flag : agent::service_flags())
-    command.flags.push_back(std::move(flag));
+  cli::Command command = {.name = "",
+                          .summary = kSummary,
+                          .details =
+                              "A Kubernetes-compatible API keeps the resources in the data "
+                              "directory; kubectl and edgectl reach it by the "
+                              "kubeconfig there. Files are applied to it and followed: a "
+                              "file with errors is reported on stderr and its "
+                              "last version without errors stays in force; what leaves the "
+                              "files is deleted. Prints "
+                              "`ready program=<hash>` once the listeners of the first "
+                              "program are bound, `programmed program=<hash>` "
+                              "for each later one. SIGTERM drains and exits.",
+                          .flags = {{.name = "config",
+                                     .value = "PATH",
+                                     .help = "File or directory of resources that are applied and followed",
+                                     .repeatable = true},
+                                    {.name = "data-dir",
+                                     .value = "DIR",
+                                     .help = "Where resources, keys, the kubeconfig and the last "
+                                             "programs are kept",
+                                     .required = true},
+                                    {.name = "api-listen",
+                                     .value = "ADDR",
+                                     .help = "Where the resource API is served; port 0 is chosen by the "
+                                             "system",
+                                     .fallback = "127.0.0.1:6443"},
+                                    {.name = "agents-listen",
+                                     .value = "ADDR",
+                                     .help = "Where further agents and edgectl's questions about agents "
+                                             "are served",
+                                     .fallback = "127.0.0.1:0"},
+                                    {.name = "controller-class",
+                                     .value = "CLASS",
+                                     .help = "Whose gateways and classes are served (rule D8)",
+                                     .fallback = compiler::link::kDefaults.controller_class},
+                                    {.name = "published-address",
+                                     .value = "ADDRESS",
+                                     .help = "Told in the status of Gateways and Ingresses that name no "
+                                             "address",
+                                     .repeatable = true}},
+                          .examples = {"edge-standalone --config examples/quick-start --data-dir "
+                                       "/var/lib/edge",
+                                       "edge-standalone --data-dir /var/lib/edge"},
+                          .run = run};
+  for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
   return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
 }
 
-} // namespace
-} // namespace edge::standalone
+}  // namespace
+}  // namespace edge::standalone
 
-int main(int argc, char **argv) {
-  return edge::cli::run(edge::standalone::table(), argc, argv);
-}
+int main(int argc, char** argv) { return edge::cli::run(edge::standalone::table(), argc, argv); }

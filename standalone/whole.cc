@@ -8,42 +8,34 @@
 namespace edge::standalone {
 namespace {
 
-constexpr const char *kAgentName = "standalone";
+constexpr const char* kAgentName = "standalone";
 
-Result<kube::Config> config_of(const std::string &kubeconfig) {
+Result<kube::Config> config_of(const std::string& kubeconfig) {
   kube::ConfigSources sources;
   sources.kubeconfig = kubeconfig;
   // What a user's environment says of clusters is not meant here.
-  sources.environment = [](const char *) {
-    return std::optional<std::string>();
-  };
+  sources.environment = [](const char*) { return std::optional<std::string>(); };
   return kube::Config::resolve(sources);
 }
 
-} // namespace
+}  // namespace
 
-Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options,
-                                            agent::Service &service) {
+Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service& service) {
   std::unique_ptr<Whole> whole(new Whole(std::move(options), service));
-  for (const auto step : {&Whole::start_api, &Whole::start_files,
-                          &Whole::start_controller, &Whole::start_agent}) {
-    if (Status status = (whole.get()->*step)(); !status)
-      return status.error();
+  for (const auto step : {&Whole::start_api, &Whole::start_files, &Whole::start_controller, &Whole::start_agent}) {
+    if (Status status = (whole.get()->*step)(); !status) return status.error();
   }
   if (whole->follower_) {
     whole->following_ = std::thread([parts = whole.get()] {
-      while (const auto update = parts->follower_->next())
-        parts->take(*update);
+      while (const auto update = parts->follower_->next()) parts->take(*update);
     });
   }
   return whole;
 }
 
 Whole::~Whole() {
-  if (follower_)
-    follower_->stop();
-  if (following_.joinable())
-    following_.join();
+  if (follower_) follower_->stop();
+  if (following_.joinable()) following_.join();
 }
 
 Status Whole::start_api() {
@@ -51,61 +43,47 @@ Status Whole::start_api() {
   options.data_dir = options_.data_dir;
   options.address = options_.api.address;
   options.port = options_.api.port;
-  options.log = [this](const std::string &line) { service_.message(line); };
+  options.log = [this](const std::string& line) { service_.message(line); };
   auto api = resource_api::http::ResourceApiServer::start(std::move(options));
-  if (!api)
-    return api.error();
+  if (!api) return api.error();
   api_ = std::move(*api);
-  service_.message("resource API on " + api_->url() + ", kubeconfig " +
-                   api_->kubeconfig());
+  service_.message("resource API on " + api_->url() + ", kubeconfig " + api_->kubeconfig());
   auto config = config_of(api_->kubeconfig());
-  if (!config)
-    return config.error();
+  if (!config) return config.error();
   return install_gateway_api(std::move(*config));
 }
 
 Status Whole::start_files() {
-  if (options_.files.empty())
-    return {};
+  if (options_.files.empty()) return {};
   compiler::CompileOptions compile;
   // Only to be told what is wrong with them: the program that serves is the
   // controller's.
   compile.target = program::Target::kTablesOnly;
-  auto follower = controller::Follower::create(
-      options_.files, compile, options_.colour, controller::FollowScope::kPart);
-  if (!follower)
-    return follower.error();
+  auto follower =
+      controller::Follower::create(options_.files, compile, options_.colour, controller::FollowScope::kPart);
+  if (!follower) return follower.error();
   follower_ = std::move(*follower);
   auto config = config_of(api_->kubeconfig());
-  if (!config)
-    return config.error();
-  auto applier =
-      Applier::create(std::move(*config), options_.data_dir + "/files.json");
-  if (!applier)
-    return applier.error();
+  if (!config) return config.error();
+  auto applier = Applier::create(std::move(*config), options_.data_dir + "/files.json");
+  if (!applier) return applier.error();
   applier_ = std::move(*applier);
-  if (const auto first = follower_->next())
-    take(*first);
+  if (const auto first = follower_->next()) take(*first);
   return {};
 }
 
-void Whole::take(const controller::Update &update) {
+void Whole::take(const controller::Update& update) {
   if (!update.report.empty()) {
-    service_.whole_log().write(update.clean ? LogLevel::kInfo
-                                            : LogLevel::kError,
-                               "of the files:", {}, update.report);
+    service_.whole_log().write(update.clean ? LogLevel::kInfo : LogLevel::kError, "of the files:", {}, update.report);
   }
   const Applier::Outcome outcome = applier_->apply(update);
-  for (const std::string &fault : outcome.faults)
-    service_.log().error(fault);
-  if (!update.clean || !outcome.faults.empty())
-    service_.log().warn("serves what works; correct the faults above");
+  for (const std::string& fault : outcome.faults) service_.log().error(fault);
+  if (!update.clean || !outcome.faults.empty()) service_.log().warn("serves what works; correct the faults above");
 }
 
 Status Whole::start_controller() {
   auto config = config_of(api_->kubeconfig());
-  if (!config)
-    return config.error();
+  if (!config) return config.error();
   controller::ControllerOptions options;
   options.data_dir = options_.data_dir;
   options.config = std::move(*config);
@@ -114,10 +92,9 @@ Status Whole::start_controller() {
   options.listen = options_.agents;
   options.embedded = true;
   options.status_rate = 1000;
-  options.log = [this](const std::string &line) { service_.message(line); };
+  options.log = [this](const std::string& line) { service_.message(line); };
   auto controller = controller::Controller::start(std::move(options));
-  if (!controller)
-    return controller.error();
+  if (!controller) return controller.error();
   controller_ = std::move(*controller);
   return {};
 }
@@ -129,10 +106,9 @@ Status Whole::start_agent() {
   options.token_file = controller_->join_file();
   options.data_dir = options_.data_dir + "/agent";
   auto sync = agent::Sync::start(std::move(options), service_);
-  if (!sync)
-    return sync.error();
+  if (!sync) return sync.error();
   sync_ = std::move(*sync);
   return {};
 }
 
-} // namespace edge::standalone
+}  // namespace edge::standalone

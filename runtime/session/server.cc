@@ -27,28 +27,22 @@ struct Slot {
   std::string listener;
 };
 
-IpAddress address_of(const program::BindRecord &bind) {
+IpAddress address_of(const program::BindRecord& bind) {
   IpAddress address;
-  if (bind.any_address == 0)
-    std::copy(std::begin(bind.address), std::end(bind.address),
-              address.bytes.begin());
+  if (bind.any_address == 0) std::copy(std::begin(bind.address), std::end(bind.address), address.bytes.begin());
   return address;
 }
 
-std::string first_listener(const LoadedProgram &program,
-                           const program::BindRecord &bind) {
-  const program::SectionView &section = program.listeners_section();
+std::string first_listener(const LoadedProgram& program, const program::BindRecord& bind) {
+  const program::SectionView& section = program.listeners_section();
   std::uint32_t first = bind.listeners.fallback;
-  for (const program::NameEntry &entry :
-       section.array(bind.listeners.entries)) {
+  for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
     first = std::min({first, entry.exact, entry.wildcard});
   }
-  return first == program::kNone ? std::string()
-                                 : std::string(section.string(
-                                       program.listener(first).record->name));
+  return first == program::kNone ? std::string() : std::string(section.string(program.listener(first).record->name));
 }
 
-} // namespace
+}  // namespace
 
 struct Server::Impl {
   /// Sockets of a slot that is being opened: at least one a thread, more where
@@ -58,19 +52,17 @@ struct Server::Impl {
     std::vector<net::Fd> sockets;
   };
 
-  Status open(Slot &slot, Opening &opening);
-  std::vector<net::Fd> adopted_sockets(const Slot &slot);
-  void on_every_worker(const std::function<void(std::size_t, Worker &)> &work);
+  Status open(Slot& slot, Opening& opening);
+  std::vector<net::Fd> adopted_sockets(const Slot& slot);
+  void on_every_worker(const std::function<void(std::size_t, Worker&)>& work);
 
   SharedState shared;
   std::vector<std::unique_ptr<Worker>> workers;
-  mutable std::mutex mutex; // of what follows, for readers on other threads
+  mutable std::mutex mutex;  // of what follows, for readers on other threads
   std::vector<Slot> slots;
   std::shared_ptr<const LoadedProgram> program;
-  std::shared_ptr<const program::SecretSet> secrets =
-      std::make_shared<const program::SecretSet>();
-  std::shared_ptr<net::tls::TicketKeys> tickets =
-      std::make_shared<net::tls::TicketKeys>();
+  std::shared_ptr<const program::SecretSet> secrets = std::make_shared<const program::SecretSet>();
+  std::shared_ptr<net::tls::TicketKeys> tickets = std::make_shared<net::tls::TicketKeys>();
   std::shared_ptr<const Policies> policies;
   std::shared_ptr<const TlsStore> tls;
   std::shared_ptr<const auth::Authentication> authentication;
@@ -79,47 +71,36 @@ struct Server::Impl {
   bool draining = false;
 };
 
-std::vector<net::Fd> Server::Impl::adopted_sockets(const Slot &slot) {
-  const auto found = std::find_if(
-      adopted.begin(), adopted.end(), [&](const ListeningSockets &sockets) {
-        return sockets.any_address == slot.any_address &&
-               sockets.address == slot.address && sockets.port == slot.port;
-      });
-  return found == adopted.end() ? std::vector<net::Fd>()
-                                : std::move(found->sockets);
+std::vector<net::Fd> Server::Impl::adopted_sockets(const Slot& slot) {
+  const auto found = std::find_if(adopted.begin(), adopted.end(), [&](const ListeningSockets& sockets) {
+    return sockets.any_address == slot.any_address && sockets.address == slot.address && sockets.port == slot.port;
+  });
+  return found == adopted.end() ? std::vector<net::Fd>() : std::move(found->sockets);
 }
 
-Status Server::Impl::open(Slot &slot, Opening &opening) {
-  const std::optional<IpAddress> address =
-      slot.any_address ? std::nullopt : std::optional(slot.address);
+Status Server::Impl::open(Slot& slot, Opening& opening) {
+  const std::optional<IpAddress> address = slot.any_address ? std::nullopt : std::optional(slot.address);
   std::uint16_t port = shared.options.ephemeral_ports ? 0 : slot.port;
   opening.sockets = adopted_sockets(slot);
   const bool taken_over = !opening.sockets.empty();
-  if (taken_over)
-    port = net::local_address(opening.sockets[0].get()).port;
+  if (taken_over) port = net::local_address(opening.sockets[0].get()).port;
   // SO_REUSEPORT would let us share the port with another process of this user,
   // in silence.
   if (!taken_over && port != 0 && net::port_taken(address, port)) {
-    return Error{ErrorCode::kUnavailable,
-                 "cannot listen on " +
-                     (address ? to_string(*address) : "every address") +
-                     " port " + std::to_string(port) +
-                     ": in use by another process"};
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + (address ? to_string(*address) : "every address") +
+                                              " port " + std::to_string(port) + ": in use by another process"};
   }
   while (opening.sockets.size() < workers.size()) {
     Result<net::Fd> socket = net::listen_tcp(address, port);
-    if (!socket.ok())
-      return socket.error();
-    if (port == 0)
-      port = net::local_address(socket->get()).port;
+    if (!socket.ok()) return socket.error();
+    if (port == 0) port = net::local_address(socket->get()).port;
     opening.sockets.push_back(std::move(*socket));
   }
   slot.bound_port = port;
   return {};
 }
 
-void Server::Impl::on_every_worker(
-    const std::function<void(std::size_t, Worker &)> &work) {
+void Server::Impl::on_every_worker(const std::function<void(std::size_t, Worker&)>& work) {
   std::latch done(static_cast<std::ptrdiff_t>(workers.size()));
   for (std::size_t i = 0; i < workers.size(); ++i) {
     workers[i]->post([&, i] {
@@ -133,8 +114,7 @@ void Server::Impl::on_every_worker(
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Server::~Server() {
-  for (const auto &worker : impl_->workers)
-    worker->stop();
+  for (const auto& worker : impl_->workers) worker->stop();
 }
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
@@ -142,19 +122,14 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   auto impl = std::make_unique<Impl>();
   impl->shared.options = options;
   impl->shared.spools.emplace(options.buffer_directory,
-                              SpoolLimits{.memory_all = options.buffer_memory,
-                                          .files_all = options.buffer_files});
+                              SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
   // One that was named, and cannot be used, is a mistake; that of the
   // environment may never be needed.
-  if (!options.buffer_directory.empty() &&
-      !impl->shared.spools->open_file().valid()) {
-    return Error{ErrorCode::kFailedPrecondition,
-                 "no file can be made in " + options.buffer_directory};
+  if (!options.buffer_directory.empty() && !impl->shared.spools->open_file().valid()) {
+    return Error{ErrorCode::kFailedPrecondition, "no file can be made in " + options.buffer_directory};
   }
   impl->shared.authentication.emplace(options.call_authorities, options.log);
-  impl->shared.threads =
-      options.threads != 0 ? options.threads
-                           : std::max(1u, std::thread::hardware_concurrency());
+  impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {
     impl->workers.push_back(std::make_unique<Worker>(impl->shared));
     impl->workers.back()->start();
@@ -163,33 +138,23 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 }
 
 Status Server::install(std::shared_ptr<const LoadedProgram> program) {
-  Impl &impl = *impl_;
-  if (impl.draining)
-    return Error{ErrorCode::kFailedPrecondition, "the server is draining"};
+  Impl& impl = *impl_;
+  if (impl.draining) return Error{ErrorCode::kFailedPrecondition, "the server is draining"};
   std::vector<Slot> slots = impl.slots;
   std::vector<Impl::Opening> openings;
-  for (Slot &slot : slots)
-    slot.bind = program::kNone;
+  for (Slot& slot : slots) slot.bind = program::kNone;
   for (std::uint32_t i = 0; i < program->binds().size(); ++i) {
-    const program::BindRecord &bind = program->binds()[i];
+    const program::BindRecord& bind = program->binds()[i];
     const IpAddress address = address_of(bind);
-    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &s) {
-      return s.open && s.bind == program::kNone &&
-             s.any_address == (bind.any_address != 0) && s.address == address &&
+    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) {
+      return s.open && s.bind == program::kNone && s.any_address == (bind.any_address != 0) && s.address == address &&
              s.port == bind.port;
     });
     if (slot == slots.end()) {
-      slots.push_back({bind.any_address != 0,
-                       address,
-                       bind.port,
-                       0,
-                       true,
-                       program::kNone,
-                       {}});
+      slots.push_back({bind.any_address != 0, address, bind.port, 0, true, program::kNone, {}});
       slot = slots.end() - 1;
       openings.push_back({static_cast<std::uint32_t>(slots.size() - 1), {}});
-      if (Status opened = impl.open(*slot, openings.back()); !opened.ok())
-        return opened;
+      if (Status opened = impl.open(*slot, openings.back()); !opened.ok()) return opened;
     }
     slot->bind = i;
     slot->listener = first_listener(*program, bind);
@@ -197,43 +162,34 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
 
   std::mutex failed_mutex;
   Status prepared;
-  impl.on_every_worker([&](std::size_t, Worker &worker) {
+  impl.on_every_worker([&](std::size_t, Worker& worker) {
     Status status = worker.prepare(*program);
     const std::lock_guard lock(failed_mutex);
-    if (!status.ok())
-      prepared = status;
+    if (!status.ok()) prepared = status;
   });
-  if (!prepared.ok())
-    return prepared;
+  if (!prepared.ok()) return prepared;
 
   const auto policies = std::make_shared<const Policies>(*program);
-  const auto tls =
-      TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
-  const auto authentication = auth::Authentication::make(
-      *program, *impl.secrets, *impl.shared.authentication);
-  impl.shared.backends.configure(program->backends(),
-                                 program->backends_section(), tls->backends());
+  const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
+  const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
+  impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends());
   std::vector<std::uint32_t> bind_of_slot;
-  for (const Slot &slot : slots)
-    bind_of_slot.push_back(slot.bind);
-  impl.on_every_worker([&](std::size_t index, Worker &worker) {
+  for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
+  impl.on_every_worker([&](std::size_t index, Worker& worker) {
     worker.take(program, policies, tls, authentication, bind_of_slot);
-    for (Impl::Opening &opening : openings) {
-      for (std::size_t i = index; i < opening.sockets.size();
-           i += impl.workers.size()) {
+    for (Impl::Opening& opening : openings) {
+      for (std::size_t i = index; i < opening.sockets.size(); i += impl.workers.size()) {
         worker.listen(opening.slot, std::move(opening.sockets[i]));
       }
     }
   });
-  impl.on_every_worker([&](std::size_t, Worker &worker) {
+  impl.on_every_worker([&](std::size_t, Worker& worker) {
     for (std::uint32_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].open && slots[i].bind == program::kNone)
-        worker.close_listener(i);
+      if (slots[i].open && slots[i].bind == program::kNone) worker.close_listener(i);
     }
   });
   impl.adopted.clear();
-  for (Slot &slot : slots)
-    slot.open = slot.open && slot.bind != program::kNone;
+  for (Slot& slot : slots) slot.open = slot.open && slot.bind != program::kNone;
   const std::lock_guard lock(impl.mutex);
   impl.slots = std::move(slots);
   impl.program = std::move(program);
@@ -243,22 +199,16 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   return {};
 }
 
-void Server::set_secrets(const program::SecretSet &secrets) {
-  Impl &impl = *impl_;
+void Server::set_secrets(const program::SecretSet& secrets) {
+  Impl& impl = *impl_;
   impl.secrets = std::make_shared<const program::SecretSet>(secrets);
-  if (impl.program == nullptr)
-    return;
-  const auto tls =
-      TlsStore::make(*impl.program, secrets, impl.tickets, impl.tls.get());
-  const auto authentication = auth::Authentication::make(
-      *impl.program, secrets, *impl.shared.authentication);
-  impl.shared.backends.configure(impl.program->backends(),
-                                 impl.program->backends_section(),
-                                 tls->backends());
+  if (impl.program == nullptr) return;
+  const auto tls = TlsStore::make(*impl.program, secrets, impl.tickets, impl.tls.get());
+  const auto authentication = auth::Authentication::make(*impl.program, secrets, *impl.shared.authentication);
+  impl.shared.backends.configure(impl.program->backends(), impl.program->backends_section(), tls->backends());
   std::vector<std::uint32_t> bind_of_slot;
-  for (const Slot &slot : impl.slots)
-    bind_of_slot.push_back(slot.bind);
-  impl.on_every_worker([&](std::size_t, Worker &worker) {
+  for (const Slot& slot : impl.slots) bind_of_slot.push_back(slot.bind);
+  impl.on_every_worker([&](std::size_t, Worker& worker) {
     worker.take(impl.program, impl.policies, tls, authentication, bind_of_slot);
   });
   const std::lock_guard lock(impl.mutex);
@@ -268,30 +218,26 @@ void Server::set_secrets(const program::SecretSet &secrets) {
 
 std::vector<std::string> Server::secret_faults() const {
   const std::lock_guard lock(impl_->mutex);
-  if (impl_->tls == nullptr)
-    return {};
+  if (impl_->tls == nullptr) return {};
   std::vector<std::string> faults = impl_->tls->faults();
-  const std::vector<std::string> &others = impl_->authentication->faults();
+  const std::vector<std::string>& others = impl_->authentication->faults();
   faults.insert(faults.end(), others.begin(), others.end());
   return faults;
 }
 
-void Server::set_endpoints(const program::EndpointSet &endpoints) {
-  impl_->shared.backends.set_endpoints(
-      std::make_shared<const program::EndpointSet>(endpoints));
-  impl_->on_every_worker(
-      [](std::size_t, Worker &worker) { worker.refresh_endpoints(); });
+void Server::set_endpoints(const program::EndpointSet& endpoints) {
+  impl_->shared.backends.set_endpoints(std::make_shared<const program::EndpointSet>(endpoints));
+  impl_->on_every_worker([](std::size_t, Worker& worker) { worker.refresh_endpoints(); });
 }
 
 std::vector<ListeningSockets> Server::share_listeners() {
   std::vector<ListeningSockets> all;
   for (std::uint32_t i = 0; i < impl_->slots.size(); ++i) {
-    const Slot &slot = impl_->slots[i];
-    if (!slot.open)
-      continue;
+    const Slot& slot = impl_->slots[i];
+    if (!slot.open) continue;
     ListeningSockets listening{slot.any_address, slot.address, slot.port, {}};
     std::mutex mutex;
-    impl_->on_every_worker([&](std::size_t, Worker &worker) {
+    impl_->on_every_worker([&](std::size_t, Worker& worker) {
       const std::lock_guard lock(mutex);
       worker.share_listener(i, listening.sockets);
     });
@@ -300,9 +246,7 @@ std::vector<ListeningSockets> Server::share_listeners() {
   return all;
 }
 
-void Server::adopt(std::vector<ListeningSockets> sockets) {
-  impl_->adopted = std::move(sockets);
-}
+void Server::adopt(std::vector<ListeningSockets> sockets) { impl_->adopted = std::move(sockets); }
 
 std::shared_ptr<const LoadedProgram> Server::program() const {
   const std::lock_guard lock(impl_->mutex);
@@ -312,24 +256,21 @@ std::shared_ptr<const LoadedProgram> Server::program() const {
 std::vector<BoundAddress> Server::addresses() const {
   const std::lock_guard lock(impl_->mutex);
   std::vector<BoundAddress> result;
-  for (const Slot &slot : impl_->slots) {
-    if (slot.open)
-      result.push_back(
-          {slot.bind, slot.address, slot.bound_port, slot.listener});
+  for (const Slot& slot : impl_->slots) {
+    if (slot.open) result.push_back({slot.bind, slot.address, slot.bound_port, slot.listener});
   }
   return result;
 }
 
 ServerStats Server::stats() const {
   ServerStats sum;
-  for (const auto &worker : impl_->workers) {
-    const Counters &counters = std::as_const(*worker).counters();
+  for (const auto& worker : impl_->workers) {
+    const Counters& counters = std::as_const(*worker).counters();
     sum.connections_accepted += counters.accepted.value();
     sum.connections_active += counters.active.value();
     sum.connections_refused += counters.refused.value();
     sum.requests += counters.requests.value();
-    for (std::size_t i = 1; i < std::size(sum.responses); ++i)
-      sum.responses[i] += counters.responses[i].value();
+    for (std::size_t i = 1; i < std::size(sum.responses); ++i) sum.responses[i] += counters.responses[i].value();
     sum.upstream_connects += worker->upstream_counts().connects.value();
     sum.upstream_reused += worker->upstream_counts().reused.value();
     sum.upstream_retries += counters.upstream_retries.value();
@@ -346,8 +287,7 @@ ServerStats Server::stats() const {
     sum.cache.add(counters.cache);
     for (std::size_t type = 0; type < kAuthTypes; ++type) {
       for (std::size_t outcome = 0; outcome < auth::kOutcomes; ++outcome) {
-        sum.authentication[type][outcome] +=
-            counters.authentication[type][outcome].value();
+        sum.authentication[type][outcome] += counters.authentication[type][outcome].value();
       }
     }
   }
@@ -363,39 +303,32 @@ ServerStats Server::stats() const {
 
 RequestSums Server::requests() const {
   RequestSums sums;
-  for (const auto &worker : impl_->workers)
-    sums.add(std::as_const(*worker).tally());
+  for (const auto& worker : impl_->workers) sums.add(std::as_const(*worker).tally());
   return sums;
 }
 
 void Server::forget_requests(std::span<const TallyNames> names) {
   std::vector<std::unique_ptr<RequestTally::Cell>> removed;
   std::mutex mutex;
-  impl_->on_every_worker([&](std::size_t, Worker &worker) {
+  impl_->on_every_worker([&](std::size_t, Worker& worker) {
     auto cells = worker.tally().remove(names);
     const std::lock_guard lock(mutex);
     std::ranges::move(cells, std::back_inserter(removed));
   });
 }
 
-std::vector<BackendStatus> Server::backends() const {
-  return impl_->shared.backends.status();
-}
+std::vector<BackendStatus> Server::backends() const { return impl_->shared.backends.status(); }
 
-std::size_t Server::purge_cache(const cache::Purge &what) {
-  return impl_->shared.caches.purge(what);
-}
+std::size_t Server::purge_cache(const cache::Purge& what) { return impl_->shared.caches.purge(what); }
 
 bool Server::answers(std::chrono::nanoseconds patience) const {
   // Shared with the threads: they may come to it after we stopped waiting.
   const auto all = std::make_shared<std::promise<void>>();
-  const auto left =
-      std::make_shared<std::atomic<std::size_t>>(impl_->workers.size());
+  const auto left = std::make_shared<std::atomic<std::size_t>>(impl_->workers.size());
   auto done = all->get_future();
-  for (const auto &worker : impl_->workers) {
+  for (const auto& worker : impl_->workers) {
     worker->post([all, left] {
-      if (left->fetch_sub(1) == 1)
-        all->set_value();
+      if (left->fetch_sub(1) == 1) all->set_value();
     });
   }
   return done.wait_for(patience) == std::future_status::ready;
@@ -411,7 +344,7 @@ bool Server::drain(std::chrono::nanoseconds deadline) {
   // Shared with the workers: they may report after we stopped waiting.
   const auto progress = std::make_shared<Progress>();
   progress->busy = impl_->workers.size();
-  for (const auto &worker : impl_->workers) {
+  for (const auto& worker : impl_->workers) {
     worker->post([&target = *worker, progress] {
       target.drain([progress] {
         const std::lock_guard lock(progress->mutex);
@@ -423,16 +356,12 @@ bool Server::drain(std::chrono::nanoseconds deadline) {
   bool in_time;
   {
     std::unique_lock lock(progress->mutex);
-    in_time = progress->changed.wait_for(lock, deadline,
-                                         [&] { return progress->busy == 0; });
+    in_time = progress->changed.wait_for(lock, deadline, [&] { return progress->busy == 0; });
   }
-  if (!in_time)
-    impl_->on_every_worker(
-        [](std::size_t, Worker &worker) { worker.cancel_sessions(); });
+  if (!in_time) impl_->on_every_worker([](std::size_t, Worker& worker) { worker.cancel_sessions(); });
   const std::lock_guard lock(impl_->mutex);
-  for (Slot &slot : impl_->slots)
-    slot.open = false;
+  for (Slot& slot : impl_->slots) slot.open = false;
   return in_time;
 }
 
-} // namespace edge::runtime
+}  // namespace edge::runtime

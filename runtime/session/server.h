@@ -1,5 +1,4 @@
-// The data plane as its owner sees it: threads that listen where a program says
-// and serve by it.
+// The data plane as its owner sees it: threads that listen where a program says and serve by it.
 #pragma once
 
 #include <array>
@@ -19,6 +18,7 @@
 #include "program/secrets.h"
 #include "runtime/match/load.h"
 #include "runtime/observe/tally/request_sums.h"
+#include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/auth/login_faults.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
@@ -32,33 +32,30 @@ struct ServerOptions {
   std::size_t max_header_bytes = 64 * 1024;
   std::size_t max_headers = 100;
   std::size_t max_uri_bytes = 16 * 1024;
-  /// Client connections of the process; further ones are closed at once and
-  /// counted.
+  /// Client connections of the process; further ones are closed at once and counted.
   std::size_t max_connections = 100'000;
-  /// Bodies that are held lie in memory up to these sums, then in files without
-  /// names in this directory (empty: the environment's TMPDIR, else /tmp).
+  /// Bodies that are held lie in memory up to these sums, then in files without names in this directory (empty: the
+  /// environment's TMPDIR, else /tmp).
   std::size_t buffer_memory = std::size_t{256} << 20;
   std::size_t buffer_files = std::size_t{4} << 30;
   std::string buffer_directory;
-  /// PEM of further authorities whom the proxy's own calls believe
-  /// (authorization services, identity providers), beside those of the system.
+  /// PEM of further authorities whom the proxy's own calls believe (authorization services, identity providers), beside
+  /// those of the system.
   std::string call_authorities;
-  /// Triples of gateway, route and backend whose requests are counted apart, of
-  /// each thread.
+  /// Triples of gateway, route and backend whose requests are counted apart, of each thread.
   std::size_t max_tallied = 25'000;
-  /// Takes what whoever runs the process should read: why logins and handshakes
-  /// fail. Without secrets.
+  /// Where spans of traced requests are left; null: nobody exports them, and trace context is only handed on.
+  std::shared_ptr<trace::SpanBuffers> spans;
+  /// Takes what whoever runs the process should read: why logins and handshakes fail. Without secrets.
   Logger log;
   std::chrono::nanoseconds head_timeout = std::chrono::seconds(10);
   std::chrono::nanoseconds keep_alive_timeout = std::chrono::seconds(75);
   std::chrono::nanoseconds upstream_idle_timeout = std::chrono::seconds(60);
-  /// Replaces every bind's port (0: chosen by the system, see `addresses`); for
-  /// tests. Unset: as the program says.
+  /// Replaces every bind's port (0: chosen by the system, see `addresses`); for tests. Unset: as the program says.
   bool ephemeral_ports = false;
-  /// Of the threads that serve, and read by them; null: the steady clock. For
-  /// tests: with another one no time passes unnoticed, and what is due is done
-  /// when something else happens.
-  const net::Clock *clock = nullptr;
+  /// Of the threads that serve, and read by them; null: the steady clock. For tests: with another one no time passes
+  /// unnoticed, and what is due is done when something else happens.
+  const net::Clock* clock = nullptr;
 };
 
 /// Sums over the threads, each counted without a lock.
@@ -67,14 +64,14 @@ struct ServerStats {
   std::uint64_t connections_active = 0;
   std::uint64_t connections_refused = 0;
   std::uint64_t requests = 0;
-  std::uint64_t responses[6] = {}; ///< by class: 1xx..5xx at 1..5
+  std::uint64_t responses[6] = {};  ///< by class: 1xx..5xx at 1..5
   std::uint64_t upstream_connects = 0;
   std::uint64_t upstream_reused = 0;
   std::uint64_t upstream_retries = 0;
-  std::uint64_t tls_handshakes = 0; ///< of clients, that came to an end
-  std::uint64_t tls_resumed = 0;    ///< of these
-  std::uint64_t tls_failures = 0;   ///< broken off by either side, or by time
-  std::uint64_t upstream_tls_failures = 0; ///< of connections to backends
+  std::uint64_t tls_handshakes = 0;         ///< of clients, that came to an end
+  std::uint64_t tls_resumed = 0;            ///< of these
+  std::uint64_t tls_failures = 0;           ///< broken off by either side, or by time
+  std::uint64_t upstream_tls_failures = 0;  ///< of connections to backends
   std::uint64_t mirrors = 0;
   std::uint64_t mirrors_dropped = 0;
   std::uint64_t buffer_memory_used = 0;
@@ -84,86 +81,72 @@ struct ServerStats {
   std::uint64_t tunnel_bytes_up = 0;
   std::uint64_t tunnel_bytes_down = 0;
   cache::Totals cache;
-  /// By type (BasicAuth, JWT, OIDC, ForwardAuth), and by how it ended (passed,
-  /// denied, redirected, failed).
+  /// By type (BasicAuth, JWT, OIDC, ForwardAuth), and by how it ended (passed, denied, redirected, failed).
   std::array<std::array<std::uint64_t, 4>, 4> authentication{};
   auth::LoginFaultCounts login_faults{};
 };
 
 struct BoundAddress {
-  std::uint32_t bind = 0; ///< index of the BindRecord
+  std::uint32_t bind = 0;  ///< index of the BindRecord
   IpAddress address;
   std::uint16_t port = 0;
-  std::string listener; ///< name of its first listener
+  std::string listener;  ///< name of its first listener
 };
 
-/// The listening sockets of one place, for a process that takes over from this
-/// one.
+/// The listening sockets of one place, for a process that takes over from this one.
 struct ListeningSockets {
   bool any_address = false;
   IpAddress address;
-  std::uint16_t port = 0; ///< as the program says; another may be bound
-                          ///< (ServerOptions::ephemeral_ports)
+  std::uint16_t port = 0;  ///< as the program says; another may be bound (ServerOptions::ephemeral_ports)
   std::vector<net::Fd> sockets;
 };
 
-/// Starts with no program and no listeners. All functions may be called from
-/// any one thread at a time.
+/// Starts with no program and no listeners. All functions may be called from any one thread at a time.
 class Server {
-public:
+ public:
   static Result<std::unique_ptr<Server>> start(ServerOptions options);
   /// Stops at once: connections are reset. Drain first.
   ~Server();
 
-  /// Swaps the program in: new binds are opened first (kUnavailable names the
-  /// address that failed, and nothing changes), then every thread takes it
-  /// between two batches, then binds that went away stop accepting. Requests in
-  /// flight finish on the program that they began with. Returns when every
-  /// thread has it.
+  /// Swaps the program in: new binds are opened first (kUnavailable names the address that failed, and nothing
+  /// changes), then every thread takes it between two batches, then binds that went away stop accepting. Requests in
+  /// flight finish on the program that they began with. Returns when every thread has it.
   Status install(std::shared_ptr<const LoadedProgram> program);
-  /// Replaces the endpoints of every backend. Takes effect for the next
-  /// request; nothing in flight is touched.
-  void set_endpoints(const program::EndpointSet &endpoints);
-  /// Replaces the values of secrets: what handshakes show and check from the
-  /// next one on. Give them before the program that names them.
-  void set_secrets(const program::SecretSet &secrets);
-  /// One line a secret of the running program that is missing or cannot be
-  /// used. No values.
+  /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
+  void set_endpoints(const program::EndpointSet& endpoints);
+  /// Replaces the values of secrets: what handshakes show and check from the next one on. Give them before the program
+  /// that names them.
+  void set_secrets(const program::SecretSet& secrets);
+  /// One line a secret of the running program that is missing or cannot be used. No values.
   std::vector<std::string> secret_faults() const;
 
-  /// Duplicates of all listening sockets: connections that wait in their queues
-  /// belong to whoever accepts them.
+  /// Duplicates of all listening sockets: connections that wait in their queues belong to whoever accepts them.
   std::vector<ListeningSockets> share_listeners();
-  /// Before the first program: what it listens on is taken from here, where it
-  /// is here. The rest is closed then.
+  /// Before the first program: what it listens on is taken from here, where it is here. The rest is closed then.
   void adopt(std::vector<ListeningSockets> sockets);
 
   std::shared_ptr<const LoadedProgram> program() const;
   std::vector<BoundAddress> addresses() const;
   ServerStats stats() const;
-  /// Whether every thread gets to what it is given within `patience`. From any
-  /// thread.
+  /// Whether every thread gets to what it is given within `patience`. From any thread.
   bool answers(std::chrono::nanoseconds patience) const;
-  /// Requests by gateway, route and backend. This and the next are for one
-  /// thread at a time.
+  /// Requests by gateway, route and backend. This and the next are for one thread at a time.
   RequestSums requests() const;
-  /// Those of what is gone: they begin at zero when it comes back. Waits for
-  /// every thread.
+  /// Those of what is gone: they begin at zero when it comes back. Waits for every thread.
   void forget_requests(std::span<const TallyNames> names);
   /// Removes stored responses. \returns how many.
-  std::size_t purge_cache(const cache::Purge &what);
+  std::size_t purge_cache(const cache::Purge& what);
   /// What is known of each backend of the program and its endpoints.
   std::vector<BackendStatus> backends() const;
 
-  /// Stops accepting, answers what is in flight with `Connection: close`,
-  /// closes idle connections; returns when all are gone or the time is up (then
-  /// the rest is reset). \returns whether all went in time.
+  /// Stops accepting, answers what is in flight with `Connection: close`, closes idle connections; returns when all are
+  /// gone or the time is up (then the rest is reset). \returns whether all went in time.
   bool drain(std::chrono::nanoseconds deadline);
 
-private:
+ private:
   struct Impl;
   explicit Server(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
-} // namespace edge::runtime
+}  // namespace edge::runtime

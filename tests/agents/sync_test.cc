@@ -35,54 +35,46 @@ using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
 /// Programs that differ by number: they have no listeners, and one host section
 /// each besides.
-Bytes program_of(std::uint64_t number, const program::SigningKey &key,
+Bytes program_of(std::uint64_t number, const program::SigningKey& key,
                  program::Target target = program::Target::kTablesOnly) {
   program::sample::Host host(number);
   std::vector<program::SectionInput> sections;
-  sections.push_back({program::SectionKind::kHost, number,
-                      program::make_blob(std::move(host).build())});
-  sections.push_back({program::SectionKind::kListeners, 0,
-                      program::make_blob(program::sample::empty_listeners())});
-  sections.push_back({program::SectionKind::kBackends, 0,
-                      program::make_blob(program::sample::empty_backends())});
-  sections.push_back({program::SectionKind::kPolicies, 0,
-                      program::make_blob(program::sample::empty_policies())});
+  sections.push_back({program::SectionKind::kHost, number, program::make_blob(std::move(host).build())});
+  sections.push_back({program::SectionKind::kListeners, 0, program::make_blob(program::sample::empty_listeners())});
+  sections.push_back({program::SectionKind::kBackends, 0, program::make_blob(program::sample::empty_backends())});
+  sections.push_back({program::SectionKind::kPolicies, 0, program::make_blob(program::sample::empty_policies())});
   auto bytes = program::assemble(target, std::move(sections));
   EXPECT_TRUE(key.sign(bytes));
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-std::string hash_of(const Bytes &bytes) {
-  return program::to_hex(program::read(bytes)->hash());
-}
+std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
 
 /// Lines that were logged, and waiting for one.
 class Log {
-public:
-  void add(const std::string &line) {
+ public:
+  void add(const std::string& line) {
     const std::lock_guard lock(mutex_);
     lines_ += line + "\n";
     changed_.notify_all();
   }
-  bool has(const std::string &text) {
+  bool has(const std::string& text) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [&] {
-      return lines_.find(text) != std::string::npos;
-    });
+    return changed_.wait_for(lock, kPatience, [&] { return lines_.find(text) != std::string::npos; });
   }
   std::string text() {
     const std::lock_guard lock(mutex_);
     return lines_;
   }
 
-private:
+ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string lines_;
 };
 
 class SyncTest : public testing::Test {
-protected:
+ protected:
   SyncTest() {
     std::string pattern = (fs::temp_directory_path() / "sync.XXXXXX").string();
     directory_ = ::mkdtemp(pattern.data());
@@ -93,14 +85,13 @@ protected:
     fs::remove_all(directory_);
   }
 
-  void start_controller(const std::string &listen = "127.0.0.1:0") {
-    auto started = Distributor::start(
-        {.listen = listen,
-         .data_dir = directory_ + "/controller",
-         .program_key = key_->public_pem(),
-         .log = [this](const std::string &line) { log_.add(line); },
-         .history = {},
-         .clock = [this] { return now(); }});
+  void start_controller(const std::string& listen = "127.0.0.1:0") {
+    auto started = Distributor::start({.listen = listen,
+                                       .data_dir = directory_ + "/controller",
+                                       .program_key = key_->public_pem(),
+                                       .log = [this](const std::string& line) { log_.add(line); },
+                                       .history = {},
+                                       .clock = [this] { return now(); }});
     ASSERT_TRUE(started) << started.error().text;
     distributor_ = std::move(*started);
     distributor_->on_change([this] {
@@ -115,7 +106,7 @@ protected:
     ~Agent() { sync.reset(); }
   };
 
-  agent::SyncOptions options(const std::string &name) {
+  agent::SyncOptions options(const std::string& name) {
     return {.controller = "127.0.0.1:" + std::to_string(distributor_->port()),
             .name = name,
             .node = "node-of-" + name,
@@ -124,7 +115,7 @@ protected:
             .clock = [this] { return now(); }};
   }
 
-  Agent &start_agent(const agent::SyncOptions &with) {
+  Agent& start_agent(const agent::SyncOptions& with) {
     auto made = std::make_unique<Agent>();
     agent::ServiceOptions service;
     service.log = std::make_shared<Log>(LogOptions{.program = with.name});
@@ -134,48 +125,37 @@ protected:
     made->service = std::move(*started);
     auto sync = agent::Sync::start(with, *made->service);
     EXPECT_TRUE(sync) << sync.error().text;
-    if (sync)
-      made->sync = std::move(*sync);
+    if (sync) made->sync = std::move(*sync);
     agents_.push_back(std::move(made));
     return *agents_.back();
   }
-  Agent &start_agent(const std::string &name) {
-    return start_agent(options(name));
-  }
+  Agent& start_agent(const std::string& name) { return start_agent(options(name)); }
 
   /// Waits until the agent's state is as wanted.
-  bool becomes(const std::string &name,
-               const std::function<bool(const AgentState &)> &wanted) {
+  bool becomes(const std::string& name, const std::function<bool(const AgentState&)>& wanted) {
     std::unique_lock lock(mutex_);
     const bool seen = changed_.wait_for(lock, kPatience, [&] {
       const auto state = distributor_->agent(name);
       return state && wanted(*state);
     });
-    if (seen)
-      return true;
+    if (seen) return true;
     const auto state = distributor_->agent(name);
     ADD_FAILURE() << name
-                  << (state ? ": runs " + state->program +
-                                  ", refused: " + state->refused.reason
-                            : " is not there")
+                  << (state ? ": runs " + state->program + ", refused: " + state->refused.reason : " is not there")
                   << "\n"
                   << log_.text();
     return false;
   }
-  bool runs(const std::string &name, const Bytes &program) {
+  bool runs(const std::string& name, const Bytes& program) {
     const std::string hash = hash_of(program);
-    return becomes(name, [&](const AgentState &state) {
-      return state.connected && state.program == hash && state.values_current &&
-             state.refused.program.empty();
+    return becomes(name, [&](const AgentState& state) {
+      return state.connected && state.program == hash && state.values_current && state.refused.program.empty();
     });
   }
 
-  WallTime now() const {
-    return std::chrono::system_clock::now() + shift_.load();
-  }
+  WallTime now() const { return std::chrono::system_clock::now() + shift_.load(); }
   Result<std::unique_ptr<controller::InspectClient>> inspect() {
-    return controller::InspectClient::open(
-        {.controller = {}, .credentials_file = distributor_->admin_file()});
+    return controller::InspectClient::open({.controller = {}, .credentials_file = distributor_->admin_file()});
   }
 
   std::string directory_;
@@ -190,21 +170,16 @@ protected:
 
 program::EndpointSet endpoints(unsigned count) {
   program::EndpointSet set;
-  set.backends.push_back(
-      {stable_id("ProxyBackend", "shop", "api"), "shop", "api", {}});
+  set.backends.push_back({stable_id("ProxyBackend", "shop", "api"), "shop", "api", {}});
   for (unsigned i = 0; i < count; ++i) {
-    set.backends[0].endpoints.push_back(
-        {*parse_ip("10.0.0." + std::to_string(i + 1)), 8080, true});
+    set.backends[0].endpoints.push_back({*parse_ip("10.0.0." + std::to_string(i + 1)), 8080, true});
   }
   return set;
 }
 
-program::SecretSet secrets(const std::string &value) {
+program::SecretSet secrets(const std::string& value) {
   program::SecretSet set;
-  set.secrets.push_back(
-      {"shop",
-       "cert",
-       {{"tls.key", std::make_shared<const std::string>(value)}}});
+  set.secrets.push_back({"shop", "cert", {{"tls.key", std::make_shared<const std::string>(value)}}});
   return set;
 }
 
@@ -228,8 +203,7 @@ TEST_F(SyncTest, AnAgentJoinsAndRunsWhatIsPublished) {
   EXPECT_TRUE(runs("edge-1", second));
 }
 
-TEST_F(SyncTest,
-       AWrongSignatureIsRefusedWithTheReasonAndTheNextProgramIsTaken) {
+TEST_F(SyncTest, AWrongSignatureIsRefusedWithTheReasonAndTheNextProgramIsTaken) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
@@ -238,11 +212,8 @@ TEST_F(SyncTest,
   const auto other = program::SigningKey::generate();
   const Bytes forged = program_of(2, *other);
   distributor_->publish({forged, {}, {}, ""});
-  ASSERT_TRUE(becomes("edge-1", [&](const AgentState &s) {
-    return s.refused.program == hash_of(forged);
-  }));
-  EXPECT_EQ(distributor_->agent("edge-1")->refused.reason,
-            "the program is signed by another key");
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(forged); }));
+  EXPECT_EQ(distributor_->agent("edge-1")->refused.reason, "the program is signed by another key");
   EXPECT_EQ(distributor_->agent("edge-1")->program, hash_of(first));
   const Bytes third = program_of(3, *key_);
   distributor_->publish({third, {}, {}, ""});
@@ -254,12 +225,8 @@ TEST_F(SyncTest, AProgramForAnotherCpuIsNotSent) {
   start_agent("edge-1");
   const Bytes foreign = program_of(1, *key_, program::Target::kAarch64);
   distributor_->publish({foreign, {}, {}, ""});
-  ASSERT_TRUE(becomes("edge-1", [&](const AgentState &s) {
-    return s.refused.program == hash_of(foreign);
-  }));
-  EXPECT_NE(
-      distributor_->agent("edge-1")->refused.reason.find("made for aarch64"),
-      std::string::npos);
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(foreign); }));
+  EXPECT_NE(distributor_->agent("edge-1")->refused.reason.find("made for aarch64"), std::string::npos);
   const Bytes own = program_of(2, *key_);
   distributor_->publish({own, {}, {}, ""});
   EXPECT_TRUE(runs("edge-1", own));
@@ -269,16 +236,13 @@ TEST_F(SyncTest, AWrongTokenIsRefusedAndLogged) {
   start_controller();
   std::string join = *read_file(distributor_->join_file(), 1 << 16);
   join[join.find("token: ") + 10] ^= 1;
-  ASSERT_TRUE(write_file(directory_ + "/forged", std::string_view(join),
-                         FileAccess::kOwnerOnly));
+  ASSERT_TRUE(write_file(directory_ + "/forged", std::string_view(join), FileAccess::kOwnerOnly));
   auto with = options("edge-1");
   with.token_file = directory_ + "/forged";
   start_agent(with);
   EXPECT_TRUE(log_.has("the token is wrong"));
   EXPECT_FALSE(distributor_->agent("edge-1"));
-  EXPECT_EQ(log_.text().find(join.substr(join.find("token: ") + 7, 20)),
-            std::string::npos)
-      << "the token is logged";
+  EXPECT_EQ(log_.text().find(join.substr(join.find("token: ") + 7, 20)), std::string::npos) << "the token is logged";
 }
 
 TEST_F(SyncTest, AnotherAuthoritysCertificateIsRefused) {
@@ -326,30 +290,24 @@ TEST_F(SyncTest, AnAgentStartsFromDiskWithoutAController) {
   ASSERT_TRUE(runs("edge-1", first));
   const auto with = options("edge-1");
   agents_.clear();
-  const std::string sealed =
-      *read_file(with.data_dir + "/secrets.sealed", 1 << 20);
+  const std::string sealed = *read_file(with.data_dir + "/secrets.sealed", 1 << 20);
   EXPECT_EQ(sealed.find("do not tell"), std::string::npos);
   EXPECT_EQ(sealed.find("ZG8gbm90IHRlbGw"), std::string::npos);
-  for (const auto &entry : fs::directory_iterator(with.data_dir)) {
-    EXPECT_EQ(entry.status().permissions(),
-              fs::perms::owner_read | fs::perms::owner_write)
-        << entry.path();
+  for (const auto& entry : fs::directory_iterator(with.data_dir)) {
+    EXPECT_EQ(entry.status().permissions(), fs::perms::owner_read | fs::perms::owner_write) << entry.path();
   }
   distributor_.reset();
 
-  Agent &again = start_agent(with);
+  Agent& again = start_agent(with);
   const auto until = std::chrono::steady_clock::now() + kPatience;
-  while (again.service->program() != hash_of(first) &&
-         std::chrono::steady_clock::now() < until) {
+  while (again.service->program() != hash_of(first) && std::chrono::steady_clock::now() < until) {
     std::this_thread::yield();
   }
   EXPECT_EQ(again.service->program(), hash_of(first));
 }
 
 TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
-  shift_ = -hours(
-      24 *
-      20); // what is issued now holds for ten days more by the machine's clock
+  shift_ = -hours(24 * 20);  // what is issued now holds for ten days more by the machine's clock
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
@@ -357,9 +315,7 @@ TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
   ASSERT_TRUE(runs("edge-1", first));
   const WallTime until = distributor_->agent("edge-1")->certificate_until;
   shift_ = seconds(10);
-  ASSERT_TRUE(becomes("edge-1", [&](const AgentState &s) {
-    return s.connected && s.certificate_until > until;
-  }));
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.connected && s.certificate_until > until; }));
   const Bytes second = program_of(2, *key_);
   distributor_->publish({second, {}, {}, ""});
   EXPECT_TRUE(runs("edge-1", second));
@@ -374,14 +330,11 @@ TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
   const Bytes first = program_of(1, *key_);
   distributor_->publish({first, {}, {}, ""});
   ASSERT_TRUE(runs("edge-1", first));
-  const auto certificate = [&] {
-    return *read_file(with.data_dir + "/agent.pem", 1 << 16);
-  };
+  const auto certificate = [&] { return *read_file(with.data_dir + "/agent.pem", 1 << 16); };
   const std::string joined = certificate();
   ahead = hours(24 * 25);
   const auto until = std::chrono::steady_clock::now() + kPatience;
-  while (certificate() == joined && std::chrono::steady_clock::now() < until)
-    std::this_thread::yield();
+  while (certificate() == joined && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   const std::string renewed = certificate();
   ASSERT_NE(renewed, joined);
   // A session that is to renew does so in the turn in which it takes a program,
@@ -392,7 +345,7 @@ TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
     ASSERT_TRUE(runs("edge-1", next));
   }
   EXPECT_EQ(certificate(), renewed);
-  agents_.clear(); // before its clock
+  agents_.clear();  // before its clock
 }
 
 TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
@@ -410,29 +363,22 @@ TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
   const Bytes first = program_of(1, *key_);
   distributor_->publish({first, {}, {}, ""});
   ASSERT_TRUE(runs("edge-1", first));
-  const auto roots = [&] {
-    return *read_file(directory_ + "/controller/agents/roots.pem", 1 << 16);
-  };
-  const auto wait_for = [&](const std::function<bool()> &condition) {
+  const auto roots = [&] { return *read_file(directory_ + "/controller/agents/roots.pem", 1 << 16); };
+  const auto wait_for = [&](const std::function<bool()>& condition) {
     const auto until = std::chrono::steady_clock::now() + kPatience;
-    while (!condition() && std::chrono::steady_clock::now() < until)
-      std::this_thread::yield();
+    while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
     return condition();
   };
   const std::string one = roots();
   shift_ = begins + std::chrono::minutes(1) + seconds(1);
   ASSERT_TRUE(wait_for([&] { return roots().size() > one.size(); }));
   // The agent is told over its stream, and keeps it.
-  const auto believed = [&] {
-    return *read_file(directory_ + "/edge-1/authorities.pem", 1 << 16);
-  };
+  const auto believed = [&] { return *read_file(directory_ + "/edge-1/authorities.pem", 1 << 16); };
   ASSERT_TRUE(wait_for([&] { return believed() == roots(); }));
   const WallTime until = distributor_->agent("edge-1")->certificate_until;
   shift_ = std::chrono::minutes(2);
   ASSERT_TRUE(wait_for([&] { return !roots().starts_with(one); }));
-  ASSERT_TRUE(becomes("edge-1", [&](const AgentState &s) {
-    return s.connected && s.certificate_until > until;
-  }));
+  ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.connected && s.certificate_until > until; }));
   const Bytes second = program_of(2, *key_);
   distributor_->publish({second, {}, {}, ""});
   EXPECT_TRUE(runs("edge-1", second));
@@ -465,8 +411,7 @@ TEST_F(SyncTest, ARevokedAgentIsDrivenOutAtOnce) {
   auto client = inspect();
   ASSERT_TRUE(client) << client.error().text;
   ASSERT_TRUE((*client)->revoke("edge-1"));
-  ASSERT_TRUE(
-      becomes("edge-1", [](const AgentState &s) { return !s.connected; }));
+  ASSERT_TRUE(becomes("edge-1", [](const AgentState& s) { return !s.connected; }));
   EXPECT_TRUE(log_.has("the certificate of edge-1 is revoked"));
 }
 
@@ -491,8 +436,7 @@ TEST_F(SyncTest, AFastRowOfProgramsEndsAtTheLast) {
   Bytes last;
   for (std::uint64_t i = 1; i <= 200; ++i) {
     last = program_of(i, *key_);
-    distributor_->publish(
-        {last, endpoints(static_cast<unsigned>(i % 5)), {}, ""});
+    distributor_->publish({last, endpoints(static_cast<unsigned>(i % 5)), {}, ""});
   }
   EXPECT_TRUE(runs("edge-1", last));
   EXPECT_TRUE(runs("edge-2", last));
@@ -520,19 +464,15 @@ TEST_F(SyncTest, AnAdministratorAsksAndAnAgentMayNot) {
 
   // An agent's own credentials are not an administrator's.
   const std::string own = *read_file(directory_ + "/edge-1/agent.pem", 1 << 16);
-  const std::string roots =
-      *read_file(directory_ + "/edge-1/authorities.pem", 1 << 16);
+  const std::string roots = *read_file(directory_ + "/edge-1/authorities.pem", 1 << 16);
   const std::string file = directory_ + "/as-agent.pem";
-  const std::string text =
-      "controller: 127.0.0.1:" + std::to_string(distributor_->port()) + "\n" +
-      own + roots;
+  const std::string text = "controller: 127.0.0.1:" + std::to_string(distributor_->port()) + "\n" + own + roots;
   ASSERT_TRUE(write_file(file, std::string_view(text), FileAccess::kOwnerOnly));
-  auto denied = controller::InspectClient::open(
-      {.controller = {}, .credentials_file = file});
+  auto denied = controller::InspectClient::open({.controller = {}, .credentials_file = file});
   ASSERT_TRUE(denied) << denied.error().text;
   EXPECT_EQ((*denied)->agents().error().code, ErrorCode::kPermissionDenied);
   EXPECT_TRUE(log_.has("the certificate of edge-1 is not for this call"));
 }
 
-} // namespace
-} // namespace edge
+}  // namespace
+}  // namespace edge

@@ -14,35 +14,26 @@ constexpr std::array<std::string_view, kLoginFaults> kTexts = {
 #undef EDGE_LOGIN_FAULT
 };
 
-} // namespace
+}  // namespace
 
 std::string_view login_fault_label(std::size_t fault) { return kLabels[fault]; }
 
-void LoginFaults::note(LoginFault fault, std::string_view policy,
-                       std::string_view detail, std::int64_t unix_now) {
+void LoginFaults::note(LoginFault fault, std::string_view policy, std::string_view detail, std::int64_t unix_now) {
   const auto index = static_cast<std::size_t>(fault);
   std::uint64_t untold = 0;
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t count = ++counts_[index];
-    Told &told = told_[index];
-    if (unix_now < told.rest_until)
-      return;
+    Told& told = told_[index];
+    if (unix_now < told.rest_until) return;
     untold = count - told.count - 1;
     told = {unix_now + kRest, count};
   }
   std::string line = "policy ";
-  line.append(policy)
-      .append(": a login came to nothing: ")
-      .append(kTexts[index]);
-  if (!detail.empty())
-    line.append(" (").append(detail).append(")");
-  if (untold != 0)
-    line.append("; ")
-        .append(std::to_string(untold))
-        .append(" more like it since the last such line");
-  log_.warn(std::move(line), {{"policy", std::string(policy)},
-                              {"reason", std::string(kLabels[index])}});
+  line.append(policy).append(": a login came to nothing: ").append(kTexts[index]);
+  if (!detail.empty()) line.append(" (").append(detail).append(")");
+  if (untold != 0) line.append("; ").append(std::to_string(untold)).append(" more like it since the last such line");
+  log_.warn(std::move(line), {{"policy", std::string(policy)}, {"reason", std::string(kLabels[index])}});
 }
 
 LoginFaultCounts LoginFaults::counts() const {
@@ -50,4 +41,4 @@ LoginFaultCounts LoginFaults::counts() const {
   return counts_;
 }
 
-} // namespace edge::runtime::auth
+}  // namespace edge::runtime::auth

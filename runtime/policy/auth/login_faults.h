@@ -30,7 +30,7 @@ using LoginFaultCounts = std::array<std::uint64_t, kLoginFaults>;
 
 /// From any thread.
 class LoginFaults {
-public:
+ public:
   /// Between two lines of one fault, seconds: who can make logins fail cannot
   /// fill the log.
   static constexpr std::int64_t kRest = 10;
@@ -39,14 +39,13 @@ public:
 
   /// `policy`: its name. `detail`: what the provider said of it, if anything;
   /// neither a secret nor a text that somebody may choose at will.
-  void note(LoginFault fault, std::string_view policy, std::string_view detail,
-            std::int64_t unix_now);
+  void note(LoginFault fault, std::string_view policy, std::string_view detail, std::int64_t unix_now);
   LoginFaultCounts counts() const;
 
-private:
+ private:
   struct Told {
     std::int64_t rest_until = 0;
-    std::uint64_t count = 0; ///< when it was told last
+    std::uint64_t count = 0;  ///< when it was told last
   };
   const Logger log_;
   mutable std::mutex mutex_;
@@ -55,4 +54,4 @@ private:
   std::array<Told, kLoginFaults> told_{};
 };
 
-} // namespace edge::runtime::auth
+}  // namespace edge::runtime::auth

@@ -26,13 +26,13 @@ namespace edge::runtime::auth {
 /// file where one is given. Read once, when the first policy wants to call: it
 /// takes some milliseconds, and megabytes.
 class Trust {
-public:
+ public:
   /// `pem`: further authorities; empty: none.
   explicit Trust(std::string pem) : pem_(std::move(pem)) {}
   /// Null where none can be read. Not on a loop's thread.
   std::shared_ptr<const net::tls::Authorities> authorities();
 
-private:
+ private:
   const std::string pem_;
   std::mutex mutex_;
   bool read_ = false;
@@ -41,7 +41,7 @@ private:
 
 struct Stores {
   /// `log`: for lines that whoever runs the process should read.
-  explicit Stores(const std::string &trusted_pem = {}, Logger log = {})
+  explicit Stores(const std::string& trusted_pem = {}, Logger log = {})
       : trust(trusted_pem), login_faults(std::move(log)) {}
 
   net::client::Resolver resolver;
@@ -55,4 +55,4 @@ struct Stores {
   PasswordPool passwords;
 };
 
-} // namespace edge::runtime::auth
+}  // namespace edge::runtime::auth
