@@ -6,8 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "agent/metric_text.h"
-
 namespace edge::agent {
 namespace {
 
@@ -17,12 +15,6 @@ using runtime::EndpointStatus;
 using runtime::Health;
 using std::chrono::milliseconds;
 using Clock = std::chrono::system_clock;
-
-std::string address_text(const net::SocketAddress& address) {
-  const std::string host = to_string(address.address);
-  const std::string port = std::to_string(address.port);
-  return address.address.is_v4() ? host + ":" + port : "[" + host + "]:" + port;
-}
 
 /// RFC 3339, with milliseconds.
 std::string time_text(Clock::time_point time) {
@@ -46,12 +38,6 @@ std::string_view health_text(Health health) {
   return health == Health::kHealthy ? "Healthy" : "Unhealthy";
 }
 
-/// 0 closed, 1 half-open, 2 open: the higher the worse.
-std::uint64_t circuit_number(Circuit::State state) {
-  if (state == Circuit::State::kClosed) return 0;
-  return state == Circuit::State::kOpen ? 2 : 1;
-}
-
 nlohmann::ordered_json endpoint_json(const EndpointStatus& endpoint, Clock::time_point now) {
   nlohmann::ordered_json json = {{"address", address_text(endpoint.address)},
                                  {"healthy", endpoint.healthy()},
@@ -70,42 +56,10 @@ nlohmann::ordered_json endpoint_json(const EndpointStatus& endpoint, Clock::time
 
 }  // namespace
 
-std::string backend_metrics(std::span<const BackendStatus> backends) {
-  MetricText text;
-  const auto family = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
-    text.family(name, type, help);
-    for (const BackendStatus& backend : backends) {
-      text.sample(value(backend), "backend=\"" + backend.name_space + "/" + backend.name + "\"");
-    }
-  };
-  using B = const BackendStatus&;
-  family("edge_health_check_total", "counter", "Health checks made.", [](B b) { return b.checks; });
-  family("edge_health_check_success_total", "counter", "Health checks that succeeded.",
-         [](B b) { return b.checks - b.failed_checks; });
-  family("edge_health_check_failure_total", "counter", "Health checks that failed.",
-         [](B b) { return b.failed_checks; });
-  text.family("edge_endpoint_healthy", "gauge", "Whether an endpoint would take a request (1) or not (0).");
-  for (const BackendStatus& backend : backends) {
-    for (const EndpointStatus& endpoint : backend.endpoints) {
-      text.sample(endpoint.healthy() ? 1 : 0, "backend=\"" + backend.name_space + "/" + backend.name +
-                                                  "\",endpoint=\"" + address_text(endpoint.address) + "\"");
-    }
-  }
-  family("edge_circuit_breaker_state", "gauge", "The circuit: 0 closed, 1 half-open, 2 open.",
-         [](B b) { return circuit_number(b.circuit); });
-  family("edge_circuit_breaker_opened_total", "counter", "How often the circuit opened.",
-         [](B b) { return b.circuit_opened; });
-  family("edge_ejections_total", "counter", "Endpoints ejected for their errors.", [](B b) { return b.ejections; });
-  family("edge_backend_retries_total", "counter", "Tries made by a retry policy.", [](B b) { return b.retries; });
-  family("edge_backend_retries_refused_total", "counter", "Tries that the budget or maxRetries did not allow.",
-         [](B b) { return b.retries_refused; });
-  family("edge_backend_connections", "gauge", "Connections, in use or kept.",
-         [](B b) { return std::uint64_t{b.connections}; });
-  family("edge_backend_pending_requests", "gauge", "Requests that wait for a connection.",
-         [](B b) { return std::uint64_t{b.queued}; });
-  family("edge_backend_overflows_total", "counter", "Requests refused over maxConnections and maxPendingRequests.",
-         [](B b) { return b.overflows; });
-  return text.take();
+std::string address_text(const net::SocketAddress& address) {
+  const std::string host = to_string(address.address);
+  const std::string port = std::to_string(address.port);
+  return address.address.is_v4() ? host + ":" + port : "[" + host + "]:" + port;
 }
 
 std::string endpoints_document(std::span<const BackendStatus> backends, Clock::time_point now) {

@@ -1,4 +1,4 @@
-// Backends and their endpoints as an operator sees them: in /metrics, and as the document GET /debug/endpoints.
+// Backends and their endpoints as an operator sees them: the document GET /debug/endpoints.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace edge::agent {
 
-/// Families of the Prometheus text format, a sample a backend or an endpoint.
-std::string backend_metrics(std::span<const runtime::BackendStatus> backends);
+/// `10.0.0.1:80`, `[fd00::1]:80`.
+std::string address_text(const net::SocketAddress& address);
 /// JSON: `{"backends": [{"namespace", "name", "healthyCount", "unhealthyCount", "circuit", "endpoints": [...], ...}]}`.
 std::string endpoints_document(std::span<const runtime::BackendStatus> backends,
                                std::chrono::system_clock::time_point now);

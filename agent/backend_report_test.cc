@@ -34,19 +34,6 @@ runtime::BackendStatus sample() {
   return backend;
 }
 
-TEST(BackendReport, HasTheNamesOfTheSpecification) {
-  const std::string text = backend_metrics(std::vector{sample()});
-  EXPECT_THAT(text, HasSubstr("edge_health_check_total{backend=\"shop/cart\"} 9\n"));
-  EXPECT_THAT(text, HasSubstr("edge_health_check_success_total{backend=\"shop/cart\"} 7\n"));
-  EXPECT_THAT(text, HasSubstr("edge_health_check_failure_total{backend=\"shop/cart\"} 2\n"));
-  EXPECT_THAT(text, HasSubstr("edge_endpoint_healthy{backend=\"shop/cart\",endpoint=\"10.0.0.1:80\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("edge_endpoint_healthy{backend=\"shop/cart\",endpoint=\"[fd00::1]:81\"} 0\n"));
-  EXPECT_THAT(text, HasSubstr("edge_circuit_breaker_state{backend=\"shop/cart\"} 2\n"));
-  EXPECT_THAT(text, HasSubstr("edge_ejections_total{backend=\"shop/cart\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("edge_backend_retries_total{backend=\"shop/cart\"} 4\n"));
-  EXPECT_THAT(text, HasSubstr("edge_backend_pending_requests{backend=\"shop/cart\"} 3\n"));
-}
-
 TEST(BackendReport, TellsOfEachEndpoint) {
   const std::string json =
       endpoints_document(std::vector{sample()}, std::chrono::system_clock::time_point(seconds(1'000'000'000)));

@@ -1,86 +1,97 @@
 #include "agent/metrics.h"
 
 #include <array>
-
-#include "agent/metric_text.h"
+#include <string_view>
 
 namespace edge::agent {
-std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts& counts, const std::string& program) {
-  MetricText text;
-  text.family("edge_requests_total", "counter", "Requests whose head was read.");
-  text.sample(stats.requests);
-  text.family("edge_responses_total", "counter", "Answers sent, by class of their status.");
+namespace {
+
+using metrics::Exposition;
+using metrics::Family;
+using metrics::labels;
+
+void write_connections(Exposition& out, const runtime::ServerStats& stats) {
+  out.one(Family::kConnectionsAccepted, stats.connections_accepted);
+  out.one(Family::kConnectionsRefused, stats.connections_refused);
+  out.one(Family::kConnectionsActive, stats.connections_active);
+  out.begin(Family::kTlsHandshakes);
+  out.sample(stats.tls_handshakes - stats.tls_resumed, labels({{"resumed", "no"}}));
+  out.sample(stats.tls_resumed, labels({{"resumed", "yes"}}));
+  out.one(Family::kTlsFailures, stats.tls_failures);
+  out.one(Family::kTunnels, stats.tunnels);
+  out.one(Family::kTunnelsRefused, stats.tunnels_refused);
+  out.begin(Family::kTunnelBytes);
+  out.sample(stats.tunnel_bytes_up, labels({{"direction", "up"}}));
+  out.sample(stats.tunnel_bytes_down, labels({{"direction", "down"}}));
+  out.one(Family::kBufferMemory, stats.buffer_memory_used);
+  out.one(Family::kBufferFiles, stats.buffer_files_used);
+}
+
+void write_requests(Exposition& out, const runtime::ServerStats& stats) {
+  out.one(Family::kRequestsBegun, stats.requests);
+  out.begin(Family::kResponses);
   for (int status = 1; status <= 5; ++status) {
-    text.sample(stats.responses[status], "class=\"" + std::to_string(status) + "xx\"");
+    out.sample(stats.responses[status], labels({{"class", std::to_string(status) + "xx"}}));
   }
-  text.family("edge_connections_accepted_total", "counter", "Client connections taken.");
-  text.sample(stats.connections_accepted);
-  text.family("edge_connections_refused_total", "counter", "Client connections closed at once, over the limit.");
-  text.sample(stats.connections_refused);
-  text.family("edge_connections_active", "gauge", "Client connections that are open.");
-  text.sample(stats.connections_active);
-  text.family("edge_upstream_connections_total", "counter", "Connections opened to backends.");
-  text.sample(stats.upstream_connects);
-  text.family("edge_upstream_reused_total", "counter", "Requests sent on a kept backend connection.");
-  text.sample(stats.upstream_reused);
-  text.family("edge_upstream_retries_total", "counter", "Requests sent to a backend once more.");
-  text.sample(stats.upstream_retries);
-  text.family("edge_tls_handshakes_total", "counter", "TLS handshakes of clients that came to an end.");
-  text.sample(stats.tls_handshakes - stats.tls_resumed, "resumed=\"no\"");
-  text.sample(stats.tls_resumed, "resumed=\"yes\"");
-  text.family("edge_tls_failures_total", "counter", "TLS handshakes of clients that were broken off.");
-  text.sample(stats.tls_failures);
-  text.family("edge_upstream_tls_failures_total", "counter", "TLS handshakes with backends that failed.");
-  text.sample(stats.upstream_tls_failures);
-  text.family("edge_mirrored_requests_total", "counter", "Copies of requests sent to another backend.");
-  text.sample(stats.mirrors);
-  text.family("edge_mirrored_requests_dropped_total", "counter",
-              "Copies given up: too many, or their backend too slow.");
-  text.sample(stats.mirrors_dropped);
-  text.family("edge_buffer_memory_bytes", "gauge", "Memory that bodies take which are held.");
-  text.sample(stats.buffer_memory_used);
-  text.family("edge_buffer_file_bytes", "gauge", "Room in files that bodies take which are held.");
-  text.sample(stats.buffer_files_used);
-  text.family("edge_tunnels_total", "counter", "Connections whose bytes are forwarded unread: TCP, TLS, WebSocket.");
-  text.sample(stats.tunnels);
-  text.family("edge_tunnels_refused_total", "counter", "Those that no rule takes, or that do not begin as they must.");
-  text.sample(stats.tunnels_refused);
-  text.family("edge_tunnel_bytes_total", "counter", "Bytes forwarded unread, from clients (up) and to them (down).");
-  text.sample(stats.tunnel_bytes_up, "direction=\"up\"");
-  text.sample(stats.tunnel_bytes_down, "direction=\"down\"");
-  text.family("edge_auth_requests_total", "counter", "Requests that an authentication policy was asked about.");
-  constexpr std::array<const char*, 4> kTypes = {"BasicAuth", "JWT", "OIDC", "ForwardAuth"};
-  constexpr std::array<const char*, 4> kOutcomes = {"passed", "denied", "redirected", "failed"};
+  out.one(Family::kUpstreamRetries, stats.upstream_retries);
+  out.one(Family::kMirrored, stats.mirrors);
+  out.one(Family::kMirroredDropped, stats.mirrors_dropped);
+  out.one(Family::kUpstreamConnections, stats.upstream_connects);
+  out.one(Family::kUpstreamReused, stats.upstream_reused);
+  out.one(Family::kUpstreamTlsFailures, stats.upstream_tls_failures);
+}
+
+void write_policies(Exposition& out, const runtime::ServerStats& stats) {
+  out.begin(Family::kAuthRequests);
+  constexpr std::array<std::string_view, 4> kTypes = {"BasicAuth", "JWT", "OIDC", "ForwardAuth"};
+  constexpr std::array<std::string_view, 4> kOutcomes = {"passed", "denied", "redirected", "failed"};
   for (std::size_t type = 0; type < kTypes.size(); ++type) {
     for (std::size_t outcome = 0; outcome < kOutcomes.size(); ++outcome) {
-      text.sample(stats.authentication[type][outcome],
-                  std::string("type=\"") + kTypes[type] + "\",outcome=\"" + kOutcomes[outcome] + "\"");
+      out.sample(stats.authentication[type][outcome],
+                 labels({{"type", kTypes[type]}, {"outcome", kOutcomes[outcome]}}));
     }
   }
-  text.family("edge_login_faults_total", "counter", "Logins and refreshes that came to nothing at the provider.");
+  out.begin(Family::kLoginFaults);
   for (std::size_t fault = 0; fault < runtime::auth::kLoginFaults; ++fault) {
-    text.sample(stats.login_faults[fault], "reason=\"" + std::string(runtime::auth::login_fault_label(fault)) + "\"");
+    out.sample(stats.login_faults[fault], labels({{"reason", runtime::auth::login_fault_label(fault)}}));
   }
-#define EDGE_CACHE_COUNT(name, help)                          \
-  text.family("edge_cache_" #name "_total", "counter", help); \
-  text.sample(stats.cache.name);
-#include "runtime/shape/cache/counts.def"
-#undef EDGE_CACHE_COUNT
-  text.family("edge_cache_evictions_total", "counter", "Stored responses driven out by others.");
-  text.sample(stats.cache.evictions);
-  text.family("edge_cache_entries", "gauge", "Responses that are stored.");
-  text.sample(stats.cache.entries);
-  text.family("edge_cache_bytes", "gauge", "Memory that they take.");
-  text.sample(stats.cache.bytes);
-  text.family("edge_program_installs_total", "counter", "Programs that were put to work.");
-  text.sample(counts.installed);
-  text.family("edge_program_refused_total", "counter", "Programs that were refused; the running one stayed.");
-  text.sample(counts.refused);
-  text.family("edge_program_info", "gauge", "The running program, by its hash.");
-  if (!program.empty()) text.sample(1, "hash=\"" + program + "\"");
-  text.family("edge_build_info", "gauge", "The running version.");
-  text.sample(1, "version=\"" EDGE_VERSION "\"");
-  return text.take();
+}
+
+void write_cache(Exposition& out, const runtime::cache::Totals& cache) {
+  out.one(Family::kCacheHits, cache.hits);
+  out.one(Family::kCacheStaleHits, cache.stale_hits);
+  out.one(Family::kCacheRevalidated, cache.revalidated);
+  out.one(Family::kCacheMisses, cache.misses);
+  out.one(Family::kCacheBypassed, cache.bypassed);
+  out.one(Family::kCacheRefreshed, cache.refreshed);
+  out.one(Family::kCacheStored, cache.stored);
+  out.one(Family::kCacheCollapsed, cache.collapsed);
+  out.one(Family::kCacheAbandoned, cache.abandoned);
+  out.one(Family::kCacheInvalidated, cache.invalidated);
+  out.one(Family::kCacheEvictions, cache.evictions);
+  out.one(Family::kCacheEntries, cache.entries);
+  out.one(Family::kCacheBytes, cache.bytes);
+}
+
+void write_programs(Exposition& out, const InstallFacts& installs) {
+  out.one(Family::kProgramInstalls, installs.installed);
+  out.one(Family::kProgramRefused, installs.refused);
+  if (installs.program.empty()) return;
+  out.begin(Family::kProgramInfo);
+  out.sample(std::uint64_t{1}, labels({{"hash", installs.program}}));
+  const std::chrono::duration<double> at = installs.at.time_since_epoch();
+  out.one(Family::kProgramInstalled, at.count());
+  out.one(Family::kProgramInstallTime, std::chrono::duration<double>(installs.took).count());
+}
+
+}  // namespace
+
+void write_metrics(Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs) {
+  write_requests(out, stats);
+  write_connections(out, stats);
+  write_policies(out, stats);
+  write_cache(out, stats.cache);
+  write_programs(out, installs);
 }
 
 }  // namespace edge::agent

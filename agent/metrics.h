@@ -1,19 +1,24 @@
-// What /metrics says, in the Prometheus text format.
+// What the agent says of itself in /metrics, but for requests (request_series.h) and backends (backend_metrics.h).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
+#include "metrics/exposition.h"
 #include "runtime/session/server.h"
 
 namespace edge::agent {
 
-struct InstallCounts {
+/// What became of programs.
+struct InstallFacts {
   std::uint64_t installed = 0;
   std::uint64_t refused = 0;
+  std::string program;                         ///< hash of the running one, hex; empty: none yet
+  std::chrono::system_clock::time_point at{};  ///< when it was put to work
+  std::chrono::nanoseconds took{};             ///< to load it and to put it to work
 };
 
-/// `program`: its hash in hex, empty while there is none.
-std::string metrics_text(const runtime::ServerStats& stats, const InstallCounts& counts, const std::string& program);
+void write_metrics(metrics::Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs);
 
 }  // namespace edge::agent

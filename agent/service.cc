@@ -44,6 +44,8 @@ Error bad_flag(std::string_view flag, const std::string& value, std::string_view
 }
 
 constexpr std::string_view kNotServed = "off";
+constexpr std::size_t kLeastSeries = 1000;
+constexpr std::size_t kMostSeries = 1'000'000;
 /// Of a program's hash, where a person reads it.
 constexpr std::size_t kShortHash = 12;
 /// Of a program that is given out: it is copied for the answer.
@@ -58,13 +60,15 @@ std::vector<cli::Flag> service_flags() {
       {.name = "threads", .value = "N", .help = "Threads that serve; 0: one a core", .fallback = "0"},
       {.name = "metrics-listen",
        .value = "ADDR",
-       .help = "Where /metrics is served; port 0 is chosen by the system, "
-               "`off` serves none",
+       .help = "Where /metrics is served; port 0 is chosen by the system, `off` serves none",
        .fallback = "127.0.0.1:9090"},
+      {.name = "metrics-max-series",
+       .value = "N",
+       .help = "About how many series /metrics may have; over it they are told in less detail",
+       .fallback = "55000"},
       {.name = "health-listen",
        .value = "ADDR",
-       .help = "Where /healthz, /readyz and, on a loopback address, "
-               "/debug/program are served; as above",
+       .help = "Where /healthz, /readyz and, on a loopback address, /debug/program are served; as above",
        .fallback = "127.0.0.1:9091"},
       {.name = "drain-timeout",
        .value = "DURATION",
@@ -72,19 +76,15 @@ std::vector<cli::Flag> service_flags() {
        .fallback = "30s"},
       {.name = "buffer-dir",
        .value = "DIR",
-       .help = "Where bodies lie that are held and do not fit into memory; "
-               "else the one that TMPDIR names, or /tmp"},
+       .help = "Where bodies lie that are held and do not fit into memory; else the one that TMPDIR names, or /tmp"},
       {.name = "call-authorities",
        .value = "PEM",
-       .help = "Further authorities whom calls to authorization services and "
-               "identity providers believe"},
+       .help = "Further authorities whom calls to authorization services and identity providers believe"},
       {.name = "upgrade-socket",
        .value = "PATH",
-       .help = "Take over from the process that has this Unix socket, then "
-               "wait on it for the next"},
+       .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
       {.name = "ephemeral-ports",
-       .help = "Replace the port of every listener by one that the system "
-               "chooses; for tests"}};
+       .help = "Replace the port of every listener by one that the system chooses; for tests"}};
   for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));
   return flags;
 }
@@ -104,6 +104,13 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
     *listen = daemon::parse_listen_address(text);
     if (!*listen) return bad_flag(flag, text, "ADDRESS:PORT, :PORT or off");
   }
+  const std::string series = arguments.one("metrics-max-series");
+  const auto parsed = std::from_chars(series.data(), series.data() + series.size(), options.max_series);
+  if (parsed.ec != std::errc() || parsed.ptr != series.data() + series.size() || options.max_series < kLeastSeries ||
+      options.max_series > kMostSeries) {
+    return bad_flag("metrics-max-series", series, "a number from 1000 to 1000000");
+  }
+  options.server.max_tallied = options.max_series / 2;
   const auto drain = parse_duration(arguments.one("drain-timeout"));
   if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
@@ -134,6 +141,11 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   auto server = runtime::Server::start(service->options_.server);
   if (!server) return server.error();
   service->server_ = std::move(*server);
+  service->metrics_ = std::make_unique<MetricsPage>(*service->server_, service->options_.max_series,
+                                                    [raw = service.get()] {
+                                                      const std::lock_guard lock(raw->state_mutex_);
+                                                      return raw->installs_;
+                                                    });
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
@@ -163,8 +175,7 @@ void Service::become() {
     auto ports = predecessor_->ready();
     if (!ports) log_.warn(ports.error().text);
     predecessor_.reset();
-    // The listeners serve by now: whoever wants to see them must not be the
-    // reason that they stop.
+    // The listeners serve by now: whoever wants to see them must not be the reason that they stop.
     Status status = start_admin(ports ? std::move(*ports) : std::vector<net::Fd>());
     if (!status) log_.error(status.error().text);
   }
@@ -193,12 +204,13 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
   std::vector<const char*> names;
   if (options_.metrics) {
     ports.push_back(
-        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) { return metrics(request); })});
+        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) {
+          return request.path == "/metrics" ? std::optional(metrics_->answer(request)) : std::nullopt;
+        })});
     names.push_back("metrics");
   }
   if (options_.health) {
-    // What tells of the inside, or changes it, is for whoever is on this
-    // machine alone.
+    // What tells of the inside, or changes it, is for whoever is on this machine alone.
     const bool local = daemon::is_loopback(options_.health->address);
     ports.push_back({*options_.health, daemon::at_once([this, local](const AdminRequest& request) {
                        if (!daemon::is_debug_path(request.path)) return health(request);
@@ -231,15 +243,14 @@ void Service::fill_debug_pages() {
   debug_pages_.add(
       {"/debug/cache", "GET", "figures of the cache", [this](const AdminRequest&) { return cache_stats(*server_); }});
   debug_pages_.add({"/debug/cache/purge", "POST",
-                    "removes stored responses: ?all, ?hostname=PATTERN, "
-                    "?route=[NAMESPACE/]NAME",
+                    "removes stored responses: ?all, ?hostname=PATTERN, ?route=[NAMESPACE/]NAME",
                     [this](const AdminRequest& request) { return purge_cache(*server_, request.query); }});
 }
 
 std::optional<AdminReply> Service::answer(const AdminRequest& request) const {
   if (daemon::is_debug_path(request.path)) return debug_pages_.answer(request);
-  auto answered = metrics(request);
-  return answered ? std::move(answered) : health(request);
+  if (request.path == "/metrics") return metrics_->answer_whole(request);
+  return health(request);
 }
 
 std::optional<AdminReply> Service::health(const AdminRequest& request) const {
@@ -248,8 +259,8 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
   if (request.path == "/healthz") return daemon::text_reply(200, "ok\n");
   if (draining_) return daemon::text_reply(503, "draining\n");
   const std::lock_guard lock(state_mutex_);
-  if (program_.empty()) return daemon::text_reply(503, "no program yet\n");
-  return daemon::text_reply(200, "ready program=" + program_ + "\n");
+  if (installs_.program.empty()) return daemon::text_reply(503, "no program yet\n");
+  return daemon::text_reply(200, "ready program=" + installs_.program + "\n");
 }
 
 /// Header values and the names of everything stand in a program.
@@ -262,25 +273,19 @@ AdminReply Service::debug_program() const {
           .body = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
 }
 
-std::optional<AdminReply> Service::metrics(const AdminRequest& request) const {
-  if (request.path != "/metrics") return std::nullopt;
-  if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
-  const std::lock_guard lock(state_mutex_);
-  return AdminReply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                    .body = metrics_text(server_->stats(), counts_, program_) + backend_metrics(server_->backends())};
-}
-
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                       const program::SecretSet& secrets) {
   const std::lock_guard installing(install_mutex_);
   if (draining_) return Error{ErrorCode::kCancelled, "draining"};
+  const auto began = std::chrono::steady_clock::now();
   auto outcome = installer_->apply(bytes, endpoints, secrets);
+  const auto took = std::chrono::steady_clock::now() - began;
   if (!outcome) {
     log_.error("the program was refused: " + outcome.error().text);
     if (outcome.error().code == ErrorCode::kUnavailable) tell_capabilities(*bytes);
     const std::lock_guard lock(state_mutex_);
-    ++counts_.refused;
-    if (options_.first_must_serve && program_.empty()) stop(cli::kExitFindings);
+    ++installs_.refused;
+    if (options_.first_must_serve && installs_.program.empty()) stop(cli::kExitFindings);
     return outcome.error();
   }
   tell_secret_faults();
@@ -288,8 +293,10 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
   const std::string hash = program::to_hex(server_->program()->hash());
   {
     const std::lock_guard lock(state_mutex_);
-    program_ = hash;
-    ++counts_.installed;
+    ++installs_.installed;
+    installs_.program = hash;
+    installs_.at = std::chrono::system_clock::now();
+    installs_.took = took;
   }
   const bool first = *outcome == Installer::Outcome::kFirst;
   if (first) become();
@@ -315,7 +322,7 @@ void Service::trust(program::VerifyKey key) {
 
 std::string Service::program() const {
   const std::lock_guard lock(state_mutex_);
-  return program_;
+  return installs_.program;
 }
 
 // Only what is new: a program a second would else say the same each time.

@@ -1,6 +1,5 @@
-// One data-plane process: the server, its admin ports, the lines it prints,
-// signals and draining. edge-agent and edge-standalone differ only in where
-// programs come from.
+// One data-plane process: the server, its admin ports, the lines it prints, signals and draining. edge-agent and
+// edge-standalone differ only in where programs come from.
 #pragma once
 
 #include <atomic>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "agent/install.h"
-#include "agent/metrics.h"
+#include "agent/metrics_page.h"
 #include "agent/upgrade.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -38,29 +37,28 @@ struct ServiceOptions {
   std::optional<ListenAddress> metrics;   ///< nullopt: not served
   std::optional<ListenAddress> health;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
-  /// A first program that cannot be put to work (a port that is taken, mostly)
-  /// ends the process: whoever started it has to know.
+  /// A first program that cannot be put to work (a port that is taken, mostly) ends the process: whoever started it
+  /// has to know.
   bool first_must_serve = false;
+  /// Series that /metrics may have: what is over it is told in less detail, or together.
+  std::size_t max_series = 55'000;
   /// Where a process of a newer version takes over; empty: nowhere.
   std::string upgrade_socket;
 };
 
 /// The flags that fill ServiceOptions, for the table of a program.
 std::vector<cli::Flag> service_flags();
-/// kInvalidArgument names the flag and the value. `log`: of the daemon, by
-/// daemon::log_options.
+/// kInvalidArgument names the flag and the value. `log`: of the daemon, by daemon::log_options.
 Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Arguments& arguments);
 
 class Service {
  public:
-  /// Call it before any thread is started: SIGTERM and SIGINT are blocked here
-  /// and in every thread that follows.
+  /// Call it before any thread is started: SIGTERM and SIGINT are blocked here and in every thread that follows.
   static Result<std::unique_ptr<Service>> start(ServiceOptions options);
   ~Service();
 
-  /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout
-  /// for the first program, once its listeners are bound, `programmed
-  /// program=<hash>` for later ones; failures on stderr. From one thread alone.
+  /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program, once its
+  /// listeners are bound, `programmed program=<hash>` for later ones; failures on stderr. From one thread alone.
   /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                const program::SecretSet& secrets);
@@ -70,12 +68,12 @@ class Service {
   /// For reports. From any thread.
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
-  /// Hash of the running program, hex; empty while there is none. From any
-  /// thread.
+  /// To add to. It is there as long as the service.
+  MetricsPage& metrics() { return *metrics_; }
+  /// Hash of the running program, hex; empty while there is none. From any thread.
   std::string program() const;
 
-  /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends
-  /// the process at once.
+  /// Blocks until SIGTERM, SIGINT or `stop`; then drains. A second signal ends the process at once.
   /// \returns the exit code.
   int run();
   /// Makes `run` return `exit_code`. From any thread.
@@ -86,20 +84,17 @@ class Service {
   Log& whole_log() const { return *options_.log; }
   void message(const std::string& text) const { log_.info(text); }
 
-  /// What the admin ports answer, but for what takes time. No question is asked
-  /// of who asks. From any thread.
+  /// What the admin ports answer, but for what takes time. No question is asked of who asks. From any thread.
   std::optional<AdminReply> answer(const AdminRequest& request) const;
 
  private:
   explicit Service(ServiceOptions options);
   Status start_admin(std::vector<net::Fd> inherited = {});
-  /// The first program serves: the process before us, if there is one, may go,
-  /// and the next may come.
+  /// The first program serves: the process before us, if there is one, may go, and the next may come.
   void become();
   std::vector<net::Fd> give_up();
   void fill_debug_pages();
   std::optional<AdminReply> health(const AdminRequest& request) const;
-  std::optional<AdminReply> metrics(const AdminRequest& request) const;
   AdminReply debug_program() const;
   void tell_listeners() const;
   void tell_secret_faults();
@@ -110,16 +105,15 @@ class Service {
   const daemon::Notify notify_ = daemon::Notify::of_environment();
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
-  std::mutex install_mutex_;  ///< held while a program is installed, and when
-                              ///< draining begins
+  std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins
   std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
   std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
   std::string capability_told_;             ///< guarded by install_mutex_
-  std::string program_;                     ///< hash of the running program, hex
-  InstallCounts counts_;
+  InstallFacts installs_;
+  std::unique_ptr<MetricsPage> metrics_;
   daemon::DebugPages debug_pages_;              ///< filled before anybody asks
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;

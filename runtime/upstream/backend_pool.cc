@@ -173,6 +173,7 @@ void BackendPool::remove_idle(UpstreamConnection& connection) {
   if (connection.next_ != nullptr) connection.next_->previous_ = connection.previous_;
   connection.previous_ = connection.next_ = nullptr;
   connection.idle_ = false;
+  idle_.subtract();
   --endpoint.idle_count;
 }
 
@@ -235,6 +236,7 @@ void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterU
   }
   UpstreamConnection* idle = connection.release();
   idle->idle_ = true;
+  idle_.add();
   idle->next_ = endpoint.idle;
   if (endpoint.idle != nullptr) endpoint.idle->previous_ = idle;
   endpoint.idle = idle;
@@ -336,12 +338,14 @@ void BackendPool::leave_queue() {
 
 net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<UpstreamEndpoint> endpoint) {
   counts_.connects.add();
+  state_->count_connect();
   const net::Time deadline = seeking.wanted.deadline;
   Result<net::Fd> fd = net::connect_tcp(endpoint->address);
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));
   connection->requests_ = 1;
   connection->begin(balancer_.weighs_load(), seeking.probe, loop_.now());
   if (!fd.ok()) {
+    state_->count_connect_failure();
     release(std::move(connection), AfterUse::kFailed);
     co_return Acquired{nullptr, AcquireFault::kConnect};
   }
@@ -361,6 +365,7 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
     release(std::move(connection), AfterUse::kClose);
     co_return Acquired{nullptr, AcquireFault::kCancelled};
   }
+  state_->count_connect_failure();
   release(std::move(connection), AfterUse::kFailed);
   const bool late = fault == AcquireFault::kConnect && until == deadline && loop_.now() >= deadline;
   co_return Acquired{nullptr, late ? AcquireFault::kTimeout : fault, tried};

@@ -158,7 +158,12 @@ BackendStatus BackendState::status(net::Time now) {
          .last_error = endpoint->last_error_});
   }
   status.connections = room_.connections();
+  status.idle = room_.idle();
+  status.connects = connects_.load(std::memory_order_relaxed);
+  status.connect_failures = connect_failures_.load(std::memory_order_relaxed);
   status.queued = room_.queued();
+  status.judged = {settings_.health.healthy != 0, settings_.max_ejection_percent != 0, settings_.circuit.errors != 0,
+                   settings_.retries};
   status.checks = checks_;
   status.failed_checks = failed_checks_;
   status.ejections = ejections_;

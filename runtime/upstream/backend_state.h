@@ -31,6 +31,7 @@ struct JudgeSettings {
   OutlierSettings outlier;
   std::uint32_t max_ejection_percent = 0;
   CircuitSettings circuit;
+  bool retries = false;  ///< the backend has a policy for them
 };
 
 /// One endpoint. On a line of its own: every thread that balances by load writes to it.
@@ -111,6 +112,8 @@ class BackendState {
   BoundedCount& live() { return live_; }
   BoundedCount& retrying() { return retrying_; }
   void count_retry(bool allowed) { (allowed ? retries_ : retries_refused_).fetch_add(1, std::memory_order_relaxed); }
+  void count_connect() { connects_.fetch_add(1, std::memory_order_relaxed); }
+  void count_connect_failure() { connect_failures_.fetch_add(1, std::memory_order_relaxed); }
   void count_overflow() { overflows_.fetch_add(1, std::memory_order_relaxed); }
 
   BackendStatus status(net::Time now);
@@ -134,6 +137,8 @@ class BackendState {
   std::atomic<std::uint64_t> retries_{0};
   std::atomic<std::uint64_t> retries_refused_{0};
   std::atomic<std::uint64_t> overflows_{0};
+  std::atomic<std::uint64_t> connects_{0};
+  std::atomic<std::uint64_t> connect_failures_{0};
 
   mutable std::mutex mutex_;
   Name name_;

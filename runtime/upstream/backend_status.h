@@ -29,6 +29,14 @@ struct EndpointStatus {
   bool healthy() const { return ready && health != Health::kUnhealthy && ejected_for == net::Duration(0); }
 };
 
+/// What the configuration has a backend judged by.
+struct Judged {
+  bool checks = false;
+  bool ejections = false;
+  bool circuit = false;
+  bool retries = false;
+};
+
 struct BackendStatus {
   std::uint64_t id = 0;
   std::string name_space;
@@ -36,7 +44,11 @@ struct BackendStatus {
   Circuit::State circuit = Circuit::State::kClosed;
   net::Duration open_for{};  ///< until a probe is let through
   std::vector<EndpointStatus> endpoints;
+  Judged judged;
   std::uint32_t connections = 0;
+  std::uint32_t idle = 0;  ///< of these, HTTP/1's that wait for a request
+  std::uint64_t connects = 0;
+  std::uint64_t connect_failures = 0;  ///< of these
   std::uint32_t queued = 0;
   std::uint64_t checks = 0;
   std::uint64_t failed_checks = 0;

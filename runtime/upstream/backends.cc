@@ -21,6 +21,7 @@ JudgeSettings judge_settings(const program::BackendRecord& record, const program
     settings.circuit = {breaker->consecutive_errors, net::Duration(breaker->interval_ns),
                         net::Duration(breaker->open_ns), breaker->split_local_errors != 0};
   }
+  settings.retries = record.max_retries != 0 && record.retry_on != 0;
   return settings;
 }
 

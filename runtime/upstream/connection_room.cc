@@ -14,6 +14,13 @@ void ConnectionRoom::leave(Member& member) {
   std::erase(members_, &member);
 }
 
+std::uint32_t ConnectionRoom::idle() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const Member* member : members_) sum += member->idle_.value();
+  return static_cast<std::uint32_t>(sum);
+}
+
 bool ConnectionRoom::enqueue(Member& member, std::uint32_t limit) {
   // A queue without places is one that nobody waits in, not one without a bound.
   if (limit == 0 || !queued_.take(limit)) return false;

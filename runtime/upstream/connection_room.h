@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "net/counter.h"
+
 namespace edge::runtime {
 
 /// A number that never exceeds a limit, whoever counts.
@@ -38,6 +40,8 @@ class ConnectionRoom {
 
    protected:
     ~Member() = default;
+    /// Connections that wait for a request.
+    net::Counter idle_;
 
    private:
     friend class ConnectionRoom;
@@ -61,13 +65,15 @@ class ConnectionRoom {
   void offer(const Member& by);
 
   std::uint32_t connections() const { return connections_.value(); }
+  /// Of these, those that wait for a request. Takes the lock.
+  std::uint32_t idle() const;
   /// Requests that wait, of all threads.
   std::uint32_t queued() const { return queued_.value(); }
 
  private:
   BoundedCount connections_;
   BoundedCount queued_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::size_t turn_ = 0;
   std::vector<Member*> members_;
 };

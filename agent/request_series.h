@@ -1,0 +1,43 @@
+// The series that tell of requests: by gateway, route and backend, in as much detail as there is room for. Where there
+// are many routes it is the detail that gives way, buckets and bytes, and the counts last of all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+
+#include "metrics/exposition.h"
+#include "runtime/observe/tally/request_sums.h"
+
+namespace edge::agent {
+
+/// Remembers from one scrape to the next what was told apart, so that no counter ever goes down. Of one thread at a
+/// time.
+class RequestSeries {
+ public:
+  /// Writes at most about `room` series.
+  void write(metrics::Exposition& out, const runtime::RequestSums& sums, std::size_t room);
+  /// These are counted no more; `sums` are their last.
+  void forget(std::span<const runtime::TallyNames> names, const runtime::RequestSums& sums);
+
+  /// As edge_metrics_detail tells it.
+  std::uint64_t detail() const { return detail_; }
+  /// Requests that were counted as route `other`.
+  std::uint64_t folded() const { return folded_; }
+
+ private:
+  using Rows = std::map<runtime::TallyNames, runtime::RequestSum>;
+  Rows fold(const runtime::RequestSums& sums, std::size_t room);
+
+  static constexpr std::size_t kFull = 5;
+  std::size_t detail_ = kFull;
+  /// When each row was met first; kFolded: it is in `other` for good.
+  std::map<runtime::TallyNames, std::uint64_t> met_;
+  std::uint64_t next_ = 0;
+  /// Of rows that were folded and are gone.
+  runtime::RequestSum gone_;
+  std::uint64_t folded_ = 0;
+};
+
+}  // namespace edge::agent

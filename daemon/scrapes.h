@@ -1,0 +1,55 @@
+// Answers /metrics: in the format and coding that are asked for, at a cost that no storm of scrapes raises. A text is
+// made at most once a second for each format and coding, and shared by all who are being answered.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "daemon/admin.h"
+#include "metrics/exposition.h"
+
+namespace edge::daemon {
+
+class Scrapes {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Writes everything. On the thread that asks, one at a time.
+  using Write = std::function<void(metrics::Exposition& out)>;
+
+  explicit Scrapes(Write write, std::function<Clock::time_point()> clock = &Clock::now)
+      : write_(std::move(write)), clock_(std::move(clock)) {}
+
+  /// From any thread. 405 for what is neither GET nor HEAD, 429 when too many came within a second.
+  AdminReply answer(const AdminRequest& request);
+  /// The same as a whole body, without a coding, for who cannot take a stream.
+  AdminReply answer_whole(const AdminRequest& request);
+
+ private:
+  /// `coded`: in gzip. One that would not shrink is not, whoever takes it.
+  struct Text {
+    std::string body;
+    bool coded = false;
+  };
+  struct Made {
+    metrics::Format format;
+    bool gzip = false;
+    std::shared_ptr<const Text> text;
+  };
+  std::shared_ptr<const Text> text(metrics::Format format, bool gzip);
+  bool too_many();
+
+  const Write write_;
+  const std::function<Clock::time_point()> clock_;
+  std::mutex mutex_;
+  // Under the mutex:
+  Clock::time_point made_at_{};
+  std::vector<Made> made_;  ///< of this second
+  Clock::time_point counted_from_{};
+  unsigned counted_ = 0;
+};
+
+}  // namespace edge::daemon

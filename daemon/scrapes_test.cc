@@ -1,0 +1,94 @@
+#include "daemon/scrapes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net/server/gzip.h"
+
+namespace edge::daemon {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Pair;
+
+class ScrapesTest : public testing::Test {
+ protected:
+  static AdminRequest asking(const std::string& accept, const std::string& coding = "") {
+    AdminRequest request;
+    request.method = "GET";
+    request.path = "/metrics";
+    request.fields = {{"Accept", accept}, {"Accept-Encoding", coding}};
+    return request;
+  }
+  static std::string body_of(AdminReply& reply) {
+    std::string body;
+    while (reply.stream->next(body) == net::server::BodySource::Next::kMore) {
+    }
+    return body;
+  }
+
+  int written_ = 0;
+  Scrapes::Clock::time_point now_{std::chrono::hours(1)};
+  Scrapes scrapes_{[this](metrics::Exposition& out) {
+                     ++written_;
+                     out.begin(metrics::Family::kRequests);
+                     for (std::uint64_t i = 0; i < 5000; ++i) {
+                       out.sample(i, metrics::labels({{"route", std::to_string(i)}}));
+                     }
+                   },
+                   [this] { return now_; }};
+};
+
+TEST_F(ScrapesTest, AnswersInTheFormatThatIsAskedFor) {
+  AdminReply text = scrapes_.answer(asking("text/plain"));
+  EXPECT_EQ(text.content_type, "text/plain; version=0.0.4; charset=utf-8");
+  const std::string body = body_of(text);
+  EXPECT_THAT(body, HasSubstr("edge_requests_total{route=\"4999\"} 4999\n"));
+  AdminReply open = scrapes_.answer(asking("application/openmetrics-text"));
+  EXPECT_EQ(open.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  EXPECT_TRUE(body_of(open).ends_with("# EOF\n"));
+  EXPECT_EQ(scrapes_.answer_whole(asking("")).body, body);
+}
+
+TEST_F(ScrapesTest, CompressesForWhoAsks) {
+  AdminReply plain = scrapes_.answer(asking(""));
+  AdminReply coded = scrapes_.answer(asking("", "gzip"));
+  EXPECT_THAT(coded.fields, Contains(Pair("Content-Encoding", "gzip")));
+  const std::string text = body_of(plain);
+  const std::string gzip = body_of(coded);
+  EXPECT_LT(gzip.size(), text.size() / 5);
+  EXPECT_EQ(net::server::decompress(gzip, text.size()).value(), text);
+}
+
+TEST_F(ScrapesTest, MakesATextOnceASecond) {
+  for (int i = 0; i < 5; ++i) scrapes_.answer(asking("", i % 2 == 0 ? "gzip" : ""));
+  EXPECT_EQ(written_, 2);  // one for each coding
+  now_ += std::chrono::seconds(1);
+  scrapes_.answer(asking(""));
+  EXPECT_EQ(written_, 3);
+}
+
+// What is being sent stays as it is while a newer one is made.
+TEST_F(ScrapesTest, GoesOnWithTheTextThatItBegan) {
+  AdminReply slow = scrapes_.answer(asking(""));
+  now_ += std::chrono::seconds(1);
+  scrapes_.answer(asking(""));
+  EXPECT_THAT(body_of(slow), HasSubstr("edge_requests_total{route=\"4999\"} 4999\n"));
+}
+
+TEST_F(ScrapesTest, RefusesAStorm) {
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(scrapes_.answer(asking("")).status, 200);
+  EXPECT_EQ(scrapes_.answer(asking("")).status, 429);
+  now_ += std::chrono::seconds(1);
+  EXPECT_EQ(scrapes_.answer(asking("")).status, 200);
+}
+
+TEST_F(ScrapesTest, IsReadOnly) {
+  AdminRequest request = asking("");
+  request.method = "POST";
+  EXPECT_EQ(scrapes_.answer(request).status, 405);
+}
+
+}  // namespace
+}  // namespace edge::daemon
