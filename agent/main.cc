@@ -1,5 +1,4 @@
-// edge-agent: serves by the programs of a controller, or by one from disk that
-// is followed.
+// edge-agent: serves by the programs of a controller, or by one from disk that is followed.
 #include <optional>
 #include <thread>
 
@@ -144,47 +143,36 @@ cli::Program table() {
       .name = "",
       .summary = "",
       .details =
-          "Serves by the programs of a controller (--controller), or by "
-          "one from a file (--program). New versions are "
-          "verified, loaded and swapped in while traffic flows; one "
-          "that is refused leaves the running program as it "
-          "is. What a controller sent last is kept in --data-dir and "
-          "serves when the agent starts without it.",
+          "Serves by the programs of a controller (--controller), or by one from a file (--program). New versions are "
+          "verified, loaded and swapped in while traffic flows; one that is refused leaves the running program as it "
+          "is. What a controller sent last is kept in --data-dir and serves when the agent starts without it.",
       .flags = {{.name = "controller", .value = "HOST:PORT", .help = "Controller to take programs from"},
                 {.name = "name", .value = "NAME", .help = "Name of this agent, unique among those of the controller"},
                 {.name = "node",
                  .value = "NAME",
-                 .help = "Name of this machine, as shown to operators; else its "
-                         "host name"},
+                 .help = "Name of this machine, as shown to operators; else its host name"},
                 {.name = "token-file",
                  .value = "FILE",
-                 .help = "Join file of the controller (<data-dir>/agents/join "
-                         "there); needed to join, not afterwards"},
+                 .help = "Join file of the controller (<data-dir>/agents/join there); needed to join, not afterwards"},
                 {.name = "data-dir",
                  .value = "DIR",
-                 .help = "Where certificate, last program, endpoints and sealed "
-                         "secrets are kept"},
+                 .help = "Where certificate, last program, endpoints and sealed secrets are kept"},
                 {.name = "seal-key-file",
                  .value = "FILE",
-                 .help = "Key that secrets are sealed with on disk, made where it "
-                         "is missing; else in --data-dir"},
+                 .help = "Key that secrets are sealed with on disk, made where it is missing; else in --data-dir"},
                 {.name = "program", .value = "FILE", .help = "Compiled by edgectl compile; followed"},
                 {.name = "endpoints",
                  .value = "FILE",
                  .help = "Addresses of the backends (edgectl compile --endpoints-out)"},
                 {.name = "secrets",
                  .value = "FILE",
-                 .help = "Certificates and keys that the program names (edgectl "
-                         "compile --secrets-out)"},
+                 .help = "Certificates and keys that the program names (edgectl compile --secrets-out)"},
                 {.name = "verify-key",
                  .value = "PEM",
-                 .help = "Public key that programs must be signed with; with "
-                         "--controller else the one it tells"},
+                 .help = "Public key that programs must be signed with; with --controller else the one it tells"},
                 {.name = "allow-unsigned", .help = "Take any program; its native code runs in this process"}},
-      .examples = {"edge-agent --controller edge.example:9090 --name edge-1 "
-                   "--token-file join --data-dir /var/lib/edge",
-                   "edge-agent --program site.edgeprog --endpoints "
-                   "endpoints.json --verify-key edge.key.pub"},
+      .examples = {"edge-agent --controller edge.example:9090 --name edge-1 --token-file join --data-dir /var/lib/edge",
+                   "edge-agent --program site.edgeprog --endpoints endpoints.json --verify-key edge.key.pub"},
       .run = run};
   for (cli::Flag& flag : service_flags()) command.flags.push_back(std::move(flag));
   constexpr std::string_view kSummary = "edge-agent serves traffic by a compiled routing program.";

@@ -27,13 +27,11 @@ constexpr auto kLongestPause = milliseconds(10'000);
 constexpr auto kStable = seconds(10);
 /// How often what depends on the clock is looked at.
 constexpr auto kTick = milliseconds(250);
-/// Values that belong to a program which does not come are put to work beside
-/// the one that runs.
+/// Values that belong to a program which does not come are put to work beside the one that runs.
 constexpr auto kProgramPatience = seconds(1);
 /// Values change with every pod; the disk need not.
 constexpr auto kKeepValuesEvery = seconds(1);
-/// After a renewal that failed, and after one that was of no use; of those each
-/// next one waits twice as long.
+/// After a renewal that failed, and after one that was of no use; of those each next one waits twice as long.
 constexpr auto kRenewAgain = seconds(60);
 constexpr auto kLongestRenewal = seconds(3600);
 constexpr std::size_t kMaxJoinFile = 64 << 10;
@@ -201,8 +199,7 @@ bool Sync::Impl::is_old() const {
   return now() >= times.from + (times.until - times.from) / 3 * 2;
 }
 
-/// A new certificate that is old by this machine's clock will not get younger
-/// by asking again.
+/// A new certificate that is old by this machine's clock will not get younger by asking again.
 void Sync::Impl::put_off_vain_renewal() {
   if (!is_old()) {
     vain_pause = kRenewAgain;
@@ -210,9 +207,7 @@ void Sync::Impl::put_off_vain_renewal() {
   }
   next_renewal = Steady::now() + vain_pause;
   vain_pause = std::min(vain_pause * 2, kLongestRenewal);
-  tell(
-      "the new certificate is due to be renewed already: this machine's clock "
-      "is ahead of the controller's");
+  tell("the new certificate is due to be renewed already: this machine's clock is ahead of the controller's");
 }
 
 Status Sync::Impl::renew(SyncSession& session) {
@@ -232,8 +227,7 @@ Status Sync::Impl::renew(SyncSession& session) {
   return store.keep(*identity);
 }
 
-/// Whom to believe may change while a session lasts; the next one begins with
-/// it.
+/// Whom to believe may change while a session lasts; the next one begins with it.
 void Sync::Impl::take_trust() {
   std::optional<std::pair<std::string, std::string>> taken;
   {
@@ -341,9 +335,8 @@ Status Sync::Impl::put_program(SyncSession& session) {
   return {};
 }
 
-/// Values that belong to another program than the one that runs: what is in
-/// them counts, and what that one needs besides stays. For a moment the program
-/// is waited for, which then takes them as they are.
+/// Values that belong to another program than the one that runs: what is in them counts, and what that one needs
+/// besides stays. For a moment the program is waited for, which then takes them as they are.
 Status Sync::Impl::put_values(SyncSession& session) {
   const bool own = values->program == program;
   if (!own && values->program != refused && Steady::now() - values_came < kProgramPatience) return {};

@@ -1,6 +1,5 @@
-// edge-standalone: resource API, controller and agent in one process.
-// Configuration comes through the API and from files, which are applied to it
-// and followed.
+// edge-standalone: resource API, controller and agent in one process. Configuration comes through the API and from
+// files, which are applied to it and followed.
 #include <chrono>
 #include <future>
 #include <thread>
@@ -45,8 +44,7 @@ int run(const cli::Arguments& arguments) {
   auto whole = Whole::start(std::move(parts), **service);
   if (!whole) return failed(*log, whole.error());
   const int code = (*service)->run();
-  // A compilation may be under way. All connections are closed: nothing is lost
-  // by not waiting for its end.
+  // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
   std::promise<void> ended;
   std::thread ending([&] {
     whole->reset();
@@ -62,52 +60,43 @@ int run(const cli::Arguments& arguments) {
 
 cli::Program table() {
   constexpr std::string_view kSummary =
-      "edge-standalone holds resources, compiles them and serves traffic by "
-      "them, in one process.";
-  cli::Command command = {.name = "",
-                          .summary = kSummary,
-                          .details =
-                              "A Kubernetes-compatible API keeps the resources in the data "
-                              "directory; kubectl and edgectl reach it by the "
-                              "kubeconfig there. Files are applied to it and followed: a "
-                              "file with errors is reported on stderr and its "
-                              "last version without errors stays in force; what leaves the "
-                              "files is deleted. Prints "
-                              "`ready program=<hash>` once the listeners of the first "
-                              "program are bound, `programmed program=<hash>` "
-                              "for each later one. SIGTERM drains and exits.",
-                          .flags = {{.name = "config",
-                                     .value = "PATH",
-                                     .help = "File or directory of resources that are applied and followed",
-                                     .repeatable = true},
-                                    {.name = "data-dir",
-                                     .value = "DIR",
-                                     .help = "Where resources, keys, the kubeconfig and the last "
-                                             "programs are kept",
-                                     .required = true},
-                                    {.name = "api-listen",
-                                     .value = "ADDR",
-                                     .help = "Where the resource API is served; port 0 is chosen by the "
-                                             "system",
-                                     .fallback = "127.0.0.1:6443"},
-                                    {.name = "agents-listen",
-                                     .value = "ADDR",
-                                     .help = "Where further agents and edgectl's questions about agents "
-                                             "are served",
-                                     .fallback = "127.0.0.1:0"},
-                                    {.name = "controller-class",
-                                     .value = "CLASS",
-                                     .help = "Whose gateways and classes are served (rule D8)",
-                                     .fallback = compiler::link::kDefaults.controller_class},
-                                    {.name = "published-address",
-                                     .value = "ADDRESS",
-                                     .help = "Told in the status of Gateways and Ingresses that name no "
-                                             "address",
-                                     .repeatable = true}},
-                          .examples = {"edge-standalone --config examples/quick-start --data-dir "
-                                       "/var/lib/edge",
-                                       "edge-standalone --data-dir /var/lib/edge"},
-                          .run = run};
+      "edge-standalone holds resources, compiles them and serves traffic by them, in one process.";
+  cli::Command command = {
+      .name = "",
+      .summary = kSummary,
+      .details =
+          "A Kubernetes-compatible API keeps the resources in the data directory; kubectl and edgectl reach it by the "
+          "kubeconfig there. Files are applied to it and followed: a file with errors is reported on stderr and its "
+          "last version without errors stays in force; what leaves the files is deleted. Prints "
+          "`ready program=<hash>` once the listeners of the first program are bound, `programmed program=<hash>` "
+          "for each later one. SIGTERM drains and exits.",
+      .flags = {{.name = "config",
+                 .value = "PATH",
+                 .help = "File or directory of resources that are applied and followed",
+                 .repeatable = true},
+                {.name = "data-dir",
+                 .value = "DIR",
+                 .help = "Where resources, keys, the kubeconfig and the last programs are kept",
+                 .required = true},
+                {.name = "api-listen",
+                 .value = "ADDR",
+                 .help = "Where the resource API is served; port 0 is chosen by the system",
+                 .fallback = "127.0.0.1:6443"},
+                {.name = "agents-listen",
+                 .value = "ADDR",
+                 .help = "Where further agents and edgectl's questions about agents are served",
+                 .fallback = "127.0.0.1:0"},
+                {.name = "controller-class",
+                 .value = "CLASS",
+                 .help = "Whose gateways and classes are served (rule D8)",
+                 .fallback = compiler::link::kDefaults.controller_class},
+                {.name = "published-address",
+                 .value = "ADDRESS",
+                 .help = "Told in the status of Gateways and Ingresses that name no address",
+                 .repeatable = true}},
+      .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
+                   "edge-standalone --data-dir /var/lib/edge"},
+      .run = run};
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
   return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
 }

@@ -56,8 +56,7 @@ Status Whole::start_api() {
 Status Whole::start_files() {
   if (options_.files.empty()) return {};
   compiler::CompileOptions compile;
-  // Only to be told what is wrong with them: the program that serves is the
-  // controller's.
+  // Only to be told what is wrong with them: the program that serves is the controller's.
   compile.target = program::Target::kTablesOnly;
   auto follower =
       controller::Follower::create(options_.files, compile, options_.colour, controller::FollowScope::kPart);

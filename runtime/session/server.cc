@@ -15,8 +15,7 @@
 namespace edge::runtime {
 namespace {
 
-/// A place to listen on. Slots are never used again, so that a session can name
-/// its own for ever.
+/// A place to listen on. Slots are never used again, so that a session can name its own for ever.
 struct Slot {
   bool any_address = false;
   IpAddress address;
@@ -45,8 +44,7 @@ std::string first_listener(const LoadedProgram& program, const program::BindReco
 }  // namespace
 
 struct Server::Impl {
-  /// Sockets of a slot that is being opened: at least one a thread, more where
-  /// a process with more of them was there.
+  /// Sockets of a slot that is being opened: at least one a thread, more where a process with more of them was there.
   struct Opening {
     std::uint32_t slot;
     std::vector<net::Fd> sockets;
@@ -84,8 +82,7 @@ Status Server::Impl::open(Slot& slot, Opening& opening) {
   opening.sockets = adopted_sockets(slot);
   const bool taken_over = !opening.sockets.empty();
   if (taken_over) port = net::local_address(opening.sockets[0].get()).port;
-  // SO_REUSEPORT would let us share the port with another process of this user,
-  // in silence.
+  // SO_REUSEPORT would let us share the port with another process of this user, in silence.
   if (!taken_over && port != 0 && net::port_taken(address, port)) {
     return Error{ErrorCode::kUnavailable, "cannot listen on " + (address ? to_string(*address) : "every address") +
                                               " port " + std::to_string(port) + ": in use by another process"};
@@ -123,8 +120,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   impl->shared.options = options;
   impl->shared.spools.emplace(options.buffer_directory,
                               SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
-  // One that was named, and cannot be used, is a mistake; that of the
-  // environment may never be needed.
+  // One that was named, and cannot be used, is a mistake; that of the environment may never be needed.
   if (!options.buffer_directory.empty() && !impl->shared.spools->open_file().valid()) {
     return Error{ErrorCode::kFailedPrecondition, "no file can be made in " + options.buffer_directory};
   }

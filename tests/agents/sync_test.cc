@@ -33,8 +33,7 @@ constexpr auto kPatience = seconds(30);
 
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
-/// Programs that differ by number: they have no listeners, and one host section
-/// each besides.
+/// Programs that differ by number: they have no listeners, and one host section each besides.
 Bytes program_of(std::uint64_t number, const program::SigningKey& key,
                  program::Target target = program::Target::kTablesOnly) {
   program::sample::Host host(number);
@@ -337,8 +336,7 @@ TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
   while (certificate() == joined && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   const std::string renewed = certificate();
   ASSERT_NE(renewed, joined);
-  // A session that is to renew does so in the turn in which it takes a program,
-  // before it takes another.
+  // A session that is to renew does so in the turn in which it takes a program, before it takes another.
   for (std::uint64_t i = 2; i <= 4; ++i) {
     const Bytes next = program_of(i, *key_);
     distributor_->publish({next, {}, {}, ""});
@@ -349,11 +347,9 @@ TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
 }
 
 TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
-  // Times are chosen so that all certificates hold by the machine's clock, too,
-  // which TLS goes by.
+  // Times are chosen so that all certificates hold by the machine's clock, too, which TLS goes by.
   const seconds begins = -hours(24 * 30) + std::chrono::minutes(5);
-  // Four fifths of an authority's time before it is followed, and a little: not
-  // yet when the agent joins.
+  // Four fifths of an authority's time before it is followed, and a little: not yet when the agent joins.
   shift_ = begins - hours(24 * 2920) + std::chrono::minutes(2);
   start_controller();
   distributor_.reset();
@@ -393,8 +389,7 @@ TEST_F(SyncTest, AnExpiredCertificateEndsTheStreamsAndIsNotTaken) {
   // Its own clock stands still: it does not know.
   with.clock = [at = now()] { return at; };
   start_agent(with);
-  // By the machine's clock the controller's certificate holds, the agent's is
-  // over.
+  // By the machine's clock the controller's certificate holds, the agent's is over.
   EXPECT_TRUE(log_.has("has joined"));
   const Bytes first = program_of(1, *key_);
   distributor_->publish({first, {}, {}, ""});

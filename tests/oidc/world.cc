@@ -29,17 +29,12 @@ std::string policy(const AgentSettings& settings, const std::string& redirect_ur
   if (!settings.previous_secret.empty()) {
     data += "  session-secret-previous: " + to_base64(settings.previous_secret) + "\n";
   }
-  return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login, "
-         "namespace: default}\ndata:\n" +
-         data +
-         "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: "
-         "{name: login, namespace: "
+  return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: default}\ndata:\n" + data +
+         "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: login, namespace: "
          "default}\nspec:\n"
-         "  type: OIDC\n  targetRef: {kind: ProxyRoute, name: route-1}\n  "
-         "oidc:\n    issuerURL: " +
+         "  type: OIDC\n  targetRef: {kind: ProxyRoute, name: route-1}\n  oidc:\n    issuerURL: " +
          settings.issuer +
-         "\n    clientID: shop\n    clientSecretRef: {name: login}\n    "
-         "sessionSecretRef: {name: login}\n" +
+         "\n    clientID: shop\n    clientSecretRef: {name: login}\n    sessionSecretRef: {name: login}\n" +
          "    redirectURL: " + redirect_url + "\n" + settings.oidc;
 }
 
@@ -90,9 +85,8 @@ void EchoBackend::serve(int fd) {
     for (const auto& [name, value] : head->fields) text += name + ": " + value + "\n";
     if (!connection.receive_body(*head).ok()) return;
     const Status sent = connection.send(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; "
-        "charset=utf-8\r\nContent-Length: " +
-        std::to_string(text.size()) + "\r\n\r\n" + text);
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + std::to_string(text.size()) +
+        "\r\n\r\n" + text);
     if (!sent.ok()) return;
   }
 }

@@ -1,5 +1,5 @@
-// Why logins fail, for whoever runs the proxy: counted, and told in a line at
-// times. Users and their browsers learn only that a login was refused.
+// Why logins fail, for whoever runs the proxy: counted, and told in a line at times. Users and their browsers learn
+// only that a login was refused.
 #pragma once
 
 #include <array>
@@ -31,14 +31,13 @@ using LoginFaultCounts = std::array<std::uint64_t, kLoginFaults>;
 /// From any thread.
 class LoginFaults {
  public:
-  /// Between two lines of one fault, seconds: who can make logins fail cannot
-  /// fill the log.
+  /// Between two lines of one fault, seconds: who can make logins fail cannot fill the log.
   static constexpr std::int64_t kRest = 10;
 
   explicit LoginFaults(Logger log) : log_(std::move(log)) {}
 
-  /// `policy`: its name. `detail`: what the provider said of it, if anything;
-  /// neither a secret nor a text that somebody may choose at will.
+  /// `policy`: its name. `detail`: what the provider said of it, if anything; neither a secret nor a text that somebody
+  /// may choose at will.
   void note(LoginFault fault, std::string_view policy, std::string_view detail, std::int64_t unix_now);
   LoginFaultCounts counts() const;
 

@@ -1,7 +1,6 @@
-// What authentication keeps beyond a program: answers of authorization
-// services, keys of issuers, credentials that were found good. Of the process;
-// each is safe for any thread, and known by identity and settings, so that it
-// outlives a change of anything else.
+// What authentication keeps beyond a program: answers of authorization services, keys of issuers, credentials that were
+// found good. Of the process; each is safe for any thread, and known by identity and settings, so that it outlives a
+// change of anything else.
 #pragma once
 
 #include <memory>
@@ -22,9 +21,8 @@
 
 namespace edge::runtime::auth {
 
-/// Whom calls over https believe: the authorities of the system, and those of a
-/// file where one is given. Read once, when the first policy wants to call: it
-/// takes some milliseconds, and megabytes.
+/// Whom calls over https believe: the authorities of the system, and those of a file where one is given. Read once,
+/// when the first policy wants to call: it takes some milliseconds, and megabytes.
 class Trust {
  public:
   /// `pem`: further authorities; empty: none.
