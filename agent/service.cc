@@ -44,6 +44,8 @@ Error bad_flag(std::string_view flag, const std::string& value, std::string_view
 }
 
 constexpr std::string_view kNotServed = "off";
+constexpr std::size_t kLeastSeries = 1000;
+constexpr std::size_t kMostSeries = 1'000'000;
 /// Of a program's hash, where a person reads it.
 constexpr std::size_t kShortHash = 12;
 /// Of a program that is given out: it is copied for the answer.
@@ -60,6 +62,10 @@ std::vector<cli::Flag> service_flags() {
        .value = "ADDR",
        .help = "Where /metrics is served; port 0 is chosen by the system, `off` serves none",
        .fallback = "127.0.0.1:9090"},
+      {.name = "metrics-max-series",
+       .value = "N",
+       .help = "About how many series /metrics may have; over it they are told in less detail",
+       .fallback = "55000"},
       {.name = "health-listen",
        .value = "ADDR",
        .help = "Where /healthz, /readyz and, on a loopback address, /debug/program are served; as above",
@@ -98,6 +104,13 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
     *listen = daemon::parse_listen_address(text);
     if (!*listen) return bad_flag(flag, text, "ADDRESS:PORT, :PORT or off");
   }
+  const std::string series = arguments.one("metrics-max-series");
+  const auto parsed = std::from_chars(series.data(), series.data() + series.size(), options.max_series);
+  if (parsed.ec != std::errc() || parsed.ptr != series.data() + series.size() || options.max_series < kLeastSeries ||
+      options.max_series > kMostSeries) {
+    return bad_flag("metrics-max-series", series, "a number from 1000 to 1000000");
+  }
+  options.server.max_tallied = options.max_series / 2;
   const auto drain = parse_duration(arguments.one("drain-timeout"));
   if (!drain) return bad_flag("drain-timeout", arguments.one("drain-timeout"), "a duration such as 30s");
   options.drain_timeout = *drain;
@@ -128,6 +141,11 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   auto server = runtime::Server::start(service->options_.server);
   if (!server) return server.error();
   service->server_ = std::move(*server);
+  service->metrics_ = std::make_unique<MetricsPage>(*service->server_, service->options_.max_series,
+                                                    [raw = service.get()] {
+                                                      const std::lock_guard lock(raw->state_mutex_);
+                                                      return raw->installs_;
+                                                    });
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
@@ -186,7 +204,9 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
   std::vector<const char*> names;
   if (options_.metrics) {
     ports.push_back(
-        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) { return metrics(request); })});
+        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) {
+          return request.path == "/metrics" ? std::optional(metrics_->answer(request)) : std::nullopt;
+        })});
     names.push_back("metrics");
   }
   if (options_.health) {
@@ -229,8 +249,8 @@ void Service::fill_debug_pages() {
 
 std::optional<AdminReply> Service::answer(const AdminRequest& request) const {
   if (daemon::is_debug_path(request.path)) return debug_pages_.answer(request);
-  auto answered = metrics(request);
-  return answered ? std::move(answered) : health(request);
+  if (request.path == "/metrics") return metrics_->answer_whole(request);
+  return health(request);
 }
 
 std::optional<AdminReply> Service::health(const AdminRequest& request) const {
@@ -239,8 +259,8 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
   if (request.path == "/healthz") return daemon::text_reply(200, "ok\n");
   if (draining_) return daemon::text_reply(503, "draining\n");
   const std::lock_guard lock(state_mutex_);
-  if (program_.empty()) return daemon::text_reply(503, "no program yet\n");
-  return daemon::text_reply(200, "ready program=" + program_ + "\n");
+  if (installs_.program.empty()) return daemon::text_reply(503, "no program yet\n");
+  return daemon::text_reply(200, "ready program=" + installs_.program + "\n");
 }
 
 /// Header values and the names of everything stand in a program.
@@ -253,25 +273,19 @@ AdminReply Service::debug_program() const {
           .body = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
 }
 
-std::optional<AdminReply> Service::metrics(const AdminRequest& request) const {
-  if (request.path != "/metrics") return std::nullopt;
-  if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
-  const std::lock_guard lock(state_mutex_);
-  return AdminReply{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                    .body = metrics_text(server_->stats(), counts_, program_) + backend_metrics(server_->backends())};
-}
-
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                       const program::SecretSet& secrets) {
   const std::lock_guard installing(install_mutex_);
   if (draining_) return Error{ErrorCode::kCancelled, "draining"};
+  const auto began = std::chrono::steady_clock::now();
   auto outcome = installer_->apply(bytes, endpoints, secrets);
+  const auto took = std::chrono::steady_clock::now() - began;
   if (!outcome) {
     log_.error("the program was refused: " + outcome.error().text);
     if (outcome.error().code == ErrorCode::kUnavailable) tell_capabilities(*bytes);
     const std::lock_guard lock(state_mutex_);
-    ++counts_.refused;
-    if (options_.first_must_serve && program_.empty()) stop(cli::kExitFindings);
+    ++installs_.refused;
+    if (options_.first_must_serve && installs_.program.empty()) stop(cli::kExitFindings);
     return outcome.error();
   }
   tell_secret_faults();
@@ -279,8 +293,10 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
   const std::string hash = program::to_hex(server_->program()->hash());
   {
     const std::lock_guard lock(state_mutex_);
-    program_ = hash;
-    ++counts_.installed;
+    ++installs_.installed;
+    installs_.program = hash;
+    installs_.at = std::chrono::system_clock::now();
+    installs_.took = took;
   }
   const bool first = *outcome == Installer::Outcome::kFirst;
   if (first) become();
@@ -306,7 +322,7 @@ void Service::trust(program::VerifyKey key) {
 
 std::string Service::program() const {
   const std::lock_guard lock(state_mutex_);
-  return program_;
+  return installs_.program;
 }
 
 // Only what is new: a program a second would else say the same each time.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agent/install.h"
-#include "agent/metrics.h"
+#include "agent/metrics_page.h"
 #include "agent/upgrade.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -40,6 +40,8 @@ struct ServiceOptions {
   /// A first program that cannot be put to work (a port that is taken, mostly) ends the process: whoever started it
   /// has to know.
   bool first_must_serve = false;
+  /// Series that /metrics may have: what is over it is told in less detail, or together.
+  std::size_t max_series = 55'000;
   /// Where a process of a newer version takes over; empty: nowhere.
   std::string upgrade_socket;
 };
@@ -66,6 +68,8 @@ class Service {
   /// For reports. From any thread.
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
+  /// To add to. It is there as long as the service.
+  MetricsPage& metrics() { return *metrics_; }
   /// Hash of the running program, hex; empty while there is none. From any thread.
   std::string program() const;
 
@@ -91,7 +95,6 @@ class Service {
   std::vector<net::Fd> give_up();
   void fill_debug_pages();
   std::optional<AdminReply> health(const AdminRequest& request) const;
-  std::optional<AdminReply> metrics(const AdminRequest& request) const;
   AdminReply debug_program() const;
   void tell_listeners() const;
   void tell_secret_faults();
@@ -109,8 +112,8 @@ class Service {
   mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
   std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
   std::string capability_told_;             ///< guarded by install_mutex_
-  std::string program_;                     ///< hash of the running program, hex
-  InstallCounts counts_;
+  InstallFacts installs_;
+  std::unique_ptr<MetricsPage> metrics_;
   daemon::DebugPages debug_pages_;              ///< filled before anybody asks
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;
