@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kRounds = 200;
+constexpr unsigned kRounds = 200;
 constexpr int kNames = 16;
 const std::string kPath = "/api/v1/namespaces/default/configmaps";
 
@@ -145,18 +145,23 @@ void live_once(const std::string& dir, unsigned seed, std::mt19937& random, Expe
   EXPECT_TRUE(WIFSIGNALED(status)) << "ended by itself with " << WEXITSTATUS(status);
 }
 
+unsigned given(const char* name, unsigned otherwise) {
+  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
 TEST(CrashTest, NoAcknowledgedWriteIsLost) {
   std::string dir = (std::filesystem::temp_directory_path() / "edge-crash-XXXXXX").string();
   ASSERT_NE(mkdtemp(dir.data()), nullptr);
-  const char* given = std::getenv("EDGE_CRASH_SEED");
-  const unsigned seed = given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 1;
+  const unsigned seed = given("EDGE_CRASH_SEED", 1);
+  const unsigned rounds = given("EDGE_CRASH_COUNT", kRounds);
   std::mt19937 random(seed);
   Expected expected;
-  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
-    live_once(dir, seed * 1000 + static_cast<unsigned>(round), random, expected);
+  for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
+    live_once(dir, seed * 1000 + round, random, expected);
   }
   RecordProperty("acknowledged_writes", static_cast<int>(expected.writes));
-  EXPECT_GT(expected.writes, static_cast<std::uint64_t>(kRounds)) << "too little was written to show anything";
+  EXPECT_GT(expected.writes, rounds) << "too little was written to show anything";
   std::filesystem::remove_all(dir);
 }
 
