@@ -246,6 +246,49 @@ TEST_F(ApiTest, SelectorsChooseByLabelsAndFields) {
   EXPECT_THAT(names(get("/api/v1/configmaps?fieldSelector=metadata.namespace=other").body), ElementsAre());
 }
 
+TEST_F(ApiTest, AFieldThatIsAbsentHasTheValueOfItsType) {
+  const auto node = [](const char* name, const Json& spec) {
+    return Json{{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}}}, {"spec", spec}};
+  };
+  ASSERT_EQ(create("/api/v1/nodes", node("open", Json::object())).status, 201);
+  ASSERT_EQ(create("/api/v1/nodes", node("closed", {{"unschedulable", true}})).status, 201);
+  const auto chosen = [&](const std::string& field) {
+    return names(get("/api/v1/nodes?fieldSelector=spec.unschedulable" + field).body);
+  };
+  EXPECT_THAT(chosen("=false"), ElementsAre("open"));
+  EXPECT_THAT(chosen("=true"), ElementsAre("closed"));
+  EXPECT_THAT(chosen("!=false"), ElementsAre("closed"));
+  EXPECT_THAT(chosen("="), ElementsAre());
+}
+
+TEST_F(ApiTest, AnUpdateMakesSomeKindsAndNoOthers) {
+  const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  Json lease = {{"apiVersion", "coordination.k8s.io/v1"},
+                {"kind", "Lease"},
+                {"metadata", {{"name", "leader"}}},
+                {"spec", {{"holderIdentity", "a"}}}};
+  const auto made = update(leases + "/leader", lease);
+  EXPECT_EQ(made.status, 201);
+  EXPECT_FALSE(made.body["metadata"].value("uid", "").empty());
+  EXPECT_EQ(update(leases + "/leader", lease).status, 200);
+  EXPECT_EQ(update(leases + "/other", lease).status, 400) << "its name is another";
+  // One that was read, and is gone.
+  lease["metadata"]["uid"] = made.body["metadata"]["uid"];
+  ASSERT_EQ(remove(leases + "/leader").status, 200);
+  EXPECT_EQ(update(leases + "/leader", lease).status, 404);
+  EXPECT_EQ(update("/apis/coordination.k8s.io/v1/namespaces/none/leases/leader",
+                   {{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}, {"metadata", {{"name", "leader"}}}})
+                .status,
+            404)
+      << "its namespace is not there";
+  const std::string endpoints = "/api/v1/namespaces/default/endpoints/web";
+  const Json empty = {{"apiVersion", "v1"}, {"kind", "Endpoints"}, {"metadata", {{"name", "web"}}}};
+  EXPECT_EQ(update(endpoints + "?dryRun=All", empty).status, 201);
+  EXPECT_EQ(get(endpoints).status, 404);
+  EXPECT_EQ(update(endpoints, empty).status, 201);
+  EXPECT_EQ(update(kMaps + "/m", config_map("m")).status, 404);
+}
+
 TEST_F(ApiTest, UnknownFieldsAreToldAsTheRequestWants) {
   const std::string routes = "/apis/edgeproxy.io/v1alpha1/namespaces/default/proxybackends";
   const Json backend = {{"metadata", {{"name", "a"}}}, {"spec", {{"nonsense", 1}}}};

@@ -178,6 +178,11 @@ Answer<FieldRequirement> read_field(std::string_view term) {
   return requirement;
 }
 
+/// What a selector compares of a field that is not there: in Kubernetes' types a flag is false and a text empty.
+std::string absent_value(std::string_view path) {
+  return path == "spec.unschedulable" || path == "spec.hostNetwork" ? "false" : "";
+}
+
 /// The value at `path` (`spec.nodeName`) as a selector compares it; absent: empty.
 std::string field_value(const Json& object, std::string_view path) {
   const Json* at = &object;
@@ -260,6 +265,7 @@ bool Selector::matches(const Object& object) const {
       // Few ask for these, so that no index is kept of them.
       if (parsed.is_null()) parsed = Json::parse(object.text, nullptr, false);
       value = field_value(parsed, requirement.field);
+      if (value.empty()) value = absent_value(requirement.field);
     }
     if ((value == requirement.value) != requirement.equal) return false;
   }

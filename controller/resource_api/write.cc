@@ -40,6 +40,15 @@ bool counts_generations(const ResourceType& type) {
          type.plural == "customresourcedefinitions";
 }
 
+/// Kinds that an update makes where they are not there, as in Kubernetes: leaders renew, and controllers write
+/// endpoints, without asking first.
+bool is_made_by_update(const Operation& op) {
+  if (!op.subresource.empty()) return false;
+  const ResourceType& type = *op.type;
+  if (type.group.empty()) return type.plural == "endpoints" || type.plural == "services" || type.plural == "events";
+  return type.plural == "leases" || type.group == "events.k8s.io" || type.group == "rbac.authorization.k8s.io";
+}
+
 /// The part that a change of makes a new generation.
 Json desired_state(const ResourceType& type, const Json& object) {
   Json state = object;
@@ -191,7 +200,14 @@ ApiReply Writer::update(const Operation& op, const ApiRequest& request) {
   if (!body) return reply_of(body.error());
   draft.next = std::move(*body);
   draft.live = changes_.store().find(changes_.store().collection(op.type->collection), {op.name_space, op.name});
-  if (!draft.live) return reply_of(objects::not_found(op.subject(), op.name));
+  if (!draft.live) {
+    // Who names the object that he has read does not mean a new one.
+    const bool another =
+        !metadata_text(draft.next, "uid").empty() || !metadata_text(draft.next, "resourceVersion").empty();
+    if (another || !is_made_by_update(op)) return reply_of(objects::not_found(op.subject(), op.name));
+    if (op.type->status) draft.next.erase("status");
+    return begin_new(draft);
+  }
   draft.old = object_json(*draft.live, *op.type);
   if (op.type->custom && metadata_text(draft.next, "resourceVersion").empty()) {
     return reply_of(

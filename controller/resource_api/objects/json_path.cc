@@ -1,6 +1,9 @@
-// JSONPath as printer columns use it.
+// JSONPath as printer columns and `-o jsonpath` use it.
+#include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -10,9 +13,12 @@
 namespace edge::resource_api::objects {
 
 struct JsonPath::Step {
-  enum class Kind { kField, kIndex, kAll, kFilter } kind = Kind::kField;
-  std::string name{};                      ///< of a field
-  std::int64_t index = 0;                  ///< below 0: from the end
+  enum class Kind { kField, kSlice, kAll, kFilter, kDescent } kind = Kind::kField;
+  std::string name{};  ///< of a field
+  /// Of a slice, below 0: from the end. An index is a slice of one.
+  std::int64_t begin = 0;
+  std::optional<std::int64_t> end{};
+  std::int64_t stride = 1;
   std::vector<std::string> tested{};       ///< of a filter: the path behind `@`
   std::string compared{};                  ///< `==`, `!=`, or empty: it exists
   std::shared_ptr<const Json> expected{};  ///< what with
@@ -23,6 +29,8 @@ namespace {
 constexpr std::size_t kMaxPath = 1024;
 constexpr std::size_t kMaxSteps = 64;
 constexpr std::size_t kMaxFound = 1000;
+/// Values that all `..` of a path look at together.
+constexpr std::size_t kMaxVisited = 200'000;
 
 bool name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -100,6 +108,23 @@ JsonPath::~JsonPath() = default;
 
 namespace {
 
+/// `2`, `1:3`, `:2`, `-2:`, `::2`.
+bool slice(Scanner& scanner, JsonPath::Step& step) {
+  step.kind = JsonPath::Step::Kind::kSlice;
+  const auto begin = scanner.number();
+  step.begin = begin.value_or(0);
+  if (!scanner.take(":")) {
+    if (!begin || *begin == std::numeric_limits<std::int64_t>::max()) return false;
+    // The last one ends where the list does.
+    if (*begin != -1) step.end = *begin + 1;
+    return true;
+  }
+  step.end = scanner.number();
+  if (!scanner.take(":")) return true;
+  step.stride = scanner.number().value_or(1);
+  return step.stride > 0;
+}
+
 /// What stands behind `[`, up to and with `]`.
 bool bracket(Scanner& scanner, JsonPath::Step& step) {
   using Kind = JsonPath::Step::Kind;
@@ -124,10 +149,7 @@ bool bracket(Scanner& scanner, JsonPath::Step& step) {
     }
     scanner.spaces();
     if (!scanner.take(")")) return false;
-  } else if (const auto index = scanner.number()) {
-    step.kind = Kind::kIndex;
-    step.index = *index;
-  } else {
+  } else if (!slice(scanner, step)) {
     return false;
   }
   return scanner.take("]");
@@ -151,7 +173,24 @@ bool passes(const JsonPath::Step& step, const Json& item) {
   return (*value == *step.expected) == (step.compared == "==");
 }
 
-void follow(const JsonPath::Step& step, const Json& from, std::vector<const Json*>& to) {
+/// Itself and every object and list below it, outer ones first.
+void descend(const Json& from, std::size_t& visited, std::vector<const Json*>& to) {
+  std::vector<const Json*> waiting = {&from};
+  while (!waiting.empty() && visited < kMaxVisited && to.size() < kMaxVisited) {
+    const Json* const value = waiting.back();
+    waiting.pop_back();
+    ++visited;
+    to.push_back(value);
+    if (!value->is_structured()) continue;
+    const std::size_t before = waiting.size();
+    for (const Json& below : *value) {
+      if (below.is_structured()) waiting.push_back(&below);
+    }
+    std::reverse(waiting.begin() + static_cast<std::ptrdiff_t>(before), waiting.end());
+  }
+}
+
+void follow(const JsonPath::Step& step, const Json& from, std::size_t& visited, std::vector<const Json*>& to) {
   using Kind = JsonPath::Step::Kind;
   const auto add = [&](const Json& value) {
     if (to.size() < kMaxFound) to.push_back(&value);
@@ -162,11 +201,19 @@ void follow(const JsonPath::Step& step, const Json& from, std::vector<const Json
         if (const auto found = from.find(step.name); found != from.end()) add(*found);
       }
       return;
-    case Kind::kIndex:
+    case Kind::kSlice:
       if (from.is_array()) {
         const auto size = static_cast<std::int64_t>(from.size());
-        const std::int64_t index = step.index < 0 ? size + step.index : step.index;
-        if (index >= 0 && index < size) add(from[static_cast<std::size_t>(index)]);
+        const auto place = [size](std::int64_t index) { return index < 0 ? size + index : index; };
+        const std::int64_t end = std::min(size, step.end ? place(*step.end) : size);
+        std::int64_t index = place(step.begin);
+        // An index before the first is none; a slice begins there.
+        if (index < 0 && step.end && *step.end == step.begin + 1) return;
+        for (index = std::max<std::int64_t>(index, 0); index < end && to.size() < kMaxFound;) {
+          add(from[static_cast<std::size_t>(index)]);
+          if (step.stride >= end - index) break;
+          index += step.stride;
+        }
       }
       return;
     case Kind::kAll:
@@ -174,6 +221,8 @@ void follow(const JsonPath::Step& step, const Json& from, std::vector<const Json
         for (const Json& value : from) add(value);
       }
       return;
+    case Kind::kDescent:
+      return descend(from, visited, to);
     case Kind::kFilter:
       if (from.is_array()) {
         for (const Json& value : from) {
@@ -195,12 +244,19 @@ std::shared_ptr<const JsonPath> JsonPath::parse(std::string_view text, std::stri
   }
   std::shared_ptr<JsonPath> path(new JsonPath());
   Scanner scanner(text);
+  bool dotted = false;  ///< behind `..`, a name needs no dot of its own
   while (!scanner.done()) {
     Step step;
     bool good = path->steps_.size() < kMaxSteps;
     if (scanner.take("[")) {
+      dotted = false;
       good = good && bracket(scanner, step);
-    } else if (scanner.take(".")) {
+    } else if (!dotted && scanner.take("..")) {
+      // What stands behind it is asked of every value.
+      step.kind = Step::Kind::kDescent;
+      good = good && !scanner.done();
+      dotted = true;
+    } else if (std::exchange(dotted, false) || scanner.take(".")) {
       if (scanner.take("[")) {
         good = good && bracket(scanner, step);
       } else if (scanner.take("*")) {
@@ -213,7 +269,7 @@ std::shared_ptr<const JsonPath> JsonPath::parse(std::string_view text, std::stri
       good = false;
     }
     if (!good) {
-      fault = words({"is not a JSON path of fields, indices and filters: ", in_quotes(text)});
+      fault = words({"is not a JSON path of fields, indices, slices and filters: ", in_quotes(text)});
       return nullptr;
     }
     path->steps_.push_back(std::move(step));
@@ -223,9 +279,10 @@ std::shared_ptr<const JsonPath> JsonPath::parse(std::string_view text, std::stri
 
 std::vector<const Json*> JsonPath::find(const Json& object) const {
   std::vector<const Json*> found = {&object};
+  std::size_t visited = 0;
   for (const Step& step : steps_) {
     std::vector<const Json*> next;
-    for (const Json* value : found) follow(step, *value, next);
+    for (const Json* value : found) follow(step, *value, visited, next);
     found = std::move(next);
   }
   return found;

@@ -49,8 +49,8 @@ Json partial_metadata(const Json& object, std::string_view version);
 /// `5s`, `3m20s`, `4h`, `2d3h`: an age as kubectl words it.
 std::string age_text(std::int64_t seconds);
 
-/// A JSONPath of the subset that columns use: `.a.b`, `.a[0]`, `['x.y']`, `[*]`, `[?(@.type=="Ready")].status`, with or
-/// without braces and `$`. Compiled; find gives at most 1,000 values.
+/// A JSONPath of the subset that columns use: `.a.b`, `.a[0]`, `.a[1:3]`, `..name`, `['x.y']`, `[*]`,
+/// `[?(@.type=="Ready")].status`, with or without braces and `$`. Compiled; find gives at most 1,000 values.
 class JsonPath {
  public:
   struct Step;

@@ -33,9 +33,41 @@ TEST(JsonPath, FindsWhatColumnsAskFor) {
   EXPECT_EQ(found(R"(.s[?(@.type != 'Ready')].status)", object), "\"False\"");
   EXPECT_EQ(found(R"(.s[?(@.n==2)].type)", object), "\"Programmed\"");
   EXPECT_EQ(found(".a.none.b", object), "");
-  for (const char* bad : {"", "a", ".a[", ".a[?(@.b==)]", "..a", ".a[x]", ".a['b]"}) {
+  EXPECT_EQ(found(".a.b[3]", object), "");
+  EXPECT_EQ(found(".a.b[-4]", object), "");
+  for (const char* bad : {"", "a", ".a[", ".a[?(@.b==)]", "...a", "..", ".a..", ".a[x]", ".a['b]", ".a[1:2:0]",
+                          ".a[::-1]", ".a[1:2:3:4]"}) {
     EXPECT_THAT(found(bad, object), testing::StartsWith("fault")) << bad;
   }
+}
+
+TEST(JsonPath, TakesSlicesAsKubectlDoes) {
+  const Json object = Json::parse(R"({"a":[0,1,2,3,4]})");
+  EXPECT_EQ(found(".a[1:3]", object), "1 2");
+  EXPECT_EQ(found(".a[:2]", object), "0 1");
+  EXPECT_EQ(found(".a[3:]", object), "3 4");
+  EXPECT_EQ(found(".a[-2:]", object), "3 4");
+  EXPECT_EQ(found(".a[:-3]", object), "0 1");
+  EXPECT_EQ(found(".a[-9:2]", object), "0 1");
+  EXPECT_EQ(found(".a[::2]", object), "0 2 4");
+  EXPECT_EQ(found(".a[1::9223372036854775807]", object), "1");
+  EXPECT_EQ(found(".a[4:2]", object), "");
+  EXPECT_EQ(found(".a[1:99]", object), "1 2 3 4");
+}
+
+TEST(JsonPath, LooksForNamesAtEveryDepth) {
+  const Json object = Json::parse(
+      R"({"metadata":{"name":"a"},"spec":{"rules":[{"backendRef":{"name":"b"}},{"backendRef":{"name":"c"}}]}})");
+  EXPECT_EQ(found("..name", object), R"("a" "b" "c")");
+  EXPECT_EQ(found("$..backendRef.name", object), R"("b" "c")");
+  EXPECT_EQ(found(".spec..name", object), R"("b" "c")");
+  EXPECT_EQ(found("..rules[0]..name", object), R"("b")");
+  EXPECT_EQ(found("..[1]", object), R"({"backendRef":{"name":"c"}})");
+  EXPECT_EQ(found("..['name']", object), R"("a" "b" "c")");
+  // A path that looks at everything again and again ends.
+  Json deep = 1;
+  for (int i = 0; i < 500; ++i) deep = Json{{"x", Json::array({deep})}};
+  EXPECT_THAT(found("..x..x..x..x..x", deep), testing::Not(testing::StartsWith("fault")));
 }
 
 TEST(Table, HasACellForEachColumnAndType) {
