@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
 #include "controller/controller.h"
+#include "controller/traces/trace_flags.h"
 #include "net/server/http_server.h"
 
 namespace edge::controller {
@@ -112,6 +113,8 @@ int run(const cli::Arguments& arguments) {
   auto metrics = serve_metrics(arguments.one("metrics"), **controller);
   if (!metrics) return failed(metrics.error());
   if (*metrics) log("metrics on " + text_of((*metrics)->address()));
+  auto trace_store = traces::start_trace_server(arguments, arguments.one("data-dir"), log);
+  if (!trace_store) return failed(trace_store.error());
   int signal = 0;
   while (::sigwait(&signals, &signal) != 0) {
   }
@@ -119,6 +122,7 @@ int run(const cli::Arguments& arguments) {
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   log("ends; agents serve on");
   metrics->reset();
+  trace_store->reset();
   controller->reset();
   return cli::kExitOk;
 }
@@ -159,6 +163,7 @@ cli::Program table() {
            {.name = "lease-namespace", .value = "NAMESPACE", .help = "Where that Lease is", .fallback = "edge-system"}},
       .examples = {"edge-controller --data-dir /var/lib/edge-controller --leader-elect"},
       .run = run};
+  for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
 }
 

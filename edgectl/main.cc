@@ -10,6 +10,7 @@
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/complete.h"
 #include "edgectl/resources/target.h"
+#include "edgectl/trace_commands.h"
 
 namespace edge::edgectl {
 namespace {
@@ -34,10 +35,11 @@ cli::Flag format_flag(std::vector<std::string_view> choices) {
           .choices = std::move(choices)};
 }
 
-/// Those of this page, then those that ask a cluster.
+/// Those that ask a cluster, those of this page, then those that ask a trace store.
 std::vector<cli::Command> with_resource_commands(std::vector<cli::Command> all) {
   std::vector<cli::Command> others = resource_commands();
   all.insert(all.begin(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  for (cli::Command& command : trace_commands()) all.push_back(std::move(command));
   return all;
 }
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
+#include "net/client/query_text.h"
 
 namespace edge::edgectl {
 
@@ -26,7 +26,6 @@ struct WebAnswer {
 /// any status. kInvalidArgument: no such URL; kUnavailable: no answer, or too large a one, with `url` named.
 Result<WebAnswer> web_get(const std::string& url, const WebOptions& options = {});
 
-/// For a query: every byte but letters, digits and `-._~` percent-encoded (RFC 3986 §2.3).
-std::string url_encoded(std::string_view text);
+using net::client::url_encoded;
 
 }  // namespace edge::edgectl

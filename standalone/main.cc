@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
 #include "daemon/logging.h"
+#include "controller/traces/trace_flags.h"
 #include "standalone/whole.h"
 
 namespace edge::standalone {
@@ -39,6 +40,10 @@ int run(const cli::Arguments& arguments) {
   parts.controller_class = arguments.one("controller-class");
   parts.published_addresses = arguments.all("published-address");
   parts.colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
+  // Before the data plane, which sends its spans there.
+  const auto tell = [log](const std::string& line) { log->write(LogLevel::kInfo, line); };
+  auto trace_store = traces::start_trace_server(arguments, parts.data_dir, tell);
+  if (!trace_store) return failed(*log, trace_store.error());
   auto service = agent::Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   auto whole = Whole::start(std::move(parts), **service);
@@ -97,6 +102,7 @@ cli::Program table() {
       .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
                    "edge-standalone --data-dir /var/lib/edge"},
       .run = run};
+  for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
   return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
 }

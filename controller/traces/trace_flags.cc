@@ -1,0 +1,77 @@
+#include "controller/traces/trace_flags.h"
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/units.h"
+
+namespace edge::traces {
+namespace {
+
+constexpr std::string_view kOff = "off";
+constexpr const char* kOtlp = "otlp-listen";
+constexpr const char* kQueries = "traces-listen";
+constexpr const char* kSize = "traces-size";
+constexpr const char* kAge = "traces-age";
+
+Error refusal(const char* flag, const std::string& wanted, const cli::Arguments& arguments) {
+  return {ErrorCode::kInvalidArgument,
+          std::string("--") + flag + " takes " + wanted + ", not `" + arguments.one(flag) + "`"};
+}
+
+Status read_listen(const cli::Arguments& arguments, const char* flag, std::optional<TraceListen>& listen) {
+  if (arguments.one(flag) == kOff) return {};
+  listen = parse_trace_listen(arguments.one(flag));
+  return listen ? Status() : refusal(flag, "ADDRESS:PORT, :PORT or off", arguments);
+}
+
+}  // namespace
+
+std::vector<cli::Flag> trace_flags() {
+  return {{.name = kOtlp,
+           .value = "ADDR",
+           .help = "Where traces are taken, by OTLP over HTTP and gRPC; port 0 is chosen by the system, `off`: nowhere",
+           .fallback = "127.0.0.1:4318"},
+          {.name = kQueries,
+           .value = "ADDR",
+           .help = "Where the traces that are kept are asked for, by edgectl, Grafana and Jaeger's UI; `off`: nowhere",
+           .fallback = "127.0.0.1:16686"},
+          {.name = kSize,
+           .value = "SIZE",
+           .help = "How much of traces is kept, the newest; at least 8Mi",
+           .fallback = "256Mi"},
+          {.name = kAge, .value = "DURATION", .help = "For how long traces are kept", .fallback = "24h"}};
+}
+
+Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,
+                                                        const std::function<void(const std::string&)>& log) {
+  TraceServerOptions options;
+  options.data_dir = data_dir;
+  options.log = log;
+  if (Status status = read_listen(arguments, kOtlp, options.otlp); !status) return status.error();
+  if (Status status = read_listen(arguments, kQueries, options.queries); !status) return status.error();
+  const auto size = parse_size(arguments.one(kSize));
+  if (!size || *size < kLeastTraceBytes) return refusal(kSize, "a size of at least 8Mi", arguments);
+  const auto age = parse_duration(arguments.one(kAge));
+  if (!age || *age < std::chrono::seconds(1)) return refusal(kAge, "a duration of at least 1s", arguments);
+  options.limits.bytes = *size;
+  options.limits.age_us = std::chrono::duration_cast<std::chrono::microseconds>(*age).count();
+  if (!options.otlp && !options.queries) return std::unique_ptr<TraceServer>();
+  std::error_code error;
+  namespace fs = std::filesystem;
+  if (fs::create_directories(data_dir, error)) fs::permissions(data_dir, fs::perms::owner_all, error);
+  auto server = TraceServer::start(std::move(options));
+  if (server) {
+    if (!(*server)->otlp_url().empty()) log("takes traces on " + (*server)->otlp_url());
+    if (!(*server)->query_url().empty()) log("tells of traces on " + (*server)->query_url());
+    return server;
+  }
+  const bool asked_for = arguments.has(kOtlp) || arguments.has(kQueries);
+  if (asked_for || server.error().code != ErrorCode::kUnavailable) return server.error();
+  log("traces are not kept: " + server.error().text);
+  return std::unique_ptr<TraceServer>();
+}
+
+}  // namespace edge::traces

@@ -1,0 +1,193 @@
+// edgectl trace: what the embedded store, Jaeger or Tempo knows of requests.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "edgectl/commands.h"
+#include "edgectl/resources/table.h"
+#include "edgectl/traces/trace_source.h"
+#include "edgectl/traces/trace_tree.h"
+#include "edgectl/web_client.h"
+#include "schemas/yaml_text.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostListed = 1'000;
+constexpr std::int64_t kMicrosInSecond = 1'000'000;
+
+int usage(std::string_view command, const std::string& text) {
+  cli::print_error(command, text);
+  return cli::kExitUsage;
+}
+
+int told(std::string_view command, const Error& error) {
+  cli::print_error(command, error.text);
+  if (error.code == ErrorCode::kInvalidArgument) return cli::kExitUsage;
+  return error.code == ErrorCode::kNotFound ? cli::kExitFindings : cli::kExitUnreachable;
+}
+
+/// An endpoint without a scheme is http's; a path stands before that of the API, as behind a proxy.
+Result<TraceSource> source_of(const cli::Arguments& arguments) {
+  std::string base = arguments.one("trace-endpoint");
+  if (base.find("://") == std::string::npos) base.insert(0, "http://");
+  while (base.ends_with('/')) base.pop_back();
+  const Fetch fetch = [base](const std::string& target, const std::string& accept) -> Result<Fetched> {
+    auto answer = web_get(base + target, {.accept = accept});
+    if (!answer) return answer.error();
+    return Fetched{answer->status, std::move(answer->content_type), std::move(answer->body)};
+  };
+  auto source = TraceSource::recognise(fetch);
+  if (!source && source.error().code == ErrorCode::kUnavailable && !source.error().text.starts_with(base)) {
+    return Error{source.error().code, base + ": " + source.error().text};
+  }
+  return source;
+}
+
+int print(const cli::Arguments& arguments, const Json& json, const std::string& table) {
+  const std::string form = arguments.one("output");
+  std::string text = table;
+  if (form == "json") text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  // What a server sent may be no UTF-8: read back, it is.
+  if (form == "yaml") text = schemas::yaml_text(Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
+}
+
+std::int64_t now_us() {
+  using std::chrono::microseconds;
+  return std::chrono::duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Result<std::size_t> limit_of(const cli::Arguments& arguments) {
+  const std::string text = arguments.one("limit");
+  const bool digits = !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos;
+  const std::size_t limit = digits ? std::stoul(text) : 0;
+  if (limit == 0 || limit > kMostListed) {
+    return Error{ErrorCode::kInvalidArgument, "--limit takes a number from 1 to 1000, not `" + text + "`"};
+  }
+  return limit;
+}
+
+int print_found(std::string_view command, const cli::Arguments& arguments, const TraceSearch& search) {
+  const auto source = source_of(arguments);
+  if (!source) return told(command, source.error());
+  const auto found = source->search(search);
+  if (!found) return told(command, found.error());
+  Json list = Json::array();
+  TextTable table({"TRACE ID", "SERVICE", "OPERATION", "START", "DURATION", "SPANS", "ERRORS"});
+  const auto count = [](std::int64_t number) { return number < 0 ? std::string("-") : std::to_string(number); };
+  for (const TraceSummary& trace : *found) {
+    list.push_back(summary_json(trace));
+    table.add({trace.id, trace.service, trace.operation, time_text(trace.start_us), span_duration(trace.duration_us),
+               count(trace.spans), count(trace.errors)});
+  }
+  if (found->empty() && arguments.one("output") == "table") {
+    cli::write_text(stderr, "no traces found\n");
+    return cli::kExitOk;
+  }
+  return print(arguments, list, table.take(/*with_heads=*/true));
+}
+
+/// Leaves `micros` as it is without the flag.
+Status read_time(const cli::Arguments& arguments, const char* flag, std::int64_t& micros) {
+  if (!arguments.has(flag)) return {};
+  const auto seconds = parse_timestamp(arguments.one(flag));
+  if (!seconds) {
+    return Error{ErrorCode::kInvalidArgument, std::string("--") + flag +
+                                                  " takes a time as RFC 3339 has it, e.g. 2026-01-31T12:00:00Z, not `" +
+                                                  arguments.one(flag) + "`"};
+  }
+  micros = *seconds * kMicrosInSecond;
+  return {};
+}
+
+Status read_duration(const cli::Arguments& arguments, const char* flag, std::string& text) {
+  if (!arguments.has(flag)) return {};
+  text = arguments.one(flag);
+  if (parse_duration(text)) return {};
+  return Error{ErrorCode::kInvalidArgument,
+               std::string("--") + flag + " takes a duration, e.g. 250ms, not `" + text + "`"};
+}
+
+Result<TraceSearch> search_of(const cli::Arguments& arguments) {
+  TraceSearch search;
+  const auto limit = limit_of(arguments);
+  if (!limit) return limit.error();
+  search.limit = *limit;
+  search.service = arguments.one("service");
+  search.operation = arguments.one("operation");
+  if (!search.operation.empty() && search.service.empty()) {
+    return Error{ErrorCode::kInvalidArgument, "--operation is one of a service's: give --service too"};
+  }
+  search.end_us = now_us();
+  if (Status status = read_time(arguments, "end", search.end_us); !status) return status.error();
+  search.start_us = search.end_us - 3'600 * kMicrosInSecond;
+  if (Status status = read_time(arguments, "start", search.start_us); !status) return status.error();
+  if (search.start_us > search.end_us) {
+    return Error{ErrorCode::kInvalidArgument, "--start is after --end"};
+  }
+  if (Status status = read_duration(arguments, "min-duration", search.least); !status) return status.error();
+  if (Status status = read_duration(arguments, "max-duration", search.most); !status) return status.error();
+  for (const std::string& tag : arguments.all("tag")) {
+    const std::size_t equals = tag.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return Error{ErrorCode::kInvalidArgument, "--tag takes key=value, not `" + tag + "`"};
+    }
+    search.tags.emplace_back(tag.substr(0, equals), tag.substr(equals + 1));
+  }
+  return search;
+}
+
+}  // namespace
+
+int trace_list(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl trace list";
+  const auto limit = limit_of(arguments);
+  if (!limit) return told(kCommand, limit.error());
+  const auto lookback = parse_duration(arguments.one("lookback"));
+  if (!lookback)
+    return usage(kCommand, "--lookback takes a duration, e.g. 1h, not `" + arguments.one("lookback") + "`");
+  TraceSearch search;
+  search.limit = *limit;
+  search.end_us = now_us();
+  search.start_us = search.end_us - std::chrono::duration_cast<std::chrono::microseconds>(*lookback).count();
+  return print_found(kCommand, arguments, search);
+}
+
+int trace_search(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl trace search";
+  const auto search = search_of(arguments);
+  return search ? print_found(kCommand, arguments, *search) : told(kCommand, search.error());
+}
+
+int trace_get(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl trace get";
+  const std::string id = arguments.one("TRACE-ID");
+  if (id.empty() || id.size() > 32 || id.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+    return usage(kCommand, "a trace's id is up to 32 hexadecimal digits, not `" + id + "`");
+  }
+  const auto source = source_of(arguments);
+  if (!source) return told(kCommand, source.error());
+  const auto trace = source->get(id);
+  if (!trace) return told(kCommand, trace.error());
+  return print(arguments, trace_json(*trace), trace_page(*trace, cli::colour_for(stdout)));
+}
+
+int trace_services(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl trace services";
+  const auto source = source_of(arguments);
+  if (!source) return told(kCommand, source.error());
+  const auto services = source->services();
+  if (!services) return told(kCommand, services.error());
+  TextTable table({"SERVICE"});
+  for (const std::string& service : *services) table.add({service});
+  return print(arguments, *services, table.take(/*with_heads=*/true));
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,56 @@
+// A server that holds traces: our own store and Jaeger by Jaeger's API, Tempo by its own. Which of them it is, is found
+// out by asking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "edgectl/traces/trace.h"
+
+namespace edge::edgectl {
+
+struct TraceSearch {
+  std::string service{};
+  std::string operation{};
+  std::int64_t start_us = 0;
+  std::int64_t end_us = 0;
+  std::string least{};  ///< durations as Go writes them; empty: none
+  std::string most{};
+  std::vector<std::pair<std::string, std::string>> tags{};
+  std::size_t limit = 20;
+};
+
+/// What a server answers to GET `target`.
+struct Fetched {
+  int status = 0;
+  std::string content_type;
+  std::string body;
+};
+using Fetch = std::function<Result<Fetched>(const std::string& target, const std::string& accept)>;
+
+class TraceSource {
+ public:
+  /// Asks which API there is. kUnavailable: none can be reached, or it is neither.
+  static Result<TraceSource> recognise(Fetch fetch);
+
+  Result<std::vector<std::string>> services() const;
+  /// The newest first.
+  Result<std::vector<TraceSummary>> search(const TraceSearch& search) const;
+  /// kNotFound: there is none.
+  Result<Trace> get(const std::string& id) const;
+
+ private:
+  enum class Api : bool { kJaeger, kTempo };
+  TraceSource(Fetch fetch, Api api) : fetch_(std::move(fetch)), api_(api) {}
+  Result<std::vector<TraceSummary>> search_jaeger(const TraceSearch& search) const;
+  Result<std::vector<TraceSummary>> search_tempo(const TraceSearch& search) const;
+
+  Fetch fetch_;
+  Api api_;
+};
+
+}  // namespace edge::edgectl
