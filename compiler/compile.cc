@@ -17,6 +17,7 @@
 #include "compiler/compile_native.h"
 #include "compiler/compile_refusals.h"
 #include "compiler/compile_regex.h"
+#include "compiler/compiled_hosts.h"
 #include "compiler/emit/tables.h"
 #include "compiler/ir/lower.h"
 #include "program/write.h"
@@ -44,18 +45,6 @@ class Timer {
   Clock::time_point start_;
 };
 
-/// What is kept of a host between compiles.
-struct HostState {
-  program::Hash inputs{};
-  program::BlobPtr section;
-  CodeSource code;
-  std::size_t conditional = 0;
-  /// What its proof had to say.
-  std::vector<Diagnostic> remarks;
-  /// Conditions of the routes that have a rule here which no request reaches.
-  std::vector<ResourceStatus> shadowed;
-};
-
 /// A host on its way through the stages.
 struct Work {
   const ir::HostKey* key;
@@ -66,7 +55,7 @@ struct Work {
   SectionView view() const { return SectionView(bytes); }
 };
 
-std::uint32_t shard_of(std::uint64_t host_id, const HostState& host, std::uint32_t shards) {
+std::uint32_t shard_of(std::uint64_t host_id, const CompiledHost& host, std::uint32_t shards) {
   return host.code == nullptr || shards == 0 ? kNone : static_cast<std::uint32_t>(host_id & (shards - 1));
 }
 
@@ -141,6 +130,7 @@ struct Compiler::State {
   bool prove(const LinkedConfig& config, const std::vector<Work>& works, Diagnostics& diagnostics);
   void emit_shared(const LinkedConfig& config, bool hosts_changed);
   std::vector<ResourceStatus> statuses(const LinkedConfig& config) const;
+  std::set<std::uint64_t> regex_sets() const;
   std::optional<Artifact> assemble(const LinkedConfig& config, Diagnostics& diagnostics);
 
   CompileOptions options;
@@ -150,7 +140,7 @@ struct Compiler::State {
   NativeShards natives;
   ir::PreparedRoutes prepared;
   ServedHosts served;
-  std::unordered_map<std::uint64_t, HostState> hosts;
+  CompiledHosts hosts;
   /// Routes that were refused for what they are together with others: a set of patterns, a host's size.
   std::set<std::uint32_t> refused;
   /// What was said of single routes.
@@ -173,8 +163,8 @@ std::optional<Artifact> Compiler::State::run(const LinkedConfig& config, Keys st
   succeeded = artifact.has_value();
   for (const auto& [route, remarks] : route_remarks)
     for (const Diagnostic& remark : remarks) diagnostics.add(remark);
-  for (const auto& [id, host] : hosts)
-    for (const Diagnostic& remark : host.remarks) diagnostics.add(remark);
+  for (const std::uint64_t id : hosts.remarkable())
+    for (const Diagnostic& remark : hosts.at(id).remarks) diagnostics.add(remark);
   return artifact;
 }
 
@@ -317,40 +307,38 @@ bool Compiler::State::compile_patterns(const LinkedConfig& config, std::vector<W
 void Compiler::State::settle_sections(std::vector<Work>& works) {
   const Timer timer(stats.emit);
   for (const Work& work : works) {
-    HostState& host = hosts[work.host.id];
-    host.conditional = conditional_candidates(work.view());
-    host.code = makes_code() ? code_source(work.view()) : nullptr;
+    hosts.set_code(work.host.id, makes_code() ? code_source(work.view()) : nullptr,
+                   conditional_candidates(work.view()));
   }
   settle_shards(works);
   for (Work& work : works) {
-    HostState& host = hosts[work.host.id];
+    const CompiledHost& host = hosts.at(work.host.id);
     set_shard(work.bytes, shard_of(work.host.id, host, shards));
-    replace(host.section, std::move(work.bytes));
+    program::BlobPtr section = host.section;
+    if (replace(section, std::move(work.bytes))) hosts.set_section(work.host.id, std::move(section));
   }
 }
 
 /// A host with code says which shard holds it, so that a new number of shards moves those that are not at work, too.
 void Compiler::State::settle_shards(const std::vector<Work>& works) {
-  std::size_t conditional = 0;
-  for (const auto& [id, host] : hosts) conditional += host.conditional;
-  const std::uint32_t before = std::exchange(shards, makes_code() ? shard_count(conditional) : 0);
+  const std::uint32_t before = std::exchange(shards, makes_code() ? shard_count(hosts.conditional()) : 0);
   if (shards == before) return;
   std::unordered_set<std::uint64_t> at_work;
   for (const Work& work : works) at_work.insert(work.host.id);
-  for (auto& [id, host] : hosts) {
-    if (host.code == nullptr || at_work.contains(id)) continue;
-    std::vector<std::byte> bytes = host.section->bytes;
-    set_shard(bytes, shard_of(id, host, shards));
-    host.section = program::make_blob(std::move(bytes));
+  for (const std::uint64_t id : hosts.with_code()) {
+    if (at_work.contains(id)) continue;
+    std::vector<std::byte> bytes = hosts.at(id).section->bytes;
+    set_shard(bytes, shard_of(id, hosts.at(id), shards));
+    hosts.set_section(id, program::make_blob(std::move(bytes)));
   }
 }
 
 bool Compiler::State::build_native(Diagnostics& diagnostics) {
   const Timer timer(stats.native);
   std::map<std::uint32_t, std::vector<NativeShards::Member>> members;
-  for (const auto& [id, host] : hosts) {
-    if (host.code != nullptr)
-      members[shard_of(id, host, shards)].push_back({id, SectionView(host.section->bytes), host.code});
+  for (const std::uint64_t id : hosts.with_code()) {
+    const CompiledHost& host = hosts.at(id);
+    members[shard_of(id, host, shards)].push_back({id, SectionView(host.section->bytes), host.code});
   }
   auto counts = natives.update(std::move(members));
   if (!counts) return report_fault("native code", counts.error(), diagnostics), false;
@@ -377,13 +365,12 @@ bool Compiler::State::prove(const LinkedConfig& config, const std::vector<Work>&
 
   bool proved = true;
   for (const Work& work : works) {
-    HostState& host = hosts.at(work.host.id);
     Diagnostics found;
     std::vector<analyze::Shadowing> shadowed;
-    analyze::prove_host(config, work.host, SectionView(host.section->bytes), engines, found, &shadowed);
+    analyze::prove_host(config, work.host, SectionView(hosts.at(work.host.id).section->bytes), engines, found,
+                        &shadowed);
     proved &= found.ok();
-    host.remarks = found.all();
-    host.shadowed = analyze::shadow_statuses(config, shadowed);
+    hosts.set_proof(work.host.id, found.all(), analyze::shadow_statuses(config, shadowed));
   }
   regexes.close_scanners();
   if (fault) report_fault("native code", *fault, diagnostics);
@@ -401,15 +388,23 @@ void Compiler::State::emit_shared(const LinkedConfig& config, bool hosts_changed
 /// Of routes that are left out, and of all hosts; these by their ids, so that of two that say the same of a route
 /// always the same one is told.
 std::vector<ResourceStatus> Compiler::State::statuses(const LinkedConfig& config) const {
-  std::map<std::uint64_t, const HostState*> shadowing;
-  for (const auto& [id, host] : hosts)
-    if (!host.shadowed.empty()) shadowing.emplace(id, &host);
   std::vector<ResourceStatus> all;
   for (const auto& [route, remarks] : route_remarks)
     if (auto status = refused_status(config.routes[route], remarks)) all.push_back(*std::move(status));
-  for (const auto& [id, host] : shadowing) all.insert(all.end(), host->shadowed.begin(), host->shadowed.end());
+  for (const std::uint64_t id : hosts.remarkable())
+    all.insert(all.end(), hosts.at(id).shadowed.begin(), hosts.at(id).shadowed.end());
   sort_and_merge(all);
   return all;
+}
+
+/// The sets of patterns that any host searches with.
+std::set<std::uint64_t> Compiler::State::regex_sets() const {
+  std::set<std::uint64_t> sets;
+  for (const std::uint64_t id : hosts.with_patterns()) {
+    const SectionView view(hosts.at(id).section->bytes);
+    for (const auto& set : view.array(view.header<HostHeader>().regex_sets)) sets.insert(set.section_id);
+  }
+  return sets;
 }
 
 std::optional<Artifact> Compiler::State::assemble(const LinkedConfig& config, Diagnostics& diagnostics) {
@@ -420,19 +415,15 @@ std::optional<Artifact> Compiler::State::assemble(const LinkedConfig& config, Di
   {
     const Timer timer(stats.assemble);
     std::vector<program::SectionInput> sections;
-    sections.reserve(hosts.size() + 3);
+    // In the order of the file: thousands are not to be sorted anew.
+    sections.reserve(hosts.size() + hosts.with_patterns().size() + 3);
     sections.push_back({SectionKind::kListeners, 0, listeners});
+    for (const auto& [id, host] : hosts.all()) sections.push_back({SectionKind::kHost, id, host.section});
+    for (auto& [shard, blob] : natives.blobs()) sections.push_back({SectionKind::kNative, shard, std::move(blob)});
+    const std::set<std::uint64_t> sets = regex_sets();
+    for (const std::uint64_t set : sets) sections.push_back({SectionKind::kRegex, set, regexes.database(set)});
     sections.push_back({SectionKind::kBackends, 0, backends});
     sections.push_back({SectionKind::kPolicies, 0, policies});
-    std::unordered_set<std::uint64_t> sets;
-    for (const auto& [id, host] : hosts) {
-      sections.push_back({SectionKind::kHost, id, host.section});
-      const SectionView view(host.section->bytes);
-      for (const auto& set : view.array(view.header<HostHeader>().regex_sets))
-        if (sets.insert(set.section_id).second)
-          sections.push_back({SectionKind::kRegex, set.section_id, regexes.database(set.section_id)});
-    }
-    for (auto& [shard, blob] : natives.blobs()) sections.push_back({SectionKind::kNative, shard, std::move(blob)});
     regexes.keep(sets);
 
     std::vector<std::byte> bytes = program::assemble(options.target, std::move(sections));
@@ -467,9 +458,10 @@ Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 Keys Compiler::State::stale_hosts(const LinkedConfig& config, const Keys& touched, bool trusted) {
   Keys stale;
   for (const ir::HostKey& key : touched) {
-    HostState& host = hosts[ir::host_id(config, key.listener, key.pattern)];
-    const program::Hash before = std::exchange(host.inputs, host_inputs(config, key, served.at(key).second));
-    if (!trusted || host.inputs != before || !host.remarks.empty()) stale.insert(stale.end(), key);
+    const std::uint64_t id = ir::host_id(config, key.listener, key.pattern);
+    const program::Hash inputs = host_inputs(config, key, served.at(key).second);
+    const program::Hash before = hosts.set_inputs(id, inputs);
+    if (!trusted || inputs != before || !hosts.at(id).remarks.empty()) stale.insert(stale.end(), key);
   }
   return stale;
 }
@@ -491,7 +483,7 @@ std::optional<Artifact> Compiler::compile(const LinkedConfig& config, Diagnostic
       all.insert(all.end(), key);
       ids.insert(ir::host_id(config, key.listener, key.pattern));
     }
-    std::erase_if(state.hosts, [&](const auto& host) { return !ids.contains(host.first); });
+    state.hosts.erase_all_but(ids);
     stale = state.stale_hosts(config, all, trusted);
   }
   state.emit_shared(config, true);

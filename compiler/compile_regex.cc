@@ -108,7 +108,7 @@ std::optional<std::vector<bool>> RegexSets::scan(std::uint64_t set_id, std::size
   return std::move(*hits);
 }
 
-void RegexSets::keep(const std::unordered_set<std::uint64_t>& set_ids) {
+void RegexSets::keep(const std::set<std::uint64_t>& set_ids) {
   std::erase_if(sets_, [&](const auto& set) { return !set_ids.contains(set.first) && !asked_.contains(set.first); });
   asked_.clear();
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,7 +48,7 @@ class RegexSets {
 
   /// Forgets all other sets, but for those that were asked for since the last call: a host at fault is tried with the
   /// same sets again whenever one of its routes changes.
-  void keep(const std::unordered_set<std::uint64_t>& set_ids);
+  void keep(const std::set<std::uint64_t>& set_ids);
   /// Frees what `scan` opened.
   void close_scanners() { scanners_.clear(); }
 

@@ -120,10 +120,16 @@ Status check_links(const ProgramView& program) {
   if (program.find(SectionKind::kBackends, 0) == nullptr) return malformed("no backends section");
   if (program.find(SectionKind::kPolicies, 0) == nullptr) return malformed("no policies section");
 
+  // Side by side: thousands of names in no order are looked up, and a section is longer than a line of the cache.
+  std::vector<std::uint64_t> hosts;
+  hosts.reserve(program.sections().size());
+  for (const Section& section : program.sections()) {
+    if (section.kind == SectionKind::kHost) hosts.push_back(section.id);
+  }
   const SectionView& listeners = program.listeners().view;
   for (const ListenerRecord& listener : listeners.array(listeners.header<ListenersHeader>().listeners))
     for (const HostEntry& entry : listeners.array(listener.host_entries))
-      if (program.find(SectionKind::kHost, entry.host_id) == nullptr)
+      if (!std::ranges::binary_search(hosts, entry.host_id))
         return malformed("a listener names " + section_name(SectionKind::kHost, entry.host_id) + ", which is missing");
 
   for (const Section& section : program.sections()) {

@@ -21,9 +21,8 @@ BlobPtr make_blob(std::vector<std::byte> bytes) {
 }
 
 std::vector<std::byte> assemble(Target target, std::vector<SectionInput> sections) {
-  std::sort(sections.begin(), sections.end(), [](const SectionInput& a, const SectionInput& b) {
-    return std::tie(a.kind, a.id) < std::tie(b.kind, b.id);
-  });
+  const auto key = [](const SectionInput& section) { return std::tie(section.kind, section.id); };
+  if (!std::ranges::is_sorted(sections, {}, key)) std::ranges::sort(sections, {}, key);
 
   std::vector<SectionEntry> entries;
   entries.reserve(sections.size());

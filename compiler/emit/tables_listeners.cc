@@ -19,26 +19,36 @@ using program::ListenerRecord;
 using program::NameEntry;
 using program::NameTable;
 
-/// Collects what hangs on names; the first to claim a pattern keeps it.
+/// Collects what hangs on names; the first to claim a pattern keeps it. The patterns outlive it.
 class NameTableBuilder {
  public:
   void add(const HostPattern& pattern, std::uint32_t value) {
     if (pattern.any()) {
       if (fallback_ == kNone) fallback_ = value;
-      return;
+    } else {
+      (pattern.wildcard() ? wildcards_ : exact_).push_back({pattern.domain(), value});
     }
-    Targets& targets = names_[std::string(pattern.domain())];
-    std::uint32_t& place = pattern.wildcard() ? targets.wildcard : targets.exact;
-    if (place == kNone) place = value;
   }
 
-  NameTable build(program::SectionBuilder& builder) const {
+  NameTable build(program::SectionBuilder& builder) {
+    order(exact_);
+    order(wildcards_);
     NameTable table{};
     table.fallback = fallback_;
     std::vector<NameEntry> entries;
     std::vector<std::uint64_t> hashes;
-    for (const auto& [name, targets] : names_) {
-      entries.push_back({builder.string(name), targets.exact, targets.wildcard});
+    entries.reserve(exact_.size() + wildcards_.size());
+    hashes.reserve(exact_.size() + wildcards_.size());
+    // Both ascend by name: what stands first is next, and a name that stands in both is one entry.
+    for (auto exact = exact_.begin(), wildcard = wildcards_.begin();
+         exact != exact_.end() || wildcard != wildcards_.end();) {
+      const bool has_exact = wildcard == wildcards_.end() || (exact != exact_.end() && exact->name <= wildcard->name);
+      const bool has_wildcard =
+          exact == exact_.end() || (wildcard != wildcards_.end() && wildcard->name <= exact->name);
+      const std::string_view name = has_exact ? exact->name : wildcard->name;
+      const std::uint32_t exact_value = has_exact ? (exact++)->value : kNone;
+      const std::uint32_t wildcard_value = has_wildcard ? (wildcard++)->value : kNone;
+      entries.push_back({builder.string(name), exact_value, wildcard_value});
       hashes.push_back(program::name_hash(name));
       table.max_labels = std::max(table.max_labels, static_cast<std::uint32_t>(std::ranges::count(name, '.')) + 1);
     }
@@ -48,11 +58,20 @@ class NameTableBuilder {
   }
 
  private:
-  struct Targets {
-    std::uint32_t exact = kNone;
-    std::uint32_t wildcard = kNone;
+  struct Claim {
+    std::string_view name;
+    std::uint32_t value;
   };
-  std::map<std::string, Targets> names_;
+
+  /// By name, one claim each. Exact hosts come ordered, thousands at a time, so that is looked at first.
+  static void order(std::vector<Claim>& claims) {
+    if (!std::ranges::is_sorted(claims, {}, &Claim::name)) std::ranges::stable_sort(claims, {}, &Claim::name);
+    const auto doubles = std::ranges::unique(claims, {}, &Claim::name);
+    claims.erase(doubles.begin(), doubles.end());
+  }
+
+  std::vector<Claim> exact_;
+  std::vector<Claim> wildcards_;
   std::uint32_t fallback_ = kNone;
 };
 
@@ -81,12 +100,12 @@ void chain(std::vector<HostEntry>& entries, const std::vector<const HostPattern*
   }
 }
 
-ListenerRecord emit_listener(const LinkedConfig& config, std::uint32_t index, std::vector<const HostPattern*> patterns,
-                             program::SectionBuilder& builder) {
-  std::sort(patterns.begin(), patterns.end(),
-            [](const HostPattern* a, const HostPattern* b) { return HostPattern::more_specific(*a, *b); });
+/// `patterns`: the most specific first.
+ListenerRecord emit_listener(const LinkedConfig& config, std::uint32_t index,
+                             const std::vector<const HostPattern*>& patterns, program::SectionBuilder& builder) {
   NameTableBuilder names;
   std::vector<HostEntry> entries;
+  entries.reserve(patterns.size());
   for (const HostPattern* pattern : patterns) {
     names.add(*pattern, static_cast<std::uint32_t>(entries.size()));
     entries.push_back({ir::host_id(config, index, *pattern), builder.string(pattern->text()), kNone, 0});
@@ -183,7 +202,7 @@ std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::Host
   header.gateways = builder.array(emit_gateways(config, builder));
 
   std::vector<BindRecord> binds;
-  for (const auto& [key, bind] : collect_binds(config)) {
+  for (auto& [key, bind] : collect_binds(config)) {
     BindRecord& record = binds.emplace_back();
     std::memcpy(record.address, key.address.bytes.data(), sizeof record.address);
     record.port = key.port;
@@ -193,11 +212,12 @@ std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::Host
   }
   header.binds = builder.array(binds);
 
+  // As keys ascend: by listener, then by specificity.
   std::vector<std::vector<const HostPattern*>> patterns(config.listeners.size());
   for (const auto& [key, routes] : hosts) patterns[key.listener].push_back(&key.pattern);
   std::vector<ListenerRecord> listeners;
   for (std::uint32_t i = 0; i < patterns.size(); ++i)
-    listeners.push_back(emit_listener(config, i, std::move(patterns[i]), builder));
+    listeners.push_back(emit_listener(config, i, patterns[i], builder));
   header.listeners = builder.array(listeners);
   return std::move(builder).finish(header);
 }
