@@ -10,6 +10,7 @@
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/complete.h"
 #include "edgectl/resources/target.h"
+#include "edgectl/seeing_commands.h"
 #include "edgectl/trace_commands.h"
 
 namespace edge::edgectl {
@@ -17,13 +18,6 @@ namespace {
 
 cli::Flag file_flag(std::string_view help, bool required = true) {
   return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = required, .repeatable = true};
-}
-
-cli::Flag agent_flag() {
-  return {.name = "agent",
-          .value = "ADDR",
-          .help = "The agent's health address, loopback alone",
-          .fallback = "127.0.0.1:9091"};
 }
 
 cli::Flag format_flag(std::vector<std::string_view> choices) {
@@ -40,6 +34,7 @@ std::vector<cli::Command> with_resource_commands(std::vector<cli::Command> all) 
   std::vector<cli::Command> others = resource_commands();
   all.insert(all.begin(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
   for (cli::Command& command : trace_commands()) all.push_back(std::move(command));
+  for (cli::Command& command : seeing_commands()) all.push_back(std::move(command));
   return all;
 }
 
@@ -213,21 +208,6 @@ cli::Program table() {
            .examples = {"edgectl assert -f config/ 'path prefix \"/admin\" implies policy OIDC'",
                         "edgectl assert -f config/ --claims claims.txt"},
            .run = assert_claims},
-          {.name = "cache stats",
-           .summary = "Say what an agent's caches hold, and what they were good for",
-           .flags = {agent_flag(), format_flag({"text", "json"})},
-           .examples = {"edgectl cache stats --agent 127.0.0.1:9091"},
-           .run = cache_stats},
-          {.name = "cache purge",
-           .summary = "Remove stored responses from an agent's caches",
-           .details = "Give exactly one of --all, --hostname and --route. What is on its way in is not stored either.",
-           .flags =
-               {agent_flag(),
-                {.name = "all", .help = "Everything"},
-                {.name = "hostname", .value = "PATTERN", .help = "What was asked for by this name, or `*.example.com`"},
-                {.name = "route", .value = "NAME", .help = "What came by this route: `name` or `namespace/name`"}},
-           .examples = {"edgectl cache purge --hostname shop.example", "edgectl cache purge --route shop/cart"},
-           .run = cache_purge},
           {.name = "key generate",
            .summary = "Make an Ed25519 key pair that signs and verifies programs",
            .flags = {{.name = "out",

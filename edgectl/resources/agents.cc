@@ -137,6 +137,10 @@ std::unique_ptr<controller::InspectClient> open_controller(std::string_view comm
   return nullptr;
 }
 
+Result<std::unique_ptr<controller::InspectClient>> find_controller(const cli::Arguments& arguments) {
+  return open(arguments, std::nullopt);
+}
+
 std::unique_ptr<controller::InspectClient> quiet_controller(const cli::Arguments& arguments,
                                                             std::chrono::milliseconds most) {
   auto client = open(arguments, most);

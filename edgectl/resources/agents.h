@@ -19,6 +19,9 @@ std::vector<cli::Flag> controller_flags();
 std::unique_ptr<controller::InspectClient> open_controller(std::string_view command, const cli::Arguments& arguments,
                                                            int& exit);
 
+/// The same for who goes on without: kInvalidArgument for what the flags say, else kUnavailable.
+Result<std::unique_ptr<controller::InspectClient>> find_controller(const cli::Arguments& arguments);
+
 /// The same for completion: says nothing, and waits no longer than `most`.
 std::unique_ptr<controller::InspectClient> quiet_controller(const cli::Arguments& arguments,
                                                             std::chrono::milliseconds most);

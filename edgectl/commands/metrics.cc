@@ -1,0 +1,225 @@
+// edgectl metrics: what a Prometheus server knows of agents, backends, addresses and routes.
+#include <charconv>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "edgectl/observe/metric_table.h"
+#include "edgectl/prometheus.h"
+#include "edgectl/resources/cluster.h"
+#include "edgectl/resources/columns.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/table.h"
+#include "edgectl/seeing_commands.h"
+#include "schemas/yaml_text.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+int told(std::string_view command, const Error& error) {
+  cli::print_error(command, error.text);
+  return error.code == ErrorCode::kInvalidArgument ? cli::kExitFindings : cli::kExitUnreachable;
+}
+
+int usage(std::string_view command, const std::string& text) {
+  cli::print_error(command, text);
+  return cli::kExitUsage;
+}
+
+int print(const cli::Arguments& arguments, const std::string& table, const std::string& json) {
+  const std::string form = arguments.one("output");
+  std::string text = form == "table" ? table : json;
+  if (form == "yaml") text = schemas::yaml_text(Json::parse(json, nullptr, /*allow_exceptions=*/false));
+  return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
+}
+
+bool is_window(const std::string& text) {
+  const auto duration = parse_duration(text);
+  return duration && *duration >= std::chrono::seconds(1) && text.find('.') == std::string::npos;
+}
+
+AskPrometheus asking(const Prometheus& server) {
+  return [&server](const std::string& query) { return server.query(query); };
+}
+
+/// Rows of a table; `change` may leave some out.
+template <typename Change>
+int show_table(std::string_view command, const cli::Arguments& arguments, const MetricTable& table, Change change) {
+  const std::string window = arguments.one("window");
+  if (!is_window(window)) return usage(command, "--window takes a duration of whole seconds or more, such as 5m");
+  const Prometheus server(arguments.one("metrics-url"));
+  auto rows = metric_rows(table, window, asking(server));
+  if (!rows) return told(command, rows.error());
+  change(*rows);
+  if (rows->empty()) cli::print_message("edgectl", server.url() + " knows nothing of this yet");
+  return print(arguments, rows->empty() ? std::string() : metric_text(table, *rows), metric_json(table, *rows));
+}
+
+int show_table(std::string_view command, const cli::Arguments& arguments, const MetricTable& table) {
+  return show_table(command, arguments, table, [](std::vector<MetricRow>&) {});
+}
+
+/// The column that `--by` names, by its name in the table.
+std::size_t column_by(const MetricTable& table, const std::string& by) {
+  static const std::map<std::string, std::string_view> kNames = {
+      {"requests", "requestsPerSecond"}, {"errors", "errorPart"}, {"latency", "p99Seconds"}};
+  const std::string_view name = kNames.at(by);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].name == name) return i;
+  }
+  return 0;
+}
+
+int show_top(std::string_view command, const cli::Arguments& arguments, const MetricTable& table) {
+  std::size_t limit = 0;
+  const std::string text = arguments.one("limit");
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (fault != std::errc() || end != text.data() + text.size() || limit == 0) {
+    return usage(command, "--limit takes a number, at least 1");
+  }
+  return show_table(command, arguments, table, [&](std::vector<MetricRow>& rows) {
+    keep_top(rows, column_by(table, arguments.one("by")), limit);
+  });
+}
+
+/// `{a="b"}` of the labels that are no column of their own.
+std::string series_name(const Series& series) {
+  std::string name(series.label("__name__"));
+  std::string labels;
+  for (const auto& [key, value] : series.labels) {
+    if (key != "__name__") labels += (labels.empty() ? "" : ", ") + key + "=\"" + value + "\"";
+  }
+  return labels.empty() ? (name.empty() ? "{}" : name) : name + "{" + labels + "}";
+}
+
+std::string number_text(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+/// The gateways of each address, by the cluster's objects.
+struct Addresses {
+  struct One {
+    std::string name;  ///< `namespace/name`
+    std::string address;
+    std::set<std::string> gateways;
+  };
+  std::vector<One> all;
+};
+
+std::string full_name(const nlohmann::json& object) {
+  return cell_text(object["metadata"]["namespace"]) + "/" + cell_text(object["metadata"]["name"]);
+}
+
+/// `namespace/name` of the address that a gateway asks for; empty: none.
+std::string vip_of(const nlohmann::json& gateway) {
+  const auto spec = gateway.find("spec");
+  if (spec == gateway.end() || !spec->is_object() || !spec->contains("vipRef")) return {};
+  const std::string name = cell_text((*spec)["vipRef"]);
+  return name.find('/') == std::string::npos ? cell_text(gateway["metadata"]["namespace"]) + "/" + name : name;
+}
+
+kube::Failure read_addresses(Cluster& cluster, Addresses& addresses) {
+  const auto list = [&](const char* word, std::vector<nlohmann::json>& objects) -> kube::Failure {
+    const auto found = cluster.find(word);
+    if (!found.failure.none() || !found.type) return found.failure;
+    const auto reply = cluster.api().list_all(found.type->resource, {});
+    if (!reply.ok()) return reply.failure;
+    for (const kube::Object& object : reply.list.items) objects.push_back(parsed_json(object.text));
+    return {};
+  };
+  std::vector<nlohmann::json> vips;
+  std::vector<nlohmann::json> gateways;
+  if (auto failure = list("proxyvips", vips); !failure.none()) return failure;
+  if (auto failure = list("proxygateways", gateways); !failure.none()) return failure;
+  for (nlohmann::json& vip : vips) {
+    Addresses::One one{full_name(vip), cell_text(vip["spec"]["address"]), {}};
+    for (nlohmann::json& gateway : gateways) {
+      if (vip_of(gateway) == one.name) one.gateways.insert(full_name(gateway));
+    }
+    addresses.all.push_back(std::move(one));
+  }
+  return {};
+}
+
+}  // namespace
+
+int metrics_agent(const cli::Arguments& arguments) {
+  return show_table("edgectl metrics agent", arguments, agent_table());
+}
+
+int metrics_backends(const cli::Arguments& arguments) {
+  return show_table("edgectl metrics backends", arguments, backend_table());
+}
+
+int metrics_top_backends(const cli::Arguments& arguments) {
+  return show_top("edgectl metrics top-backends", arguments, backend_table());
+}
+
+int metrics_top_routes(const cli::Arguments& arguments) {
+  return show_top("edgectl metrics top-routes", arguments, route_table());
+}
+
+int metrics_query(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl metrics query";
+  const Prometheus server(arguments.one("metrics-url"));
+  const auto series = server.query(arguments.one("QUERY"));
+  if (!series) return told(kCommand, series.error());
+  TextTable table({"SERIES", "VALUE"});
+  Json list = Json::array();
+  for (const Series& one : *series) {
+    table.add({series_name(one), one.points.empty() ? "-" : number_text(one.value())});
+    Json object = {{"labels", one.labels}, {"values", Json::array()}};
+    for (const Point& point : one.points) object["values"].push_back({point.time, number_text(point.value)});
+    list.push_back(std::move(object));
+  }
+  if (series->empty()) cli::print_message("edgectl", "no series");
+  return print(arguments, table.empty() ? std::string() : table.take(/*with_heads=*/true),
+               list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+int metrics_vips(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl metrics vips";
+  const std::string window = arguments.one("window");
+  if (!is_window(window)) return usage(kCommand, "--window takes a duration of whole seconds or more, such as 5m");
+  int exit = cli::kExitOk;
+  const auto cluster = open_cluster(kCommand, arguments, exit);
+  if (cluster == nullptr) return exit;
+  Addresses addresses;
+  if (const auto failure = read_addresses(*cluster, addresses); !failure.none()) return tell(kCommand, failure);
+  const Prometheus server(arguments.one("metrics-url"));
+  // A row for each address that has traffic: the gateways of one are a set in the query.
+  const MetricTable& table = gateway_table();
+  TextTable text({"VIP", "ADDRESS", "GATEWAYS", "REQUESTS/S", "ERRORS", "P50", "P99", "RECEIVED/S", "SENT/S"});
+  const auto rows = metric_rows(table, window, asking(server));
+  if (!rows) return told(kCommand, rows.error());
+  Json list = Json::array();
+  for (const Addresses::One& one : addresses.all) {
+    bool any = false;
+    for (const MetricRow& row : *rows) {
+      if (!one.gateways.contains(row.keys.front())) continue;
+      any = true;
+      std::vector<std::string> cells = {one.name, one.address, row.keys.front()};
+      for (std::size_t i = 0; i < row.cells.size(); ++i) cells.push_back(cell_of(table.columns[i], row.cells[i]));
+      text.add(std::move(cells));
+      Json object = Json::parse(metric_json(table, {row}), nullptr, /*allow_exceptions=*/false).front();
+      object["vip"] = one.name;
+      object["address"] = one.address;
+      list.push_back(std::move(object));
+    }
+    if (any) continue;
+    text.add(
+        {one.name, one.address, one.gateways.empty() ? "<none>" : *one.gateways.begin(), "-", "-", "-", "-", "-", "-"});
+    list.push_back({{"vip", one.name}, {"address", one.address}});
+  }
+  if (addresses.all.empty()) cli::print_message("edgectl", "there is no ProxyVIP");
+  return print(arguments, text.empty() ? std::string() : text.take(/*with_heads=*/true), list.dump(2) + "\n");
+}
+
+}  // namespace edge::edgectl
