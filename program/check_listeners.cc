@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "program/log_format.h"
 #include "program/section_checker.h"
 
 namespace edge::program {
@@ -46,6 +47,7 @@ bool check_gateway(Checker& check, const GatewayRecord& gateway, std::size_t ind
   };
   const auto access_log = [&](const AccessLogRecord& record) {
     return check.require(check.text(record.format), "gateways.access_log") &&
+           check.require(!read_log_format(check.view().string(record.format)).fault, "gateways.access_log") &&
            check.texts(record.exclude_paths, "gateways.access_log");
   };
   return check.require(check.text(gateway.name_space) && check.text(gateway.name), "gateways", index) &&

@@ -6,6 +6,7 @@
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
 #include "compiler/link/stages.h"
+#include "program/log_format.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -49,7 +50,56 @@ std::vector<std::string> exclusions_of(const std::vector<Located<std::string>>& 
   return paths;
 }
 
+struct FormatFinding {
+  std::string message;
+  std::string fix;
+};
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& candidates) {
+  const std::string_view near = nearest_name(name, candidates);
+  return near.empty() ? "" : "did you mean `" + std::string(near) + "`?";
+}
+
+FormatFinding finding_of(const program::LogFormatFault& fault, std::string_view format) {
+  using Kind = program::LogFormatFault::Kind;
+  const std::string_view at = format.substr(fault.begin, fault.end - fault.begin);
+  switch (fault.kind) {
+    case Kind::kUnknownWord: {
+      const std::string near = did_you_mean(format, {"json", "common", "combined"});
+      return {"the format is none of json, common and combined, nor a template with %{...}",
+              near.empty() ? "write a template such as `%{time} %{status}`" : near};
+    }
+    case Kind::kUnknownField:
+      return {"an access log has no field `" + std::string(at.substr(0, 60)) + "`",
+              did_you_mean(at, program::log_field_names())};
+    case Kind::kOpen:
+      return {"`%{` without its `}`", ""};
+    case Kind::kLonePercent:
+      return {"a percent sign that begins no field", "write `%{field}`, or `%%` for the sign itself"};
+    case Kind::kControlByte:
+      return {"a control character, which would break a line in two", ""};
+    case Kind::kTooLong:
+      return {"the format is longer than " + std::to_string(program::kMaxLogFormat) + " bytes", ""};
+  }
+  return {};
+}
+
 }  // namespace
+
+void check_log_format(const model::ProxyGateway& gateway, Diagnostics& diagnostics) {
+  if (!gateway.access_log || !gateway.access_log->format) return;
+  const Located<std::string>& format = *gateway.access_log->format;
+  const auto fault = program::read_log_format(format.value).fault;
+  if (!fault) return;
+  FormatFinding finding = finding_of(*fault, format.value);
+  diagnostics.add({.code = DiagnosticCode::kLogFormat,
+                   .resource = gateway.metadata.text(),
+                   .field = "spec.accessLog.format",
+                   .span = format.span,
+                   .within = Within{static_cast<std::uint32_t>(fault->begin), static_cast<std::uint32_t>(fault->end)},
+                   .message = std::move(finding.message),
+                   .fix = std::move(finding.fix)});
+}
 
 void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& linked) {
   if (is_on(gateway.compression)) linked.compression = compression_of(*gateway.compression);
@@ -59,9 +109,10 @@ void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& li
         static_cast<std::uint8_t>(value_or(gateway.tracing->sampling_rate, std::int64_t{kDefaults.sampling_percent}))};
   }
   if (is_on(gateway.access_log)) {
-    linked.access_log =
-        AccessLogSettings{.format = value_or(gateway.access_log->format, std::string(kDefaults.access_log_format)),
-                          .exclude_paths = exclusions_of(gateway.access_log->exclude_paths)};
+    std::string format = value_or(gateway.access_log->format, std::string(kDefaults.access_log_format));
+    if (program::read_log_format(format).fault) format = kDefaults.access_log_format;
+    linked.access_log = AccessLogSettings{.format = std::move(format),
+                                          .exclude_paths = exclusions_of(gateway.access_log->exclude_paths)};
   }
 }
 

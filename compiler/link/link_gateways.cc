@@ -51,16 +51,6 @@ program::Protocol protocol_of(const std::string& text) {
   return text == "TLS" ? program::Protocol::kTls : program::Protocol::kTcp;
 }
 
-void warn_unserved(const model::ProxyGateway& gateway, Diagnostics& diagnostics) {
-  const auto warn = [&](const auto& block, std::string field, std::string_view what) {
-    if (!block || !block->enabled || !block->enabled->value) return;
-    not_served(gateway.metadata, block->span, std::move(field), std::string(what) + " is not served by this version",
-               diagnostics);
-  };
-  warn(gateway.tracing, "spec.tracing", "tracing");
-  warn(gateway.access_log, "spec.accessLog", "the access log");
-}
-
 void check_vip_ports(const model::ProxyGateway& gateway, const model::ProxyVip& vip, Diagnostics& diagnostics) {
   if (vip.ports.empty()) return;
   for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
@@ -109,6 +99,7 @@ class GatewayLinker {
       if (gateway.refused.empty()) findings.status.addresses.push_back(to_string(address.value));
     }
     link_gateway_settings(gateway, linked);
+    check_log_format(gateway, diagnostics_);
     std::string_view reason = gateway.refused;
     if (!reason.empty()) {
       const bool accepted = reason == reason::kAddressNotUsable;
@@ -151,7 +142,6 @@ class GatewayLinker {
     }
     config_.gateways.push_back(std::move(linked));
     findings_.push_back(std::move(findings));
-    warn_unserved(gateway, diagnostics_);
   }
 
   /// Gateway API's rule for the listeners of one Gateway; a ProxyGateway's first holds.

@@ -55,6 +55,8 @@ ListenerStates link_gateways(const std::vector<model::ProxyGateway>& gateways, c
 
 /// The gateway's settings with their defaults; nothing where a feature is off.
 void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& linked);
+/// One whose access log has a format that cannot be read writes it as `json`: no request goes unlogged for a slip.
+void check_log_format(const model::ProxyGateway& gateway, Diagnostics& diagnostics);
 std::optional<SchemeRedirectSettings> scheme_redirect_of(const model::ProxyGateway& gateway,
                                                          const model::Listener& listener);
 
