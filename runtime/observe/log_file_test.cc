@@ -1,0 +1,148 @@
+#include "runtime/observe/log_file.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace edge::runtime {
+namespace {
+
+class LogFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "log-file-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  static std::string content(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream out;
+    out << file.rdbuf();
+    return out.str();
+  }
+  LogFile opened(LogFileOptions options) {
+    LogFile file(std::move(options), [this](const std::string& text) { told_.push_back(text); });
+    const Status status = file.open();
+    EXPECT_TRUE(status) << status.error().text;
+    return file;
+  }
+  /// All of it, as the writer's thread does.
+  static bool write_all(LogFile& file, std::string_view lines) {
+    while (!lines.empty()) {
+      const LogFile::Wrote wrote = file.write(lines);
+      if (wrote.bytes == 0 || wrote.lost) return false;
+      lines.remove_prefix(wrote.bytes);
+    }
+    return true;
+  }
+
+  std::string directory_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(LogFileTest, LinesGoToTheEndOfAFile) {
+  std::ofstream(path("log")) << "before\n";
+  LogFile file = opened({.path = path("log")});
+  EXPECT_TRUE(write_all(file, "one\ntwo\n"));
+  EXPECT_EQ(content(path("log")), "before\none\ntwo\n");
+}
+
+TEST_F(LogFileTest, OthersMayNotReadIt) {
+  LogFile file = opened({.path = path("log")});
+  struct stat about{};
+  ASSERT_EQ(::stat(path("log").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07, 0U);
+}
+
+TEST_F(LogFileTest, APathThatCannotBeOpenedIsAFault) {
+  LogFile file({.path = path("no/such/log")}, {});
+  const Status status = file.open();
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().text.find("no/such/log"), std::string::npos);
+}
+
+TEST_F(LogFileTest, RotatesBySizeAtALinesEnd) {
+  LogFile file = opened({.path = path("log"), .max_size = 10, .keep = 2});
+  EXPECT_TRUE(write_all(file, "aaaa\nbbbb\ncccc\ndddd\neeee\nffff\ngggg\n"));
+  EXPECT_EQ(content(path("log")), "gggg\n");
+  EXPECT_EQ(content(path("log.1")), "eeee\nffff\n");
+  EXPECT_EQ(content(path("log.2")), "cccc\ndddd\n");
+  EXPECT_FALSE(std::filesystem::exists(path("log.3")));
+  EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(LogFileTest, ALineThatIsLargerThanTheFileIsWrittenWhole) {
+  LogFile file = opened({.path = path("log"), .max_size = 4, .keep = 1});
+  EXPECT_TRUE(write_all(file, "a\nlonger than that\nb\n"));
+  EXPECT_EQ(content(path("log.1")), "a\nlonger than that\n");
+  EXPECT_EQ(content(path("log")), "b\n");
+}
+
+TEST_F(LogFileTest, KeepsNoneWhereNoneIsWanted) {
+  LogFile file = opened({.path = path("log"), .max_size = 4, .keep = 0});
+  EXPECT_TRUE(write_all(file, "aaaa\nbbbb\n"));
+  EXPECT_EQ(content(path("log")), "bbbb\n");
+  EXPECT_FALSE(std::filesystem::exists(path("log.1")));
+}
+
+TEST_F(LogFileTest, OpensAnewWhatWasRenamed) {
+  LogFile file = opened({.path = path("log")});
+  EXPECT_TRUE(write_all(file, "one\n"));
+  std::filesystem::rename(path("log"), path("old"));
+  EXPECT_TRUE(write_all(file, "two\n"));
+  file.reopen();
+  EXPECT_TRUE(write_all(file, "three\n"));
+  EXPECT_EQ(content(path("old")), "one\ntwo\n");
+  EXPECT_EQ(content(path("log")), "three\n");
+}
+
+TEST_F(LogFileTest, AFullDiskLosesLinesAndSaysSoOnce) {
+  LogFile file = opened({.path = "/dev/full"});
+  for (int i = 0; i < 3; ++i) {
+    const LogFile::Wrote wrote = file.write("one\ntwo\n");
+    EXPECT_TRUE(wrote.lost);
+    EXPECT_EQ(wrote.bytes, 8U);
+  }
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_NE(told_[0].find("/dev/full loses lines"), std::string::npos) << told_[0];
+}
+
+TEST_F(LogFileTest, AFifoThatNobodyReadsHoldsNobody) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  LogFile file = opened({.path = path("fifo")});
+  EXPECT_TRUE(file.write("lost\n").lost);
+
+  const net::Fd reader(::open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(reader.valid());
+  file.reopen();
+  EXPECT_TRUE(write_all(file, "one\n"));
+  char text[16];
+  EXPECT_EQ(::read(reader.get(), text, sizeof(text)), 4);
+
+  // Full: what does not go in stays with whoever writes.
+  const std::string line(1023, 'x');
+  std::size_t lines = 0;
+  while (file.write(line + "\n").bytes != 0) ++lines;
+  EXPECT_GT(lines, 1U);
+  EXPECT_LT(lines, 10'000U);
+}
+
+TEST_F(LogFileTest, NothingIsWrittenWhereNoPathIs) {
+  LogFile file = opened({.path = ""});
+  EXPECT_EQ(file.fd(), -1);
+  EXPECT_TRUE(write_all(file, "one\n"));
+}
+
+}  // namespace
+}  // namespace edge::runtime

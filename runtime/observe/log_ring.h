@@ -1,0 +1,57 @@
+// Entries on their way from a thread that serves to the one that writes: a ring of bytes with one writer and one
+// reader, without locks. What does not fit is dropped and counted; nobody waits.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "net/counter.h"
+#include "runtime/observe/log_entry.h"
+
+namespace edge::runtime {
+
+class LogRing {
+ public:
+  static constexpr std::size_t kDefaultSize = std::size_t{1} << 20;
+
+  /// A power of two, at least 64.
+  explicit LogRing(std::size_t size = kDefaultSize);
+
+  /// The thread that serves. \returns false when there was no room.
+  bool put(const LogEntry& entry);
+
+  /// The thread that writes: the oldest entry, flat; empty when there is none. Stays until `pop`.
+  std::span<const char> front();
+  void pop();
+
+  /// From any thread.
+  std::uint64_t taken() const { return taken_.value(); }
+  std::uint64_t dropped() const { return dropped_.value(); }
+
+ private:
+  /// Before each entry. A piece without an entry fills the ring's end where the next did not fit.
+  struct alignas(8) Head {
+    std::uint32_t size;   ///< of the piece, this included
+    std::uint32_t entry;  ///< bytes of the entry; 0: none
+  };
+  static_assert(sizeof(Head) == 8);
+
+  char* at(std::uint64_t position) { return bytes_.get() + (position & (size_ - 1)); }
+  void put_head(std::uint64_t position, Head head);
+  Head head_at(std::uint64_t position);
+
+  const std::size_t size_;
+  /// Not initialised: memory that no line came to is never touched.
+  std::unique_ptr<char[]> bytes_;
+  net::Counter taken_;
+  net::Counter dropped_;
+  /// Bytes ever written, and ever read; each is written by one side. Apart, so that the sides do not share a line.
+  alignas(64) std::atomic<std::uint64_t> written_{0};
+  std::uint64_t read_seen_ = 0;  ///< of the writing side
+  alignas(64) std::atomic<std::uint64_t> read_{0};
+};
+
+}  // namespace edge::runtime
