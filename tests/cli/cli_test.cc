@@ -94,7 +94,8 @@ class CliCase : public testing::TestWithParam<std::string> {
     std::vector<std::string> command = {"/bin/sh", "-c", script, "sh", data};
     if (whole) {
       command = {(bin_dir() / "edge-standalone").string(), "--data-dir", data, "--ephemeral-ports", "--threads", "1"};
-      for (const char* flag : {"--api-listen", "--metrics-listen", "--health-listen"}) {
+      for (const char* flag :
+           {"--api-listen", "--otlp-listen", "--traces-listen", "--metrics-listen", "--health-listen"}) {
         command.insert(command.end(), {flag, "127.0.0.1:0"});
       }
     }
@@ -114,6 +115,7 @@ TEST_P(CliCase, PrintsWhatItSays) {
   const std::vector<Block> blocks = blocks_of(path());
   ASSERT_FALSE(blocks.empty());
   fs::create_directory_symlink(fs::path(EDGE_SOURCE_DIR) / "examples", dir_.path() / "examples");
+  fs::create_directory_symlink(fs::path(EDGE_SOURCE_DIR) / "tests/traces/data", dir_.path() / "traces");
   std::string rewritten;
   for (std::size_t i = 0; i < blocks.size();) {
     const Block& block = blocks[i++];

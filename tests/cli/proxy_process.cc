@@ -11,15 +11,17 @@
 namespace edge::tests {
 namespace {
 
+bool is_standalone(const std::vector<std::string>& command) { return command.front().ends_with("edge-standalone"); }
+
 std::vector<std::string> with_flags(std::vector<std::string> command) {
   for (const char* flag : {"--metrics-listen", "--health-listen"}) {
     if (std::find(command.begin(), command.end(), flag) != command.end()) continue;
     command.emplace_back(flag);
     command.emplace_back("127.0.0.1:0");
   }
-  if (command.front().ends_with("edge-standalone") &&
-      std::find(command.begin(), command.end(), "--api-listen") == command.end()) {
-    command.insert(command.end(), {"--api-listen", "127.0.0.1:0"});
+  for (const char* flag : {"--api-listen", "--otlp-listen", "--traces-listen"}) {
+    if (!is_standalone(command) || std::find(command.begin(), command.end(), flag) != command.end()) continue;
+    command.insert(command.end(), {flag, "127.0.0.1:0"});
   }
   for (const char* flag : {"--ephemeral-ports", "--threads", "1"}) command.emplace_back(flag);
   return command;
@@ -38,9 +40,15 @@ std::string hash_of(const std::optional<std::string>& line) {
 
 }  // namespace
 
-ProxyProcess::ProxyProcess(std::vector<std::string> command) : process(with_flags(std::move(command))) {}
+ProxyProcess::ProxyProcess(std::vector<std::string> command)
+    : process(with_flags(command)),
+      keeps_traces_(is_standalone(command) && std::ranges::find(command, "off") == command.end()) {}
 
 std::string ProxyProcess::wait_ready() {
+  if (keeps_traces_) {
+    otlp_port = port_at_end(process.wait_err("takes traces on "));
+    traces_port = port_at_end(process.wait_err("tells of traces on "));
+  }
   metrics_port = port_at_end(process.wait_err("metrics on "));
   health_port = port_at_end(process.wait_err("health on "));
   const std::string hash = hash_of(process.wait_out("ready program="));

@@ -22,8 +22,13 @@ class ProxyProcess {
 
   int metrics_port = 0;
   int health_port = 0;
-  int port = 0;  ///< of the listener `http`
+  int port = 0;         ///< of the listener `http`
+  int otlp_port = 0;    ///< of edge-standalone: where traces are taken
+  int traces_port = 0;  ///< of edge-standalone: where they are asked for
   Process process;
+
+ private:
+  bool keeps_traces_ = false;
 };
 
 /// examples/quick-start/backend.py on a port of its own.
