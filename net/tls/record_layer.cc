@@ -211,6 +211,10 @@ std::string_view RecordLayer::protocol() const {
 
 bool RecordLayer::resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
 
+std::string_view RecordLayer::version() const { return SSL_get_version(ssl_.get()); }
+
+std::string_view RecordLayer::cipher() const { return SSL_get_cipher_name(ssl_.get()); }
+
 std::string RecordLayer::peer_subject() const {
   X509* const peer = SSL_get0_peer_certificate(ssl_.get());
   if (peer == nullptr) return {};

@@ -72,6 +72,9 @@ class RecordLayer final : public Layer {
   /// What a client asked for by SNI, canonical; empty: nothing.
   const std::string& server_name() const { return server_name_; }
   bool resumed() const;
+  /// Of the handshake, when it is done: `TLSv1.3`, and the cipher's name. Of static lifetime.
+  std::string_view version() const;
+  std::string_view cipher() const;
   /// Of what the peer's certificate says of itself: its subject as one line; empty without one.
   std::string peer_subject() const;
   /// The names in that subject, as UTF-8; nullopt without a certificate, or when one cannot be read.

@@ -16,6 +16,9 @@ namespace edge::runtime {
 struct TlsFacts {
   /// Asked for with SNI, canonical (base/hostname.h); empty: none.
   std::string server_name;
+  /// As OpenSSL calls them; of static lifetime.
+  std::string_view version;
+  std::string_view cipher;
 };
 
 struct ClientConnection {

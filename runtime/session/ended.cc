@@ -50,6 +50,7 @@ void Session::ended(const Exchange& exchange, const Ending& ending) {
   const net::Duration duration = worker_.loop().now() - exchange.began;
   worker_.tally().count(place_of(exchange), {ending.status, duration, ending.received, ending.sent},
                         [&] { return names_of(exchange); });
+  if (exchange.notes != nullptr) log(exchange, ending);
   if (exchange.trace != nullptr) trace_ending(exchange, ending);
 }
 

@@ -13,11 +13,13 @@
 #include "net/http1/head.h"
 #include "program/format.h"
 #include "runtime/match/load.h"
+#include "runtime/observe/notes.h"
 #include "runtime/observe/trace/tracer.h"
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/policies.h"
 #include "runtime/policy/request_edits.h"
 #include "runtime/session/entrance.h"
+#include "runtime/session/logged.h"
 #include "runtime/session/reply.h"
 #include "runtime/session/request_id.h"
 #include "runtime/session/shaping.h"
@@ -44,6 +46,7 @@ struct ThreadProgram {
   std::vector<bool> listener_asks;
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;
+  LoggedGateways logged;
   /// Some backend is told where connections come from and went to.
   bool announces = false;
   std::uint32_t pins = 0;
@@ -114,6 +117,8 @@ struct Exchange {
   Shaping shaping;
   /// Null where the gateway has no cache.
   std::unique_ptr<cache::Transaction> cache;
+  /// Null where it is not logged.
+  std::unique_ptr<Notes> notes;
   /// Null where the gateway does not trace.
   trace::TracePointer trace;
 

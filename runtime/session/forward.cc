@@ -47,6 +47,14 @@ bool looks_alive(UpstreamConnection& connection) {
   return !connection.hung_up() && connection.receive({&byte, 1}).kind == net::Transfer::Kind::kWouldBlock;
 }
 
+void note_try(const Acquired& acquired, net::Time now, Notes& notes) {
+  if (acquired.connection != nullptr) {
+    notes.connected(now, acquired.connection->endpoint().address);
+  } else if (acquired.tried) {
+    notes.endpoint = *acquired.tried;
+  }
+}
+
 net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, UpstreamConnection& upstream,
                                 net::Channel& client) {
   if (relay.client_lost()) return waiter.wait(relay.wait_until(), upstream, relay.upstream_interest());
@@ -147,6 +155,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
   TracedTries traced(exchange);
   for (bool again = true; again;) {
     traced.begin();
+    if (exchange.notes != nullptr) exchange.notes->try_begins(worker_.loop().now());
     net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, tries.begin(worker_.loop().now()));
     if (!acquiring.await_ready() && kept.empty()) {
       kept.append(head);
@@ -155,6 +164,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     }
     Acquired acquired = co_await std::move(acquiring);
     ++outcome.attempts;
+    if (exchange.notes != nullptr) note_try(acquired, worker_.loop().now(), *exchange.notes);
     if (acquired.connection == nullptr) {
       again = worker_.loop().now() < exchange.deadline && tries.again(acquired);
       outcome.failure = failure_of(acquired.fault, worker_.loop().now() < exchange.deadline);

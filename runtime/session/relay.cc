@@ -315,6 +315,7 @@ void Relay::switch_protocols(std::size_t head_size) {
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
   status_ = head.status;
   upstream_.answered(place_.loop.now(), status_);
+  if (exchange_.notes != nullptr) exchange_.notes->answered_at = place_.loop.now();
   close_client_ = true;
   from_upstream_.consume(head_size);
   response_ = Response::kDone;
@@ -339,6 +340,7 @@ void Relay::answer(std::size_t head_size) {
   upstream_keeps_alive_ = head.keep_alive;
   status_ = head.status;
   upstream_.answered(place_.loop.now(), status_);
+  if (exchange_.notes != nullptr) exchange_.notes->answered_at = place_.loop.now();
   if (retries_ != nullptr && gives_way(head_size)) return;
   try_until_ = net::kNever;
   if (body_in_ == BodyKind::kChunked || body_in_ == BodyKind::kUntilClose) {

@@ -61,6 +61,7 @@ net::Task<Session::Next> Session::serve() {
     reply = co_await authenticate(exchange, arrival);
   }
   if (reply) co_return answer(*reply, exchange, BodyState::kUnread);
+  if (exchange.notes != nullptr) exchange.notes->decided_at = worker_.loop().now();
   if (exchange.shaping.request != nullptr) {
     Outcome held;
     held.failure = co_await hold_request(exchange);
@@ -115,7 +116,11 @@ std::optional<Reply> Session::admit(Exchange& exchange, Arrival& arrival) {
   exchange.program = worker_.pin();
   exchange.began = head_since_;
 
-  if (std::optional<Reply> reply = place(exchange, arrival)) return reply;
+  std::optional<Reply> misplaced = place(exchange, arrival);
+  if (exchange.program->logged.any()) [[unlikely]] {
+    note(exchange, arrival);
+  }
+  if (misplaced) return misplaced;
   if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
     if (std::optional<Reply> reply = to_scheme(exchange, arrival)) return reply;
   }
@@ -151,6 +156,7 @@ std::optional<Reply> Session::locate(Arrival& arrival) {
 // Where a request has come from, and to.
 std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
+  arrival.source = connection_.peer;
   if (std::optional<Reply> reply = locate(arrival)) return reply;
   arrival.bind = exchange.program->bind_of_slot[connection_.slot];
   if (arrival.bind == program::kNone) return no_route();
@@ -159,7 +165,6 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
   if (connection_.secure() && misdirected(program, arrival.bind, arrival.host, connection_.tls->server_name)) {
     return Reply{421, "misdirected", "The host is another listener's than the connection is of.", {}, false};
   }
-  arrival.source = connection_.peer;
   arrival.secure = connection_.secure();
   if (exchange.program->listener_asks[arrival.bind]) {
     arrival.listener = find_listener(program, arrival.bind, arrival.host);

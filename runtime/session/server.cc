@@ -288,6 +288,7 @@ ServerStats Server::stats() const {
     }
   }
   sum.login_faults = impl_->shared.authentication->login_faults.counts();
+  if (impl_->shared.options.access_log != nullptr) sum.access_log = impl_->shared.options.access_log->counts();
   sum.buffer_memory_used = impl_->shared.spools->memory_used();
   sum.buffer_files_used = impl_->shared.spools->files_used();
   const cache::StoreStats stored = impl_->shared.caches.stats();

@@ -17,6 +17,7 @@
 #include "program/endpoints.h"
 #include "program/secrets.h"
 #include "runtime/match/load.h"
+#include "runtime/observe/access_log.h"
 #include "runtime/observe/tally/request_sums.h"
 #include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/auth/login_faults.h"
@@ -48,6 +49,8 @@ struct ServerOptions {
   std::shared_ptr<trace::SpanBuffers> spans;
   /// Takes what whoever runs the process should read: why logins and handshakes fail. Without secrets.
   Logger log;
+  /// Takes the lines of gateways with an access log; null: none are written.
+  std::shared_ptr<AccessLog> access_log;
   std::chrono::nanoseconds head_timeout = std::chrono::seconds(10);
   std::chrono::nanoseconds keep_alive_timeout = std::chrono::seconds(75);
   std::chrono::nanoseconds upstream_idle_timeout = std::chrono::seconds(60);
@@ -84,6 +87,7 @@ struct ServerStats {
   /// By type (BasicAuth, JWT, OIDC, ForwardAuth), and by how it ended (passed, denied, redirected, failed).
   std::array<std::array<std::uint64_t, 4>, 4> authentication{};
   auth::LoginFaultCounts login_faults{};
+  AccessLogCounts access_log;
 };
 
 struct BoundAddress {

@@ -150,6 +150,7 @@ Session::Next Session::refuse() {
   }
   Exchange unread;
   unread.began = head_since_;
+  note_refused(unread);
   return answer(reply, unread, BodyState::kRead);
 }
 

@@ -100,6 +100,12 @@ class Session final : public ClientSession {
   // ended.cc: told once for each exchange, when its end is known
   void ended(const Exchange& exchange, const Ending& ending);
 
+  // logged.cc: what the access log is told
+  void note(Exchange& exchange, const Arrival& arrival);
+  void note_refused(Exchange& exchange);
+  Notes* begin_notes(Exchange& exchange, std::string_view host, std::string_view path);
+  void log(const Exchange& exchange, const Ending& ending);
+
   // authenticate.cc: the policies that may have to wait
   net::Task<std::optional<Reply>> authenticate(Exchange& exchange, Arrival& arrival);
   void keep_head(Exchange& exchange);

@@ -89,6 +89,8 @@ void TlsHandshake::hand_on() {
   if (layer_.resumed()) worker_.counters().tls_resumed.add();
   auto facts = std::make_shared<TlsFacts>();
   facts->server_name = layer_.server_name();
+  facts->version = layer_.version();
+  facts->cipher = layer_.cipher();
   const net::tls::Site* const site = sites_->find(facts->server_name);
   const bool raw = site == nullptr || !site->context().settings().offers_http1;
   const bool http2 = layer_.protocol() == kHttp2;

@@ -84,6 +84,7 @@ Worker::Worker(SharedState& shared)
       loop_(shared.options.clock),
       tracer_(shared.options.spans == nullptr ? nullptr : &shared.options.spans->add_thread()),
       tally_(shared.options.max_tallied),
+      access_log_(shared.options.access_log == nullptr ? nullptr : &shared.options.access_log->add_thread()),
       split_(random_.next()),
       scratch_(head_limits(shared.options)),
       http2_({head_limits(shared.options)}, random_.next()),
@@ -163,6 +164,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
                                ? nullptr
                                : shared_.caches.of_gateway(gateway.id, {settings->max_size, settings->max_entry_size}));
   }
+  next->logged = logged_gateways(*program, shared_.options.access_log.get());
   next->program = std::move(program);
   tally_.forget_places();
   program_ = ProgramPin(next.release());

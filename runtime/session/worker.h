@@ -16,6 +16,7 @@
 #include "net/loop.h"
 #include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
+#include "runtime/observe/access_log.h"
 #include "runtime/observe/tally/request_tally.h"
 #include "runtime/observe/trace/tracer.h"
 #include "runtime/policy/auth/place.h"
@@ -91,6 +92,8 @@ class Worker {
   net::http2::ServerEngine& http2() { return http2_; }
   Counters& counters() { return counters_; }
   RequestTally& tally() { return tally_; }
+  /// For those whose gateway has one.
+  AccessLog::Pen& access_log() { return *access_log_; }
   trace::Tracer& tracer() { return tracer_; }
   Random& random() { return random_; }
   SplitSequence& split() { return split_; }
@@ -136,6 +139,8 @@ class Worker {
   Counters counters_;
   trace::Tracer tracer_;
   RequestTally tally_;
+  /// Null: the process keeps none, whatever a program says.
+  AccessLog::Pen* access_log_;
   Random random_;
   SplitSequence split_;
   Scratch scratch_;

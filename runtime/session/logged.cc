@@ -1,0 +1,194 @@
+// What the access log is told of an exchange: noted while its head is there, put together when it has ended.
+#include "runtime/session/logged.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "net/http1/char_tables.h"
+#include "program/records.h"
+#include "runtime/match/decide.h"
+#include "runtime/session/session.h"
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::KnownField;
+using net::http1::RequestHead;
+
+/// The rule of D9: an entry that ends in `/` is a prefix, any other is the whole path.
+bool excluded(const program::SectionView& listeners, const program::AccessLogRecord& settings, std::string_view path) {
+  const auto covers = [&](program::StringRef text) {
+    const std::string_view entry = listeners.string(text);
+    return entry.ends_with('/') ? path.starts_with(entry) : path == entry;
+  };
+  return std::ranges::any_of(listeners.array(settings.exclude_paths), covers);
+}
+
+/// -1 where one of the two was not reached.
+std::int64_t between(net::Time from, net::Time to) {
+  if (from == net::Time{} || to == net::Time{}) return -1;
+  return std::max<std::int64_t>(0, (to - from).count());
+}
+
+std::string_view referer_of(const RequestHead& head) {
+  const auto fields = head.fields.all();
+  const auto found = std::ranges::find_if(
+      fields, [](const Field& field) { return net::http1::equals_ignoring_case(field.name, "referer"); });
+  return found == fields.end() ? std::string_view{} : found->value;
+}
+
+LoggedProtocol protocol_of(const ClientConnection& connection, const Exchange& exchange) {
+  if (connection.http == 2) return LoggedProtocol::kHttp2;
+  return exchange.minor == 0 ? LoggedProtocol::kHttp10 : LoggedProtocol::kHttp11;
+}
+
+void take_notes(const Notes& notes, LogEntry& entry) {
+  entry.facts.format = notes.format;
+  entry.facts.client = notes.client;
+  entry.facts.policies = between(notes.head_at, notes.decided_at);
+  entry.facts.connect = between(notes.try_at, notes.connected_at);
+  entry.facts.answer = between(notes.connected_at, notes.answered_at);
+  entry.facts.endpoint = notes.endpoint;
+  entry[LogText::kMethod] = notes.text(Notes::Text::kMethod);
+  entry[LogText::kHost] = notes.text(Notes::Text::kHost);
+  entry[LogText::kPath] = notes.text(Notes::Text::kPath);
+  entry[LogText::kQuery] = notes.text(Notes::Text::kQuery);
+  entry[LogText::kReferer] = notes.text(Notes::Text::kReferer);
+  entry[LogText::kUserAgent] = notes.text(Notes::Text::kUserAgent);
+}
+
+}  // namespace
+
+LoggedGateways logged_gateways(const LoadedProgram& program, AccessLog* log) {
+  LoggedGateways logged;
+  if (log == nullptr) return logged;
+  const program::SectionView& section = program.listeners_section();
+  bool any = false;
+  for (const program::GatewayRecord& gateway : section.array(section.header<program::ListenersHeader>().gateways)) {
+    const auto* settings = program::optional_of(section, gateway.access_log);
+    logged.formats.push_back(settings == nullptr ? nullptr : &log->format(section.string(settings->format)));
+    any = any || settings != nullptr;
+  }
+  if (!any) return {};
+  for (const program::BindRecord& bind : program.binds()) {
+    std::uint32_t first = program::kNone;
+    const auto look = [&](std::uint32_t listener) {
+      if (listener == program::kNone || logged.formats[program.listener(listener).record->gateway] == nullptr) return;
+      first = std::min(first, listener);
+    };
+    look(bind.listeners.fallback);
+    for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
+      look(entry.exact);
+      look(entry.wildcard);
+    }
+    logged.of_bind.push_back(first == program::kNone ? first : program.listener(first).record->gateway);
+  }
+  return logged;
+}
+
+void name_gateway(const LoadedProgram& program, const program::GatewayRecord& gateway,
+                  const program::ListenerRecord* listener, LogEntry& entry) {
+  const program::SectionView& section = program.listeners_section();
+  entry[LogText::kGatewaySpace] = section.string(gateway.name_space);
+  entry[LogText::kGateway] = section.string(gateway.name);
+  if (listener != nullptr) entry[LogText::kListener] = section.string(listener->name);
+}
+
+void name_route(const LoadedHost& host, const program::ActionRecord& action, LogEntry& entry) {
+  const program::RouteRecord& route = host.routes[action.route];
+  entry[LogText::kRouteSpace] = program::name_space_of(host.view, route);
+  entry[LogText::kRoute] = host.view.string(route.name);
+  entry.facts.rule = action.rule;
+}
+
+void name_backend(const LoadedProgram& program, std::uint64_t backend_id, LogEntry& entry) {
+  // By its id: what the pool knows of it may be a later program's by now.
+  const std::uint32_t index = program.backend_index(backend_id);
+  if (index == program::kNone) return;
+  const program::BackendRecord& backend = program.backends()[index];
+  entry[LogText::kBackendSpace] = program.backends_section().string(backend.name_space);
+  entry[LogText::kBackend] = program.backends_section().string(backend.name);
+}
+
+void name_connection(const ClientConnection& connection, LogEntry& entry) {
+  entry.facts.client_port = entry.facts.client == connection.peer ? connection.peer_port : 0;
+  entry.facts.secure = connection.secure();
+  if (!connection.secure()) return;
+  entry[LogText::kTlsVersion] = connection.tls->version;
+  entry[LogText::kTlsCipher] = connection.tls->cipher;
+  entry[LogText::kServerName] = connection.tls->server_name;
+}
+
+// While the head is there. Whose log it is, is that of the listener that the host belongs to, before any rule is looked
+// for: what no rule takes is logged, too.
+void Session::note(Exchange& exchange, const Arrival& arrival) {
+  const RequestHead& head = worker_.scratch().request;
+  Notes* const notes = begin_notes(exchange, arrival.host, arrival.path.empty() ? head.path : arrival.path);
+  if (notes == nullptr) return;
+  notes->client = arrival.source;
+  notes->keep(Notes::Text::kMethod, head.method_text);
+  notes->keep(Notes::Text::kHost, arrival.host.empty() ? head.host : arrival.host);
+  notes->keep(Notes::Text::kPath, arrival.path.empty() ? head.path : arrival.path);
+  if (head.has_query) notes->keep(Notes::Text::kQuery, head.query);
+  notes->keep(Notes::Text::kReferer, referer_of(head));
+  notes->keep(Notes::Text::kUserAgent, head.fields.value(KnownField::kUserAgent));
+  notes->head_at = worker_.loop().now();
+}
+
+// Of a head that could not be read nothing is written down but whence it came.
+void Session::note_refused(Exchange& exchange) {
+  exchange.program = worker_.pin();
+  if (!exchange.program->logged.any()) return;
+  if (Notes* const notes = begin_notes(exchange, {}, {})) notes->client = connection_.peer;
+}
+
+// Null: the exchange is not logged.
+Notes* Session::begin_notes(Exchange& exchange, std::string_view host, std::string_view path) {
+  const LoadedProgram& program = *exchange.program->program;
+  const LoggedGateways& logged = exchange.program->logged;
+  const std::uint32_t bind = exchange.program->bind_of_slot[connection_.slot];
+  if (bind == program::kNone) return nullptr;
+  const LoadedListener* const listener = host.empty() ? nullptr : find_listener(program, bind, host);
+  const std::uint32_t index = listener != nullptr ? listener->record->gateway : logged.of_bind[bind];
+  if (index == program::kNone || logged.formats[index] == nullptr) return nullptr;
+  const program::SectionView& section = program.listeners_section();
+  const program::GatewayRecord& gateway = section.array(section.header<program::ListenersHeader>().gateways)[index];
+  if (!path.empty() && excluded(section, section.array(gateway.access_log)[0], path)) return nullptr;
+  exchange.notes = std::make_unique<Notes>(*logged.formats[index], gateway);
+  if (listener != nullptr) exchange.notes->listener = listener->record;
+  return exchange.notes.get();
+}
+
+// The one clock read of its own: what is answered at once would else have taken no time at all.
+void Session::log(const Exchange& exchange, const Ending& ending) {
+  const Notes& notes = *exchange.notes;
+  LogEntry entry;
+  take_notes(notes, entry);
+  name_connection(connection_, entry);
+  name_gateway(*exchange.program->program, *notes.gateway, notes.listener, entry);
+  if (exchange.host != nullptr) name_route(*exchange.host, *exchange.action, entry);
+  if (exchange.pool != nullptr) name_backend(*exchange.program->program, exchange.pool->state().id(), entry);
+  entry[LogText::kReason] = ending.reason;
+  entry[LogText::kRequestId] = exchange.id.text();
+  std::array<char, 32> trace_id;
+  if (exchange.trace != nullptr) {
+    trace_id = exchange.trace->id_text();
+    entry[LogText::kTraceId] = {trace_id.data(), trace_id.size()};
+  }
+  LogFacts& facts = entry.facts;
+  const net::Clock* const clock = worker_.options().clock;
+  const net::Time now = clock != nullptr ? clock->now() : net::Time(std::chrono::steady_clock::now());
+  facts.unix_milliseconds = worker_.unix_milliseconds();
+  facts.protocol = protocol_of(connection_, exchange);
+  facts.head = between(exchange.began, notes.head_at);
+  facts.total = between(exchange.began, now);
+  facts.status = static_cast<std::uint16_t>(ending.status);
+  facts.received = ending.received;
+  facts.sent = ending.sent;
+  facts.attempts = ending.attempts;
+  worker_.access_log().write(entry);
+}
+
+}  // namespace edge::runtime
