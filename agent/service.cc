@@ -6,37 +6,22 @@
 #include <cstdio>
 #include <thread>
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "agent/backend_report.h"
 #include "agent/cache_admin.h"
 #include "agent/capabilities.h"
+#include "agent/debug_config.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "daemon/ending.h"
 #include "daemon/logging.h"
 #include "net/tls/certificate.h"
 #include "program/read.h"
 
 namespace edge::agent {
 namespace {
-
-sigset_t ending_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGTERM);
-  ::sigaddset(&set, SIGINT);
-  return set;
-}
-
-int wait_for_signal() {
-  const sigset_t set = ending_signals();
-  int number = 0;
-  while (::sigwait(&set, &number) != 0) {
-  }
-  return number;
-}
 
 Error bad_flag(std::string_view flag, const std::string& value, std::string_view takes) {
   return {ErrorCode::kInvalidArgument,
@@ -129,23 +114,22 @@ Service::Service(ServiceOptions options) : options_(std::move(options)), log_(op
 Service::~Service() {
   upgrade_.reset();
   watchdog_.reset();
+  profile_.end();
   admin_.reset();
 }
 
 Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
-  const sigset_t set = ending_signals();
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
+  daemon::hold_ending_signals();
   std::unique_ptr<Service> service(new Service(std::move(options)));
   service->options_.server.log = service->log_;
   auto server = runtime::Server::start(service->options_.server);
   if (!server) return server.error();
   service->server_ = std::move(*server);
-  service->metrics_ = std::make_unique<MetricsPage>(*service->server_, service->options_.max_series,
-                                                    [raw = service.get()] {
-                                                      const std::lock_guard lock(raw->state_mutex_);
-                                                      return raw->installs_;
-                                                    });
+  service->metrics_ =
+      std::make_unique<MetricsPage>(*service->server_, service->options_.max_series, [raw = service.get()] {
+        const std::lock_guard lock(raw->state_mutex_);
+        return raw->installs_;
+      });
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
@@ -193,6 +177,7 @@ void Service::become() {
 std::vector<net::Fd> Service::give_up() {
   message("another process has taken over");
   std::vector<net::Fd> ports;
+  profile_.end();
   if (admin_) ports = admin_->give_up();
   admin_.reset();
   stop(cli::kExitOk);
@@ -203,21 +188,14 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
   std::vector<daemon::AdminPort> ports;
   std::vector<const char*> names;
   if (options_.metrics) {
-    ports.push_back(
-        {*options_.metrics, daemon::at_once([this](const AdminRequest& request) {
-          return request.path == "/metrics" ? std::optional(metrics_->answer(request)) : std::nullopt;
-        })});
+    ports.push_back({*options_.metrics, daemon::at_once([this](const AdminRequest& request) {
+                       return request.path == "/metrics" ? std::optional(metrics_->answer(request)) : std::nullopt;
+                     })});
     names.push_back("metrics");
   }
   if (options_.health) {
-    // What tells of the inside, or changes it, is for whoever is on this machine alone.
-    const bool local = daemon::is_loopback(options_.health->address);
-    ports.push_back({*options_.health, daemon::at_once([this, local](const AdminRequest& request) {
-                       if (!daemon::is_debug_path(request.path)) return health(request);
-                       if (!local) return std::optional(daemon::text_reply(403, "only on a loopback address\n"));
-                       auto refused = daemon::foreign(request);
-                       return refused ? std::move(refused) : debug_pages_.answer(request);
-                     })});
+    ports.push_back(
+        {*options_.health, [this](net::Loop& loop, const AdminRequest& request) { return attend(loop, request); }});
     names.push_back("health");
   }
   if (ports.empty()) return {};
@@ -230,7 +208,30 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
   return {};
 }
 
+// What tells of the inside, or changes it, is for whoever is on this machine alone.
+net::Task<AdminReply> Service::attend(net::Loop& loop, const AdminRequest& request) {
+  const auto page = daemon::at_once([this](const AdminRequest& asked) -> std::optional<AdminReply> {
+    if (!daemon::is_debug_path(asked.path)) return health(asked);
+    if (!daemon::is_loopback(options_.health->address)) return daemon::text_reply(403, "only on a loopback address\n");
+    auto refused = daemon::foreign(asked);
+    return refused ? std::move(refused) : debug_pages_.answer(asked);
+  });
+  const bool waits = request.path == daemon::ProfilePage::kPath && is_get(request) &&
+                     daemon::is_loopback(options_.health->address) && !daemon::foreign(request);
+  return waits ? profile_.answer(loop, request.query) : page(loop, request);
+}
+
 void Service::fill_debug_pages() {
+  debug_pages_.add(
+      {"/debug/config", "GET", "what is served, in short", [this](const AdminRequest&) -> std::optional<AdminReply> {
+         return AdminReply{.content_type = "application/json", .body = config_document(*server_)};
+       }});
+  debug_pages_.add({"/debug/stats", "GET", "the figures of /metrics, in text",
+                    [this](const AdminRequest& request) { return metrics_->answer_whole(request); }});
+  debug_pages_.add(
+      {"/debug/heap", "GET", "what the allocator says", [](const AdminRequest&) { return daemon::heap_figures(); }});
+  debug_pages_.add({std::string(daemon::ProfilePage::kPath), "GET", "CPU profile for pprof: ?seconds=10, up to 60",
+                    [](const AdminRequest&) { return daemon::text_reply(501, "takes time: ask the port itself\n"); }});
   daemon::add_log_pages(debug_pages_, *options_.log);
   debug_pages_.add({"/debug/program", "GET", "the running program (edgectl explain, diff, routes read it)",
                     [this](const AdminRequest&) { return debug_program(); }});
@@ -346,7 +347,7 @@ void Service::stop(int exit_code) {
 }
 
 int Service::run() {
-  wait_for_signal();
+  daemon::await_ending_signal();
   {
     // From here on no program opens a listener.
     const std::lock_guard installing(install_mutex_);
@@ -355,7 +356,7 @@ int Service::run() {
   const std::string drains = "draining for at most " + duration_text(options_.drain_timeout);
   notify_.stopping(drains);
   message(drains);
-  std::thread([] { ::_exit(128 + wait_for_signal()); }).detach();
+  std::thread([] { ::_exit(128 + daemon::await_ending_signal()); }).detach();
   if (!server_->drain(options_.drain_timeout)) log_.warn("the time is up; connections that were left are reset");
   return exit_code_;
 }

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "cli/flags.h"
 #include "daemon/admin.h"
+#include "daemon/cpu_profile.h"
 #include "daemon/debug_pages.h"
 #include "daemon/notify.h"
 #include "program/endpoints.h"
@@ -95,6 +96,8 @@ class Service {
   std::vector<net::Fd> give_up();
   void fill_debug_pages();
   std::optional<AdminReply> health(const AdminRequest& request) const;
+  /// For whoever is at the health port.
+  net::Task<AdminReply> attend(net::Loop& loop, const AdminRequest& request);
   AdminReply debug_program() const;
   void tell_listeners() const;
   void tell_secret_faults();
@@ -114,6 +117,7 @@ class Service {
   std::string capability_told_;             ///< guarded by install_mutex_
   InstallFacts installs_;
   std::unique_ptr<MetricsPage> metrics_;
+  daemon::ProfilePage profile_;
   daemon::DebugPages debug_pages_;              ///< filled before anybody asks
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;

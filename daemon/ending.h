@@ -1,0 +1,14 @@
+// The signals that end a daemon.
+#pragma once
+
+namespace edge::daemon {
+
+/// SIGTERM and SIGINT are held for `await_ending_signal`, in this thread and in all that it starts: call it before
+/// there are others. A peer that went away is an error of a write, not a signal (SIGPIPE).
+void hold_ending_signals();
+/// Blocks until one of them comes. \returns its number.
+int await_ending_signal();
+/// From now on they end the process at once.
+void release_ending_signals();
+
+}  // namespace edge::daemon
