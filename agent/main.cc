@@ -132,6 +132,7 @@ int run(const cli::Arguments& arguments) {
                    .data_dir = given("data-dir"),
                    .key = options->key,
                    .seal_key_file = given("seal-key-file")};
+  options->traces.instance = given("name");
   auto service = Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   if (arguments.has("controller")) return run_controller(**service, std::move(sync));

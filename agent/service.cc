@@ -70,6 +70,7 @@ std::vector<cli::Flag> service_flags() {
        .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
       {.name = "ephemeral-ports",
        .help = "Replace the port of every listener by one that the system chooses; for tests"}};
+  for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));
   return flags;
 }
@@ -107,6 +108,9 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
     options.server.call_authorities = std::move(*pem);
   }
   if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
+  auto traces = span_export_options(arguments);
+  if (!traces) return traces.error();
+  options.traces = std::move(*traces);
   return options;
 }
 
@@ -122,6 +126,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   daemon::hold_ending_signals();
   std::unique_ptr<Service> service(new Service(std::move(options)));
   service->options_.server.log = service->log_;
+  if (Status status = service->start_export(); !status) return status.error();
   auto server = runtime::Server::start(service->options_.server);
   if (!server) return server.error();
   service->server_ = std::move(*server);
@@ -130,6 +135,9 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
         const std::lock_guard lock(raw->state_mutex_);
         return raw->installs_;
       });
+  service->metrics_->add([exporter = service->exporter_.get()](metrics::Exposition& out) {
+    write_span_metrics(out, exporter == nullptr ? runtime::trace::SpanCounts{} : exporter->counts());
+  });
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
@@ -151,6 +159,19 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   service->message("takes over from the running process");
   service->server_->adopt(std::move(*sockets));
   return service;
+}
+
+// Before any thread serves: they leave their spans where it looks.
+Status Service::start_export() {
+  SpanExportOptions& traces = options_.traces;
+  if (traces.endpoint.empty()) return {};
+  traces.authorities = options_.server.call_authorities;
+  traces.tell = [this](const std::string& line) { log_.warn(line); };
+  options_.server.spans = std::make_shared<runtime::trace::SpanBuffers>();
+  auto exporter = start_span_export(traces, options_.server.spans);
+  if (!exporter) return exporter.error();
+  exporter_ = std::move(*exporter);
+  return {};
 }
 
 void Service::become() {

@@ -13,6 +13,7 @@
 
 #include "agent/install.h"
 #include "agent/metrics_page.h"
+#include "agent/span_export.h"
 #include "agent/upgrade.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -45,6 +46,8 @@ struct ServiceOptions {
   std::size_t max_series = 55'000;
   /// Where a process of a newer version takes over; empty: nowhere.
   std::string upgrade_socket;
+  /// Where the spans of requests go.
+  SpanExportOptions traces;
 };
 
 /// The flags that fill ServiceOptions, for the table of a program.
@@ -90,6 +93,7 @@ class Service {
 
  private:
   explicit Service(ServiceOptions options);
+  Status start_export();
   Status start_admin(std::vector<net::Fd> inherited = {});
   /// The first program serves: the process before us, if there is one, may go, and the next may come.
   void become();
@@ -106,6 +110,7 @@ class Service {
   ServiceOptions options_;
   const Logger log_;
   const daemon::Notify notify_ = daemon::Notify::of_environment();
+  std::unique_ptr<runtime::trace::SpanExporter> exporter_;  ///< null: spans go nowhere; sends what the server left
   std::unique_ptr<runtime::Server> server_;
   std::unique_ptr<Installer> installer_;
   std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins

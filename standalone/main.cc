@@ -44,6 +44,9 @@ int run(const cli::Arguments& arguments) {
   const auto tell = [log](const std::string& line) { log->write(LogLevel::kInfo, line); };
   auto trace_store = traces::start_trace_server(arguments, parts.data_dir, tell);
   if (!trace_store) return failed(*log, trace_store.error());
+  if (*trace_store != nullptr && options->traces.endpoint.empty()) {
+    options->traces.endpoint = (*trace_store)->otlp_url();
+  }
   auto service = agent::Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   auto whole = Whole::start(std::move(parts), **service);

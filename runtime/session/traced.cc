@@ -112,15 +112,15 @@ void add_rule(const Exchange& exchange, Attributes& out) {
 std::string_view policy_span(program::PolicyType type) {
   switch (type) {
     case program::PolicyType::kBasicAuth:
-      return "policy BasicAuth";
+      return "auth BasicAuth";
     case program::PolicyType::kJwt:
-      return "policy JWT";
+      return "auth JWT";
     case program::PolicyType::kOidc:
-      return "policy OIDC";
+      return "auth OIDC";
     case program::PolicyType::kForwardAuth:
-      return "policy ForwardAuth";
+      return "auth ForwardAuth";
     default:
-      return "policy";
+      return "auth";
   }
 }
 
@@ -219,7 +219,9 @@ void TracedTries::tell(const net::SocketAddress* endpoint, int status, const Fai
   if (failure) error = loss_of(failure.kind);
   if (error.empty() && status >= 400) error = digits.view();
   if (!error.empty()) out.add("error.type", error);
-  exchange_.trace->end_step(step_, SpanKind::kClient, "try", error);
+  const Digits number(told_);
+  const Joined again{"try ", number.view()};
+  exchange_.trace->end_step(step_, SpanKind::kClient, told_ == 1 ? std::string_view("try") : again, error);
   step_ = {};
 }
 

@@ -1,0 +1,39 @@
+// Where the spans of this process go, as its flags say.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/flags.h"
+#include "metrics/exposition.h"
+#include "runtime/observe/trace/span_exporter.h"
+
+namespace edge::agent {
+
+struct SpanExportOptions {
+  /// `http://`, `https://`, `grpc://` or `grpcs://` with host and port; empty: spans go nowhere.
+  std::string endpoint;
+  /// Of every message; values may be credentials.
+  runtime::trace::SenderFields fields{};
+  std::string service = "edge-proxy";
+  std::string instance{};
+  /// PEM of further authorities.
+  std::string authorities{};
+  std::function<void(const std::string&)> tell{};
+};
+
+std::vector<cli::Flag> span_export_flags();
+/// kInvalidArgument names the flag; no value of a header is quoted.
+Result<SpanExportOptions> span_export_options(const cli::Arguments& arguments);
+
+/// For /metrics.
+void write_span_metrics(metrics::Exposition& out, const runtime::trace::SpanCounts& counts);
+
+/// Null without an endpoint. It need not be reachable.
+Result<std::unique_ptr<runtime::trace::SpanExporter>> start_span_export(
+    const SpanExportOptions& options, std::shared_ptr<runtime::trace::SpanBuffers> buffers);
+
+}  // namespace edge::agent

@@ -1,0 +1,118 @@
+#include "runtime/observe/trace/http_sender.h"
+
+#include <algorithm>
+#include <charconv>
+#include <future>
+#include <string>
+#include <thread>
+
+#include "net/client/http_client.h"
+#include "net/loop.h"
+#include "net/tls/record_layer.h"
+#include "runtime/observe/trace/otlp.h"
+
+namespace edge::runtime::trace {
+namespace {
+
+using net::client::Answer;
+
+/// Of an answer that says what was not taken.
+constexpr std::size_t kMaxAnswer = std::size_t{64} << 10;
+
+std::string lines_of(const SenderFields& fields) {
+  std::string lines =
+      "Content-Type: application/x-protobuf\r\nAccept: application/x-protobuf\r\nUser-Agent: edge/" EDGE_VERSION "\r\n";
+  for (const auto& [name, value] : fields) lines.append(name).append(": ").append(value).append("\r\n");
+  return lines;
+}
+
+/// Seconds (RFC 9110 §10.2.3); a date counts as not said.
+std::chrono::nanoseconds retry_after(const Answer& answer) {
+  const std::string_view text = answer.value("retry-after");
+  std::uint32_t seconds = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return std::chrono::seconds(fault == std::errc() && end == text.data() + text.size() ? seconds : 0);
+}
+
+Sent sent_of(const Answer& answer) {
+  Sent sent;
+  if (!answer.ok()) {
+    sent.why = std::string(net::client::fault_word(answer.fault));
+    return sent;
+  }
+  if (answer.status >= 200 && answer.status < 300) {
+    PartialSuccess success = read_answer(answer.body);
+    return {Sent::How::kTaken, success.rejected, {}, std::move(success.why)};
+  }
+  sent.why = "status " + std::to_string(answer.status);
+  const bool later = answer.status == 429 || (answer.status >= 502 && answer.status <= 504);
+  sent.how = later ? Sent::How::kLater : Sent::How::kRefused;
+  sent.after = retry_after(answer);
+  return sent;
+}
+
+class HttpSender final : public SpanSender {
+ public:
+  HttpSender(net::client::Url url, const SenderFields& fields, std::shared_ptr<const net::tls::Authorities> authorities)
+      : url_(std::move(url)), lines_(lines_of(fields)), client_(loop_, resolver_, records_) {
+    if (authorities != nullptr) client_.trust(std::move(authorities));
+    thread_ = std::thread([this] { loop_.run(); });
+  }
+  ~HttpSender() override {
+    loop_.post([this] {
+      client_.close_idle();
+      loop_.stop();
+    });
+    thread_.join();
+  }
+  HttpSender(const HttpSender&) = delete;
+  HttpSender& operator=(const HttpSender&) = delete;
+
+  Sent send(std::string_view message, Time until) override {
+    // Shared: the promise is used a moment longer than its value is waited for.
+    const auto done = std::make_shared<std::promise<Answer>>();
+    std::future<Answer> answer = done->get_future();
+    loop_.post([this, message, until, done] { call(message, until, done); });
+    return sent_of(answer.get());
+  }
+  void cancel() override {
+    loop_.post([this] {
+      if (calling_ != nullptr) calling_->cancel();
+    });
+  }
+
+ private:
+  net::Detached call(std::string_view message, Time until, std::shared_ptr<std::promise<Answer>> done) {
+    net::Waiter waiter(loop_);
+    calling_ = &waiter;
+    const auto left = std::max(until - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration{});
+    Answer answer = co_await client_.call(waiter, {.url = url_,
+                                                   .method = "POST",
+                                                   .fields = lines_,
+                                                   .body = message,
+                                                   .until = loop_.now() + left,
+                                                   .max_body = kMaxAnswer});
+    calling_ = nullptr;
+    done->set_value(std::move(answer));
+  }
+
+  const net::client::Url url_;
+  const std::string lines_;
+  net::Loop loop_;
+  net::tls::RecordRoom records_;
+  net::client::Resolver resolver_;
+  net::client::HttpClient client_;
+  /// Of the call that is under way.
+  net::Waiter* calling_ = nullptr;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<SpanSender> make_http_sender(net::client::Url url, const SenderFields& fields,
+                                             std::shared_ptr<const net::tls::Authorities> authorities) {
+  if (url.target == "/") url.target = kTracesPath;
+  return std::make_unique<HttpSender>(std::move(url), fields, std::move(authorities));
+}
+
+}  // namespace edge::runtime::trace

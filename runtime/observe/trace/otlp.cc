@@ -1,0 +1,59 @@
+#include "runtime/observe/trace/otlp.h"
+
+#include <algorithm>
+
+#include "base/protobuf_reader.h"
+#include "base/protobuf_writer.h"
+#include "runtime/observe/trace/span_text.h"
+
+namespace edge::runtime::trace {
+namespace {
+
+constexpr std::string_view kScopeName = "edge-proxy";
+/// Of what a collector says.
+constexpr std::size_t kMaxWords = 200;
+
+std::string sized(unsigned field, std::string_view bytes) {
+  ProtobufWriter out;
+  out.text(field, bytes);
+  return out.take();
+}
+
+}  // namespace
+
+MessageFrame::MessageFrame(const Resource& resource) {
+  ProtobufWriter attributes;
+  for (const auto& [name, value] : resource) {
+    const auto pair = attributes.message(1);
+    attributes.text(1, name);
+    const auto any = attributes.message(2);
+    attributes.text(1, value);
+  }
+  resource_ = sized(1, attributes.take());
+  ProtobufWriter scope;
+  scope.text(1, kScopeName);
+  scope.text(2, EDGE_VERSION);
+  scope_ = sized(1, scope.take());
+}
+
+std::string MessageFrame::message(std::string_view spans) const {
+  std::string scope_spans = scope_;
+  scope_spans += spans;
+  return sized(1, resource_ + sized(2, scope_spans));
+}
+
+PartialSuccess read_answer(std::string_view message) {
+  PartialSuccess success;
+  ProtobufReader reader(message);
+  while (const auto field = reader.next()) {
+    if (field->number != 1 || !field->is_bytes) continue;
+    ProtobufReader partial(field->bytes);
+    while (const auto inner = partial.next()) {
+      if (inner->number == 1 && !inner->is_bytes) success.rejected = inner->value;
+      if (inner->number == 2 && inner->is_bytes) success.why = inner->bytes.substr(0, kMaxWords);
+    }
+  }
+  return success;
+}
+
+}  // namespace edge::runtime::trace
