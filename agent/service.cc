@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "agent/access_log.h"
 #include "agent/backend_report.h"
 #include "agent/cache_admin.h"
 #include "agent/capabilities.h"
@@ -72,6 +73,7 @@ std::vector<cli::Flag> service_flags() {
        .help = "Replace the port of every listener by one that the system chooses; for tests"}};
   for (cli::Flag& flag : span_export_flags()) flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) flags.push_back(std::move(flag));
+  for (cli::Flag& flag : access_log_flags()) flags.push_back(std::move(flag));
   return flags;
 }
 
@@ -108,6 +110,9 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
     options.server.call_authorities = std::move(*pem);
   }
   if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
+  auto access_log = open_access_log(arguments, options.log->logger());
+  if (!access_log) return access_log.error();
+  options.server.access_log = std::move(*access_log);
   auto traces = span_export_options(arguments);
   if (!traces) return traces.error();
   options.traces = std::move(*traces);
@@ -254,6 +259,12 @@ void Service::fill_debug_pages() {
   debug_pages_.add({std::string(daemon::ProfilePage::kPath), "GET", "CPU profile for pprof: ?seconds=10, up to 60",
                     [](const AdminRequest&) { return daemon::text_reply(501, "takes time: ask the port itself\n"); }});
   daemon::add_log_pages(debug_pages_, *options_.log);
+  if (const runtime::AccessLog* const access_log = options_.server.access_log.get()) {
+    debug_pages_.add(
+        {"/debug/access-log", "GET",
+         "the latest requests of gateways with an access log: ?gateway= ?route= ?status= ?since= ?after= ?limit=",
+         [access_log](const AdminRequest& request) { return recent_requests(*access_log, request.query); }});
+  }
   debug_pages_.add({"/debug/program", "GET", "the running program (edgectl explain, diff, routes read it)",
                     [this](const AdminRequest&) { return debug_program(); }});
   debug_pages_.add({"/debug/endpoints", "GET", "backends and their endpoints, with health",

@@ -31,12 +31,13 @@ std::uint64_t count_lines(std::string_view text) { return static_cast<std::uint6
 
 }  // namespace
 
-Result<std::unique_ptr<AccessLog>> AccessLog::open(LogFileOptions options,
-                                                   std::function<void(const std::string&)> tell) {
+Result<std::unique_ptr<AccessLog>> AccessLog::open(LogFileOptions options, std::function<void(const std::string&)> tell,
+                                                   net::Fd reopen_on) {
   LogFile file(std::move(options), std::move(tell));
   if (Status status = file.open(); !status) return status.error();
   std::unique_ptr<AccessLog> log(new AccessLog(std::move(file)));
   log->bell_ = net::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  log->reopen_on_ = std::move(reopen_on);
   if (!log->bell_.valid()) return Error{ErrorCode::kResourceExhausted, "no descriptor for the access log"};
   return log;
 }
@@ -147,7 +148,8 @@ void AccessLog::flush() {
 
 // Until there may be something to do. While entries come nobody has to ring.
 void AccessLog::rest(bool busy) {
-  std::array<pollfd, 2> wait{pollfd{bell_.get(), POLLIN, 0}, pollfd{file_.fd(), POLLOUT, 0}};
+  std::array<pollfd, 3> wait{pollfd{bell_.get(), POLLIN, 0}, pollfd{reopen_on_.get(), POLLIN, 0},
+                             pollfd{file_.fd(), POLLOUT, 0}};
   const bool blocked = !lines_.empty();
   int timeout = static_cast<int>(kGather.count());
   if (!busy) {
@@ -156,10 +158,12 @@ void AccessLog::rest(bool busy) {
     const bool came = std::ranges::any_of(pens_, [](Pen& pen) { return !pen.ring_.front().empty(); });
     timeout = came ? 0 : blocked ? static_cast<int>(kRetry.count()) : -1;
   }
-  ::poll(wait.data(), blocked && !busy ? 2 : 1, timeout);
+  ::poll(wait.data(), blocked && !busy ? 3 : 2, timeout);
   asleep_ = false;
   std::uint64_t rung = 0;
   static_cast<void>(::read(bell_.get(), &rung, sizeof(rung)));
+  std::array<char, 512> why;
+  if (reopen_on_.valid() && ::read(reopen_on_.get(), why.data(), why.size()) > 0) reopen_ = true;
 }
 
 }  // namespace edge::runtime

@@ -31,8 +31,10 @@ struct AccessLogCounts {
 
 class AccessLog {
  public:
-  /// Opens the file; its thread starts with the first gateway that has a log.
-  static Result<std::unique_ptr<AccessLog>> open(LogFileOptions options, std::function<void(const std::string&)> tell);
+  /// Opens the file; its thread starts with the first gateway that has a log. `reopen_on`: can be read when the file is
+  /// to be opened anew (a signalfd); invalid: `reopen` alone says so.
+  static Result<std::unique_ptr<AccessLog>> open(LogFileOptions options, std::function<void(const std::string&)> tell,
+                                                 net::Fd reopen_on = {});
   /// Writes what is there still, as long as it goes in; waits a second at most. Who puts entries must have ended.
   ~AccessLog();
   AccessLog(const AccessLog&) = delete;
@@ -80,6 +82,7 @@ class AccessLog {
   LineWriter writer_;
   RecentLog recent_;
   net::Fd bell_;
+  net::Fd reopen_on_;
   std::atomic<bool> asleep_{false};
   std::atomic<bool> reopen_{false};
   std::atomic<bool> stop_{false};
