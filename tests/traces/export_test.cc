@@ -1,0 +1,181 @@
+// The exporter over sockets: to the trace store by both of OTLP's ways, and to collectors that misbehave.
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/span_export.h"
+#include "controller/traces/trace_server.h"
+#include "edgectl/web_client.h"
+#include "net/socket.h"
+#include "runtime/observe/trace/http_sender.h"
+#include "runtime/observe/trace/span_text.h"
+#include "tests/support/connection.h"
+
+namespace edge::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::trace::Attributes;
+using runtime::trace::Sent;
+using runtime::trace::SpanBuffers;
+using runtime::trace::SpanExporter;
+using runtime::trace::SpanKind;
+using testing::HasSubstr;
+
+constexpr const char* kTrace = "0000000000000001000000000000000a";
+
+std::string some_span(std::string_view name) {
+  Attributes attributes;
+  attributes.add("http.method", "GET");
+  attributes.add("http.status_code", 502);
+  std::string text;
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  append_span({{1, 10}, 3, 0, SpanKind::kServer, name, now, now + 5'000'000, "connect-failed"}, attributes, text);
+  return text;
+}
+
+class Export : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(directory_.data()), nullptr);
+    traces::TraceServerOptions options;
+    options.data_dir = directory_;
+    options.otlp = options.queries = traces::TraceListen();
+    auto server = traces::TraceServer::start(options);
+    ASSERT_TRUE(server.ok()) << server.error().text;
+    server_ = std::move(*server);
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+  std::string endpoint() const { return GetParam() + server_->otlp_url().substr(server_->otlp_url().find("://")); }
+
+  std::string directory_ = (std::filesystem::temp_directory_path() / "edge-export-XXXXXX").string();
+  std::unique_ptr<traces::TraceServer> server_;
+};
+
+TEST_P(Export, SpansAreInTheStore) {
+  const auto buffers = std::make_shared<SpanBuffers>();
+  runtime::trace::SpanBuffer& buffer = buffers->add_thread();
+  auto exporter = agent::start_span_export(
+      {.endpoint = endpoint(), .fields = {{"Authorization", "Bearer x"}}, .instance = "one"}, buffers);
+  ASSERT_TRUE(exporter.ok()) << exporter.error().text;
+  buffer.add(some_span("GET shop"), 1);
+  (*exporter)->stop();
+  EXPECT_EQ((*exporter)->counts().exported, 1U);
+  EXPECT_EQ((*exporter)->counts().refused, 0U);
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (server_->counts().spans_taken == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  const auto got = edgectl::web_get(server_->query_url() + "/api/traces/" + kTrace, {});
+  ASSERT_TRUE(got.ok()) << got.error().text;
+  for (const char* text : {"\"GET shop\"", "\"http.method\"", "\"edge-proxy\"", "\"service.instance.id\"", "\"one\"",
+                           "\"host.name\"", "connect-failed", "\"duration\":5000"}) {
+    EXPECT_THAT(got->body, HasSubstr(text));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Export, testing::Values("http", "grpc"));
+
+/// Listens, and does with one connection after the other what it is told.
+class Peer {
+ public:
+  Peer() {
+    auto fd = net::listen_tcp(parse_ip("127.0.0.1"), 0);
+    EXPECT_TRUE(fd.ok());
+    listener_ = std::move(*fd);
+    ::fcntl(listener_.get(), F_SETFL, 0);
+  }
+  std::uint16_t port() const { return net::local_address(listener_.get()).port; }
+  /// Reads a request, and says `answer`. \returns the request's head.
+  test::Message serve(const std::string& answer) {
+    const int fd = ::accept(listener_.get(), nullptr, nullptr);
+    test::Connection connection(fd, {std::chrono::steady_clock::now() + 20s});
+    auto head = connection.receive_head();
+    EXPECT_TRUE(head.ok());
+    EXPECT_TRUE(connection.receive_body(*head).ok());
+    EXPECT_TRUE(connection.send(answer).ok());
+    return *head;
+  }
+
+ private:
+  net::Fd listener_;
+};
+
+Sent send_to(std::uint16_t port, const std::string& path, std::chrono::milliseconds patience) {
+  auto url = net::client::parse_url("http://127.0.0.1:" + std::to_string(port) + path);
+  const auto sender = runtime::trace::make_http_sender(*url, {{"Authorization", "Bearer x"}}, nullptr);
+  return sender->send("message", std::chrono::steady_clock::now() + patience);
+}
+
+TEST(HttpSender, KnowsWhatToSendAgain) {
+  const auto ask = [](const std::string& status, const std::string& fields) {
+    Peer peer;
+    auto sent = std::async(std::launch::async, [&] { return send_to(peer.port(), "", 20s); });
+    const test::Message head = peer.serve("HTTP/1.1 " + status + "\r\n" + fields + "Content-Length: 0\r\n\r\n");
+    EXPECT_EQ(head.start_line, "POST /v1/traces HTTP/1.1");
+    EXPECT_THAT(head.values("content-type"), testing::ElementsAre("application/x-protobuf"));
+    EXPECT_THAT(head.values("authorization"), testing::ElementsAre("Bearer x"));
+    return sent.get();
+  };
+  EXPECT_EQ(ask("200 OK", "").how, Sent::How::kTaken);
+  EXPECT_EQ(ask("400 Bad Request", "").how, Sent::How::kRefused);
+  EXPECT_EQ(ask("500 Internal Server Error", "").how, Sent::How::kRefused);
+  EXPECT_EQ(ask("302 Found", "Location: /x\r\n").how, Sent::How::kRefused);
+  for (const char* status : {"429 Too Many Requests", "502 Bad Gateway", "503 Unavailable", "504 Timeout"}) {
+    const Sent later = ask(status, "Retry-After: 7\r\n");
+    EXPECT_EQ(later.how, Sent::How::kLater) << status;
+    EXPECT_EQ(later.after, 7s);
+  }
+  EXPECT_EQ(ask("503 Unavailable", "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n").after, 0s);
+  EXPECT_EQ(ask("503 Unavailable", "Retry-After: -1\r\n").after, 0s);
+}
+
+TEST(HttpSender, TakesTheEndpointsPath) {
+  Peer peer;
+  auto sent = std::async(std::launch::async, [&] { return send_to(peer.port(), "/otlp/traces", 20s); });
+  EXPECT_EQ(peer.serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").start_line, "POST /otlp/traces HTTP/1.1");
+  EXPECT_EQ(sent.get().how, Sent::How::kTaken);
+}
+
+TEST(HttpSender, GivesASilentCollectorUp) {
+  // The kernel takes the connection; nobody ever answers.
+  Peer peer;
+  const Sent sent = send_to(peer.port(), "", 50ms);
+  EXPECT_EQ(sent.how, Sent::How::kLater);
+  EXPECT_EQ(sent.why, "timeout");
+}
+
+TEST(GrpcSender, GivesASilentCollectorUp) {
+  Peer peer;
+  const auto buffers = std::make_shared<SpanBuffers>();
+  runtime::trace::SpanBuffer& buffer = buffers->add_thread();
+  std::promise<std::string> told;
+  auto exporter = agent::start_span_export({.endpoint = "grpc://127.0.0.1:" + std::to_string(peer.port()),
+                                            .tell = [&](const std::string& line) { told.set_value(line); }},
+                                           buffers);
+  ASSERT_TRUE(exporter.ok());
+  buffer.add(some_span("GET"), 1);
+  // The end waits for it about two seconds, whatever the collector does.
+  (*exporter)->stop();
+  EXPECT_THAT(told.get_future().get(), HasSubstr("spans cannot be exported: gRPC status"));
+  EXPECT_EQ((*exporter)->counts().at_end, 1U);
+}
+
+TEST(SpanExport, RefusesEndpointsThatAreNone) {
+  for (const char* endpoint : {"127.0.0.1:4318", "ftp://a", "grpc://a/path", "http://user:secret@a", "grpc://"}) {
+    const auto exporter = agent::start_span_export({.endpoint = endpoint}, std::make_shared<SpanBuffers>());
+    ASSERT_FALSE(exporter.ok()) << endpoint;
+    EXPECT_EQ(exporter.error().text.find("secret"), std::string::npos);
+  }
+  EXPECT_EQ(*agent::start_span_export({}, nullptr), nullptr);
+}
+
+}  // namespace
+}  // namespace edge::tests
