@@ -26,9 +26,11 @@ struct IncomingSpan {
   std::string name;
   std::string bytes;  ///< OTLP's message Span
   std::shared_ptr<const IncomingSource> source;
+  /// Of `source`, on the first span that has it: senders may give each span one of its own.
+  std::size_t source_bytes = 0;
 
   /// Of memory while it waits, and about what it takes in the file.
-  std::size_t size() const { return sizeof(IncomingSpan) + name.size() + bytes.size(); }
+  std::size_t size() const { return sizeof(IncomingSpan) + name.size() + bytes.size() + source_bytes; }
 };
 
 }  // namespace edge::traces

@@ -76,18 +76,16 @@ Receiver::Outcome Receiver::take(std::string_view body, bool json) {
   }
   std::vector<IncomingSpan> spans;
   std::shared_ptr<const IncomingSource> source;
-  const otlp::Source* of = nullptr;
   const auto reading = otlp::read_request(
       body,
       [&](const otlp::Taken& taken) {
-        const bool same =
-            source && of == &taken.source && source->resource == taken.resource && source->scope == taken.scope;
+        const bool same = source && source->resource == taken.resource && source->scope == taken.scope;
         if (!same) {
           source = std::make_shared<const IncomingSource>(
               IncomingSource{taken.source.service, std::string(taken.resource), std::string(taken.scope)});
-          of = &taken.source;
         }
         spans.push_back(incoming(taken, source));
+        if (!same) spans.back().source_bytes = sizeof(IncomingSource) + source->resource.size() + source->scope.size();
       },
       limits_.spans);
   if (!reading) return {.status = reading.error()};

@@ -141,8 +141,7 @@ Status TraceFile::transact(const Work& work) {
 
 Status TraceFile::write(std::span<const IncomingSpan> spans, std::int64_t now_us) {
   std::uint64_t bytes = 0;
-  for (const IncomingSpan& span : spans)
-    bytes += span.size() + span.source->resource.size() + span.source->scope.size();
+  for (const IncomingSpan& span : spans) bytes += span.size();
   if (Status status = make_room(std::max(kLeastRoom, bytes * kRoomFactor)); !status) return status;
   const std::uint64_t before = traces_;
   // The order in which things came holds when the clock is set back, too: forget_names rests on it.

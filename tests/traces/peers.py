@@ -10,6 +10,7 @@ import tempfile
 import time
 import urllib.request
 
+import grpc
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -17,7 +18,6 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from grpc import Compression as GrpcCompression
 
 
 def send(exporter, service):
@@ -53,7 +53,7 @@ with tempfile.TemporaryDirectory() as directory:
         "http": HttpExporter(endpoint=otlp + "/v1/traces"),
         "http-gzip": HttpExporter(endpoint=otlp + "/v1/traces", compression=Compression.Gzip),
         "grpc": GrpcExporter(endpoint=otlp, insecure=True),
-        "grpc-gzip": GrpcExporter(endpoint=otlp, insecure=True, compression=GrpcCompression.Gzip),
+        "grpc-gzip": GrpcExporter(endpoint=otlp, insecure=True, compression=grpc.Compression.Gzip),
     }
     for service, exporter in exporters.items():
         spans = spans_of(queries, send(exporter, service))
@@ -66,5 +66,14 @@ with tempfile.TemporaryDirectory() as directory:
         print(f"{service}: ok")
     with urllib.request.urlopen(f"{queries}/api/services", timeout=10) as answer:
         assert json.load(answer)["data"] == sorted(exporters)
+    # A call that is refused is told by gRPC's own client, too.
+    with grpc.insecure_channel(otlp.removeprefix("http://")) as channel:
+        service = "/opentelemetry.proto.collector.trace.v1.TraceService/"
+        for method, code in {"Export": grpc.StatusCode.INVALID_ARGUMENT, "Other": grpc.StatusCode.UNIMPLEMENTED}.items():
+            try:
+                channel.unary_unary(service + method)(b"\xff", timeout=10)
+                sys.exit(f"{method}: was not refused")
+            except grpc.RpcError as error:
+                assert error.code() == code, error
     store.stdin.close()
     sys.exit(store.wait(timeout=20))

@@ -7,6 +7,7 @@
 
 #include "controller/traces/otlp/export_request.h"
 #include "controller/traces/query_api.h"
+#include "controller/traces/receiver.h"
 #include "controller/traces/trace_server.h"
 #include "net/server/gzip.h"
 #include "tests/support/connection.h"
@@ -212,6 +213,34 @@ TEST_F(Traces, HoldsItsBounds) {
   for (const auto& [size, status] : {std::pair{4998, "200"}, {5000, "200"}, {5002, "413"}}) {
     EXPECT_EQ(post(compressed(request_of(static_cast<std::size_t>(size))), gzip).status, status) << size;
   }
+}
+
+TEST_F(Traces, CountsWhatResourcesTakeWhileTheyWait) {
+  auto writer = traces::TraceWriter::start({.path = directory_ + "/other.db", .queue_bytes = 100'000});
+  ASSERT_TRUE(writer.ok());
+  traces::Receiver receiver(**writer, {});
+  // Small spans, each with a large resource of its own: six of them fit.
+  net::server::Request request;
+  request.method = "POST";
+  request.path = "/v1/traces";
+  request.fields = {{"content-type", "application/x-protobuf"}};
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    ProtobufWriter out;
+    {
+      const auto resource_spans = out.message(1);
+      {
+        const auto resource = out.message(1);
+        out.text(9, std::string(15'000, static_cast<char>('a' + i)));
+      }
+      const auto scope_spans = out.message(2);
+      out.text(2, span_bytes(i, 1));
+    }
+    request.body += out.take();
+  }
+  const net::server::Reply reply = receiver.answer(request);
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, otlp::response(14, "the store cannot write as fast as spans come"));
+  EXPECT_EQ((*writer)->counts().spans_dropped, 14u);
 }
 
 TEST_F(Traces, IsNotForPagesOfOtherSites) {
