@@ -380,7 +380,7 @@ bool Compiler::State::prove(const LinkedConfig& config, const std::vector<Work>&
 /// The sections that are no host's.
 void Compiler::State::emit_shared(const LinkedConfig& config, bool hosts_changed) {
   const Timer timer(stats.emit);
-  if (hosts_changed) replace(listeners, emit::emit_listeners(config, served.all()));
+  if (hosts_changed) replace(listeners, emit::emit_listeners(config, served.in_order()));
   replace(backends, emit::emit_backends(config));
   replace(policies, emit::emit_policies(config));
 }
@@ -414,19 +414,25 @@ std::optional<Artifact> Compiler::State::assemble(const LinkedConfig& config, Di
   Artifact artifact;
   {
     const Timer timer(stats.assemble);
-    std::vector<program::SectionInput> sections;
+    std::vector<program::SectionRef> sections;
     // In the order of the file: thousands are not to be sorted anew.
-    sections.reserve(hosts.size() + hosts.with_patterns().size() + 3);
-    sections.push_back({SectionKind::kListeners, 0, listeners});
-    for (const auto& [id, host] : hosts.all()) sections.push_back({SectionKind::kHost, id, host.section});
-    for (auto& [shard, blob] : natives.blobs()) sections.push_back({SectionKind::kNative, shard, std::move(blob)});
+    sections.reserve(hosts.size() + 3);
+    sections.push_back({SectionKind::kListeners, 0, listeners.get()});
+    for (const auto* host : hosts.in_order())
+      sections.push_back({SectionKind::kHost, host->first, host->second.section.get()});
+    const std::map<std::uint32_t, program::BlobPtr> codes = natives.blobs();
+    for (const auto& [shard, blob] : codes) sections.push_back({SectionKind::kNative, shard, blob.get()});
     const std::set<std::uint64_t> sets = regex_sets();
-    for (const std::uint64_t set : sets) sections.push_back({SectionKind::kRegex, set, regexes.database(set)});
-    sections.push_back({SectionKind::kBackends, 0, backends});
-    sections.push_back({SectionKind::kPolicies, 0, policies});
+    std::vector<program::BlobPtr> databases;
+    for (const std::uint64_t set : sets) {
+      databases.push_back(regexes.database(set));
+      sections.push_back({SectionKind::kRegex, set, databases.back().get()});
+    }
+    sections.push_back({SectionKind::kBackends, 0, backends.get()});
+    sections.push_back({SectionKind::kPolicies, 0, policies.get()});
     regexes.keep(sets);
 
-    std::vector<std::byte> bytes = program::assemble(options.target, std::move(sections));
+    std::vector<std::byte> bytes = program::assemble_in_order(options.target, sections);
     if (options.key != nullptr) {
       if (Status status = options.key->sign(bytes); !status)
         return report_fault("signature", status.error(), diagnostics), std::nullopt;

@@ -9,6 +9,7 @@ namespace edge::compiler {
 
 void ServedHosts::collect(const LinkedConfig& config) {
   routes_of_ = ir::collect_hosts(config);
+  in_order_.forget();
   hosts_of_.assign(config.routes.size(), {});
   for (const auto& [key, routes] : routes_of_) {
     for (const std::uint32_t route : routes) hosts_of_[route].push_back(&key);
@@ -27,6 +28,7 @@ ServedHosts::Moved ServedHosts::move(const LinkedConfig& config, const std::vect
     for (ir::HostKey& key : ir::hosts_of(config, config.routes[route])) {
       const auto [host, added] = routes_of_.try_emplace(key);
       moved.added |= added;
+      if (added) in_order_.came(*host);
       host->second.insert(std::ranges::lower_bound(host->second, route), route);
       hosts_of_[route].push_back(&host->first);
       moved.touched.insert(std::move(key));
@@ -38,6 +40,7 @@ ServedHosts::Moved ServedHosts::move(const LinkedConfig& config, const std::vect
       ++key;
       continue;
     }
+    in_order_.goes(*host);
     routes_of_.erase(host);
     moved.gone.insert(*key);
     key = moved.touched.erase(key);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
+#include "compiler/flat_order.h"
 #include "compiler/ir/lower.h"
 #include "program/read.h"
 
@@ -28,6 +30,8 @@ class ServedHosts {
   Moved move(const LinkedConfig& config, const std::vector<std::uint32_t>& routes);
 
   const ir::HostRoutes& all() const { return routes_of_; }
+  /// The same side by side.
+  std::span<const ir::HostRoutes::value_type* const> in_order() { return in_order_.of(routes_of_); }
   const ir::HostRoutes::value_type& at(const ir::HostKey& key) const { return *routes_of_.find(key); }
 
   /// All hosts that hang together with `keys` through routes that serve several.
@@ -35,6 +39,7 @@ class ServedHosts {
 
  private:
   ir::HostRoutes routes_of_;
+  FlatOrder<ir::HostRoutes> in_order_;
   /// By route; the keys lie in routes_of_.
   std::vector<std::vector<const ir::HostKey*>> hosts_of_;
 };

@@ -16,7 +16,9 @@ void keep_if(CompiledHosts::Ids& ids, std::uint64_t id, bool belongs) {
 }  // namespace
 
 program::Hash CompiledHosts::set_inputs(std::uint64_t id, const program::Hash& inputs) {
-  return std::exchange(hosts_[id].inputs, inputs);
+  const auto [host, added] = hosts_.try_emplace(id);
+  if (added) in_order_.came(*host);
+  return std::exchange(host->second.inputs, inputs);
 }
 
 void CompiledHosts::set_code(std::uint64_t id, CodeSource code, std::size_t conditional) {
@@ -45,6 +47,7 @@ void CompiledHosts::erase(std::uint64_t id) {
   if (found == hosts_.end()) return;
   conditional_ -= found->second.conditional;
   for (Ids* ids : {&with_code_, &with_patterns_, &remarkable_}) ids->erase(id);
+  in_order_.goes(*found);
   hosts_.erase(found);
 }
 

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_set>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "compiler/compile_native.h"
+#include "compiler/flat_order.h"
 #include "compiler/link/conditions.h"
 #include "program/read.h"
 #include "program/write.h"
@@ -33,7 +35,9 @@ class CompiledHosts {
  public:
   using Ids = std::set<std::uint64_t>;
 
-  const std::map<std::uint64_t, CompiledHost>& all() const { return hosts_; }
+  using Map = std::map<std::uint64_t, CompiledHost>;
+
+  std::span<const Map::value_type* const> in_order() { return in_order_.of(hosts_); }
   std::size_t size() const { return hosts_.size(); }
   const CompiledHost& at(std::uint64_t id) const { return hosts_.at(id); }
 
@@ -53,7 +57,8 @@ class CompiledHosts {
   void erase_all_but(const std::unordered_set<std::uint64_t>& ids);
 
  private:
-  std::map<std::uint64_t, CompiledHost> hosts_;
+  Map hosts_;
+  FlatOrder<Map> in_order_;
   Ids with_code_;
   Ids with_patterns_;
   Ids remarkable_;

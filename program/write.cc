@@ -22,12 +22,18 @@ BlobPtr make_blob(std::vector<std::byte> bytes) {
 
 std::vector<std::byte> assemble(Target target, std::vector<SectionInput> sections) {
   const auto key = [](const SectionInput& section) { return std::tie(section.kind, section.id); };
-  if (!std::ranges::is_sorted(sections, {}, key)) std::ranges::sort(sections, {}, key);
+  std::ranges::sort(sections, {}, key);
+  std::vector<SectionRef> refs;
+  refs.reserve(sections.size());
+  for (const SectionInput& section : sections) refs.push_back({section.kind, section.id, section.blob.get()});
+  return assemble_in_order(target, refs);
+}
 
+std::vector<std::byte> assemble_in_order(Target target, std::span<const SectionRef> sections) {
   std::vector<SectionEntry> entries;
   entries.reserve(sections.size());
   std::uint64_t end = sizeof(FileHeader) + sections.size() * sizeof(SectionEntry) + sizeof(SignatureBlock);
-  for (const SectionInput& section : sections) {
+  for (const SectionRef& section : sections) {
     SectionEntry& entry = entries.emplace_back();
     entry = {section.kind, 0, section.id, aligned(end), section.blob->bytes.size(), {}};
     std::copy(section.blob->hash.begin(), section.blob->hash.end(), entry.sha256);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "program/format.h"
@@ -30,5 +31,14 @@ struct SectionInput {
 
 /// Lays the sections out, unsigned (sign.h). Precondition: no two inputs share (kind, id).
 std::vector<std::byte> assemble(Target target, std::vector<SectionInput> sections);
+
+/// A section that somebody else keeps.
+struct SectionRef {
+  SectionKind kind;
+  std::uint64_t id;
+  const Blob* blob;
+};
+/// The same of sections that ascend by (kind, id), as they stand in the file.
+std::vector<std::byte> assemble_in_order(Target target, std::span<const SectionRef> sections);
 
 }  // namespace edge::program

@@ -86,7 +86,9 @@ inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
       if (section.kind == kind && section.id == id) return;
     sections.push_back({kind, id, program::make_blob(std::move(bytes))});
   };
-  add(program::SectionKind::kListeners, 0, emit::emit_listeners(config, hosts));
+  std::vector<const ir::HostRoutes::value_type*> in_order;
+  for (const auto& host : hosts) in_order.push_back(&host);
+  add(program::SectionKind::kListeners, 0, emit::emit_listeners(config, in_order));
   add(program::SectionKind::kBackends, 0, emit::emit_backends(config));
   add(program::SectionKind::kPolicies, 0, emit::emit_policies(config));
   for (const auto& [key, routes] : hosts) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -14,8 +15,9 @@ namespace edge::compiler::emit {
 /// not in it, only `native_shard`. `shard` is kNone when the host needs no code or none is made.
 std::vector<std::byte> emit_host(const LinkedConfig& config, const ir::Host& host, std::uint32_t shard);
 
-/// The kListeners section.
-std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::HostRoutes& hosts);
+/// The kListeners section. `hosts`: in their order.
+std::vector<std::byte> emit_listeners(const LinkedConfig& config,
+                                      std::span<const ir::HostRoutes::value_type* const> hosts);
 
 /// The kBackends section.
 std::vector<std::byte> emit_backends(const LinkedConfig& config);

@@ -196,7 +196,8 @@ std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, pr
 
 }  // namespace
 
-std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::HostRoutes& hosts) {
+std::vector<std::byte> emit_listeners(const LinkedConfig& config,
+                                      std::span<const ir::HostRoutes::value_type* const> hosts) {
   program::SectionBuilder builder(sizeof(program::ListenersHeader), 128 * hosts.size() + 4096);
   program::ListenersHeader header{};
   header.gateways = builder.array(emit_gateways(config, builder));
@@ -214,7 +215,7 @@ std::vector<std::byte> emit_listeners(const LinkedConfig& config, const ir::Host
 
   // As keys ascend: by listener, then by specificity.
   std::vector<std::vector<const HostPattern*>> patterns(config.listeners.size());
-  for (const auto& [key, routes] : hosts) patterns[key.listener].push_back(&key.pattern);
+  for (const auto* host : hosts) patterns[host->first.listener].push_back(&host->first.pattern);
   std::vector<ListenerRecord> listeners;
   for (std::uint32_t i = 0; i < patterns.size(); ++i)
     listeners.push_back(emit_listener(config, i, patterns[i], builder));
