@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/kube/client.h"
+#include "tests/kube/fake_api.h"
 
 namespace edge::test {
 
@@ -43,6 +44,7 @@ class Bench {
     while (!holds()) {
       if (std::chrono::steady_clock::now() > end) return false;
       loop_.poll();
+      meet();
       std::this_thread::yield();
     }
     return true;

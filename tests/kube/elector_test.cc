@@ -139,6 +139,31 @@ TEST_F(ElectorTest, DoesNotLeadAfterALongSleep) {
   EXPECT_EQ(one.elected, 1);
 }
 
+/// The wall clock is written into the Lease and never read: a jump of hours, either way, on either side, neither ends a
+/// leadership nor gives a second one.
+TEST_F(ElectorTest, AWallClockThatJumpsChangesNothing) {
+  Candidate one(api_.url(), "one");
+  ASSERT_TRUE(one.until([&] { return one.elected == 1 && one.elector().tries() == 1; }));
+  Candidate two(api_.url(), "two");
+  ASSERT_TRUE(two.until([&] { return two.elector().tries() == 1; }));
+  for (const auto jump : {std::chrono::hours(-48), std::chrono::hours(96), std::chrono::hours(-1)}) {
+    one.wall += jump;
+    two.wall -= 2 * jump;
+    for (int i = 0; i < 10; ++i) {
+      // A renewal is seen by its time, which is another each time.
+      one.wall += seconds(2);
+      one.try_again();
+      two.try_again();
+      EXPECT_TRUE(one.elector().leads());
+      EXPECT_FALSE(two.elector().leads());
+    }
+  }
+  EXPECT_EQ(one.elected, 1);
+  EXPECT_EQ(one.deposed, 0);
+  EXPECT_EQ(two.elected, 0);
+  EXPECT_EQ(spec()["leaseTransitions"], 0);
+}
+
 TEST_F(ElectorTest, HasOneLeaderOfTwo) {
   Candidate one(api_.url(), "one");
   ASSERT_TRUE(one.until([&] { return one.elected == 1 && one.elector().tries() == 1; }));

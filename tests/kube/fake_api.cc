@@ -49,6 +49,11 @@ bool read_request(int fd, std::string& received, Exchange& into) {
 
 }  // namespace
 
+void meet() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+}
+
 std::string Exchange::field(std::string_view name) const {
   const std::size_t place = head.find("\r\n" + std::string(name) + ": ");
   if (place == std::string::npos) return {};
@@ -57,6 +62,7 @@ std::string Exchange::field(std::string_view name) const {
 }
 
 bool Exchange::send(std::string_view bytes) {
+  meet();
   while (!bytes.empty()) {
     const ssize_t size = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (size <= 0) return false;

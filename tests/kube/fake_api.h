@@ -13,6 +13,10 @@
 
 namespace edge::test {
 
+/// What a handler did before it answered is seen by who has called this after the answer. A socket orders the two, but
+/// a race detector does not know that of a connection that was opened without blocking.
+void meet();
+
 /// One request, on the thread of its connection; the handler may block.
 class Exchange {
  public:
