@@ -64,6 +64,17 @@ Status read_into(const std::string& path, std::size_t limit, Bytes& bytes) {
   return {};
 }
 
+/// A rename is in the directory: until that is on disk, the old content may come back after a crash.
+Status sync_directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // One that may be written and not read cannot be synced; some file systems know no such thing.
+  if (opened.get() < 0) return errno == EACCES ? Status() : system_error(directory, errno);
+  if (::fsync(opened.get()) != 0 && errno != EINVAL) return system_error(directory, errno);
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
@@ -96,7 +107,7 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes, Fil
   const mode_t mode = access == FileAccess::kOwnerOnly ? 0600 : 0644;
   if (::fchmod(file.get(), mode) != 0 || ::fsync(file.get()) != 0) return failed(errno);
   if (::rename(beside.c_str(), path.c_str()) != 0) return failed(errno);
-  return {};
+  return sync_directory_of(path);
 }
 
 Status write_file(const std::string& path, std::string_view bytes, FileAccess access) {
