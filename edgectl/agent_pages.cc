@@ -61,19 +61,28 @@ Result<std::vector<std::string>> AgentPages::names() {
   return names;
 }
 
+Result<std::vector<std::string>> AgentPages::names_on(const std::string& node) {
+  const auto agents = controller_->agents();
+  if (!agents) return agents.error();
+  std::vector<std::string> names;
+  for (const auto& agent : agents->agents) {
+    if (agent.connected && agent.node == node) names.push_back(agent.name);
+  }
+  return names;
+}
+
+AgentPages::Said AgentPages::ask_one(const std::string& agent, const controller::AgentQuestion& question) {
+  if (controller_) return {agent, controller_->ask(agent, question)};
+  auto body = ask_agent("http://" + agent, question.method, question.target, kOnlyLocal);
+  if (!body) return {agent, body.error()};
+  return {agent, controller::AgentAnswer{200, {}, std::move(*body)}};
+}
+
 Result<std::vector<AgentPages::Said>> AgentPages::ask(const controller::AgentQuestion& question) {
   const auto agents = names();
   if (!agents) return agents.error();
   std::vector<Said> all;
-  for (const std::string& name : *agents) {
-    if (controller_) {
-      all.push_back({name, controller_->ask(name, question)});
-      continue;
-    }
-    auto body = ask_agent("http://" + name, question.method, question.target, kOnlyLocal);
-    all.push_back({name, body ? Result(controller::AgentAnswer{200, {}, std::move(*body)})
-                              : Result<controller::AgentAnswer>(body.error())});
-  }
+  for (const std::string& name : *agents) all.push_back(ask_one(name, question));
   return all;
 }
 

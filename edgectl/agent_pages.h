@@ -31,12 +31,18 @@ class AgentPages {
   };
   /// One a connected agent, ascending by name. kUnavailable: the controller cannot be asked which there are.
   Result<std::vector<Said>> ask(const controller::AgentQuestion& question);
+  /// Whom `ask` would ask.
+  Result<std::vector<std::string>> names();
+  /// Of them, those of a node. Precondition: controlled().
+  Result<std::vector<std::string>> names_on(const std::string& node);
+  /// Whether the controller is asked, not an address.
+  bool controlled() const { return controller_ != nullptr; }
+  Said ask_one(const std::string& agent, const controller::AgentQuestion& question);
   /// The body of a 200, and else an Error that says what there was.
   static Result<std::string> body_of(const Said& said);
 
  private:
   AgentPages() = default;
-  Result<std::vector<std::string>> names();
 
   std::unique_ptr<controller::InspectClient> controller_;  ///< null: `one_` is an address
   std::string one_;                                        ///< empty: all

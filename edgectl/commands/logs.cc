@@ -1,0 +1,188 @@
+// edgectl logs: messages of the controller and of agents: from their pods where they run in the cluster, else the
+// recent ones that the daemons keep themselves.
+#include <charconv>
+#include <map>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "controller/kube/resource.h"
+#include "edgectl/agent_pages.h"
+#include "edgectl/page_lines.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/cluster.h"
+#include "edgectl/resources/columns.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/table.h"
+#include "edgectl/seeing_commands.h"
+#include "edgectl/web_client.h"
+
+namespace edge::edgectl {
+namespace {
+
+constexpr std::string_view kCommand = "edgectl logs";
+constexpr std::chrono::milliseconds kAskAgain(500);
+
+struct Wanted {
+  std::string part;  ///< `controller` or `agent`
+  std::string node;
+  std::string since;  ///< a duration
+  std::string tail;
+  bool follow = false;
+  bool timestamps = false;
+};
+
+/// `2026-11-22T03:00:00.123Z warn sentence key=value`, the time only where it is asked for.
+std::string message_line(const PageLine& line, bool with_source, bool timestamps) {
+  const auto object = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+  std::string out = timestamps ? shown(line.time) + " " : std::string();
+  if (with_source) out += shown(line.source) + " ";
+  out += shown(member_text(object, "level")) + " " + shown(member_text(object, "msg"));
+  for (const auto& [key, value] : object.items()) {
+    if (key == "time" || key == "level" || key == "program" || key == "seq" || key == "msg" || key == "block") continue;
+    out += " " + shown(key) + "=" + shown(cell_text(value));
+  }
+  for (std::string_view block = object.contains("block") && object["block"].is_string()
+                                    ? std::string_view(object["block"].get_ref<const std::string&>())
+                                    : std::string_view();
+       !block.empty();) {
+    const std::string_view part = block.substr(0, block.find('\n'));
+    block.remove_prefix(std::min(part.size() + 1, block.size()));
+    out += "\n    " + shown(part);
+  }
+  return out;
+}
+
+/// The pods of a part, when the cluster runs it.
+std::vector<nlohmann::json> pods_of(Cluster& cluster, const Wanted& wanted) {
+  std::vector<nlohmann::json> pods;
+  const auto found = cluster.find("pods");
+  if (!found.failure.none() || !found.type) return pods;
+  kube::ListOptions options;
+  options.label_selector = "app.kubernetes.io/part-of=edge,app.kubernetes.io/component=" + wanted.part;
+  const auto list = cluster.api().list_all(found.type->resource, options);
+  if (!list.ok()) return pods;
+  for (const kube::Object& object : list.list.items) {
+    nlohmann::json pod = parsed_json(object.text);
+    if (!pod.is_object()) continue;
+    const auto node = pod.value("/spec/nodeName"_json_pointer, std::string());
+    if (wanted.node.empty() || node == wanted.node) pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+/// Lines of pods by the cluster's API. A log that is followed is asked for again, from the last time on, as whole
+/// answers are all that the client reads.
+class PodLogs {
+ public:
+  PodLogs(Cluster& cluster, const Wanted& wanted, std::vector<nlohmann::json> pods)
+      : cluster_(cluster), wanted_(wanted), pods_(std::move(pods)) {}
+
+  int run() {
+    int exit = cli::kExitOk;
+    do {
+      for (const nlohmann::json& pod : pods_) exit = std::max(exit, print(pod));
+      if (wanted_.follow) std::this_thread::sleep_for(kAskAgain);
+    } while (wanted_.follow && !closed_);
+    return exit;
+  }
+
+ private:
+  int print(const nlohmann::json& pod) {
+    const std::string name = cell_text(pod["metadata"]["name"]);
+    std::string& last = last_[name];
+    std::string target =
+        "/api/v1/namespaces/" + cell_text(pod["metadata"]["namespace"]) + "/pods/" + name + "/log?timestamps=true";
+    if (!last.empty()) {
+      target += "&sinceTime=" + url_encoded(last.substr(0, last.find('.')) + (last.find('.') < last.size() ? "Z" : ""));
+    } else {
+      if (!wanted_.tail.empty()) target += "&tailLines=" + wanted_.tail;
+      if (const auto since = parse_duration(wanted_.since)) {
+        const auto seconds = std::chrono::ceil<std::chrono::seconds>(*since).count();
+        target += "&sinceSeconds=" + std::to_string(std::max<std::int64_t>(seconds, 1));
+      }
+    }
+    const kube::Reply reply = cluster_.api().send({.target = target, .accept = "*/*"});
+    if (!reply.failure.none()) return tell(kCommand, reply.failure, "pod/" + name);
+    std::string text;
+    for (std::string_view rest = reply.body; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      const std::size_t space = line.find(' ');
+      const std::string_view time = line.substr(0, space);
+      // Times of one log only grow; sinceTime knows whole seconds alone.
+      if (space == std::string_view::npos || time <= last) continue;
+      last = time;
+      text += (wanted_.timestamps ? std::string(time) + " " : std::string()) +
+              (pods_.size() > 1 ? name + " " : std::string()) + shown(line.substr(space + 1)) + "\n";
+    }
+    closed_ = closed_ || !cli::write_text(stdout, text);
+    return cli::kExitOk;
+  }
+
+  Cluster& cluster_;
+  const Wanted& wanted_;
+  std::vector<nlohmann::json> pods_;
+  std::map<std::string, std::string> last_;  ///< time of the last line, by pod
+  bool closed_ = false;
+};
+
+/// By what the daemons keep. Sources are agents by name; the controller's is empty.
+int print_kept(const cli::Arguments& arguments, const Wanted& wanted) {
+  int exit = cli::kExitOk;
+  const bool of_agents = wanted.part == "agent";
+  std::unique_ptr<AgentPages> agents;
+  std::unique_ptr<controller::InspectClient> controller;
+  if (of_agents) {
+    agents = AgentPages::open(kCommand, arguments, exit);
+  } else {
+    controller = open_controller(kCommand, arguments, exit);
+  }
+  if (agents == nullptr && controller == nullptr) return exit;
+  const auto fetch = [&](const std::string& source, const std::string& target) {
+    if (agents) return AgentPages::body_of(agents->ask_one(source, {.target = target}));
+    return AgentPages::body_of({source, controller->ask({}, {.target = target})});
+  };
+  const auto sources = [&]() -> Result<std::vector<std::string>> {
+    if (!of_agents) return std::vector<std::string>{"controller"};
+    if (wanted.node.empty() || !agents->controlled()) return agents->names();
+    return agents->names_on(wanted.node);
+  };
+  std::string first = query_part("since", wanted.since) + query_part("tail", wanted.tail);
+  if (!first.empty()) first.erase(0, 1);
+  PageLines lines(fetch, "/debug/logs", first);
+  const auto text = [&](const PageLine& line) { return message_line(line, of_agents, wanted.timestamps); };
+  return print_lines(kCommand, lines, sources, text, wanted.follow);
+}
+
+}  // namespace
+
+int logs(const cli::Arguments& arguments) {
+  const Wanted wanted{.part = arguments.one("PART"),
+                      .node = arguments.one("node"),
+                      .since = arguments.one("since"),
+                      .tail = arguments.one("tail"),
+                      .follow = arguments.has("follow"),
+                      .timestamps = arguments.has("timestamps")};
+  if (!wanted.since.empty() && !parse_duration(wanted.since)) {
+    cli::print_error(kCommand, "--since takes a duration such as 5m, not `" + wanted.since + "`");
+    return cli::kExitUsage;
+  }
+  if (wanted.tail.find_first_not_of("0123456789") != std::string::npos || wanted.tail.size() > 4) {
+    cli::print_error(kCommand, "--tail takes a number up to 9999, not `" + wanted.tail + "`");
+    return cli::kExitUsage;
+  }
+  // The one agent whose address is given is asked itself.
+  if (arguments.one("agent").empty()) {
+    auto cluster = Cluster::open(arguments);
+    if (cluster) {
+      auto pods = pods_of(**cluster, wanted);
+      if (!pods.empty()) return PodLogs(**cluster, wanted, std::move(pods)).run();
+    }
+  }
+  return print_kept(arguments, wanted);
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,75 @@
+// edgectl logs-access: requests as the access logs of agents tell them, from the lines that agents keep.
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "edgectl/agent_pages.h"
+#include "edgectl/page_lines.h"
+#include "edgectl/resources/table.h"
+#include "edgectl/seeing_commands.h"
+
+namespace edge::edgectl {
+namespace {
+
+constexpr std::string_view kCommand = "edgectl logs-access";
+
+int usage(const std::string& text) {
+  cli::print_error(kCommand, text);
+  return cli::kExitUsage;
+}
+
+bool is_status(const std::string& text) {
+  if (text.size() == 3 && text.ends_with("xx")) return text[0] >= '1' && text[0] <= '5';
+  int status = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), status);
+  return fault == std::errc() && end == text.data() + text.size() && status >= 100 && status <= 599;
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+/// `time agent client "GET shop.example/cart" 200 1.234ms route backend reason`
+std::string request_line(const PageLine& line) {
+  const auto object = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+  const auto get = [&](const char* name) { return shown(member_text(object, name)); };
+  const std::string query = get("query");
+  std::string out = shown(line.time) + " " + shown(line.source) + " " + or_dash(get("client")) + " \"" +
+                    or_dash(get("method")) + " " + get("host") + get("path") + (query.empty() ? "" : "?" + query) +
+                    "\" " + or_dash(get("status")) + " " + or_dash(get("total_ms")) + "ms " + or_dash(get("route")) +
+                    " " + or_dash(get("endpoint"));
+  const std::string reason = get("reason");
+  return reason.empty() ? out : out + " " + reason;
+}
+
+/// The line as it is, and which agent it is from.
+std::string json_line(const PageLine& line) {
+  auto object = nlohmann::ordered_json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+  object["agent"] = line.source;
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+int logs_access(const cli::Arguments& arguments) {
+  const std::string since = arguments.one("since");
+  if (!since.empty() && !parse_duration(since))
+    return usage("--since takes a duration such as 5m, not `" + since + "`");
+  const std::string status = arguments.one("status");
+  if (!status.empty() && !is_status(status)) return usage("--status takes 404, or 4xx for all of a class");
+  int exit = cli::kExitOk;
+  const auto pages = AgentPages::open(kCommand, arguments, exit);
+  if (pages == nullptr) return exit;
+  std::string filters = query_part("gateway", arguments.one("gateway")) + query_part("route", arguments.one("route")) +
+                        query_part("status", status);
+  if (!filters.empty()) filters[0] = '?';
+  const auto fetch = [&](const std::string& agent, const std::string& target) {
+    return AgentPages::body_of(pages->ask_one(agent, {.target = target}));
+  };
+  PageLines lines(fetch, "/debug/access-log" + filters, since.empty() ? std::string() : "since=" + since);
+  const bool json = arguments.one("output") == "json";
+  return print_lines(
+      kCommand, lines, [&] { return pages->names(); }, json ? json_line : request_line, arguments.has("follow"));
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,102 @@
+#include "edgectl/page_lines.h"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/flags.h"
+#include "cli/terminal.h"
+#include "edgectl/resources/columns.h"
+#include "edgectl/web_client.h"
+
+namespace edge::edgectl {
+namespace {
+
+constexpr std::chrono::milliseconds kAskAgain(250);
+
+}  // namespace
+
+PageLines::PageLines(Fetch fetch, std::string page, std::string first)
+    : fetch_(std::move(fetch)), page_(std::move(page)), first_(std::move(first)) {}
+
+void PageLines::take(const std::string& source, const std::string& body, Batch& batch) {
+  for (std::string_view rest = body; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const auto object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!object.is_object()) continue;
+    const auto next = object.find("next");
+    if (next == object.end()) {
+      batch.lines.push_back({source, member_text(object, "time"), std::string(line)});
+      continue;
+    }
+    if (next->is_number_unsigned()) next_[source] = next->get<std::uint64_t>();
+    const auto missed = object.find("missed");
+    if (missed != object.end() && missed->is_number_unsigned()) batch.missed += missed->get<std::uint64_t>();
+  }
+}
+
+PageLines::Batch PageLines::read(const std::vector<std::string>& sources) {
+  Batch batch;
+  for (const std::string& source : sources) {
+    const auto known = next_.find(source);
+    const std::string place = known == next_.end() ? first_ : "after=" + std::to_string(known->second);
+    const std::string gap = place.empty() ? "" : page_.find('?') == std::string::npos ? "?" : "&";
+    const auto body = fetch_(source, page_ + gap + place);
+    if (body) {
+      take(source, *body, batch);
+    } else {
+      batch.failed.push_back(body.error());
+    }
+  }
+  std::ranges::stable_sort(batch.lines, {}, &PageLine::time);
+  return batch;
+}
+
+int print_lines(std::string_view command, PageLines& lines,
+                const std::function<Result<std::vector<std::string>>()>& sources,
+                const std::function<std::string(const PageLine&)>& text_of, bool follow) {
+  std::set<std::string> told;
+  for (bool first = true;; first = false) {
+    const auto all = sources();
+    if (!all) {
+      // An agent or controller that is away for a while comes back.
+      if (first || !follow) {
+        cli::print_error(command, all.error().text);
+        return cli::kExitUnreachable;
+      }
+    } else {
+      if (first && all->empty()) cli::print_message("edgectl", "no agent is connected");
+      const PageLines::Batch batch = lines.read(*all);
+      for (const Error& error : batch.failed) {
+        if (told.insert(error.text).second) cli::print_error(command, error.text);
+      }
+      if (batch.missed > 0 && !first) {
+        cli::print_message("edgectl", std::to_string(batch.missed) + " lines came faster than they could be read");
+      }
+      std::string text;
+      for (const PageLine& line : batch.lines) text += text_of(line) + "\n";
+      if (!text.empty() && !cli::write_text(stdout, text)) return cli::kExitOk;
+      const bool wrong = !batch.failed.empty() && batch.failed.front().code == ErrorCode::kInvalidArgument;
+      if (first && batch.failed.size() == all->size() && !all->empty() && (wrong || !follow)) {
+        return wrong ? cli::kExitFindings : cli::kExitUnreachable;
+      }
+      if (!follow) return batch.failed.empty() ? cli::kExitOk : cli::kExitUnreachable;
+    }
+    std::this_thread::sleep_for(kAskAgain);
+  }
+}
+
+std::string query_part(std::string_view name, const std::string& value) {
+  return value.empty() ? std::string() : "&" + std::string(name) + "=" + url_encoded(value);
+}
+
+std::string member_text(const nlohmann::json& object, std::string_view name) {
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? std::string() : cell_text(*found);
+}
+
+}  // namespace edge::edgectl

@@ -1,0 +1,61 @@
+// Lines that daemons keep for a while and give out by a cursor: access logs (/debug/access-log) and messages
+// (/debug/logs). Each answer is JSON lines, the last of them {"next":N,"missed":M}.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.h"
+
+namespace edge::edgectl {
+
+struct PageLine {
+  std::string source;  ///< the agent
+  std::string time;    ///< RFC 3339
+  std::string text;    ///< JSON
+};
+
+class PageLines {
+ public:
+  /// The body of a page of `source`.
+  using Fetch = std::function<Result<std::string>(const std::string& source, const std::string& target)>;
+
+  /// `page` with its filters, `first` what is asked besides at first: `since=5m`, `tail=10`.
+  PageLines(Fetch fetch, std::string page, std::string first);
+
+  struct Batch {
+    std::vector<PageLine> lines;  ///< by time
+    std::uint64_t missed = 0;     ///< came, and went before they were asked for
+    std::vector<Error> failed;
+  };
+  /// What is there of each; behind the lines of the last time, from the second time on.
+  Batch read(const std::vector<std::string>& sources);
+
+ private:
+  void take(const std::string& source, const std::string& body, Batch& batch);
+
+  Fetch fetch_;
+  std::string page_;
+  std::string first_;
+  std::map<std::string, std::uint64_t> next_;  ///< by source
+};
+
+/// Prints what there is, and with `follow` what comes, until stdout is closed. `text_of` makes a line without its end.
+/// Gives the exit code.
+int print_lines(std::string_view command, PageLines& lines,
+                const std::function<Result<std::vector<std::string>>()>& sources,
+                const std::function<std::string(const PageLine&)>& text_of, bool follow);
+
+/// `value` of a query of a page, or nothing.
+std::string query_part(std::string_view name, const std::string& value);
+/// A member of an object as text; empty when it is not there.
+std::string member_text(const nlohmann::json& object, std::string_view name);
+
+}  // namespace edge::edgectl

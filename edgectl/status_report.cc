@@ -1,0 +1,256 @@
+#include "edgectl/status_report.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "edgectl/page_lines.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/cluster.h"
+#include "edgectl/resources/columns.h"
+#include "edgectl/resources/output.h"
+#include "edgectl/resources/table.h"
+#include "schemas/schema.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kError = "error";
+constexpr std::size_t kShortHash = 12;
+
+class Report {
+ public:
+  explicit Report(const cli::Arguments& arguments) : arguments_(arguments) {}
+
+  Json make() {
+    out_ = {{"health", ""}, {"problems", Json::array()}, {"client", {{"version", EDGE_VERSION}}}};
+    read_cluster();
+    read_controller();
+    out_["health"] = nothing_reached(out_) ? "Unreachable" : out_["problems"].empty() ? "Healthy" : "Degraded";
+    return std::move(out_);
+  }
+
+ private:
+  void problem(const std::string& text) { out_["problems"].push_back(text); }
+
+  void no_cluster(const std::string& why) {
+    out_["orchestrator"] = {{kError, why}};
+    for (const char* part : {"operator", "webUI"}) out_[part] = {{kError, "the resource API cannot be asked"}};
+    out_["clusters"] = Json::array();
+    out_["resources"] = Json::array();
+    problem("resource API: " + why);
+  }
+
+  void read_cluster() {
+    auto cluster = Cluster::open(arguments_);
+    if (!cluster) return no_cluster(cluster.error().text);
+    cluster_ = std::move(*cluster);
+    const kube::Reply version = cluster_->api().send({.target = "/version"});
+    if (!version.ok()) return no_cluster(version.failure.text());
+    const nlohmann::json parsed = parsed_json(version.body);
+    out_["orchestrator"] = {{"version", parsed.is_object() ? member_text(parsed, "gitVersion") : std::string()}};
+    out_["operator"] = deployed("operator");
+    out_["clusters"] = Json::array();
+    out_["webUI"] = deployed("web");
+    out_["resources"] = Json::array();
+    for (const schemas::Kind& kind : schemas::kinds()) {
+      if (kind.own) count(kind);
+    }
+  }
+
+  /// What runs a part, by the labels that the operator gives it.
+  Json deployed(const std::string& part) {
+    const auto found = cluster_->find("deployments");
+    if (!found.failure.none()) return {{kError, found.failure.text()}};
+    if (!found.type) return {{"installed", false}};
+    kube::ListOptions options;
+    options.label_selector = "app.kubernetes.io/part-of=edge,app.kubernetes.io/component=" + part;
+    const auto list = cluster_->api().list_all(found.type->resource, options);
+    if (!list.ok()) return {{kError, list.failure.text()}};
+    if (list.list.items.empty()) return {{"installed", false}};
+    const nlohmann::json object = parsed_json(list.list.items.front().text);
+    const auto number = [&](const char* path) {
+      return object.value(nlohmann::json::json_pointer(path), std::int64_t{0});
+    };
+    const std::int64_t ready = number("/status/readyReplicas");
+    const std::int64_t wanted = number("/spec/replicas");
+    const std::string image = object.value("/spec/template/spec/containers/0/image"_json_pointer, std::string());
+    if (ready < wanted) problem(part + ": " + std::to_string(ready) + " of " + std::to_string(wanted) + " are ready");
+    return {{"installed", true}, {"image", image}, {"ready", ready}, {"replicas", wanted}};
+  }
+
+  static bool at_fault(const nlohmann::json& object) {
+    const auto conditions = object.value("/status/conditions"_json_pointer, nlohmann::json::array());
+    if (!conditions.is_array()) return false;
+    return std::ranges::any_of(conditions, [](const nlohmann::json& condition) {
+      if (!condition.is_object() || member_text(condition, "status") != "False") return false;
+      const std::string type = member_text(condition, "type");
+      return type == "Ready" || type == "Programmed" || type == "Accepted" || type == "ResolvedRefs";
+    });
+  }
+
+  void count(const schemas::Kind& kind) {
+    const kube::Resource resource = resource_of(kind);
+    const auto list = cluster_->api().list_all(resource, {});
+    if (list.failure.not_found()) return;
+    if (!list.ok()) {
+      out_["resources"].push_back({{"kind", std::string(kind.kind)}, {kError, list.failure.text()}});
+      problem(resource.plural + ": " + list.failure.text());
+      return;
+    }
+    std::int64_t faults = 0;
+    for (const kube::Object& item : list.list.items) {
+      const nlohmann::json object = parsed_json(item.text);
+      if (!object.is_object()) continue;
+      faults += at_fault(object) ? 1 : 0;
+      if (kind.kind == "EdgeCluster") add_installation(object);
+    }
+    out_["resources"].push_back(
+        {{"kind", std::string(kind.kind)}, {"count", list.list.items.size()}, {"atFault", faults}});
+    if (faults > 0) problem(std::to_string(faults) + " " + resource.plural + " at fault");
+  }
+
+  void add_installation(const nlohmann::json& object) {
+    const auto text = [&](const char* path) { return object.value(nlohmann::json::json_pointer(path), std::string()); };
+    const std::string phase = text("/status/phase");
+    out_["clusters"].push_back({{"namespace", text("/metadata/namespace")},
+                                {"name", text("/metadata/name")},
+                                {"version", text("/status/version")},
+                                {"phase", phase},
+                                {"controller", text("/status/controller/summary")},
+                                {"agents", text("/status/agents/summary")}});
+    if (phase == "Degraded" || phase == "Failed") problem("EdgeCluster " + text("/metadata/name") + " is " + phase);
+  }
+
+  void no_controller(const std::string& why) {
+    out_["controller"] = {{kError, why}};
+    out_["agents"] = Json::array();
+    problem("controller: " + why);
+  }
+
+  void read_controller() {
+    auto client = find_controller(arguments_);
+    if (!client) return no_controller(client.error().text);
+    const auto agents = (*client)->agents();
+    if (!agents) return no_controller(agents.error().text);
+    out_["controller"] = {{"version", agents->version}, {"program", agents->published}};
+    out_["agents"] = Json::array();
+    if (agents->agents.empty()) problem("no agent has connected");
+    for (const controller::AgentState& agent : agents->agents) add_agent(**client, agent, agents->published);
+  }
+
+  void add_agent(controller::InspectClient& client, const controller::AgentState& agent, const std::string& published) {
+    const std::string state = !agent.connected                 ? "Lost"
+                              : !agent.refused.program.empty() ? "Refused"
+                              : agent.program == published     ? "Current"
+                                                               : "Behind";
+    Json json = {{"name", agent.name},
+                 {"node", agent.node},
+                 {"status", state},
+                 {"version", agent.version},
+                 {"program", agent.program},
+                 {"vips", Json::array()},
+                 {"connections", agent.connections},
+                 {"unhealthyEndpoints", 0}};
+    if (state != "Current") problem("agent " + agent.name + ": " + state);
+    if (const auto whole = client.agent(agent.name)) {
+      for (const auto& vip : whole->vips) {
+        if (vip.held) json["vips"].push_back(vip.address);
+      }
+      std::int64_t unhealthy = 0;
+      for (const auto& backend : whole->backends) {
+        unhealthy += std::ranges::count(backend.endpoints, false, &controller::EndpointHealth::healthy);
+      }
+      json["unhealthyEndpoints"] = unhealthy;
+      if (agent.connected && unhealthy > 0) {
+        problem("agent " + agent.name + ": " + std::to_string(unhealthy) + " endpoints are unhealthy");
+      }
+    }
+    out_["agents"].push_back(std::move(json));
+  }
+
+  const cli::Arguments& arguments_;
+  Json out_;
+  std::unique_ptr<Cluster> cluster_;
+};
+
+std::string text_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return {};
+  return shown(found->is_string() ? found->get<std::string>() : found->dump());
+}
+
+std::string or_none(const std::string& text) { return text.empty() ? "<none>" : text; }
+
+/// `cannot be reached: why`, or what `text` says.
+std::string part_text(const Json& part, const std::string& text) {
+  return part.contains(kError) ? "unknown: " + text_at(part, kError) : text;
+}
+
+std::string deployed_text(const Json& part) {
+  if (!part.value("installed", false)) return "not installed";
+  return text_at(part, "ready") + "/" + text_at(part, "replicas") + " ready, " + or_none(text_at(part, "image"));
+}
+
+void add_agents(const Json& agents, std::string& out) {
+  if (agents.empty()) return;
+  TextTable table({"AGENT", "NODE", "STATUS", "VERSION", "PROGRAM", "VIPS", "CONNECTIONS", "UNHEALTHY"});
+  for (const Json& agent : agents) {
+    std::string vips;
+    for (const Json& vip : agent["vips"]) vips += (vips.empty() ? "" : ",") + vip.get<std::string>();
+    table.add({text_at(agent, "name"), text_at(agent, "node"), text_at(agent, "status"), text_at(agent, "version"),
+               or_none(text_at(agent, "program").substr(0, kShortHash)), or_none(vips), text_at(agent, "connections"),
+               text_at(agent, "unhealthyEndpoints")});
+  }
+  out += "\n" + table.take(/*with_heads=*/true);
+}
+
+void add_resources(const Json& resources, std::string& out) {
+  if (resources.empty()) return;
+  TextTable table({"RESOURCE", "COUNT", "AT FAULT"});
+  for (const Json& one : resources) {
+    const bool known = !one.contains(kError);
+    table.add({text_at(one, "kind"), known ? text_at(one, "count") : "unknown", known ? text_at(one, "atFault") : "-"});
+  }
+  out += "\n" + table.take(/*with_heads=*/true);
+}
+
+}  // namespace
+
+Json status_report(const cli::Arguments& arguments) { return Report(arguments).make(); }
+
+bool nothing_reached(const Json& report) {
+  return report["orchestrator"].contains(kError) && report["controller"].contains(kError);
+}
+
+std::string status_text(const Json& report) {
+  std::string out;
+  const auto line = [&out](std::string name, const std::string& value) {
+    name.resize(14, ' ');
+    out += name + value + "\n";
+  };
+  line("Health:", text_at(report, "health"));
+  for (const Json& problem : report["problems"]) out += "  - " + shown(problem.get<std::string>()) + "\n";
+  line("Client:", text_at(report["client"], "version"));
+  line("Orchestrator:", part_text(report["orchestrator"], or_none(text_at(report["orchestrator"], "version"))));
+  line("Operator:", part_text(report["operator"], deployed_text(report["operator"])));
+  if (report["clusters"].empty()) line("Cluster:", "<none>");
+  for (const Json& cluster : report["clusters"]) {
+    line("Cluster:", text_at(cluster, "namespace") + "/" + text_at(cluster, "name") + " " +
+                         or_none(text_at(cluster, "phase")) + ", version " + or_none(text_at(cluster, "version")));
+  }
+  const Json& controller = report["controller"];
+  line("Controller:", part_text(controller, text_at(controller, "version") + ", program " +
+                                                or_none(text_at(controller, "program").substr(0, kShortHash))));
+  line("Web UI:", part_text(report["webUI"], deployed_text(report["webUI"])));
+  add_agents(report["agents"], out);
+  add_resources(report["resources"], out);
+  return out;
+}
+
+}  // namespace edge::edgectl
