@@ -1,6 +1,7 @@
 #include "controller/cluster.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <mutex>
 #include <set>
@@ -91,6 +92,13 @@ class Cluster::Impl {
     loop_.post([this, view = std::move(view)]() mutable {
       if (writer_) writer_->agents(std::move(view));
     });
+  }
+  bool answers(std::chrono::nanoseconds patience) {
+    // Shared with the thread: it may come to it after we stopped waiting.
+    const auto here = std::make_shared<std::promise<void>>();
+    auto answered = here->get_future();
+    loop_.post([here] { here->set_value(); });
+    return answered.wait_for(patience) == std::future_status::ready;
   }
   ClusterCounts counts() const {
     const std::lock_guard lock(mutex_);
@@ -222,11 +230,13 @@ class Cluster::Impl {
   void flush() {
     if (edits_.empty()) return;
     std::size_t objects = 0;
-    for (const auto& [kind, informer] : informers_) objects += informer->size();
+    std::map<std::string, std::uint64_t> by_kind;
+    for (const auto& [kind, informer] : informers_) objects += by_kind[kind] = informer->size();
     {
       const std::lock_guard lock(mutex_);
       counts_.events += edits_.size();
       counts_.objects = objects;
+      counts_.by_kind = std::move(by_kind);
     }
     events_.edited(std::exchange(edits_, {}));
   }
@@ -339,5 +349,6 @@ Cluster::~Cluster() { impl_->stop(); }
 void Cluster::judge(std::vector<Verdict> verdicts) { impl_->judge(std::move(verdicts)); }
 void Cluster::agents(AgentsView view) { impl_->agents(std::move(view)); }
 ClusterCounts Cluster::counts() const { return impl_->counts(); }
+bool Cluster::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }
 
 }  // namespace edge::controller

@@ -4,8 +4,10 @@
 // An API server that is away takes nothing from the controller: it goes on with what it knows, and catches up.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +43,8 @@ struct ClusterEvents {
 struct ClusterCounts {
   std::uint64_t kinds = 0;    ///< that are followed
   std::uint64_t objects = 0;  ///< of them
-  std::uint64_t events = 0;   ///< of watches and lists, that were told
+  std::map<std::string, std::uint64_t> by_kind{};
+  std::uint64_t events = 0;  ///< of watches and lists, that were told
   bool connected = false;
   bool leads = false;
   StatusCounts statuses;
@@ -60,6 +63,8 @@ class Cluster {
   void judge(std::vector<Verdict> verdicts);
   void agents(AgentsView view);
   ClusterCounts counts() const;
+  /// Whether its thread gets to what it is given within `patience`.
+  bool answers(std::chrono::nanoseconds patience) const;
 
  private:
   class Impl;

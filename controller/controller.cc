@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "controller/cluster.h"
+#include "controller/controller_metrics.h"
 #include "controller/publisher.h"
 #include "controller/reconciler.h"
 #include "controller/served_objects.h"
@@ -26,8 +27,6 @@ constexpr auto kGatherAgents = 20ms;
 constexpr auto kPatience = 5s;
 constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
-
-double milliseconds(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
 
@@ -75,7 +74,8 @@ class Controller::Impl {
 
   const Distributor& distributor() const { return *distributor_; }
   bool ready() const { return publisher_->has_program(); }
-  std::string metrics() const;
+  bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
+  void write_metrics(metrics::Exposition& out) const;
 
  private:
   Status start_distributor() {
@@ -103,6 +103,7 @@ class Controller::Impl {
     options.progress = {.object = [this](const ObjectVersion& version) { return served_.progress(version); },
                         .number = [this](const std::string& program) { return publisher_->number(program); },
                         .pinned = [this] { return publisher_->pinned(); }};
+    options.own_pages = options_.own_pages;
     auto distributor = Distributor::start(std::move(options));
     if (!distributor) return distributor.error();
     distributor_ = std::move(*distributor);
@@ -120,10 +121,10 @@ class Controller::Impl {
         std::move(options),
         ReconcilerEvents{
             .reconciled = [this](const Reconciled& result) { reconciled(result); },
-            .taken = [this](const std::vector<TakenObject>& objects) { served_.take(objects, program_number()); },
+            .taken = [this](const std::vector<TakenObject>& objects) { served_.take(objects, program_number_); },
             .judged =
                 [this](std::vector<Verdict> verdicts) {
-                  served_.judge(verdicts, program_number());
+                  served_.judge(verdicts, program_number_);
                   started_.wait();
                   cluster_->judge(std::move(verdicts));
                 },
@@ -159,7 +160,8 @@ class Controller::Impl {
     return {};
   }
 
-  void keep_sound(const SoundVersions& sound) const {
+  void keep_sound(const SoundVersions& sound) {
+    metrics_.held_back(sound.size());
     const std::string text = write_sound_versions(sound);
     Status status = write_file(options_.data_dir + kSoundFile, std::string_view(text), FileAccess::kOwnerOnly);
     if (!status) options_.log("sound versions could not be stored: " + status.error().text);
@@ -171,22 +173,11 @@ class Controller::Impl {
     } else if (result.changed) {
       publisher_->take(result);
     }
-    const auto& stats = result.stats;
-    {
-      const std::lock_guard lock(counts_mutex_);
-      ++compiles_;
-      failed_compiles_ += result.program == nullptr ? 1 : 0;
-      if (result.program != nullptr) programs_ = result.number;
-      compile_seconds_ += milliseconds(stats.decode + stats.link) / 1000;
-    }
+    if (result.program != nullptr) program_number_ = result.number;
+    metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
     if (result.program_changed) {
       options_.log("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
     }
-  }
-
-  std::uint64_t program_number() const {
-    const std::lock_guard lock(counts_mutex_);
-    return programs_;
   }
 
   void agents_changed() {
@@ -219,6 +210,7 @@ class Controller::Impl {
       AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
                                 [this](const std::string& program) { return publisher_->number(program); });
       view.pinned = publisher_->pinned();
+      metrics_.looked(view, ControllerMetrics::Clock::now());
       cluster_->agents(std::move(view));
       // Of many agents with many backends a look costs: at most a third of the time goes into it.
       gather =
@@ -233,6 +225,7 @@ class Controller::Impl {
   std::unique_ptr<History> history_;
   std::unique_ptr<Publisher> publisher_;
   ServedObjects served_;
+  std::uint64_t program_number_ = 0;  ///< of the newest; of the reconciler's thread
   std::unique_ptr<Distributor> distributor_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<Cluster> cluster_;
@@ -243,44 +236,12 @@ class Controller::Impl {
   bool agents_stale_ = false;
   bool stopping_ = false;
   std::thread watching_;
-  mutable std::mutex counts_mutex_;
-  std::uint64_t compiles_ = 0;
-  std::uint64_t failed_compiles_ = 0;
-  std::uint64_t programs_ = 0;
-  double compile_seconds_ = 0;
+  ControllerMetrics metrics_;
 };
 
-std::string Controller::Impl::metrics() const {
-  std::string text;
-  const auto add = [&text](std::string_view name, std::string_view type, double value, std::string_view help) {
-    text.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
-    text.append(type).append("\n").append(name).append(" ");
-    std::string number = std::to_string(value);
-    number.erase(number.find_last_not_of('0') + 1);
-    if (number.ends_with('.')) number.pop_back();
-    text.append(number).append("\n");
-  };
-  const ClusterCounts cluster = cluster_->counts();
-  std::size_t connected = 0;
-  for (const AgentState& agent : distributor_->agents()) connected += agent.connected ? 1 : 0;
-  const std::lock_guard lock(counts_mutex_);
-  add("edge_controller_objects", "gauge", static_cast<double>(cluster.objects), "Objects that are followed.");
-  add("edge_controller_events_total", "counter", static_cast<double>(cluster.events), "Changes that the API told.");
-  add("edge_controller_api_connected", "gauge", cluster.connected ? 1 : 0, "Whether the API answers.");
-  add("edge_controller_leader", "gauge", cluster.leads ? 1 : 0, "Whether this controller writes statuses.");
-  add("edge_controller_compiles_total", "counter", static_cast<double>(compiles_), "Batches of changes compiled.");
-  add("edge_controller_compile_failures_total", "counter", static_cast<double>(failed_compiles_),
-      "Batches that no program could be made of.");
-  add("edge_controller_programs_total", "counter", static_cast<double>(programs_), "Programs that differed.");
-  add("edge_controller_link_seconds_total", "counter", compile_seconds_, "Time spent on decoding and linking.");
-  add("edge_controller_agents_connected", "gauge", static_cast<double>(connected), "Agents that are connected.");
-  add("edge_controller_status_writes_total", "counter", static_cast<double>(cluster.statuses.written),
-      "Statuses that were written.");
-  add("edge_controller_status_conflicts_total", "counter", static_cast<double>(cluster.statuses.conflicts),
-      "Writes of statuses to which somebody else was quicker.");
-  add("edge_controller_status_failures_total", "counter", static_cast<double>(cluster.statuses.failed),
-      "Writes of statuses that failed.");
-  return text;
+void Controller::Impl::write_metrics(metrics::Exposition& out) const {
+  const std::vector<AgentState> agents = distributor_->agents();
+  metrics_.write(out, {.cluster = cluster_->counts(), .agents = agents, .pinned = publisher_->pinned()});
 }
 
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {
@@ -298,7 +259,8 @@ Controller::~Controller() = default;
 std::uint16_t Controller::port() const { return impl_->distributor().port(); }
 std::string Controller::join_file() const { return impl_->distributor().join_file(); }
 std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
-std::string Controller::metrics() const { return impl_->metrics(); }
+void Controller::write_metrics(metrics::Exposition& out) const { impl_->write_metrics(out); }
 bool Controller::ready() const { return impl_->ready(); }
+bool Controller::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }
 
 }  // namespace edge::controller

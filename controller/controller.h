@@ -7,6 +7,7 @@
 // edge-controller runs one against a cluster; edge-standalone against the API that it holds itself.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,7 +15,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "controller/distribute/agent_answer.h"
 #include "controller/kube/config.h"
+#include "metrics/exposition.h"
 #include "program/format.h"
 
 namespace edge::controller {
@@ -37,6 +40,8 @@ struct ControllerOptions {
   double status_rate = 100;  ///< writes a second
   /// A line for the operator. From any thread.
   std::function<void(const std::string&)> log;
+  /// What administrators are told of the controller itself, by the paths of its admin port (DistributorOptions).
+  std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
 };
 
 class Controller {
@@ -53,8 +58,9 @@ class Controller {
   std::uint16_t port() const;
   std::string join_file() const;
   std::string admin_file() const;
-  /// In the Prometheus text format.
-  std::string metrics() const;
+  void write_metrics(metrics::Exposition& out) const;
+  /// Whether the thread that speaks with the API gets to what it is given within `patience`.
+  bool answers(std::chrono::nanoseconds patience) const;
   /// It has a program to give out.
   bool ready() const;
 

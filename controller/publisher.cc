@@ -11,6 +11,7 @@ namespace edge::controller {
 namespace {
 
 /// Between two entries of the history. What is replaced sooner is not kept for itself: its cause goes with the next.
+constexpr auto kBetweenStores = std::chrono::seconds(1);
 constexpr auto kBetweenEntries = std::chrono::seconds(1);
 /// Numbers of programs that agents may still run.
 constexpr std::size_t kMaxNumbers = 4096;
@@ -129,6 +130,8 @@ void Publisher::save_all() {
     }
     lock.lock();
     if (stopping_ && !unsaved_ && !for_history) return;
+    // Of a storm the disk gets the newest, once a second.
+    if (fresh) wake_.wait_until(lock, Clock::now() + kBetweenStores, [this] { return stopping_; });
   }
 }
 

@@ -90,7 +90,9 @@ void Reconciler::reconcile(std::vector<ObjectEdit> batch) {
       taken_.push_back({edit.key, {}, {}, 0, /*gone=*/true});
     }
   }
+  const auto began = std::chrono::steady_clock::now();
   auto result = reconciliation_.apply(std::move(batch));
+  if (result) result->took = std::chrono::steady_clock::now() - began;
   const bool made = !result || result->program != nullptr;
   const bool sound_versions = result && result->sound_versions_changed;
   if (result) events_.reconciled(*std::move(result));

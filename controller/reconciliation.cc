@@ -73,6 +73,7 @@ std::optional<Reconciled> Reconciliation::apply(std::vector<ObjectEdit> edits) {
   result.stats = workspace_.stats();
   if (!artifact) return result;
   started_ = true;
+  result.compile = artifact->stats;
   finish(*artifact, tried, result);
   return result;
 }

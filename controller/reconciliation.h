@@ -7,6 +7,7 @@
 // before, and its status says so (decision 0058).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -43,7 +44,9 @@ struct Reconciled {
   Cause cause;
   std::string fault;
   bool sound_versions_changed = false;
+  std::chrono::nanoseconds took{};
   compiler::WorkspaceStats stats;
+  compiler::CompileStats compile;  ///< of the last run, where several were needed
 };
 
 /// Not thread-safe.

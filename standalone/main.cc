@@ -10,8 +10,10 @@
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
-#include "daemon/logging.h"
+#include "controller/controller_metrics.h"
 #include "controller/traces/trace_flags.h"
+#include "daemon/ending.h"
+#include "daemon/logging.h"
 #include "standalone/whole.h"
 
 namespace edge::standalone {
@@ -23,6 +25,7 @@ constexpr auto kPatience = std::chrono::seconds(3);
 using daemon::failed;
 
 int run(const cli::Arguments& arguments) {
+  daemon::hold_ending_signals();
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   auto options = agent::service_options(log, arguments);
   if (!options) return failed(*log, options.error());
@@ -51,6 +54,11 @@ int run(const cli::Arguments& arguments) {
   if (!service) return failed(*log, service.error());
   auto whole = Whole::start(std::move(parts), **service);
   if (!whole) return failed(*log, whole.error());
+  if (*trace_store != nullptr) {
+    (*service)->metrics().add([traces = trace_store->get()](metrics::Exposition& out) {
+      controller::write_trace_counts(out, traces->counts());
+    });
+  }
   const int code = (*service)->run();
   // A compilation may be under way. All connections are closed: nothing is lost by not waiting for its end.
   std::promise<void> ended;

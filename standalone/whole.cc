@@ -1,5 +1,6 @@
 #include "standalone/whole.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "controller/kube/config.h"
@@ -18,6 +19,18 @@ Result<kube::Config> config_of(const std::string& kubeconfig) {
   return kube::Config::resolve(sources);
 }
 
+/// One process: what the controller says of itself stands on the agent's pages.
+controller::AgentAnswer own_page(const agent::Service& service, const controller::AgentQuestion& question) {
+  agent::AdminRequest request;
+  request.method = question.method;
+  const std::size_t mark = std::min(question.target.find('?'), question.target.size());
+  request.path = question.target.substr(0, mark);
+  request.query = question.target.substr(std::min(mark + 1, question.target.size()));
+  auto reply = service.answer(request);
+  if (!reply || reply->stream) return {404, "text/plain", "not found\n"};
+  return {reply->status, std::move(reply->content_type), std::move(reply->body)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service& service) {
@@ -30,10 +43,15 @@ Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service
       while (const auto update = parts->follower_->next()) parts->take(*update);
     });
   }
+  whole->metrics_ = service.metrics().add([parts = whole.get()](metrics::Exposition& out) {
+    parts->controller_->write_metrics(out);
+    parts->api_->write_metrics(out);
+  });
   return whole;
 }
 
 Whole::~Whole() {
+  service_.metrics().leave_out(metrics_);
   if (follower_) follower_->stop();
   if (following_.joinable()) following_.join();
 }
@@ -91,6 +109,7 @@ Status Whole::start_controller() {
   options.listen = options_.agents;
   options.embedded = true;
   options.status_rate = 1000;
+  options.own_pages = [this](const controller::AgentQuestion& question) { return own_page(service_, question); };
   options.log = [this](const std::string& line) { service_.message(line); };
   auto controller = controller::Controller::start(std::move(options));
   if (!controller) return controller.error();

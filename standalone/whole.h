@@ -57,6 +57,7 @@ class Whole {
   std::unique_ptr<controller::Controller> controller_;
   std::unique_ptr<agent::Sync> sync_;
   std::thread following_;
+  int metrics_ = 0;  ///< what the service's /metrics holds of us
 };
 
 }  // namespace edge::standalone

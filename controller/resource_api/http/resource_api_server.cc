@@ -5,6 +5,7 @@
 
 #include "controller/resource_api/http/credentials.h"
 #include "controller/resource_api/http/front.h"
+#include "controller/resource_api/http/request_counts.h"
 #include "net/loop.h"
 #include "net/server/http_server.h"
 
@@ -44,6 +45,7 @@ struct ResourceApiServer::Impl {
   std::unique_ptr<Credentials> credentials;
   std::unique_ptr<Api> api;
   std::unique_ptr<Front> front;
+  std::shared_ptr<RequestCounts> counts = std::make_shared<RequestCounts>();
   std::unique_ptr<Tender> tender;
   /// Before what it uses goes, it has stopped.
   std::unique_ptr<net::server::ServerThread> server;
@@ -63,6 +65,13 @@ struct ResourceApiServer::Impl {
     if (changed && *changed) running->replace_tls(credentials->tls());
     if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) tell(status.error().text);
     tend_later();
+  }
+  net::Task<net::server::Reply> answer(const net::server::Request& request) {
+    const std::string method = request.method;
+    const net::Time began = net::Clock().now();
+    net::server::Reply reply = co_await front->answer(request);
+    counts->answered(method, reply, net::Clock().now() - began);
+    co_return reply;
   }
   void tend_later() { loop->timers().set(*tender, loop->now() + kTendEvery); }
 };
@@ -92,7 +101,11 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
   server.tls = impl->credentials->tls();
   server.max_body = options.limits.request_bytes + kBodyReserve;
   server.gzip_from = kGzipFrom;
-  server.admit = [raw](const net::server::Request& head) { return raw->front->admit(head); };
+  server.admit = [raw](const net::server::Request& head) {
+    auto refused = raw->front->admit(head);
+    if (refused) raw->counts->answered(head.method, *refused, {});
+    return refused;
+  };
   server.fault = Front::fault;
   server.handshake_refused = [raw](const net::SocketAddress& client, std::string_view why) {
     raw->front->refused([&] {
@@ -104,7 +117,7 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
     raw->loop = &loop;
     raw->front = std::make_unique<Front>(loop, *raw->api, *raw->credentials, raw->log);
     raw->tender = std::make_unique<Impl::Tender>(*raw);
-    return net::server::Handler([raw](const net::server::Request& request) { return raw->front->answer(request); });
+    return net::server::Handler([raw](const net::server::Request& request) { return raw->answer(request); });
   };
   auto started = net::server::ServerThread::start(std::move(server), prepare, [raw] { raw->forget(); });
   if (!started) return started.error();
@@ -123,6 +136,7 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
 
 std::uint16_t ResourceApiServer::port() const { return impl_->server->address().port; }
 const std::string& ResourceApiServer::url() const { return impl_->url; }
+void ResourceApiServer::write_metrics(metrics::Exposition& out) const { impl_->counts->write(out); }
 const std::string& ResourceApiServer::kubeconfig() const { return impl_->kubeconfig; }
 
 }  // namespace edge::resource_api::http

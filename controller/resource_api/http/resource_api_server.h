@@ -11,6 +11,7 @@
 #include "base/ip.h"
 #include "base/result.h"
 #include "controller/resource_api/api.h"
+#include "metrics/exposition.h"
 
 namespace edge::resource_api::http {
 
@@ -42,6 +43,7 @@ class ResourceApiServer {
   /// `https://127.0.0.1:6443`.
   const std::string& url() const;
   const std::string& kubeconfig() const;
+  void write_metrics(metrics::Exposition& out) const;
 
  private:
   struct Impl;

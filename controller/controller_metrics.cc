@@ -1,0 +1,105 @@
+#include "controller/controller_metrics.h"
+
+#include "program/read.h"
+
+namespace edge::controller {
+namespace {
+
+using metrics::Exposition;
+using metrics::Family;
+using metrics::labels;
+
+/// Programs whose way is followed at a time. What is over it is not measured: later ones will be.
+constexpr std::size_t kMaxFollowed = 64;
+
+}  // namespace
+
+void ControllerMetrics::reconciled(const Reconciled& result, std::chrono::nanoseconds took, Clock::time_point now) {
+  compile_time_.observe(took);
+  const std::lock_guard lock(mutex_);
+  ++compiles_;
+  failures_ += result.program == nullptr ? 1 : 0;
+  const compiler::CompileStats& made = result.compile;
+  const std::chrono::nanoseconds spent[] = {result.stats.decode, result.stats.link, made.lower, made.emit,
+                                            made.native,         made.regex,        made.prove, made.assemble};
+  for (std::size_t stage = 0; stage < std::size(stages_); ++stage) spend(stage, spent[stage]);
+  if (result.program == nullptr) return;
+  programs_ = result.number;
+  program_bytes_ = result.program->size();
+  newest_ = program::to_hex(result.hash);
+  if (result.program_changed && on_their_way_.size() < kMaxFollowed) on_their_way_.emplace_back(result.number, now);
+}
+
+void ControllerMetrics::held_back(std::size_t resources) {
+  const std::lock_guard lock(mutex_);
+  held_back_ = resources;
+}
+
+void ControllerMetrics::looked(const AgentsView& view, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  // What a rollback keeps from being run is not on its way.
+  if (!view.pinned.empty()) on_their_way_.clear();
+  while (!on_their_way_.empty() && view.all_run(on_their_way_.front().first)) {
+    distribution_time_.observe(now - on_their_way_.front().second);
+    on_their_way_.pop_front();
+  }
+}
+
+void ControllerMetrics::write_compiles(Exposition& out) const {
+  out.one(Family::kCompiles, compiles_);
+  out.one(Family::kCompileFailures, failures_);
+  out.begin(Family::kCompileDuration);
+  compile_time_.write(out);
+  out.begin(Family::kCompileStage);
+  for (const Stage& stage : stages_) {
+    out.sample(std::chrono::duration<double>(stage.spent).count(), labels({{"stage", stage.name}}));
+  }
+  out.one(Family::kPrograms, programs_);
+  out.one(Family::kProgramBytes, program_bytes_);
+  out.one(Family::kHeldBack, held_back_);
+}
+
+void ControllerMetrics::write_agents(Exposition& out, const Scene& scene) const {
+  std::uint64_t connected = 0;
+  out.begin(Family::kAgentProgram);
+  for (const AgentState& agent : scene.agents) {
+    if (!agent.connected) continue;
+    ++connected;
+    out.sample(std::uint64_t{1}, labels({{"agent", agent.name}, {"hash", agent.program}}));
+  }
+  const std::string& wanted = scene.pinned.empty() ? newest_ : scene.pinned;
+  out.begin(Family::kAgentCurrent);
+  for (const AgentState& agent : scene.agents) {
+    if (!agent.connected) continue;
+    out.sample(std::uint64_t{agent.program == wanted ? 1U : 0U}, labels({{"agent", agent.name}}));
+  }
+  out.one(Family::kAgentsConnected, connected);
+  out.begin(Family::kDistributionDuration);
+  distribution_time_.write(out);
+}
+
+void ControllerMetrics::write(Exposition& out, const Scene& scene) const {
+  const ClusterCounts& cluster = scene.cluster;
+  out.one(Family::kObjects, cluster.objects);
+  out.begin(Family::kResources);
+  for (const auto& [kind, count] : cluster.by_kind) out.sample(count, labels({{"kind", kind}}));
+  out.one(Family::kEvents, cluster.events);
+  out.one(Family::kApiConnected, std::uint64_t{cluster.connected ? 1U : 0U});
+  out.one(Family::kLeader, std::uint64_t{cluster.leads ? 1U : 0U});
+  out.one(Family::kStatusWrites, cluster.statuses.written);
+  out.one(Family::kStatusConflicts, cluster.statuses.conflicts);
+  out.one(Family::kStatusFailures, cluster.statuses.failed);
+  const std::lock_guard lock(mutex_);
+  write_compiles(out);
+  write_agents(out, scene);
+}
+
+void write_trace_counts(Exposition& out, const traces::TraceCounts& counts) {
+  out.one(Family::kTraceSpansTaken, counts.spans_taken);
+  out.one(Family::kTraceSpansRefused, counts.spans_refused);
+  out.one(Family::kTraceSpansDropped, counts.spans_dropped);
+  out.one(Family::kTracesStored, counts.traces);
+  out.one(Family::kTracesBytes, counts.bytes);
+}
+
+}  // namespace edge::controller

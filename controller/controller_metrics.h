@@ -1,0 +1,66 @@
+// What the controller counts, and how /metrics tells it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "controller/agents_view.h"
+#include "controller/cluster.h"
+#include "controller/reconciliation.h"
+#include "controller/traces/trace_counts.h"
+#include "metrics/exposition.h"
+#include "metrics/histogram.h"
+
+namespace edge::controller {
+
+/// Every function may be called from any thread.
+class ControllerMetrics {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// After it was published. `took`: from the batch to its program.
+  void reconciled(const Reconciled& result, std::chrono::nanoseconds took, Clock::time_point now);
+  /// Those at fault that are served as they last were sound.
+  void held_back(std::size_t resources);
+  void looked(const AgentsView& view, Clock::time_point now);
+
+  struct Scene {
+    ClusterCounts cluster;
+    std::span<const AgentState> agents;
+    std::string pinned;  ///< by a rollback; empty: nothing is
+  };
+  void write(metrics::Exposition& out, const Scene& scene) const;
+
+ private:
+  struct Stage {
+    const char* name;
+    std::chrono::nanoseconds spent{};
+  };
+  void spend(std::size_t stage, std::chrono::nanoseconds time) { stages_[stage].spent += time; }
+  void write_compiles(metrics::Exposition& out) const;
+  void write_agents(metrics::Exposition& out, const Scene& scene) const;
+
+  mutable std::mutex mutex_;
+  // Under the mutex:
+  std::uint64_t compiles_ = 0;
+  std::uint64_t failures_ = 0;
+  std::uint64_t programs_ = 0;
+  std::uint64_t program_bytes_ = 0;
+  std::uint64_t held_back_ = 0;
+  std::string newest_;  ///< hash of the newest program, hex
+  Stage stages_[8] = {{"decode"}, {"link"}, {"lower"}, {"emit"}, {"native"}, {"regex"}, {"prove"}, {"assemble"}};
+  /// Published, and not yet run by all agents: their numbers, and since when.
+  std::deque<std::pair<std::uint64_t, Clock::time_point>> on_their_way_;
+  metrics::DurationHistogram compile_time_;
+  metrics::DurationHistogram distribution_time_;
+};
+
+/// Of the trace store.
+void write_trace_counts(metrics::Exposition& out, const traces::TraceCounts& counts);
+
+}  // namespace edge::controller

@@ -1,0 +1,100 @@
+#include "controller/controller_metrics.h"
+
+#include <memory>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program/read.h"
+
+namespace edge::controller {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+Reconciled program(std::uint64_t number) {
+  Reconciled result;
+  result.program = std::make_shared<const std::vector<std::byte>>(100);
+  result.hash[0] = static_cast<std::uint8_t>(number);
+  result.number = number;
+  result.program_changed = result.changed = true;
+  result.stats.link = milliseconds(3);
+  return result;
+}
+
+class ControllerMetricsTest : public testing::Test {
+ protected:
+  std::string text(const ControllerMetrics::Scene& scene = {}) const {
+    metrics::Exposition out(metrics::Format::kText);
+    metrics_.write(out, scene);
+    return out.finish();
+  }
+  static AgentsView running(std::vector<std::uint64_t> programs) {
+    AgentsView view;
+    view.programs = std::move(programs);
+    return view;
+  }
+
+  ControllerMetrics metrics_;
+  ControllerMetrics::Clock::time_point now_{std::chrono::hours(1)};
+};
+
+TEST_F(ControllerMetricsTest, TellsOfCompiles) {
+  metrics_.reconciled(program(1), milliseconds(4), now_);
+  metrics_.reconciled(Reconciled{}, milliseconds(1), now_);
+  metrics_.held_back(2);
+  const std::string said = text();
+  EXPECT_THAT(said, HasSubstr("edge_controller_compiles_total 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_compile_failures_total 1\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_compile_duration_seconds_bucket{le=\"0.005\"} 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_compile_stage_seconds_total{stage=\"link\"} 0.003\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_program_bytes 100\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_resources_held_back 2\n"));
+}
+
+TEST_F(ControllerMetricsTest, TellsWhichProgramEachAgentRuns) {
+  metrics_.reconciled(program(1), milliseconds(4), now_);
+  const std::string hash = program::to_hex(program(1).hash);
+  const auto agent = [](const std::string& name, bool connected, const std::string& runs) {
+    AgentState state;
+    state.name = name;
+    state.connected = connected;
+    state.program = runs;
+    return state;
+  };
+  const std::vector<AgentState> agents = {agent("a", true, hash), agent("b", true, "old"), agent("gone", false, hash)};
+  const std::string said = text({.cluster = {}, .agents = agents, .pinned = {}});
+  EXPECT_THAT(said, HasSubstr("edge_agent_program_info{agent=\"a\",hash=\"" + hash + "\"} 1\n"));
+  EXPECT_THAT(said, HasSubstr("edge_agent_program_current{agent=\"a\"} 1\n"));
+  EXPECT_THAT(said, HasSubstr("edge_agent_program_current{agent=\"b\"} 0\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_agents_connected 2\n"));
+  EXPECT_THAT(said, Not(HasSubstr("gone")));
+  EXPECT_THAT(text({.cluster = {}, .agents = agents, .pinned = "old"}),
+              HasSubstr("edge_agent_program_current{agent=\"b\"} 1\n"));
+}
+
+TEST_F(ControllerMetricsTest, MeasuresUntilAllAgentsRunAProgram) {
+  metrics_.reconciled(program(1), milliseconds(4), now_);
+  metrics_.reconciled(program(2), milliseconds(4), now_ + milliseconds(10));
+  metrics_.looked(running({0, 1}), now_ + milliseconds(20));
+  EXPECT_THAT(text(), HasSubstr("edge_controller_distribution_duration_seconds_count 0\n"));
+  metrics_.looked(running({1, 2}), now_ + milliseconds(30));
+  EXPECT_THAT(text(), HasSubstr("edge_controller_distribution_duration_seconds_count 1\n"));
+  metrics_.looked(running({2, 2}), now_ + milliseconds(40));
+  const std::string said = text();
+  EXPECT_THAT(said, HasSubstr("edge_controller_distribution_duration_seconds_count 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_distribution_duration_seconds_sum 0.06\n"));
+}
+
+TEST_F(ControllerMetricsTest, CountsObjectsByKind) {
+  ClusterCounts cluster;
+  cluster.by_kind = {{"ProxyRoute", 7}};
+  EXPECT_THAT(text({.cluster = cluster, .agents = {}, .pinned = {}}),
+              HasSubstr("edge_controller_resources{kind=\"ProxyRoute\"} 7\n"));
+}
+
+}  // namespace
+}  // namespace edge::controller
