@@ -1,11 +1,11 @@
 // The exporter over sockets: to the trace store by both of OTLP's ways, and to collectors that misbehave.
+#include <sys/socket.h>
+
 #include <filesystem>
 #include <future>
 #include <thread>
 
 #include <fcntl.h>
-#include <sys/socket.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
