@@ -1,6 +1,10 @@
 #include "controller/data_dir.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
+
+#include <unistd.h>
 
 #include "base/file.h"
 #include "program/format.h"
@@ -14,6 +18,16 @@ constexpr std::size_t kMaxKeyBytes = 64 << 10;
 constexpr std::size_t kMaxEndpointBytes = 64 << 20;
 constexpr std::size_t kMaxSecretBytes = std::size_t{256} << 20;
 
+/// Who may write there could put his own key in the place of ours, and so have agents run his programs.
+Status check_owner(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return Error{ErrorCode::kUnavailable, path + ": cannot be looked at"};
+  const bool shared = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if (!shared && (info.st_uid == ::geteuid() || info.st_uid == 0)) return {};
+  return Error{ErrorCode::kPermissionDenied,
+               path + (shared ? ": others may write there; `chmod go-w` it" : ": belongs to another user")};
+}
+
 }  // namespace
 
 Result<DataDir> DataDir::open(std::string path) {
@@ -24,6 +38,7 @@ Result<DataDir> DataDir::open(std::string path) {
     }
     fs::permissions(path, fs::perms::owner_all, error);
   }
+  if (Status status = check_owner(path); !status) return status.error();
   return DataDir(std::move(path));
 }
 

@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kMaxIndexBytes = 16 << 20;
 constexpr std::size_t kMaxEndpointBytes = 64 << 20;
 constexpr std::size_t kFewestDigits = 8;
+constexpr std::size_t kHashDigits = 64;
 constexpr const char* kProgram = ".edgeprog";
 constexpr const char* kEndpoints = ".endpoints.json";
 
@@ -29,7 +30,7 @@ std::string text(const Json& object, const char* name) {
 
 /// Hashes name files.
 bool is_hash(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 Json to_json(const HistoryEntry& entry) {
@@ -66,6 +67,7 @@ Result<std::unique_ptr<History>> History::open(std::string directory, std::size_
   fs::permissions(directory, fs::perms::owner_all, error);
   std::unique_ptr<History> history(new History(std::move(directory), kept));
   if (Status status = history->read(); !status) return status.error();
+  history->sweep();
   return history;
 }
 
@@ -88,6 +90,25 @@ Status History::read() {
   const bool there = std::ranges::any_of(entries_, [&](const HistoryEntry& e) { return e.program == pinned_; });
   if (!there) pinned_.clear();
   return {};
+}
+
+/// A crash leaves files that no entry names: of a program that was being added, or that was dropped, and halves of
+/// files that were being written. What is not named as ours is left alone.
+void History::sweep() const {
+  std::error_code error;
+  std::vector<fs::path> orphans;
+  for (fs::directory_iterator file(directory_, error), end; !error && file != end; file.increment(error)) {
+    const std::string name = file->path().filename().string();
+    const std::string hash = name.substr(0, kHashDigits);
+    const std::string_view kind = std::string_view(name).substr(hash.size());
+    const bool half =
+        name.starts_with("index.json.") || (is_hash(hash) && (kind.starts_with(std::string(kProgram) + ".") ||
+                                                              kind.starts_with(std::string(kEndpoints) + ".")));
+    const bool whole = is_hash(hash) && (kind == kProgram || kind == kEndpoints);
+    const bool named = std::ranges::find(entries_, hash, &HistoryEntry::program) != entries_.end();
+    if (half || (whole && !named)) orphans.push_back(file->path());
+  }
+  for (const fs::path& orphan : orphans) fs::remove(orphan, error);
 }
 
 Status History::write_index() const {

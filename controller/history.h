@@ -45,6 +45,7 @@ class History {
  private:
   History(std::string directory, std::size_t kept) : directory_(std::move(directory)), kept_(kept) {}
   Status read();
+  void sweep() const;
   Status write_index() const;
   void drop_old();
   Result<std::string> whole(const std::string& hash) const;
