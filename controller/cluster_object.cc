@@ -84,6 +84,12 @@ void read_facts(const Json& spec, ClusterObject& object) {
   if (const Json* target = child(spec, "targetRef"); target != nullptr && target->is_object()) {
     object.target = text_at(*target, "kind") + "/" + text_at(*target, "name");
   }
+  if (const Json* targets = child(spec, "targetRefs"); targets != nullptr && targets->is_array()) {
+    for (const Json& target : *targets) {
+      if (!target.is_object()) continue;
+      object.target += (object.target.empty() ? "" : ",") + text_at(target, "kind") + "/" + text_at(target, "name");
+    }
+  }
 }
 
 Error fault(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }

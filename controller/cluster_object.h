@@ -26,7 +26,7 @@ struct ClusterObject {
   /// Of routes: spec.parentRefs as JSON.
   std::string parent_refs;
   std::uint32_t rules = 0;  ///< of routes
-  std::string target;       ///< of policies: `Kind/name`
+  std::string target;       ///< of policies: `Kind/name`; of several, one behind the other with a comma between
   /// The field manager who changed it last; read_cluster_object leaves it to who knows.
   std::string changed_by;
 };

@@ -100,6 +100,22 @@ TEST_F(HistoryTest, WhatIsPinnedStays) {
   EXPECT_EQ(open()->pinned(), "");
 }
 
+TEST_F(HistoryTest, SweepsWhatACrashHasLeftAndNothingElse) {
+  add(*open(), 'a');
+  const auto put = [this](const std::string& name) { std::ofstream(dir_ / "history" / name) << "x"; };
+  const std::vector<std::string> orphans = {hash('b') + ".edgeprog", hash('b') + ".endpoints.json",
+                                            hash('a') + ".edgeprog.Xy12Zq", "index.json.Xy12Zq"};
+  const std::vector<std::string> others = {"notes.txt", hash('c') + ".txt", "index.json"};
+  for (const std::string& name : orphans) put(name);
+  put("notes.txt");
+  put(hash('c') + ".txt");
+  const auto history = open();
+  EXPECT_THAT(digits(*history), ElementsAre('a'));
+  EXPECT_TRUE(history->find(hash('a')).ok());
+  for (const std::string& name : orphans) EXPECT_FALSE(fs::exists(dir_ / "history" / name)) << name;
+  for (const std::string& name : others) EXPECT_TRUE(fs::exists(dir_ / "history" / name)) << name;
+}
+
 TEST_F(HistoryTest, NamesNothingButItsOwnFiles) {
   const auto history = open();
   add(*history, 'a');
@@ -150,6 +166,17 @@ TEST_F(HistoryTest, RollbacksAtOnceAgreeOnDiskAndInMemory) {
   }
 }
 
+TEST_F(HistoryTest, ADataDirectoryThatOthersMayWriteToIsRefused) {
+  const std::string shared = (dir_ / "shared").string();
+  ASSERT_TRUE(DataDir::open(shared).ok()) << "made where it is missing";
+  fs::permissions(shared, fs::perms::owner_all | fs::perms::group_all);
+  const auto refused = DataDir::open(shared);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kPermissionDenied);
+  fs::permissions(shared, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec);
+  EXPECT_TRUE(DataDir::open(shared).ok());
+}
+
 TEST(Events, TellWhatAnOperatorLooksFor) {
   const auto reasons = [](const std::string& kind, std::vector<ConditionFlip> flips) {
     std::vector<std::string> all;
@@ -170,6 +197,14 @@ TEST(Events, TellWhatAnOperatorLooksFor) {
   EXPECT_THAT(reasons("ProxyBackend", {{"Healthy", "True", "EndpointsHealthy", "", false}}),
               ElementsAre("EndpointsHealthy"));
   EXPECT_THAT(reasons("ProxyRoute", {{"Shadowed", "True", "Shadowed", "", true}}), ElementsAre("Shadowed"));
+  // Of a part the event says which.
+  const std::vector<Event> part =
+      events_of({"HTTPRoute", "shop", "x"},
+                {{"Accepted", "False", "NotAllowedByListeners", "not here", true, "Gateway shop/web"}});
+  ASSERT_EQ(part.size(), 1u);
+  EXPECT_EQ(part[0].reason, "Rejected");
+  EXPECT_EQ(part[0].message, "Gateway shop/web: not here");
+  EXPECT_THAT(reasons("Gateway", {{"Programmed", "True", "Programmed", "", true, "listener http"}}), IsEmpty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "controller/reconciliation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,9 @@ namespace {
 
 using compiler::DocumentEdit;
 using compiler::ResourceStatus;
+
+/// Compiles that look for what no program can be made with among what came together.
+constexpr int kMostTrials = 64;
 
 program::Hash hash_of(std::string_view text) { return program::sha256(std::as_bytes(std::span(text))); }
 
@@ -86,9 +90,11 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     cause.add(name, {});
     documents.push_back({name, std::nullopt});
     tried.erase(name);
+    tls_policies_.erase(name);
     objects_.erase(found);
     return;
   }
+  if (edit.key.kind == "BackendTLSPolicy") tls_policies_.insert(name);
   const bool was_there = found != objects_.end();
   Known& known = objects_[name];
   const bool another = was_there && known.object.uid != edit.object->uid;
@@ -143,15 +149,25 @@ std::optional<compiler::Artifact> Reconciliation::compile(const std::vector<Docu
     const std::vector<DocumentEdit> back = undo(tried, result);
     if (back.empty()) return std::nullopt;
     artifact = run(back, result);
-    return artifact ? try_bystanders(*std::move(artifact), tried, result) : std::nullopt;
+    if (artifact) artifact = try_bystanders(*std::move(artifact), tried, result);
+    return artifact ? try_apart(*std::move(artifact), tried, result) : std::nullopt;
   }
   const std::vector<DocumentEdit> back = hold_back(tried, result);
   return back.empty() ? std::move(artifact) : run(back, result);
 }
 
+/// What was sound before, in the place of what was tried.
+std::vector<DocumentEdit> Reconciliation::as_sound(const Tried& tried) const {
+  std::vector<DocumentEdit> back;
+  for (const auto& [name, text] : tried) {
+    const Known& known = objects_.at(name);
+    if (known.sound != text) back.push_back({name, known.sound.empty() ? std::nullopt : std::optional(known.sound)});
+  }
+  return back;
+}
+
 /// Without what was tried last, as far as that can be told: the next best that can be vouched for.
 std::vector<DocumentEdit> Reconciliation::undo(const Tried& tried, Reconciled& result) {
-  std::vector<DocumentEdit> back;
   for (const auto& [name, text] : tried) {
     Known& known = objects_.at(name);
     if (keeps_sound_version(known.object.key.kind)) {
@@ -160,10 +176,8 @@ std::vector<DocumentEdit> Reconciliation::undo(const Tried& tried, Reconciled& r
       // It is out, so whoever brings the same text again brings something new.
       known.document = {};
     }
-    if (known.sound == text) continue;
-    back.push_back({name, known.sound.empty() ? std::nullopt : std::optional(known.sound)});
   }
-  return back;
+  return as_sound(tried);
 }
 
 /// Secrets, Services and the like have no version that stands in for them, and came with what no program can be made
@@ -182,6 +196,46 @@ std::optional<compiler::Artifact> Reconciliation::try_bystanders(compiler::Artif
   if (!with) return run(gone, result);
   for (const DocumentEdit& edit : there) objects_.at(edit.document).document = hash_of(*edit.text);
   return with;
+}
+
+/// Most of what was held because it came together is sound: halves of it are tried by themselves, and halves of those
+/// that fail, so that in the end what no program can be made with is held alone. `without` is the program without them.
+std::optional<compiler::Artifact> Reconciliation::try_apart(compiler::Artifact without, const Tried& tried,
+                                                            Reconciled& result) {
+  std::vector<Tried> groups(1);
+  bool some_left_out = false;
+  for (const auto& [name, text] : tried) {
+    const Known& known = objects_.at(name);
+    if (keeps_sound_version(known.object.key.kind)) {
+      groups[0].emplace(name, text);
+    } else {
+      some_left_out |= known.document == program::Hash{};
+    }
+  }
+  // One alone is what failed, unless that was what came with it.
+  if (groups[0].size() == 1 && !some_left_out) groups.clear();
+  std::optional<compiler::Artifact> best = std::move(without);
+  for (int trial = 0; trial < kMostTrials && best && !groups.empty(); ++trial) {
+    const Tried group = std::move(groups.back());
+    groups.pop_back();
+    if (group.empty()) continue;
+    std::vector<DocumentEdit> edits;
+    for (const auto& [name, text] : group) edits.push_back({name, text});
+    // All of them together are known to fail, where nothing that came with them was left out.
+    const bool known_to_fail = trial == 0 && !some_left_out;
+    if (auto with = known_to_fail ? std::nullopt : run(edits, result)) {
+      for (const auto& [name, text] : group) objects_.at(name).held.reset();
+      const std::vector<DocumentEdit> back = hold_back(group, result);
+      best = back.empty() ? std::move(with) : run(back, result);
+      continue;
+    }
+    if (!known_to_fail) best = run(as_sound(group), result);
+    if (group.size() == 1) continue;
+    const auto middle = std::next(group.begin(), static_cast<std::ptrdiff_t>(group.size() / 2));
+    groups.emplace_back(middle, group.end());
+    groups.emplace_back(group.begin(), middle);
+  }
+  return best;
 }
 
 std::vector<DocumentEdit> Reconciliation::hold_back(const Tried& tried, Reconciled& result) {
@@ -287,6 +341,8 @@ void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tri
     objects_.at(name).program = number_;
     to_judge_.insert(name);
   }
+  // Which gateways lead to their Services, any route may have changed.
+  for (const std::string& name : tls_policies_) to_judge_.insert(name);
   // What a route is attached to, anything may have changed.
   if (!workspace_.stats().linked_whole) return;
   for (const auto& [name, known] : objects_) {

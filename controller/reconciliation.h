@@ -86,6 +86,8 @@ class Reconciliation {
   std::optional<compiler::Artifact> run(const std::vector<compiler::DocumentEdit>& documents, Reconciled& result);
   std::vector<compiler::DocumentEdit> undo(const Tried& tried, Reconciled& result);
   std::optional<compiler::Artifact> try_bystanders(compiler::Artifact without, const Tried& tried, Reconciled& result);
+  std::optional<compiler::Artifact> try_apart(compiler::Artifact without, const Tried& tried, Reconciled& result);
+  std::vector<compiler::DocumentEdit> as_sound(const Tried& tried) const;
   std::vector<compiler::DocumentEdit> hold_back(const Tried& tried, Reconciled& result);
   void hold(const std::string& document, Known& known, compiler::ResourceStatus status, Reconciled& result);
   void release(const std::string& document, Reconciled& result);
@@ -100,6 +102,7 @@ class Reconciliation {
   SoundVersions sound_;
   std::unordered_map<std::string, Known> objects_;  ///< by ResourceKey::text(), as documents are named
   std::set<std::string> to_judge_;
+  std::set<std::string> tls_policies_;  ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;
   bool started_ = false;
   program::Hash hash_{};

@@ -258,6 +258,38 @@ TEST(Reconciliation, WhatCameWithAResourceThatNoProgramHoldsIsTakenWithoutIt) {
   EXPECT_FALSE(world.try_apply({edit(slice("10.0.0.2"))}).has_value()) << "it is in";
 }
 
+TEST(Reconciliation, OfABatchThatFailsTheGuiltyAloneAreHeld) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.verdicts();
+  const auto searching = [](const std::string& name) {
+    Json made = route(name, "/[a-z]+");
+    made["spec"]["rules"][0]["matches"][0]["path"]["type"] = "RegularExpression";
+    return made;
+  };
+  std::vector<ObjectEdit> batch;
+  for (char digit = '0'; digit <= '9'; ++digit) {
+    const std::string name = std::string("r") + digit;
+    batch.push_back(edit(digit == '3' || digit == '8' ? searching(name) : route(name, "/" + name)));
+  }
+  Json broken = route("broken", "/broken");
+  broken["spec"]["expression"] = "path exact";
+  batch.push_back(edit(broken));
+  const Reconciled result = world.apply(std::move(batch));
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_NE(result.fault, "");
+  auto verdicts = world.verdicts();
+  for (char digit = '0'; digit <= '9'; ++digit) {
+    const std::string name = std::string("r") + digit;
+    const bool guilty = digit == '3' || digit == '8';
+    EXPECT_EQ(world.tree().find("/" + name + "\n") == std::string::npos, guilty) << world.tree();
+    EXPECT_EQ(condition(verdicts["ProxyRoute shop/" + name].status, "Accepted")["status"], guilty ? "False" : "True")
+        << name;
+  }
+  EXPECT_THAT(condition(verdicts["ProxyRoute shop/broken"].status, "Accepted")["message"].get<std::string>(),
+              HasSubstr("spec.expression"));
+}
+
 TEST(Reconciliation, VerdictsSayWhereARouteIs) {
   World world;
   world.start({edit(route("a", "/a"))});
@@ -275,6 +307,44 @@ TEST(Reconciliation, VerdictsSayWhereARouteIs) {
   EXPECT_EQ(backend["endpoints"][0]["address"], "10.0.0.1:9000");
   EXPECT_EQ(backend["endpoints"][0]["healthy"], true);
   EXPECT_TRUE(world.verdicts().empty());
+}
+
+/// An object of Gateway API.
+Json api(const std::string& kind, const std::string& name, const Json& spec) {
+  Json made = object(kind, name, spec);
+  made["apiVersion"] = "gateway.networking.k8s.io/v1";
+  if (kind == "GatewayClass") made["metadata"].erase("namespace");
+  return made;
+}
+
+TEST(Reconciliation, ABackendTlsPolicyNamesTheGatewaysThatLeadToItsService) {
+  const auto listens = [](int port) {
+    return Json{{"gatewayClassName", "edge"},
+                {"listeners", {{{"name", "http"}, {"port", port}, {"protocol", "HTTP"}}}}};
+  };
+  const auto on = [](const std::string& gateway) {
+    return api(
+        "HTTPRoute", "web",
+        {{"parentRefs", {{{"name", gateway}}}}, {"rules", {{{"backendRefs", {{{"name", "be"}, {"port", 80}}}}}}}});
+  };
+  World world;
+  world.start({edit(api("GatewayClass", "edge", {{"controllerName", kClass}})),
+               edit(api("Gateway", "one", listens(81))), edit(api("Gateway", "two", listens(82))), edit(on("one")),
+               edit(api("BackendTLSPolicy", "tls",
+                        {{"targetRefs", {{{"group", ""}, {"kind", "Service"}, {"name", "be"}}}},
+                         {"validation", {{"hostname", "be.example"}, {"wellKnownCACertificates", "System"}}}}))});
+  const auto ancestors = [&](std::map<std::string, Verdict> verdicts) {
+    const Json status = Json::parse(verdicts["BackendTLSPolicy shop/tls"].status, nullptr, false);
+    std::vector<std::string> names;
+    for (const Json& ancestor : status.value("ancestors", Json::array())) {
+      names.push_back(ancestor["ancestorRef"]["name"].get<std::string>());
+    }
+    return names;
+  };
+  EXPECT_THAT(ancestors(world.verdicts()), ElementsAre("one"));
+  // The route goes elsewhere; the policy itself is as it was.
+  world.apply({edit(on("two"))});
+  EXPECT_THAT(ancestors(world.verdicts()), ElementsAre("two"));
 }
 
 TEST(Reconciliation, AShadowedRouteIsToldByWhom) {

@@ -118,6 +118,26 @@ void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& stat
 
 // ---- What stands there now ---------------------------------------------------------------------------------------
 
+void add_flips(const Json& conditions, const Json& observed, const std::string& where,
+               std::vector<ConditionFlip>& flips) {
+  for (const Json& condition : conditions) {
+    const Json* before = find_by(observed, "type", text(condition, "type"));
+    if (before != nullptr && text(*before, "status") == text(condition, "status") &&
+        text(*before, "reason") == text(condition, "reason")) {
+      continue;
+    }
+    flips.push_back({text(condition, "type"), text(condition, "status"), text(condition, "reason"),
+                     text(condition, "message"), before == nullptr, where});
+  }
+}
+
+/// `Gateway shop/web` of a parentRef or an ancestorRef.
+std::string place_of(const Json& reference) {
+  const std::string kind = text(reference, "kind");
+  const std::string space = text(reference, "namespace");
+  return (kind.empty() ? "Gateway" : kind) + " " + (space.empty() ? "" : space + "/") + text(reference, "name");
+}
+
 /// Times of conditions that are as they were stay (metav1.Condition: `lastTransitionTime`).
 void keep_times(Json& conditions, const Json& observed, const std::string& now) {
   for (Json& condition : conditions) {
@@ -135,18 +155,21 @@ void keep_foreign_conditions(Json& conditions, const Json& observed) {
   }
 }
 
-void keep_listener_times(Json& status, const Json& observed, const std::string& now) {
+void keep_listener_times(Json& status, const Json& observed, const std::string& now,
+                         std::vector<ConditionFlip>& flips) {
   const auto listeners = status.find("listeners");
   if (listeners == status.end()) return;
   for (Json& listener : *listeners) {
     const Json* before = find_by(list(observed, "listeners"), "name", text(listener, "name"));
-    keep_times(listener["conditions"], before == nullptr ? Json::array() : list(*before, "conditions"), now);
+    const Json stood = before == nullptr ? Json::array() : list(*before, "conditions");
+    keep_times(listener["conditions"], stood, now);
+    add_flips(listener["conditions"], stood, "listener " + text(listener, "name"), flips);
   }
 }
 
 /// Entries of `parents` or `ancestors`: ours with their times, then those of other controllers.
 void keep_entries(Json& status, const char* field, const char* reference, const Json& observed,
-                  const std::string& controller, const std::string& now) {
+                  const std::string& controller, const std::string& now, std::vector<ConditionFlip>& flips) {
   const auto entries = status.find(field);
   if (entries == status.end()) return;
   const bool shared = std::string_view(reference) != "gateway";
@@ -156,7 +179,10 @@ void keep_entries(Json& status, const char* field, const char* reference, const 
       if (!candidate.is_object() || candidate.value(reference, Json()) != entry[reference]) continue;
       if (!shared || text(candidate, "controllerName") == controller) before = &candidate;
     }
-    keep_times(entry["conditions"], before == nullptr ? Json::array() : list(*before, "conditions"), now);
+    const Json stood = before == nullptr ? Json::array() : list(*before, "conditions");
+    keep_times(entry["conditions"], stood, now);
+    // Parents of own routes say what the route's own conditions say.
+    if (shared) add_flips(entry["conditions"], stood, place_of(entry[reference]), flips);
   }
   if (!shared) return;
   for (const Json& candidate : list(observed, field)) {
@@ -185,20 +211,6 @@ Json without_checks(Json endpoints) {
   return endpoints;
 }
 
-std::vector<ConditionFlip> flips_of(const Json& conditions, const Json& observed) {
-  std::vector<ConditionFlip> flips;
-  for (const Json& condition : conditions) {
-    const Json* before = find_by(observed, "type", text(condition, "type"));
-    if (before != nullptr && text(*before, "status") == text(condition, "status") &&
-        text(*before, "reason") == text(condition, "reason")) {
-      continue;
-    }
-    flips.push_back({text(condition, "type"), text(condition, "status"), text(condition, "reason"),
-                     text(condition, "message"), before == nullptr});
-  }
-  return flips;
-}
-
 }  // namespace
 
 std::string timestamp_text(std::chrono::system_clock::time_point time) {
@@ -222,13 +234,13 @@ std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::
   change.only_pending = overlay_programmed(verdict, agents, status);
   if (const auto conditions = status.find("conditions"); conditions != status.end()) {
     keep_times(*conditions, list(before, "conditions"), now);
-    change.flips = flips_of(*conditions, list(before, "conditions"));
+    add_flips(*conditions, list(before, "conditions"), {}, change.flips);
     keep_foreign_conditions(*conditions, list(before, "conditions"));
   }
-  keep_listener_times(status, before, now);
+  keep_listener_times(status, before, now, change.flips);
   keep_entries(status, "parents", verdict.key.kind == "ProxyRoute" ? "gateway" : "parentRef", before, controller_class,
-               now);
-  keep_entries(status, "ancestors", "ancestorRef", before, controller_class, now);
+               now, change.flips);
+  keep_entries(status, "ancestors", "ancestorRef", before, controller_class, now, change.flips);
   keep_check_times(status, before);
   Json fields = Json::object();
   for (auto& [name, value] : status.items()) {

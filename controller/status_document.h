@@ -14,13 +14,14 @@ namespace edge::controller {
 /// A condition that is another than it was.
 struct ConditionFlip {
   std::string type, status, reason, message;
-  bool first = false;  ///< there was none of this type before
+  bool first = false;   ///< there was none of this type before
+  std::string where{};  ///< `listener http`, `Gateway shop/web`; empty: of the resource as a whole
 };
 
 struct StatusChange {
   /// The fields of `status` that differ, as JSON for a merge patch.
   std::string fields;
-  std::vector<ConditionFlip> flips;  ///< of the resource's own conditions
+  std::vector<ConditionFlip> flips;  ///< of the resource, its listeners, its parents or ancestors
   /// All that differs is that agents do not run it yet: worth a moment's patience.
   bool only_pending = false;
   /// All that differs is what endpoints answer to health checks, not whether they are healthy.

@@ -16,19 +16,23 @@ std::vector<Event> events_of(const ResourceKey& key, const std::vector<Condition
     const bool holds = flip.status == "True";
     // What is well from the start is worth an event at a gateway alone: of routes there are thousands.
     const bool worth = !flip.first || gateway;
+    const auto tell = [&](kube::EventLevel level, std::string reason, const std::string& message) {
+      events.push_back({level, std::move(reason), flip.where.empty() ? message : flip.where + ": " + message});
+    };
     if (flip.type == "Accepted") {
-      if (!holds) events.push_back({kWarning, "Rejected", flip.message});
-      if (holds && !flip.first) events.push_back({kNormal, "Accepted", "it is at fault no longer"});
+      if (!holds) tell(kWarning, "Rejected", flip.message);
+      if (holds && !flip.first) tell(kNormal, "Accepted", "it is at fault no longer");
     } else if (flip.type == "Programmed") {
-      if (holds && worth) events.push_back({kNormal, "Programmed", "every agent runs it"});
-      if (flip.reason == "AgentRefused") events.push_back({kWarning, "AgentRefused", flip.message});
+      // Of a gateway's listeners the gateway speaks.
+      if (holds && worth && flip.where.empty()) tell(kNormal, "Programmed", "every agent runs it");
+      if (flip.reason == "AgentRefused") tell(kWarning, "AgentRefused", flip.message);
     } else if (flip.type == "ResolvedRefs" && !holds) {
-      events.push_back({kWarning, flip.reason, flip.message});
+      tell(kWarning, flip.reason, flip.message);
     } else if (flip.type == "Healthy") {
-      if (!holds) events.push_back({kWarning, "EndpointsUnhealthy", flip.message});
-      if (holds && !flip.first) events.push_back({kNormal, "EndpointsHealthy", flip.message});
+      if (!holds) tell(kWarning, "EndpointsUnhealthy", flip.message);
+      if (holds && !flip.first) tell(kNormal, "EndpointsHealthy", flip.message);
     } else if ((flip.type == "Shadowed" || flip.type == "Conflicted") && holds) {
-      events.push_back({kWarning, flip.type, flip.message});
+      tell(kWarning, flip.type, flip.message);
     }
   }
   return events;

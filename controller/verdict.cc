@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +22,8 @@ constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute",
 constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP"};
 constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "BackendTLSPolicy", "Ingress"};
 constexpr std::string_view kGatewayApi = "gateway.networking.k8s.io";
+constexpr std::string_view kServiceTarget = "Service/";
+constexpr std::size_t kMaxAncestors = 16;
 /// A message of a condition (metav1.Condition allows 32768).
 constexpr std::size_t kMaxMessage = 1024;
 
@@ -109,6 +112,26 @@ const program::BackendEndpoints* Judge::endpoints(const ResourceKey& key) {
   }
   const auto found = endpoints_.find(key.name_space + "/" + key.name);
   return found == endpoints_.end() ? nullptr : found->second;
+}
+
+const Judge::ServiceUsers& Judge::service_users() {
+  if (users_) return *users_;
+  users_.emplace();
+  for (const compiler::LinkedRoute& route : config_.routes) {
+    std::set<std::uint32_t> gateways;
+    for (const std::uint32_t listener : route.listeners) gateways.insert(config_.listeners[listener].gateway);
+    for (const compiler::LinkedRule& rule : route.rules) {
+      for (const compiler::WeightedBackend& to : rule.backends) {
+        if (!to.backend) continue;
+        const compiler::Identity& backend = config_.backends[*to.backend].identity;
+        // Made of a Service and its port; own backends have no colon in their names.
+        const std::size_t colon = backend.name.find(':');
+        if (colon == std::string::npos) continue;
+        (*users_)[backend.name_space + "/" + backend.name.substr(0, colon)].insert(gateways.begin(), gateways.end());
+      }
+    }
+  }
+  return *users_;
 }
 
 namespace {
@@ -236,14 +259,26 @@ Json class_status(const Case& c) {
   return status;
 }
 
-/// Every Gateway of ours through which requests may come to count for it.
-Json backend_tls_status(const Case& c) {
+/// The Gateways of ours whose routes lead to a Service that it is for. `users`: by `namespace/service`.
+Json backend_tls_status(const Case& c, const Judge::ServiceUsers& users) {
   if (c.stored == nullptr) return nullptr;
-  Json ancestors = Json::array();
+  std::set<std::uint32_t> gateways;
+  for (const auto part : std::views::split(std::string_view(c.object.target), ',')) {
+    const std::string_view target(part.begin(), part.end());
+    if (!target.starts_with(kServiceTarget)) continue;
+    const auto found = users.find(c.object.key.name_space + "/" + std::string(target.substr(kServiceTarget.size())));
+    if (found != users.end()) gateways.insert(found->second.begin(), found->second.end());
+  }
   const auto conditions = compiler::link::parent_conditions(c.stored, nullptr);
-  for (const compiler::LinkedGateway& gateway : c.config.gateways) {
+  // With one at fault no backend is made, so that nobody can be seen to use it: whoever looks after a gateway is told.
+  if (gateways.empty() && !holds(conditions, compiler::condition::kAccepted)) {
+    for (std::uint32_t i = 0; i < c.config.gateways.size(); ++i) gateways.insert(i);
+  }
+  Json ancestors = Json::array();
+  for (const std::uint32_t number : gateways) {
+    const compiler::LinkedGateway& gateway = c.config.gateways[number];
     // The list is bounded by its schema.
-    if (gateway.identity.kind != "Gateway" || ancestors.size() == 16) continue;
+    if (gateway.identity.kind != "Gateway" || ancestors.size() == kMaxAncestors) continue;
     ancestors.push_back({{"ancestorRef",
                           {{"group", kGatewayApi},
                            {"kind", "Gateway"},
@@ -311,7 +346,8 @@ Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) 
   } else if (key.kind == "GatewayClass") {
     status = class_status(c);
   } else if (key.kind == "BackendTLSPolicy") {
-    status = backend_tls_status(c);
+    status = backend_tls_status(c, service_users());
+    verdict.rejection = stored == nullptr ? "" : rejection_in(stored->conditions);
   } else if (key.kind == "Ingress") {
     status = ingress_status(c, route(key));
   } else if (key.kind == "ProxyVIP") {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,7 +55,11 @@ class Judge {
   /// `stored` replaces what the statuses say, for a version that is not what is compiled.
   Verdict judge(const ClusterObject& object, const compiler::ResourceStatus* stored = nullptr);
 
+  /// Numbers of the gateways from which routes lead to a Service, by `namespace/name`.
+  using ServiceUsers = std::unordered_map<std::string, std::set<std::uint32_t>>;
+
  private:
+  const ServiceUsers& service_users();
   /// `stored` without what it says of other controllers' gateways (rule D8). False: the route is on no other.
   bool strike_others(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceKey& key);
@@ -64,6 +70,7 @@ class Judge {
   const std::vector<compiler::ResourceStatus>& statuses_;
   std::unordered_map<std::string, const compiler::LinkedRoute*> routes_;
   std::unordered_map<std::string, const program::BackendEndpoints*> endpoints_;
+  std::optional<ServiceUsers> users_;
 };
 
 }  // namespace edge::controller
