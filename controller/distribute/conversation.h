@@ -48,6 +48,9 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     if ((writing_ || waits_for_answer()) && std::chrono::steady_clock::now() - progress_ > Hub::kPatience) {
       return finish(Error{ErrorCode::kDeadlineExceeded, "the agent takes no message"});
     }
+    if (is_overtaken()) {
+      return finish(Error{ErrorCode::kResourceExhausted, "the agent reads so slowly that what it is sent is too old"});
+    }
     advance();
   }
 
@@ -95,6 +98,8 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
   /// Sends the next message, if one is due and none is under way.
   virtual void advance() = 0;
   virtual bool waits_for_answer() const = 0;
+  /// What is being sent must be kept for nobody any more.
+  virtual bool is_overtaken() const { return false; }
   virtual void gone() = 0;
 
   bool may_write() const { return !writing_ && !finished_; }

@@ -49,6 +49,9 @@ struct DistributorOptions {
   std::function<void(const std::string&)> log;
   HistorySource history{};
   ProgressSource progress{};
+  /// Of programs that were replaced while slow agents are still being sent them, together. Beyond it, who is sent the
+  /// oldest is disconnected, comes back and is sent the newest.
+  std::size_t most_pinned = std::size_t{256} << 20;
   /// What the controller itself says to `Ask`: its own admin port's pages. On threads of the server; null: nothing.
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
   /// null: the system's. For tests of expiry and rotation.

@@ -34,6 +34,7 @@ Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority
       history_(options.history),
       progress_(options.progress),
       run_(random_word()),
+      most_pinned_(options.most_pinned),
       program_key_(options.program_key),
       log_(options.log),
       clock_(options.clock),
@@ -95,9 +96,34 @@ void Hub::take(Published published, std::uint64_t version) {
       if (outlines_.size() > kRememberedOutlines) outlines_.pop_front();
     }
     current_.swap(next);
+    if (next) replaced_programs_.push_back(next);
   }
+  next.reset();
+  let_go_of_old();
   registry_.published(version);
   wake_all();
+}
+
+/// Of the programs that slow agents pin the newest stay, as many as there is room for.
+void Hub::let_go_of_old() {
+  const std::lock_guard lock(mutex_);
+  std::size_t pinned = 0;
+  std::set<const void*> counted = {current_->bytes().get()};
+  std::erase_if(replaced_programs_, [](const auto& replaced) { return replaced.expired(); });
+  for (auto replaced = replaced_programs_.rbegin(); replaced != replaced_programs_.rend(); ++replaced) {
+    const auto publication = replaced->lock();
+    // Of other endpoints beside the same program the bytes are there once.
+    if (!publication || !counted.insert(publication->bytes().get()).second) continue;
+    pinned += publication->bytes()->size();
+    if (pinned <= most_pinned_) continue;
+    oldest_sent_ = std::max(oldest_sent_, publication->values()->version + 1);
+    return;
+  }
+}
+
+std::uint64_t Hub::oldest_sent() const {
+  const std::lock_guard lock(mutex_);
+  return oldest_sent_;
 }
 
 void Hub::wake_all() {

@@ -77,6 +77,8 @@ class Hub {
   void publish(Published published);
   /// Version of what was published last, on its way or not.
   std::uint64_t announced() const;
+  /// What was published before this version is sent to nobody any more.
+  std::uint64_t oldest_sent() const;
   /// Null before the first.
   std::shared_ptr<const Publication> current() const;
   /// Of a program that was published lately; null: none is known.
@@ -102,6 +104,7 @@ class Hub {
   void loop();
   void take(Published published, std::uint64_t version);
   void wake_all();
+  void let_go_of_old();
   struct Replaced {
     std::string name;
     std::uint64_t before = 0;  ///< order
@@ -115,6 +118,7 @@ class Hub {
   const HistorySource history_;
   const ProgressSource progress_;
   const std::string run_;
+  const std::size_t most_pinned_;
   const std::string program_key_;
   const std::function<void(const std::string&)> log_;
   const std::function<WallTime()> clock_;
@@ -123,6 +127,8 @@ class Hub {
   std::condition_variable work_;
   std::unique_ptr<Published> pending_;
   std::shared_ptr<const Publication> current_;
+  std::deque<std::weak_ptr<const Publication>> replaced_programs_;  ///< oldest first; slow agents may pin them
+  std::uint64_t oldest_sent_ = 0;
   std::deque<std::shared_ptr<const Outline>> outlines_;
   std::set<std::shared_ptr<Stream>> streams_;
   std::map<std::string, std::size_t> streams_of_;  ///< how many, by agent

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "program/sample_program.h"
 #include "program/sign.h"
 #include "tests/agents/light_agent.h"
+#include "tests/agents/relay.h"
 
 namespace edge {
 namespace {
@@ -40,9 +42,16 @@ class FleetTest : public testing::Test {
   FleetTest() {
     std::string pattern = (fs::temp_directory_path() / "fleet.XXXXXX").string();
     directory_ = ::mkdtemp(pattern.data());
-    auto started = Distributor::start(
-        {.listen = "127.0.0.1:0", .data_dir = directory_, .program_key = "key", .log = [](const std::string&) {}});
-    EXPECT_TRUE(started) << started.error().text;
+    start({});
+  }
+  void start(controller::DistributorOptions options) {
+    distributor_.reset();
+    options.listen = "127.0.0.1:0";
+    options.data_dir = directory_;
+    options.program_key = "key";
+    options.log = [](const std::string&) {};
+    auto started = Distributor::start(std::move(options));
+    ASSERT_TRUE(started) << started.error().text;
     distributor_ = std::move(*started);
     controller_ = "127.0.0.1:" + std::to_string(distributor_->port());
     distributor_->on_change([this] {
@@ -132,6 +141,86 @@ TEST_F(FleetTest, AnAgentThatDoesNotReadPinsOneProgramAndHarmsNoOther) {
   }
   const auto alive = std::ranges::count_if(published, [](const auto& program) { return !program.expired(); });
   EXPECT_LE(alive, 2);  // what is published, and what the deaf one was being sent
+}
+
+/// Connections that stay open and carry nothing: a split that nobody is told of.
+TEST_F(FleetTest, AStalledLinkPinsOneProgramHarmsNoOtherAndIsNoticed) {
+  test::Relay link(distributor_->port());
+  const auto identity = join("far");
+  LightAgent far({.controller = link.address(), .name = "far"}, identity);
+  ASSERT_TRUE(far.reaches([](const std::string&, std::uint32_t protocol) { return protocol != 0; }));
+  const auto good = connect({.controller = {}, .name = "good"});
+  const auto is_connected = [this](const std::string& name) {
+    const auto state = distributor_->agent(name);
+    return state && state->connected;
+  };
+  EXPECT_TRUE(is_connected("far"));
+  link.stall();
+  std::vector<std::weak_ptr<const std::vector<std::byte>>> published;
+  for (unsigned i = 0; i < 20; ++i) {
+    const Bytes next = program_of(i, 2, 5'000'000);
+    published.push_back(next);
+    publish(next);
+    const std::string hash = hash_of(next);
+    ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; })) << i;
+  }
+  const auto alive = std::ranges::count_if(published, [](const auto& program) { return !program.expired(); });
+  EXPECT_LE(alive, 2);
+  // Pings are not answered.
+  std::unique_lock lock(mutex_);
+  EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] { return !is_connected("far"); }));
+  EXPECT_TRUE(is_connected("good"));
+}
+
+TEST_F(FleetTest, SlowAgentsTogetherPinNoMoreThanIsAllowed) {
+  controller::DistributorOptions options;
+  options.most_pinned = 15'000'000;
+  start(std::move(options));
+  std::vector<std::unique_ptr<LightAgent>> deaf;
+  std::vector<std::weak_ptr<const std::vector<std::byte>>> published;
+  const auto is_connected = [this](const std::string& name) {
+    const auto state = distributor_->agent(name);
+    return state && state->connected;
+  };
+  const auto good = connect({.controller = {}, .name = "good"});
+  for (unsigned i = 0; i < 4; ++i) {
+    const Bytes next = program_of(i, 2, 5'000'000);
+    published.push_back(next);
+    publish(next);
+    const std::string hash = hash_of(next);
+    ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; }));
+    // Each is sent another one, and does not read it.
+    deaf.push_back(connect({.controller = {}, .name = "deaf-" + std::to_string(i), .deaf = true}));
+    ASSERT_TRUE(deaf.back()->reaches([](const std::string&, std::uint32_t protocol) { return protocol != 0; }));
+  }
+  // The newest is published; of the others one is still sent, as two would be too much.
+  std::unique_lock lock(mutex_);
+  EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60),
+                                [&] { return !is_connected("deaf-0") && !is_connected("deaf-1"); }));
+  EXPECT_TRUE(is_connected("deaf-2"));
+  EXPECT_TRUE(is_connected("deaf-3"));
+  EXPECT_TRUE(is_connected("good"));
+}
+
+/// All at once, as after a power cut: each makes its key, joins, connects and runs what is published.
+TEST_F(FleetTest, AStormOfAgentsJoins) {
+  constexpr std::size_t kAgents = 120;
+  constexpr std::size_t kThreads = 24;
+  const Bytes program = program_of(1, 100, 500);
+  publish(program);
+  std::vector<std::unique_ptr<LightAgent>> agents(kAgents);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (std::size_t i = thread; i < kAgents; i += kThreads) {
+          agents[i] = connect({.controller = {}, .name = "edge-" + std::to_string(i)});
+        }
+      });
+    }
+  }
+  EXPECT_TRUE(all_run(kAgents, hash_of(program)));
+  EXPECT_EQ(distributor_->agents().size(), kAgents);
 }
 
 TEST_F(FleetTest, AFlappingAgentHarmsNoOther) {

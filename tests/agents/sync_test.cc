@@ -117,7 +117,7 @@ class SyncTest : public testing::Test {
   Agent& start_agent(const agent::SyncOptions& with) {
     auto made = std::make_unique<Agent>();
     agent::ServiceOptions service;
-    service.log = std::make_shared<Log>(LogOptions{.program = with.name});
+    service.log = std::make_shared<edge::Log>(LogOptions{.program = with.name});
     service.server.threads = 1;
     auto started = agent::Service::start(std::move(service));
     EXPECT_TRUE(started) << started.error().text;
