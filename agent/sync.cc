@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -29,8 +30,9 @@ constexpr auto kStable = seconds(10);
 constexpr auto kTick = milliseconds(250);
 /// Values that belong to a program which does not come are put to work beside the one that runs.
 constexpr auto kProgramPatience = seconds(1);
-/// Values change with every pod; the disk need not.
-constexpr auto kKeepValuesEvery = seconds(1);
+/// Values change with every pod, and programs with every change; the disk need not. After a crash the controller sends
+/// what is newer.
+constexpr auto kKeepEvery = seconds(1);
 /// After a renewal that failed, and after one that was of no use; of those each next one waits twice as long.
 constexpr auto kRenewAgain = seconds(60);
 constexpr auto kLongestRenewal = seconds(3600);
@@ -92,7 +94,8 @@ struct Sync::Impl {
   program::EndpointSet endpoints;  ///< at work
   program::SecretSet secrets;      ///< at work
   bool values_dirty = false;       ///< not on disk yet
-  Steady::time_point values_kept{};
+  bool program_dirty = false;      ///< not on disk yet
+  Steady::time_point kept_at{};
   Steady::time_point next_renewal{};  ///< not before
   seconds vain_pause = kRenewAgain;   ///< until the renewal after one that was of no use
   milliseconds pause = kFirstPause;
@@ -128,7 +131,7 @@ struct Sync::Impl {
   Status put_to_work(SyncSession& session);
   Status put_program(SyncSession& session);
   Status put_values(SyncSession& session);
-  void keep_values();
+  void keep();
   void tell(const std::string& text, LogLevel level = LogLevel::kWarn);
 };
 
@@ -265,7 +268,7 @@ Status Sync::Impl::session() {
   if (!opened) return opened.error();
   Status status = work(**opened);
   opened->reset();
-  if (values_dirty) keep_values();
+  keep();
   return status;
 }
 
@@ -282,7 +285,7 @@ Status Sync::Impl::work(SyncSession& session) {
     }
     if (Status status = put_to_work(session); !status) return status;
     if (content.ended) return *content.ended;
-    if (values_dirty && Steady::now() - values_kept >= kKeepValuesEvery) keep_values();
+    if (Steady::now() - kept_at >= kKeepEvery) keep();
     if (Steady::now() < next_renewal || !is_old()) continue;
     if (Status status = renew(session); status) {
       put_off_vain_renewal();
@@ -329,9 +332,7 @@ Status Sync::Impl::put_program(SyncSession& session) {
   session.applied(program, running);
   values_applied = values->version;
   session.values_applied(values_applied);
-  // The controller knows by now; the disk takes longer.
-  keep_values();
-  if (Status kept = store.keep_program(*running); !kept) tell("the program could not be stored: " + kept.error().text);
+  values_dirty = program_dirty = true;
   return {};
 }
 
@@ -354,11 +355,19 @@ Status Sync::Impl::put_values(SyncSession& session) {
   return {};
 }
 
-void Sync::Impl::keep_values() {
-  values_dirty = false;
-  values_kept = Steady::now();
-  if (Status kept = store.keep_values(endpoints, secrets); !kept) {
-    tell("endpoints and secrets could not be stored: " + kept.error().text);
+/// Values first: a program never stands on disk beside older ones than it was sent with.
+void Sync::Impl::keep() {
+  if (!values_dirty && !program_dirty) return;
+  kept_at = Steady::now();
+  if (std::exchange(values_dirty, false)) {
+    if (Status kept = store.keep_values(endpoints, secrets); !kept) {
+      tell("endpoints and secrets could not be stored: " + kept.error().text);
+    }
+  }
+  if (std::exchange(program_dirty, false)) {
+    if (Status kept = store.keep_program(*running); !kept) {
+      tell("the program could not be stored: " + kept.error().text);
+    }
   }
 }
 

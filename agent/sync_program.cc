@@ -45,6 +45,10 @@ std::vector<SectionEntry> table_of(std::span<const std::byte> program) {
   return entries;
 }
 
+std::tuple<std::uint32_t, std::uint64_t> key_of(const SectionEntry& entry) {
+  return {static_cast<std::uint32_t>(entry.kind), entry.id};
+}
+
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + program::kSectionAlignment - 1) / program::kSectionAlignment * program::kSectionAlignment;
 }
@@ -59,7 +63,8 @@ std::vector<Hash> section_hashes(std::span<const std::byte> program) {
 
 void ProgramAssembly::clear() {
   program_.reset();
-  table_.clear();
+  base_.clear();
+  changes_.clear();
   laid_out_ = false;
   bytes_ = {};
   lacking_.clear();
@@ -79,14 +84,13 @@ Status ProgramAssembly::begin(const v1::ProgramBegin& begin, const ProgramBytes&
     return Error{ErrorCode::kResourceExhausted, "a program came that is larger than any that is taken"};
   }
   if (!begin.base().empty()) {
-    const std::vector<SectionEntry> base = running ? table_of(*running) : std::vector<SectionEntry>();
-    const std::size_t manifest = sizeof(FileHeader) + base.size() * sizeof(SectionEntry);
+    if (running) base_ = table_of(*running);
+    const std::size_t manifest = sizeof(FileHeader) + base_.size() * sizeof(SectionEntry);
     const auto named = hash_of(begin.base());
     if (!running || running->size() < manifest || !named ||
         program::manifest_hash(std::span(*running).first(manifest)) != *named) {
       return Error{ErrorCode::kFailedPrecondition, "a program came that builds on another than the one that runs"};
     }
-    for (const SectionEntry& entry : base) table_[{static_cast<std::uint32_t>(entry.kind), entry.id}] = entry;
   }
   values_ = begin.values();
   program_ = hash;
@@ -96,7 +100,7 @@ Status ProgramAssembly::begin(const v1::ProgramBegin& begin, const ProgramBytes&
 Status ProgramAssembly::change(const v1::ProgramPart& part) {
   if (laid_out_ && (part.removed_size() > 0 || part.entries_size() > 0)) return contradiction("a table in two pieces");
   for (const v1::SectionKey& key : part.removed()) {
-    if (table_.erase({key.kind(), key.id()}) == 0) return contradiction("a section taken away that was not there");
+    if (!remove({key.kind(), key.id()})) return contradiction("a section taken away that was not there");
   }
   for (const v1::SectionEntry& from : part.entries()) {
     const auto hash = hash_of(from.hash());
@@ -106,55 +110,87 @@ Status ProgramAssembly::change(const v1::ProgramPart& part) {
     entry.id = from.id();
     entry.size = from.size();
     std::ranges::copy(*hash, entry.sha256);
-    table_[{from.kind(), from.id()}] = entry;
-    // What the base had and what is to be removed come first, so a table is never larger than two.
-    if (table_.size() > 2 * std::size_t{program::kMaxSections}) return contradiction("too many sections");
+    changes_[{from.kind(), from.id()}] = entry;
+    // At most all that the base has goes, and a whole program comes.
+    if (changes_.size() > 2 * std::size_t{program::kMaxSections}) return contradiction("too many sections");
   }
   return {};
 }
 
+bool ProgramAssembly::remove(const Key& key) {
+  const auto base = std::ranges::lower_bound(base_, key, {}, key_of);
+  const bool in_base = base != base_.end() && key_of(*base) == key;
+  const auto changed = changes_.find(key);
+  if (changed == changes_.end() ? !in_base : !changed->second) return false;
+  if (in_base) {
+    changes_[key] = std::nullopt;
+  } else {
+    changes_.erase(changed);
+  }
+  return true;
+}
+
+std::vector<SectionEntry> ProgramAssembly::changed_table() const {
+  std::vector<SectionEntry> table;
+  table.reserve(base_.size() + changes_.size());
+  auto base = base_.begin();
+  for (const auto& [key, entry] : changes_) {
+    for (; base != base_.end() && key_of(*base) < key; ++base) table.push_back(*base);
+    if (base != base_.end() && key_of(*base) == key) ++base;
+    if (entry) table.push_back(*entry);
+  }
+  table.insert(table.end(), base, base_.end());
+  return table;
+}
+
 Status ProgramAssembly::lay_out(const ProgramBytes& running) {
-  if (table_.size() != header_.section_count) return contradiction("another number of sections than it says");
-  const std::size_t manifest = sizeof(FileHeader) + table_.size() * sizeof(SectionEntry);
-  std::vector<std::byte> head(manifest);
-  std::memcpy(head.data(), &header_, sizeof header_);
-  std::vector<std::uint64_t> sources;  // in the running program, in the order of the table; 0: not known
-  sources.reserve(table_.size());
-  std::uint64_t end = manifest + sizeof(SignatureBlock);
-  std::size_t at = sizeof header_;
-  for (auto& [key, entry] : table_) {
+  std::vector<SectionEntry> table = changed_table();
+  if (table.size() != header_.section_count) return contradiction("another number of sections than it says");
+  std::vector<std::uint64_t> sources;
+  sources.reserve(table.size());
+  std::uint64_t end = sizeof(FileHeader) + table.size() * sizeof(SectionEntry) + sizeof(SignatureBlock);
+  for (SectionEntry& entry : table) {
     sources.push_back(entry.offset);
     entry.offset = aligned(end);
     end = entry.offset + entry.size;
     if (end > header_.file_size) return contradiction("more in its sections than in its file");
-    std::memcpy(head.data() + at, &entry, sizeof entry);
-    at += sizeof entry;
   }
   if (end != header_.file_size) return contradiction("another size than it says");
+
+  const auto entries = std::as_bytes(std::span(table));
+  std::vector<std::byte> head(sizeof header_ + entries.size());
+  std::memcpy(head.data(), &header_, sizeof header_);
+  std::ranges::copy(entries, head.begin() + sizeof header_);
   if (program::manifest_hash(head) != *program_) return contradiction("a table that is not the announced one");
 
   bytes_.resize(header_.file_size);
   std::ranges::copy(head, bytes_.begin());
-  std::memcpy(bytes_.data() + manifest, &signature_, sizeof signature_);
-  fill_in(running, sources);
+  std::memcpy(bytes_.data() + head.size(), &signature_, sizeof signature_);
+  fill_in(table, running, std::move(sources));
   laid_out_ = true;
   return {};
 }
 
-void ProgramAssembly::fill_in(const ProgramBytes& running, const std::vector<std::uint64_t>& sources) {
-  std::map<Hash, SectionEntry> held;  // made when something is new: it may be there under another name
-  std::size_t index = 0;
-  for (const auto& [key, entry] : table_) {
-    std::uint64_t source = sources[index++];
-    if (source == 0 && running) {
-      if (held.empty()) {
-        for (const SectionEntry& has : table_of(*running)) held.emplace(hash_of(has), has);
+void ProgramAssembly::fill_in(const std::vector<SectionEntry>& table, const ProgramBytes& running,
+                              std::vector<std::uint64_t> sources) {
+  // What is new by its name may be there under another.
+  std::vector<std::pair<Hash, std::size_t>> wanted;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (sources[i] == 0) wanted.emplace_back(hash_of(table[i]), i);
+  }
+  std::ranges::sort(wanted);
+  if (running && !wanted.empty()) {
+    for (const SectionEntry& has : table_of(*running)) {
+      const auto same = std::ranges::equal_range(wanted, hash_of(has), {}, &std::pair<Hash, std::size_t>::first);
+      for (const auto& [hash, index] : same) {
+        if (table[index].size == has.size) sources[index] = has.offset;
       }
-      const auto found = held.find(hash_of(entry));
-      if (found != held.end() && found->second.size == entry.size) source = found->second.offset;
     }
-    if (source != 0) {
-      std::memcpy(bytes_.data() + entry.offset, running->data() + source, entry.size);
+  }
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const SectionEntry& entry = table[i];
+    if (sources[i] != 0) {
+      std::memcpy(bytes_.data() + entry.offset, running->data() + sources[i], entry.size);
     } else {
       lacking_.emplace(hash_of(entry), Place{entry.offset, entry.size});
     }

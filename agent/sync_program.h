@@ -58,10 +58,15 @@ class ProgramAssembly {
 
   Status begin(const v1::ProgramBegin& begin, const ProgramBytes& running);
   Status change(const v1::ProgramPart& part);
+  bool remove(const Key& key);
+  /// The base's table with what was changed; sections that the base has keep their place in it as `offset`, new ones
+  /// have 0.
+  std::vector<program::SectionEntry> changed_table() const;
   /// The table is whole: lays the file out.
   Status lay_out(const ProgramBytes& running);
-  /// Takes from the running program what it has, and notes what is lacking.
-  void fill_in(const ProgramBytes& running, const std::vector<std::uint64_t>& sources);
+  /// Takes from the running program what it has, and notes what is lacking. `sources`: places in it, 0: not known.
+  void fill_in(const std::vector<program::SectionEntry>& table, const ProgramBytes& running,
+               std::vector<std::uint64_t> sources);
   Status take_chunk(const v1::SectionChunk& chunk);
   Status finish_section();
   void clear();
@@ -70,7 +75,8 @@ class ProgramAssembly {
   std::uint64_t values_ = 0;
   program::FileHeader header_{};
   program::SignatureBlock signature_{};
-  std::map<Key, program::SectionEntry> table_;  ///< `offset`: in the base, 0 for what is new
+  std::vector<program::SectionEntry> base_;                      ///< its table, ascending
+  std::map<Key, std::optional<program::SectionEntry>> changes_;  ///< to it; nullopt: taken away
   bool laid_out_ = false;
   std::vector<std::byte> bytes_;
   /// Places that wait for their content, by hash.

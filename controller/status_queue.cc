@@ -69,24 +69,17 @@ void StatusQueue::forget(const ResourceKey& key) {
   if (found == entries_.end()) return;
   unschedule(key, found->second);
   if (found->second.writing) --writing_;
-  pending_.erase(key);
+  if (found->second.verdict) by_program_.erase({found->second.verdict->program, key});
   entries_.erase(found);
-}
-
-void StatusQueue::set_pending(const ResourceKey& key, const Entry& entry) {
-  if (entry.verdict && entry.verdict->servable && !agents_.all_run(entry.verdict->program)) {
-    pending_.insert(key);
-  } else {
-    pending_.erase(key);
-  }
 }
 
 void StatusQueue::judge(Verdict verdict, net::Time now) {
   const ResourceKey key = verdict.key;
   Entry& entry = entries_[key];
+  if (entry.verdict) by_program_.erase({entry.verdict->program, key});
   entry.verdict = std::move(verdict);
+  if (entry.verdict->servable) by_program_.emplace(entry.verdict->program, key);
   entry.judged = now;
-  set_pending(key, entry);
   schedule(key, entry, now);
 }
 
@@ -94,6 +87,7 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   const std::vector<std::string> backends = backends_that_differ(agents_, view);
   const bool programs =
       agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
+  const std::uint64_t first_before = first_pending();
   agents_ = std::move(view);
   for (const std::string& backend : backends) {
     const std::size_t slash = backend.find('/');
@@ -102,11 +96,12 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   }
   if (!programs) return;
   // An agent may also have fallen back, or have come with an older program: everything that it does not run counts.
-  for (auto& [key, entry] : entries_) {
-    const bool was = pending_.contains(key);
-    set_pending(key, entry);
-    if (was || pending_.contains(key)) schedule(key, entry, now);
-    if (!was && pending_.contains(key)) entry.judged = now;
+  const std::uint64_t first = first_pending();
+  for (auto at = by_program_.lower_bound({std::min(first, first_before), {}}); at != by_program_.end(); ++at) {
+    const auto& [program, key] = *at;
+    Entry& entry = entries_.at(key);
+    schedule(key, entry, now);
+    if (program < first_before) entry.judged = now;
   }
 }
 

@@ -86,13 +86,15 @@ class StatusQueue {
   void schedule(const ResourceKey& key, Entry& entry, net::Time at);
   void unschedule(const ResourceKey& key, Entry& entry);
   void refill(net::Time now);
-  void set_pending(const ResourceKey& key, const Entry& entry);
+  /// The number of the oldest program that not all agents run.
+  std::uint64_t first_pending() const { return agents_.programs.empty() ? 0 : agents_.programs.front() + 1; }
 
   StatusQueueOptions options_;
   std::map<ResourceKey, Entry> entries_;
   std::set<std::pair<net::Time, ResourceKey>> by_time_;
-  /// Resources that not all agents run yet.
-  std::set<ResourceKey> pending_;
+  /// Resources that agents can run, by the program that they came first in: a step of the agents concerns the few whose
+  /// programs lie between.
+  std::set<std::pair<std::uint64_t, ResourceKey>> by_program_;
   AgentsView agents_;
   std::size_t writing_ = 0;
   double tokens_;
