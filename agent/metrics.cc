@@ -1,5 +1,6 @@
 #include "agent/metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -15,8 +16,14 @@ void write_connections(Exposition& out, const runtime::ServerStats& stats) {
   out.one(Family::kConnectionsRefused, stats.connections_refused);
   out.one(Family::kConnectionsActive, stats.connections_active);
   out.begin(Family::kTlsHandshakes);
-  out.sample(stats.tls_handshakes - stats.tls_resumed, labels({{"resumed", "no"}}));
-  out.sample(stats.tls_resumed, labels({{"resumed", "yes"}}));
+  const auto handshakes = [&](std::string_view version, std::uint64_t all, std::uint64_t resumed) {
+    // Counted one after the other: what lies between is not told.
+    out.sample(all - std::min(all, resumed), labels({{"version", version}, {"resumed", "no"}}));
+    out.sample(resumed, labels({{"version", version}, {"resumed", "yes"}}));
+  };
+  handshakes("1.2", stats.tls_handshakes - std::min(stats.tls_handshakes, stats.tls13_handshakes),
+             stats.tls_resumed - std::min(stats.tls_resumed, stats.tls13_resumed));
+  handshakes("1.3", stats.tls13_handshakes, stats.tls13_resumed);
   out.one(Family::kTlsFailures, stats.tls_failures);
   out.one(Family::kTunnels, stats.tunnels);
   out.one(Family::kTunnelsRefused, stats.tunnels_refused);
@@ -86,12 +93,31 @@ void write_programs(Exposition& out, const InstallFacts& installs) {
 
 }  // namespace
 
+void write_certificates(Exposition& out, std::span<const runtime::CertificateExpiry> certificates) {
+  out.begin(Family::kCertificateExpiry);
+  for (const runtime::CertificateExpiry& certificate : certificates) {
+    out.sample(static_cast<double>(certificate.not_after), labels({{"secret", certificate.secret}}));
+  }
+}
+
+void write_rate_limits(Exposition& out, std::span<const runtime::RateLimitCount> limits) {
+  out.begin(Family::kRateLimit);
+  for (const runtime::RateLimitCount& limit : limits) {
+    out.sample(limit.passed, labels({{"policy", limit.policy}, {"outcome", "passed"}}));
+    out.sample(limit.limited, labels({{"policy", limit.policy}, {"outcome", "limited"}}));
+  }
+}
+
 void write_metrics(Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs) {
   write_requests(out, stats);
   write_connections(out, stats);
   write_policies(out, stats);
   write_cache(out, stats.cache);
   write_programs(out, installs);
+  out.one(Family::kAccessLogLines, stats.access_log.written);
+  out.begin(Family::kAccessLogDropped);
+  out.sample(stats.access_log.dropped_busy, labels({{"reason", "busy"}}));
+  out.sample(stats.access_log.dropped_output, labels({{"reason", "output"}}));
 }
 
 }  // namespace edge::agent

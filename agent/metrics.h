@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "metrics/exposition.h"
@@ -19,6 +20,8 @@ struct InstallFacts {
   std::chrono::nanoseconds took{};             ///< to load it and to put it to work
 };
 
+void write_certificates(metrics::Exposition& out, std::span<const runtime::CertificateExpiry> certificates);
+void write_rate_limits(metrics::Exposition& out, std::span<const runtime::RateLimitCount> limits);
 void write_metrics(metrics::Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs);
 
 }  // namespace edge::agent

@@ -36,6 +36,8 @@ void MetricsPage::write(Exposition& out) {
   const std::lock_guard lock(mutex_);
   metrics::write_process(out);
   write_metrics(out, server_.stats(), installs_());
+  write_certificates(out, server_.certificates());
+  write_rate_limits(out, server_.rate_limits());
   for (const auto& [number, write] : others_) write(out);
   const std::size_t left_out = write_backend_metrics(out, server_.backends(), most_ / 2);
   out.one(Family::kBackendsLeftOut, std::uint64_t{left_out});

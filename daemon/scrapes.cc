@@ -8,9 +8,11 @@
 namespace edge::daemon {
 namespace {
 
-constexpr auto kFresh = std::chrono::seconds(1);
-/// Answers a second. Several servers that scrape every second are far below.
-constexpr unsigned kMost = 20;
+constexpr auto kSecond = std::chrono::seconds(1);
+/// Of each second, for making texts.
+constexpr auto kShare = std::chrono::milliseconds(100);
+/// Given out in a second. Of the largest texts some, of most as many as anybody could want.
+constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
 /// A text that others send as well.
@@ -36,59 +38,59 @@ AdminReply head_of(metrics::Format format) {
   return reply;
 }
 
-}  // namespace
-
-bool Scrapes::too_many() {
-  const std::lock_guard lock(mutex_);
-  const Clock::time_point now = clock_();
-  if (now - counted_from_ >= kFresh) {
-    counted_from_ = now;
-    counted_ = 0;
-  }
-  return ++counted_ > kMost;
+AdminReply too_much() {
+  AdminReply refused = text_reply(429, "scraped too often\n");
+  refused.fields.emplace_back("Retry-After", "1");
+  return refused;
 }
 
+}  // namespace
+
+// What was made is kept for a second, no longer: of many series a text has megabytes.
+void Scrapes::begin_second(Clock::time_point now) {
+  if (now - second_ < kSecond) return;
+  second_ = now;
+  spent_ = {};
+  bytes_ = 0;
+  made_.clear();
+}
+
+std::shared_ptr<const Scrapes::Text> Scrapes::made_before(metrics::Format format, bool gzip) const {
+  const auto found =
+      std::ranges::find_if(made_, [&](const Made& made) { return made.format == format && made.gzip == gzip; });
+  return found == made_.end() ? nullptr : found->text;
+}
+
+/// Null: too much was given out already.
 std::shared_ptr<const Scrapes::Text> Scrapes::text(metrics::Format format, bool gzip) {
   const std::lock_guard lock(mutex_);
-  const Clock::time_point now = clock_();
-  if (now - made_at_ >= kFresh) {
-    made_.clear();
-    made_at_ = now;
-  }
-  const auto find = [&](bool coded) {
-    const auto found =
-        std::ranges::find_if(made_, [&](const Made& made) { return made.format == format && made.gzip == coded; });
-    return found == made_.end() ? nullptr : found->text;
-  };
-  std::shared_ptr<const Text> known = find(gzip);
-  if (known != nullptr) return known;
-  known = find(false);
-  if (known == nullptr) {
+  const Clock::time_point began = clock_();
+  begin_second(began);
+  if (bytes_ >= kMostBytes) return nullptr;
+  std::shared_ptr<const Text> text = spent_ < kShare ? nullptr : made_before(format, gzip);
+  if (text == nullptr) {
     metrics::Exposition out(format);
     write_(out);
-    known = std::make_shared<const Text>(Text{out.finish(), false});
+    AdminReply reply{.body = out.finish()};
+    const std::size_t plain = reply.body.size();
+    if (gzip) net::server::compress(reply);
+    const bool coded = reply.body.size() != plain;
+    text = std::make_shared<const Text>(Text{std::move(reply.body), coded});
+    std::erase_if(made_, [&](const Made& made) { return made.format == format && made.gzip == gzip; });
+    made_.push_back({format, gzip, text});
+    spent_ += clock_() - began;
   }
-  if (gzip) {
-    AdminReply reply{.body = known->body};
-    net::server::compress(reply);
-    const bool coded = reply.body.size() != known->body.size();
-    known = std::make_shared<const Text>(Text{std::move(reply.body), coded});
-  }
-  made_.push_back({format, gzip, known});
-  return known;
+  bytes_ += text->body.size();
+  return text;
 }
 
 AdminReply Scrapes::answer(const AdminRequest& request) {
   if (request.method != "GET" && request.method != "HEAD") return text_reply(405, "only GET and HEAD\n");
-  if (too_many()) {
-    AdminReply refused = text_reply(429, "scraped too often\n");
-    refused.fields.emplace_back("Retry-After", "1");
-    return refused;
-  }
   const metrics::Format format = metrics::format_for(request.field("accept"));
   const bool gzip = net::server::takes_gzip(request.field("accept-encoding"));
-  AdminReply reply = head_of(format);
   const std::shared_ptr<const Text> made = text(format, gzip);
+  if (made == nullptr) return too_much();
+  AdminReply reply = head_of(format);
   if (made->coded) reply.fields.emplace_back("Content-Encoding", "gzip");
   reply.stream = std::make_unique<SharedText>(std::shared_ptr<const std::string>(made, &made->body));
   return reply;
@@ -96,8 +98,10 @@ AdminReply Scrapes::answer(const AdminRequest& request) {
 
 AdminReply Scrapes::answer_whole(const AdminRequest& request) {
   const metrics::Format format = metrics::format_for(request.field("accept"));
+  const std::shared_ptr<const Text> made = text(format, false);
+  if (made == nullptr) return too_much();
   AdminReply reply = head_of(format);
-  reply.body = text(format, false)->body;
+  reply.body = made->body;
   return reply;
 }
 

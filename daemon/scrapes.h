@@ -1,5 +1,5 @@
-// Answers /metrics: in the format and coding that are asked for, at a cost that no storm of scrapes raises. A text is
-// made at most once a second for each format and coding, and shared by all who are being answered.
+// Answers /metrics: in the format and coding that are asked for, at a cost that no storm of scrapes raises. Once making
+// texts took its share of a second, the last one is given out again, shared by all who are being answered.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class Scrapes {
   explicit Scrapes(Write write, std::function<Clock::time_point()> clock = &Clock::now)
       : write_(std::move(write)), clock_(std::move(clock)) {}
 
-  /// From any thread. 405 for what is neither GET nor HEAD, 429 when too many came within a second.
+  /// From any thread. 405 for what is neither GET nor HEAD, 429 when too much was asked for within a second.
   AdminReply answer(const AdminRequest& request);
   /// The same as a whole body, without a coding, for who cannot take a stream.
   AdminReply answer_whole(const AdminRequest& request);
@@ -40,16 +40,17 @@ class Scrapes {
     std::shared_ptr<const Text> text;
   };
   std::shared_ptr<const Text> text(metrics::Format format, bool gzip);
-  bool too_many();
+  std::shared_ptr<const Text> made_before(metrics::Format format, bool gzip) const;
+  void begin_second(Clock::time_point now);
 
   const Write write_;
   const std::function<Clock::time_point()> clock_;
   std::mutex mutex_;
-  // Under the mutex:
-  Clock::time_point made_at_{};
-  std::vector<Made> made_;  ///< of this second
-  Clock::time_point counted_from_{};
-  unsigned counted_ = 0;
+  // Under the mutex, of the second that began then:
+  Clock::time_point second_{};
+  Clock::duration spent_{};  ///< on texts
+  std::size_t bytes_ = 0;    ///< given out
+  std::vector<Made> made_;   ///< the last of each form
 };
 
 }  // namespace edge::daemon

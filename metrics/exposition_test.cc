@@ -1,6 +1,10 @@
 #include "metrics/exposition.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -116,6 +120,20 @@ TEST(Families, FollowTheConventions) {
     EXPECT_FALSE(entry.help.empty());
     EXPECT_FALSE(entry.section.empty());
   }
+}
+
+// `EDGE_UPDATE_METRICS=1 metrics_test` writes the tables.
+TEST(Families, AreThoseOfTheirPage) {
+  const char* const path = "docs/metrics.md";
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::string page = text.str();
+  const std::string intro = page.substr(0, std::min(page.find("\n### "), page.size()));
+  if (std::getenv("EDGE_UPDATE_METRICS") != nullptr) {
+    page = intro + families_page();
+    std::ofstream(path) << page;
+  }
+  EXPECT_EQ(page, intro + families_page());
 }
 
 TEST(Process, TellsOfItself) {

@@ -6,6 +6,7 @@
 #include "program/records.h"
 #include "runtime/policy/cors.h"
 #include "runtime/policy/rate_limit.h"
+#include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/security_headers.h"
 
 namespace edge::runtime {
@@ -28,7 +29,7 @@ struct Policies::Settings {
   std::vector<Cors> cors;
   std::vector<SecurityHeaders> security_headers;
 
-  explicit Settings(const program::SectionView& section) {
+  Settings(const program::SectionView& section, RateLimitCounts* counts) {
     const auto& header = section.header<program::PoliciesHeader>();
     rate_limits.reserve(header.rate_limits.count);
     // Each belongs to one policy, whose identity its buckets have; the section may hold them in any order.
@@ -40,6 +41,9 @@ struct Policies::Settings {
     static constexpr PolicyRecord kNobodys{};
     for (std::size_t i = 0; i < limits.size(); ++i) {
       rate_limits.emplace_back(section, owners[i] == nullptr ? kNobodys : *owners[i], limits[i]);
+      if (counts == nullptr || owners[i] == nullptr) continue;
+      rate_limits.back().tell(counts->of(std::string(section.string(owners[i]->name_space)) + "/" +
+                                         std::string(section.string(owners[i]->name))));
     }
     cors.reserve(header.cors.count);
     for (const program::CorsRecord& record : section.array(header.cors)) cors.emplace_back(section, record);
@@ -50,10 +54,10 @@ struct Policies::Settings {
   }
 };
 
-Policies::Policies(const LoadedProgram& program) : chains_(1), hosts_(program.hosts().data()) {
+Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chains_(1), hosts_(program.hosts().data()) {
   const program::SectionView& section = program.policies_section();
   if (section.header<program::PoliciesHeader>().policies.count == 0) return;
-  settings_ = std::make_unique<Settings>(section);
+  settings_ = std::make_unique<Settings>(section, counts);
   // Few lists are told apart, however many routes there are.
   std::map<std::vector<std::uint64_t>, std::uint32_t> known = {{{}, 0}};
   std::vector<std::uint32_t> of_traffic;

@@ -19,6 +19,7 @@ namespace edge::runtime {
 
 class Cors;
 class RateLimit;
+class RateLimitCounts;
 class SecurityHeaders;
 
 /// One policy that a request passes. Of the pointers the one of its type is set.
@@ -48,7 +49,8 @@ struct PolicyChain {
 /// The policies of one program, which must live as long. Immutable, and shared by all threads.
 class Policies {
  public:
-  explicit Policies(const LoadedProgram& program);
+  /// `counts`: where rate limits tell what they said; null: nowhere.
+  explicit Policies(const LoadedProgram& program, RateLimitCounts* counts = nullptr);
   ~Policies();
   Policies(const Policies&) = delete;
   Policies& operator=(const Policies&) = delete;

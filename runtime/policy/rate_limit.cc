@@ -132,6 +132,7 @@ std::optional<PolicyAnswer> RateLimit::pass_claim(const std::string* value, net:
 
 std::optional<PolicyAnswer> RateLimit::take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const {
   const RateLimitTable::Verdict verdict = table.take(rate_, bucket, now);
+  if (tally_ != nullptr) tally_->count(bucket, verdict.passes);
   if (verdict.passes) return std::nullopt;
   PolicyAnswer answer{429, "rate-limited", "Too many requests.", {}};
   answer.fields = "Retry-After: " + seconds(verdict.retry_after) +

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "program/read.h"
 #include "runtime/policy/asked.h"
+#include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/rate_limit_table.h"
 
 namespace edge::runtime {
@@ -16,6 +19,9 @@ class RateLimit {
   /// A policy that is the same in the next program, by name and by settings, goes on with the same buckets.
   RateLimit(const program::SectionView& policies, const program::PolicyRecord& policy,
             const program::RateLimitRecord& settings);
+
+  /// What it says is counted there.
+  void tell(std::shared_ptr<RateLimitTally> tally) { tally_ = std::move(tally); }
 
   std::optional<PolicyAnswer> pass(const Asked& asked, RateLimitTable& table) const;
 
@@ -34,6 +40,7 @@ class RateLimit {
   Rate rate_;
   program::RateKey key_;
   std::string name_;
+  std::shared_ptr<RateLimitTally> tally_;
 };
 
 }  // namespace edge::runtime

@@ -24,7 +24,9 @@ struct Counters {
   /// By class: 1xx..5xx at 1..5.
   std::array<net::Counter, 6> responses;
   net::Counter upstream_retries;
-  net::Counter tls_handshakes;   ///< that came to an end
+  net::Counter tls_handshakes;    ///< that came to an end
+  net::Counter tls13_handshakes;  ///< of these; the others are TLS 1.2
+  net::Counter tls13_resumed;
   net::Counter tls_resumed;      ///< of these
   net::Counter tls_failures;     ///< broken off, by either side or by time
   net::Counter tls_handshaking;  ///< under way

@@ -165,7 +165,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   });
   if (!prepared.ok()) return prepared;
 
-  const auto policies = std::make_shared<const Policies>(*program);
+  const auto policies = std::make_shared<const Policies>(*program, &impl.shared.rate_limit_counts);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
   const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
   impl.shared.backends.configure(program->backends(), program->backends_section(), tls->backends());
@@ -271,6 +271,8 @@ ServerStats Server::stats() const {
     sum.upstream_reused += worker->upstream_counts().reused.value();
     sum.upstream_retries += counters.upstream_retries.value();
     sum.tls_handshakes += counters.tls_handshakes.value();
+    sum.tls13_resumed += counters.tls13_resumed.value();
+    sum.tls13_handshakes += counters.tls13_handshakes.value();
     sum.tls_resumed += counters.tls_resumed.value();
     sum.tls_failures += counters.tls_failures.value();
     sum.upstream_tls_failures += worker->upstream_counts().tls_failures.value();
@@ -313,6 +315,17 @@ void Server::forget_requests(std::span<const TallyNames> names) {
     std::ranges::move(cells, std::back_inserter(removed));
   });
 }
+
+std::vector<CertificateExpiry> Server::certificates() const {
+  std::shared_ptr<const TlsStore> tls;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    tls = impl_->tls;
+  }
+  return tls == nullptr ? std::vector<CertificateExpiry>() : tls->expiries();
+}
+
+std::vector<RateLimitCount> Server::rate_limits() const { return impl_->shared.rate_limit_counts.counts(); }
 
 std::vector<BackendStatus> Server::backends() const { return impl_->shared.backends.status(); }
 

@@ -21,8 +21,10 @@
 #include "runtime/observe/tally/request_sums.h"
 #include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/auth/login_faults.h"
+#include "runtime/policy/rate_limit_counts.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
+#include "runtime/tls/expiry.h"
 #include "runtime/upstream/backend_status.h"
 
 namespace edge::runtime {
@@ -72,6 +74,8 @@ struct ServerStats {
   std::uint64_t upstream_reused = 0;
   std::uint64_t upstream_retries = 0;
   std::uint64_t tls_handshakes = 0;         ///< of clients, that came to an end
+  std::uint64_t tls13_handshakes = 0;       ///< of tls_handshakes; the others are TLS 1.2
+  std::uint64_t tls13_resumed = 0;
   std::uint64_t tls_resumed = 0;            ///< of these
   std::uint64_t tls_failures = 0;           ///< broken off by either side, or by time
   std::uint64_t upstream_tls_failures = 0;  ///< of connections to backends
@@ -140,6 +144,10 @@ class Server {
   void forget_requests(std::span<const TallyNames> names);
   /// Removes stored responses. \returns how many.
   std::size_t purge_cache(const cache::Purge& what);
+  /// When each certificate of the program's secrets expires.
+  std::vector<CertificateExpiry> certificates() const;
+  /// What rate limits have said so far, by policy.
+  std::vector<RateLimitCount> rate_limits() const;
   /// What is known of each backend of the program and its endpoints.
   std::vector<BackendStatus> backends() const;
 

@@ -20,6 +20,7 @@ constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
 /// Of one thread: each may hold some tens of KiB until it is done.
 constexpr std::uint64_t kMaxHandshakes = 4096;
 constexpr std::string_view kHttp2 = "h2";
+constexpr std::string_view kTls13 = "TLSv1.3";
 
 net::tls::RecordLayer& put_layer(net::Channel& channel, std::unique_ptr<net::tls::RecordLayer> layer) {
   net::tls::RecordLayer& placed = *layer;
@@ -90,6 +91,10 @@ void TlsHandshake::hand_on() {
   auto facts = std::make_shared<TlsFacts>();
   facts->server_name = layer_.server_name();
   facts->version = layer_.version();
+  if (facts->version == kTls13) {
+    worker_.counters().tls13_handshakes.add();
+    if (layer_.resumed()) worker_.counters().tls13_resumed.add();
+  }
   facts->cipher = layer_.cipher();
   const net::tls::Site* const site = sites_->find(facts->server_name);
   const bool raw = site == nullptr || !site->context().settings().offers_http1;

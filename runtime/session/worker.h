@@ -44,6 +44,7 @@ struct SharedState {
   Backends backends;
   /// Touched by requests to routes with a rate limit.
   RateLimitTable rate_limits;
+  RateLimitCounts rate_limit_counts;
   /// Touched by requests to gateways with a cache: a lock of one of its shards, for as long as a look-up takes.
   cache::Caches caches{Random().next()};
   /// Touched by requests whose bodies are held.

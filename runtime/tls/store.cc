@@ -256,4 +256,12 @@ std::shared_ptr<const TlsStore> TlsStore::make(const LoadedProgram& program, con
   return TlsStoreBuilder(program, secrets, previous).build(tickets);
 }
 
+std::vector<CertificateExpiry> TlsStore::expiries() const {
+  std::vector<CertificateExpiry> all;
+  for (const auto& [name, known] : certificates_) {
+    all.push_back({name.first + "/" + name.second, known.made.certificate->not_after()});
+  }
+  return all;
+}
+
 }  // namespace edge::runtime

@@ -17,6 +17,7 @@
 #include "net/tls/server.h"
 #include "program/secrets.h"
 #include "runtime/match/load.h"
+#include "runtime/tls/expiry.h"
 
 namespace edge::runtime {
 
@@ -33,6 +34,8 @@ class TlsStore {
   std::span<const std::shared_ptr<const net::tls::ClientContext>> backends() const { return backends_; }
   /// One line a secret that cannot be used, and what comes of it. No values.
   const std::vector<std::string>& faults() const { return faults_; }
+  /// One a secret with a certificate that is used, ascending by name.
+  std::vector<CertificateExpiry> expiries() const;
 
  private:
   friend class TlsStoreBuilder;

@@ -1,0 +1,14 @@
+// When a certificate that listeners or backends are shown is over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace edge::runtime {
+
+struct CertificateExpiry {
+  std::string secret;          ///< `namespace/name`
+  std::int64_t not_after = 0;  ///< seconds since 1970
+};
+
+}  // namespace edge::runtime
