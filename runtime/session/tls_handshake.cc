@@ -65,6 +65,7 @@ net::Detached TlsHandshake::run() {
     hand_on();
   } else {
     counters.tls_failures.add();
+    tell_failure();
     client_.close();
   }
   worker_.forget(*this);
@@ -82,6 +83,16 @@ net::Task<bool> TlsHandshake::shake_hands() {
     if (client_.hung_up() && step != Step::kDone) co_return false;
   }
   co_return step == Step::kDone;
+}
+
+void TlsHandshake::tell_failure() {
+  const auto held_back = worker_.handshake_lines().admit();
+  if (!held_back) return;
+  const std::string& fault = layer_.fault();
+  LogFields fields = {{"client", std::string(connection_.peer_text())},
+                      {"reason", fault.empty() ? "the client went away, or took too long" : fault}};
+  if (*held_back != 0) fields.push_back({"not_told", std::to_string(*held_back)});
+  worker_.options().log.info("a TLS handshake failed", std::move(fields));
 }
 
 // The name is looked up once more: the site that the handshake was made with says what it is about.

@@ -29,6 +29,7 @@ class TlsHandshake final : public ClientSession {
   net::Detached run();
   net::Task<bool> shake_hands();
   void hand_on();
+  void tell_failure();
 
   Worker& worker_;
   net::Channel client_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/log.h"
 #include "net/client/http_client.h"
 #include "net/http2/server_connection.h"
 #include "net/loop.h"
@@ -40,6 +42,8 @@ struct SharedState {
   unsigned threads = 1;
   /// Touched when a connection comes or goes, never by a request.
   std::atomic<std::size_t> connections{0};
+  /// Touched by handshakes that fail: who makes them fail must not fill the log.
+  LogLimit handshake_lines{5, std::chrono::seconds(10)};
   /// What is known of each backend; written by a request only where it fails, or where load is weighed.
   Backends backends;
   /// Touched by requests to routes with a rate limit.
@@ -109,6 +113,7 @@ class Worker {
   net::tls::RecordRoom& record_room() { return record_room_; }
   SpoolSpace& spool_space() { return *shared_.spools; }
   const ServerOptions& options() const { return shared_.options; }
+  LogLimit& handshake_lines() { return shared_.handshake_lines; }
   const bool& draining() const { return draining_; }
   /// IMF-fixdate of this second (RFC 9110 §5.6.7), and the time in milliseconds.
   std::string_view date();

@@ -1,4 +1,5 @@
 // What a client is shown while secrets change: the certificate, and the OCSP response that goes with it.
+#include <mutex>
 #include <sstream>
 #include <vector>
 
@@ -35,6 +36,11 @@ class TlsServing : public ::testing::Test {
     runtime::ServerOptions options;
     options.threads = 2;
     options.ephemeral_ports = true;
+    options.log = Logger([this](LogLevel, const std::string& text, const LogFields& fields) {
+      const std::lock_guard lock(mutex_);
+      lines_.push_back(text);
+      for (const LogField& field : fields) lines_.back() += " " + field.key + "=" + field.value;
+    });
     auto server = runtime::Server::start(options);
     ASSERT_TRUE(server.ok()) << server.error().text;
     server_ = std::move(*server);
@@ -79,8 +85,26 @@ class TlsServing : public ::testing::Test {
   static constexpr std::uint16_t upstream_port_ = 1;
   Stage stage_{20s};
   TestAuthority authority_;
+  std::mutex mutex_;
+  std::vector<std::string> lines_;  ///< of the log; under the mutex
   std::unique_ptr<runtime::Server> server_;
 };
+
+TEST_F(TlsServing, HandshakesThatFailAreToldNowAndThen) {
+  constexpr int kClients = 40;
+  for (int i = 0; i < kClients; ++i) {
+    const Result<int> fd = Connection::dial(server_->addresses()[0].port);
+    ASSERT_TRUE(fd.ok());
+    Connection client(*fd, stage_.deadline());
+    ASSERT_TRUE(client.send("GET / HTTP/1.1\r\n\r\n").ok());
+    (void)client.receive_all();  // an alert, then the end
+  }
+  const std::lock_guard lock(mutex_);
+  EXPECT_GE(server_->stats().tls_failures, static_cast<std::uint64_t>(kClients));
+  ASSERT_FALSE(lines_.empty());
+  EXPECT_LT(lines_.size(), static_cast<std::size_t>(kClients));
+  EXPECT_TRUE(lines_[0].starts_with("a TLS handshake failed client=127.0.0.1 reason=")) << lines_[0];
+}
 
 TEST_F(TlsServing, AStapleReachesTheClient) {
   const IssuedCertificate issued = authority_.issue("example.com");
