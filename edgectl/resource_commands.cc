@@ -92,30 +92,34 @@ cli::Command get_command() {
 }
 
 cli::Command apply_command() {
-  return {
-      .name = "apply",
-      .summary = "Create what files say, or bring what is there to it",
-      .details =
-          "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
-          "so that either can go on where the other left off. Every fault of the files is told before "
-          "anything is sent; what the server refuses is shown at its place in the file.",
-      .flags = waiting({files(/*required=*/true),
-                        {.name = "server-side", .help = "Let the server merge, by managed fields"},
-                        {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
-                        {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"},
-                        field_manager(),
-                        dry_run({"none", "client", "server"}),
-                        {.name = "validate",
-                         .value = "HOW",
-                         .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
-                         .fallback = "true",
-                         .choices = {"true", "warn", "false"}},
-                        wait_programmed_flag(),
-                        result_flag()}),
-      .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
-                   "generate | edgectl apply -f - --server-side"},
-      .run = apply,
-      .global = true};
+  return {.name = "apply",
+          .summary = "Create what files say, or bring what is there to it",
+          .details =
+              "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
+              "so that either can go on where the other left off. Every fault of the files is told before "
+              "anything is sent; what the server refuses is shown at its place in the file.",
+          .flags = waiting(
+              {files(/*required=*/true),
+               {.name = "server-side", .help = "Let the server merge, by managed fields"},
+               {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
+               {.name = "prune", .help = "Remove what was applied before, has the labels, and is not in the files"},
+               {.name = "all", .help = "With --prune: whatever its labels"},
+               selector(),
+               {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"},
+               field_manager(),
+               dry_run({"none", "client", "server"}),
+               {.name = "validate",
+                .value = "HOW",
+                .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
+                .fallback = "true",
+                .choices = {"true", "warn", "false"}},
+               wait_programmed_flag(),
+               result_flag()}),
+          .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
+                       "edgectl apply -f shop/ --prune -l app=shop --dry-run server",
+                       "generate | edgectl apply -f - --server-side"},
+          .run = apply,
+          .global = true};
 }
 
 cli::Command create_command() {

@@ -10,6 +10,7 @@
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/resources/manifest.h"
 #include "edgectl/resources/output.h"
+#include "edgectl/resources/prune.h"
 #include "edgectl/resources/write.h"
 
 namespace edge::edgectl {
@@ -32,6 +33,7 @@ class Sender {
     for (const ManifestObject& object : manifest_.objects) {
       if (!send(object)) break;
     }
+    if (arguments_.has("prune")) prune();
     print_objects();
     if (!diagnostics_.ok()) {
       diagnostics_.finish(manifest_.sources);
@@ -55,6 +57,11 @@ class Sender {
     settings_.field_manager = arguments_.one("field-manager");
     const std::string validate = arguments_.one("validate");
     settings_.field_validation = validate == "warn" ? "Warn" : validate == "false" ? "Ignore" : "Strict";
+    const bool labels = arguments_.has("selector");
+    if (arguments_.has("prune") != (labels || arguments_.has("all"))) {
+      return usage("--prune goes with --selector, which says what belongs together, or with --all");
+    }
+    if (labels && arguments_.has("all")) return usage("--all and --selector exclude each other");
     if (settings_.force && !settings_.server_side) return usage("--force-conflicts goes with --server-side");
     const auto patience = parse_duration(arguments_.one("timeout"));
     if (!patience) return usage("`--timeout` takes a duration such as `60s`, not `" + arguments_.one("timeout") + "`");
@@ -137,6 +144,43 @@ class Sender {
     }
     if (type.resource.plural == "customresourcedefinitions") definitions_sent_ = true;
     sent_.push_back(written(type, result.object));
+    applied_.add(type, type.resource.namespaced ? result.object.name_space : std::string(), name);
+  }
+
+  /// What was applied before and is in the files no longer. Of files that were not applied whole nothing can be told.
+  void prune() {
+    if (exit_ != cli::kExitOk || !diagnostics_.ok()) {
+      cli::print_error(command_, "nothing is pruned, as not everything was applied");
+      return;
+    }
+    std::vector<Leftover> leftovers;
+    for (const Type& type : applied_.types(*cluster_)) {
+      const kube::Failure failure =
+          find_leftovers(*cluster_, type, applied_, arguments_.one("selector"), settings_.field_manager, leftovers);
+      if (!failure.none()) exit_ = std::max(exit_, tell(command_, failure, type.resource.plural));
+    }
+    for (const Leftover& leftover : leftovers) prune(leftover);
+  }
+
+  void prune(const Leftover& leftover) {
+    if (settings_.dry_run != DryRun::kClient) {
+      // Of another that has come under its name meanwhile nothing is known.
+      const auto reply = cluster_->api().remove(
+          leftover.type.resource, leftover.name_space, leftover.name,
+          {.propagation = "Background", .dry_run = settings_.dry_run == DryRun::kServer, .uid = leftover.uid});
+      if (reply.failure.not_found()) return;
+      if (!reply.ok()) {
+        exit_ = std::max(exit_, tell(command_, reply.failure, leftover.type.singular() + "/" + leftover.name));
+        return;
+      }
+    }
+    cli::write_text(arguments_.has("output") ? stderr : stdout,
+                    done_text(leftover.type, leftover.name, "pruned", settings_.dry_run));
+    sent_.push_back({.type = leftover.type,
+                     .name_space = leftover.name_space,
+                     .name = leftover.name,
+                     .uid = leftover.uid,
+                     .gone = true});
   }
 
   bool refused(const ManifestObject& object, const kube::Failure& failure) {
@@ -197,6 +241,7 @@ class Sender {
   Diagnostics diagnostics_;
   std::unique_ptr<Cluster> cluster_;
   std::vector<Written> sent_;
+  Applied applied_;
   std::vector<std::pair<Type, Json>> objects_;
   std::set<std::string> namespaces_;  ///< that were made sure of
   bool definitions_sent_ = false;

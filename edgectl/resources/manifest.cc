@@ -144,7 +144,7 @@ void check_fields(const Manifest& manifest, Diagnostics& diagnostics) {
   }
 }
 
-void sort_for_creation(std::vector<ManifestObject>& objects) {
+std::size_t creation_rank(std::string_view kind) {
   static constexpr std::array<std::string_view, 22> kOrder = {"Namespace",
                                                               "CustomResourceDefinition",
                                                               "ServiceAccount",
@@ -167,10 +167,11 @@ void sort_for_creation(std::vector<ManifestObject>& objects) {
                                                               "ProxyBackend",
                                                               "ProxyRoute",
                                                               "ProxyPolicy"};
-  const auto rank = [](const ManifestObject& object) {
-    return std::ranges::find(kOrder, object.kind) - kOrder.begin();
-  };
-  std::ranges::stable_sort(objects, {}, rank);
+  return static_cast<std::size_t>(std::ranges::find(kOrder, kind) - kOrder.begin());
+}
+
+void sort_for_creation(std::vector<ManifestObject>& objects) {
+  std::ranges::stable_sort(objects, {}, [](const ManifestObject& object) { return creation_rank(object.kind); });
 }
 
 Node find_field(Node root, std::string_view path) {

@@ -46,6 +46,7 @@ void check_fields(const Manifest& manifest, Diagnostics& diagnostics);
 
 /// Namespaces, CustomResourceDefinitions and what others refer to before those that refer to it; otherwise as they
 /// stand in the files. Removal goes the other way around.
+std::size_t creation_rank(std::string_view kind);
 void sort_for_creation(std::vector<ManifestObject>& objects);
 
 /// The node of `spec.rules[0].matches[1].path.value` below `root`, or of the nearest field above it that is there.
