@@ -20,6 +20,9 @@ using net::server::Reply;
 using net::server::Request;
 
 constexpr const char* kJson = "application/json";
+/// Smaller answers are bounded by the number of requests that may be under way.
+constexpr std::size_t kLargeAnswer = std::size_t{4} << 20;
+constexpr std::size_t kPiece = std::size_t{256} << 10;
 /// Lines about refusals: strangers must not fill an operator's disk, nor hide what else is logged.
 constexpr std::size_t kRefusalsTold = 20;
 constexpr auto kRefusalsToldIn = std::chrono::seconds(1);
@@ -50,6 +53,24 @@ class Watch final : public BodySource {
 
  private:
   std::unique_ptr<WatchStream> stream_;
+};
+
+/// An answer that is sent as the client takes it, and counts until then.
+class Held final : public BodySource {
+ public:
+  Held(std::string body, std::shared_ptr<void> room) : body_(std::move(body)), room_(std::move(room)) {}
+  Next next(std::string& out) override {
+    const std::size_t size = std::min(kPiece, body_.size() - at_);
+    out.append(body_, at_, size);
+    at_ += size;
+    return at_ == body_.size() ? Next::kEnd : Next::kMore;
+  }
+  void on_ready(std::function<void()>) override {}
+
+ private:
+  std::string body_;
+  std::size_t at_ = 0;
+  std::shared_ptr<void> room_;
 };
 
 Reply reply_of(ApiReply reply) {
@@ -99,8 +120,13 @@ objects::StatusError path_forbidden(std::string_view user, const Attributes& wha
 
 }  // namespace
 
-Front::Front(net::Loop& loop, Api& api, Credentials& credentials, Log log)
-    : loop_(loop), api_(api), credentials_(credentials), documents_(api.registry()), log_(std::move(log)) {
+Front::Front(net::Loop& loop, Api& api, Credentials& credentials, Log log, std::size_t max_held)
+    : loop_(loop),
+      api_(api),
+      credentials_(credentials),
+      documents_(api.registry()),
+      log_(std::move(log)),
+      max_held_(max_held) {
   work();
 }
 
@@ -234,21 +260,47 @@ net::Task<Reply> Front::answer(const Request& request) {
     const net::Wake wake = co_await pending.waiter.wait(net::kNever);
     if (wake == net::Wake::kCancelled) break;
   }
-  co_return reply_of(std::move(pending.reply));
+  Reply reply = reply_of(std::move(pending.reply));
+  if (pending.room) reply.stream = std::make_unique<Held>(std::exchange(reply.body, {}), std::move(pending.room));
+  co_return reply;
 }
 
 void Front::run_deferred() {
   const std::vector<Pending*> turn = std::exchange(pending_, {});
+  std::vector<Pending*> writes;
+  std::vector<Pending*> reads;
+  for (Pending* pending : turn) (pending->request.method == "GET" ? reads : writes).push_back(pending);
+  answer_write(writes);
+  // One after the other: each sees how much room those before it have left.
+  for (Pending* pending : reads) answer_read(*pending);
+  for (Pending* pending : turn) {
+    pending->answered = true;
+    pending->waiter.wake_later();
+  }
+  work();
+}
+
+/// Together, so that they wait for the disk once.
+void Front::answer_write(const std::vector<Pending*>& turn) {
   std::vector<ApiRequest> requests;
   requests.reserve(turn.size());
   for (Pending* pending : turn) requests.push_back(std::move(pending->request));
   std::vector<ApiReply> replies = api_.handle_all(requests);
-  for (std::size_t i = 0; i < turn.size(); ++i) {
-    turn[i]->reply = std::move(replies[i]);
-    turn[i]->answered = true;
-    turn[i]->waiter.wake_later();
+  for (std::size_t i = 0; i < turn.size(); ++i) turn[i]->reply = std::move(replies[i]);
+}
+
+void Front::answer_read(Pending& pending) {
+  if (*held_ > max_held_) {
+    const objects::StatusError busy = objects::too_many_requests(
+        "too many long lists are still being taken; try again, or ask for pages with `limit`", 1);
+    pending.reply = {.status = busy.code, .body = busy.text(), .fields = {{"Retry-After", "1"}}};
+    return;
   }
-  work();
+  pending.reply = api_.handle(pending.request);
+  const std::size_t size = pending.reply.body.size();
+  if (size < kLargeAnswer) return;
+  *held_ += size;
+  pending.room = std::shared_ptr<void>(held_.get(), [held = held_, size](void*) { *held -= size; });
 }
 
 void Front::work() {

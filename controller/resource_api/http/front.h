@@ -23,7 +23,10 @@ using Log = std::function<void(const std::string& line)>;
 /// On the loop's thread. Lives until no request is under way.
 class Front final : net::Deferred, net::TimerNode {
  public:
-  Front(net::Loop& loop, Api& api, Credentials& credentials, Log log);
+  /// Of large answers (lists) that clients have yet to take, together. Beyond it reading is refused with 429.
+  static constexpr std::size_t kMaxHeld = std::size_t{512} << 20;
+
+  Front(net::Loop& loop, Api& api, Credentials& credentials, Log log, std::size_t max_held = kMaxHeld);
 
   Documents& documents() { return documents_; }
   /// Before the body is read: 401 and 403 need none.
@@ -43,6 +46,7 @@ class Front final : net::Deferred, net::TimerNode {
     ApiReply reply;
     net::Waiter waiter;
     bool answered = false;
+    std::shared_ptr<void> room{};  ///< of an answer that counts
   };
 
   /// As Api guards what it does: an exception of the JSON library is one request's fault, answered with 500.
@@ -51,6 +55,8 @@ class Front final : net::Deferred, net::TimerNode {
   /// What the Api need not be asked; else its request is made ready for it.
   static std::optional<net::server::Reply> answer_here(ApiRequest& request);
   void run_deferred() override;
+  void answer_write(const std::vector<Pending*>& turn);
+  void answer_read(Pending& pending);
   void expired() override { work(); }
   void work();
   std::optional<User> who_asks(const net::server::Request& head) const;
@@ -62,7 +68,9 @@ class Front final : net::Deferred, net::TimerNode {
   Credentials& credentials_;
   Documents documents_;
   Log log_;
+  const std::size_t max_held_;
   std::vector<Pending*> pending_;
+  std::shared_ptr<std::size_t> held_ = std::make_shared<std::size_t>(0);  ///< bytes of large answers that are sent
   net::Time told_since_{};
   std::size_t told_ = 0;
   std::size_t untold_ = 0;

@@ -74,6 +74,55 @@ TEST_F(FrontTest, TakesNoBodyWhereNobodyNeedsToBeKnown) {
   EXPECT_EQ(admit("POST", "/healthz"), 401);
 }
 
+net::Detached ask(Front& front, const Request& request, std::optional<Reply>& into) {
+  Reply reply = co_await front.answer(request);
+  into.emplace(std::move(reply));
+}
+
+/// Lists that nobody takes hold memory: of them together there is a bound.
+TEST_F(FrontTest, LongListsThatAreNotTakenAreBoundedTogether) {
+  front_ = std::make_unique<Front>(loop_, *api_, *credentials_, Log(), std::size_t{6} << 20);
+  const std::string value(std::size_t{1} << 20, 'x');
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    const std::string map = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + std::string(name) +
+                            R"("},"data":{"k":")" + value + "\"}}";
+    ApiRequest create;
+    create.method = "POST";
+    create.path = "/api/v1/namespaces/default/configmaps";
+    create.content_type = "application/json";
+    create.body = map;
+    create.user = {"admin", {"system:masters"}};
+    ASSERT_EQ(api_->handle(create).status, 201);
+  }
+  const Request list{.method = "GET",
+                     .path = "/api/v1/configmaps",
+                     .query = {},
+                     .host = {},
+                     .fields = {authorization()},
+                     .body = {},
+                     .peer = std::make_shared<const net::server::Peer>()};
+  std::vector<std::optional<Reply>> replies(3);
+  for (auto& reply : replies) ask(*front_, list, reply);
+  loop_.poll();
+  ASSERT_TRUE(replies[0] && replies[1] && replies[2]);
+  EXPECT_EQ(replies[0]->status, 200);
+  EXPECT_EQ(replies[1]->status, 200) << "the first leaves some room";
+  EXPECT_EQ(replies[2]->status, 429);
+  // What is sent bit by bit is the whole of it.
+  ASSERT_NE(replies[0]->stream, nullptr);
+  std::string body;
+  while (replies[0]->stream->next(body) == net::server::BodySource::Next::kMore) {
+  }
+  EXPECT_GT(body.size(), std::size_t{5} << 20);
+  EXPECT_TRUE(body.ends_with("}"));
+  replies[0].reset();
+  replies[2].reset();
+  ask(*front_, list, replies[2]);
+  loop_.poll();
+  ASSERT_TRUE(replies[2]);
+  EXPECT_EQ(replies[2]->status, 200);
+}
+
 TEST_F(FrontTest, NobodyActsAsAnother) {
   const std::string path = "/api/v1/namespaces";
   EXPECT_EQ(admit("GET", path, {authorization()}), 0);
