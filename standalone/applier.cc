@@ -89,9 +89,28 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   Outcome outcome;
   // Files that cannot be read, or a directory that is empty for a moment, are no wish to lose everything.
   if (update.texts.empty()) return outcome;
+  // Files may define kinds and have objects of them. Each turn more kinds are known, so this ends.
+  while (apply_once(update, outcome)) outcome.faults.clear();
+  return outcome;
+}
+
+/// Kinds that a definition has made a moment ago.
+bool Applier::learn(const std::set<std::pair<std::string, std::string>>& kinds) {
+  const auto discovered = client_->discover();
+  bool learnt = false;
+  for (const auto& [api_version, kind] : kinds) {
+    const kube::Resource* resource = discovered.table.find_kind(api_version, kind);
+    learnt |= resource != nullptr && resources_.emplace(api_version + " " + kind, *resource).second;
+  }
+  return learnt;
+}
+
+bool Applier::apply_once(const controller::Update& update, Outcome& outcome) {
   std::vector<FileObject> objects;
   Inventory wanted;
   bool all_known = true;
+  bool definitions = false;
+  std::set<std::pair<std::string, std::string>> unserved;
   for (FileObject& object : objects_of(update)) {
     std::string fault;
     const auto resource = resource_of(object.api_version, object.kind, fault);
@@ -99,6 +118,8 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
       if (!fault.empty()) {
         all_known = false;
         outcome.faults.push_back(place_of(object) + fault);
+      } else {
+        unserved.emplace(object.api_version, object.kind);
       }
       continue;
     }
@@ -109,7 +130,9 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
     if (object.at_fault && known != inventory_.end()) continue;
     const std::uint64_t hash = known == inventory_.end() ? 0 : known->second.hash;
     wanted[key] = {object.api_version, object.kind, object.name_space, object.name, object.file, hash};
-    if (hash != hash_of(object)) objects.push_back(std::move(object));
+    if (hash == hash_of(object)) continue;
+    definitions |= object.kind == "CustomResourceDefinition";
+    objects.push_back(std::move(object));
   }
   // Noted first: what is applied and then forgotten would never be pruned.
   bool noted = false;
@@ -123,9 +146,10 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   }
   ensure_namespaces(objects, outcome);
   apply_all(std::move(objects), outcome);
+  if (definitions && !unserved.empty() && learn(unserved)) return true;
   // What could not be looked up is missing among what is wanted.
   if (all_known) prune(update, wanted, outcome);
-  return outcome;
+  return false;
 }
 
 /// Files name namespaces without saying that they exist.

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -47,6 +49,9 @@ class Applier {
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,
                                             std::string& fault);
+  /// \returns true when kinds have come to be served by it: there is more to be applied.
+  bool apply_once(const controller::Update& update, Outcome& outcome);
+  bool learn(const std::set<std::pair<std::string, std::string>>& kinds);
   void ensure_namespaces(const std::vector<FileObject>& objects, Outcome& outcome);
   void apply_all(std::vector<FileObject> objects, Outcome& outcome);
   void prune(const controller::Update& update, const Inventory& wanted, Outcome& outcome);
