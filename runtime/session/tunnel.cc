@@ -22,33 +22,44 @@ Tunnel::Tunnel(Worker& worker, ClientConnection connection, net::Transport clien
       waiter_(worker.loop()),
       connection_(std::move(connection)),
       program_(worker.pin()),
-      server_name_(server_name) {
+      server_name_(server_name),
+      began_(worker.loop().now()) {
   client_.open(worker.loop(), std::move(client));
 }
 
 net::Detached Tunnel::run() {
   co_await serve();
+  if (program_->logged.any()) log();
   client_.close();
   worker_.forget(*this);
 }
 
 net::Task<void> Tunnel::serve() {
   const std::uint32_t bind = program_->entrances[connection_.slot].bind;
-  if (bind == program::kNone) co_return refuse();
+  if (bind == program::kNone) co_return refuse("no-route");
   const program::RequestView view{{}, server_name_, "/", {}, {}, connection_.peer};
-  const std::optional<Decision> decision = decide(*program_->program, bind, view, worker_.match_scratch());
-  if (!decision || (decision->traffic().flags & program::kDenied) != 0) co_return refuse();
-  BackendPool* pool = choose_pool(*decision);
-  if (pool == nullptr) co_return refuse();
-  const std::uint64_t idle = decision->traffic().idle_timeout_ns;
-  const std::string header = header_for(pool->settings(), connection_);
-  Acquired acquired = co_await connect(*pool, header);
-  if (acquired.connection == nullptr) co_return client_.reset_on_close();
+  decision_ = decide(*program_->program, bind, view, worker_.match_scratch());
+  if (!decision_) co_return refuse("no-route");
+  if ((decision_->traffic().flags & program::kDenied) != 0) co_return refuse("policy-unavailable");
+  pool_ = choose_pool(*decision_);
+  if (pool_ == nullptr) co_return refuse("no-backend");
+  const std::uint64_t idle = decision_->traffic().idle_timeout_ns;
+  const std::string header = header_for(pool_->settings(), connection_);
+  connecting_at_ = worker_.loop().now();
+  Acquired acquired = co_await connect(*pool_, header);
+  if (acquired.connection == nullptr) {
+    if (acquired.tried) endpoint_ = *acquired.tried;
+    ending_.reason = "connect-failed";
+    co_return client_.reset_on_close();
+  }
+  connected_at_ = worker_.loop().now();
+  endpoint_ = acquired.connection->endpoint().address;
   worker_.counters().tunnels.add();
-  co_await pump(*pool, std::move(acquired), idle != 0 ? net::Duration(idle) : kTunnelIdle);
+  co_await pump(*pool_, std::move(acquired), idle != 0 ? net::Duration(idle) : kTunnelIdle);
 }
 
-void Tunnel::refuse() {
+void Tunnel::refuse(std::string_view reason) {
+  ending_.reason = reason;
   worker_.counters().tunnels_refused.add();
   client_.reset_on_close();
 }
@@ -68,6 +79,7 @@ BackendPool* Tunnel::choose_pool(const Decision& decision) {
 net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view header) {
   Wanted wanted{.key = pool.keyed() ? client_key(connection_.peer) : 0, .fresh = true, .header = header};
   for (int tries = 1;; ++tries) {
+    ending_.attempts = static_cast<std::uint32_t>(tries);
     Acquired acquired = co_await pool.acquire(waiter_, wanted);
     if (acquired.connection != nullptr || acquired.fault != AcquireFault::kConnect || tries == kMaxTries) {
       co_return acquired;
@@ -84,11 +96,47 @@ net::Task<void> Tunnel::pump(BackendPool& pool, Acquired acquired, net::Duration
                 {upstream, from_upstream, to_upstream}, idle);
   pump.first_answer_to(upstream);
   co_await run_pump(pump, waiter_);
+  ending_.received = pump.passed_up();
+  ending_.sent = pump.passed_down();
   if (pump.broken()) {
+    ending_.reason = "broken-off";
     client_.reset_on_close();
     upstream.reset_on_close();
   }
   pool.release(std::move(acquired.connection), pump.never_answered() ? AfterUse::kFailed : AfterUse::kClose);
+}
+
+// No paths are excluded here: there are none.
+void Tunnel::log() {
+  const LoadedProgram& program = *program_->program;
+  const std::uint32_t bind = program_->entrances[connection_.slot].bind;
+  if (bind == program::kNone) return;
+  const LoadedListener* const listener = decision_ ? decision_->listener : find_listener(program, bind, server_name_);
+  const std::uint32_t index = listener != nullptr ? listener->record->gateway : program_->logged.of_bind[bind];
+  if (index == program::kNone || program_->logged.formats[index] == nullptr) return;
+  const program::SectionView& section = program.listeners_section();
+  const program::GatewayRecord& gateway = section.array(section.header<program::ListenersHeader>().gateways)[index];
+
+  LogEntry entry;
+  LogFacts& facts = entry.facts;
+  facts.format = program_->logged.formats[index];
+  facts.client = connection_.peer;
+  name_connection(connection_, entry);
+  name_gateway(program, gateway, listener == nullptr ? nullptr : listener->record, entry);
+  if (decision_) name_route(*decision_->host, *decision_->action, entry);
+  if (pool_ != nullptr) name_backend(program, pool_->state().id(), entry);
+  entry[LogText::kServerName] = server_name_;
+  entry[LogText::kReason] = ending_.reason;
+  facts.protocol =
+      program.binds()[bind].protocol == program::Protocol::kTcp ? LoggedProtocol::kTcp : LoggedProtocol::kTls;
+  facts.unix_milliseconds = worker_.unix_milliseconds();
+  facts.total = (worker_.loop().now() - began_).count();
+  if (connected_at_ != net::Time{}) facts.connect = (connected_at_ - connecting_at_).count();
+  facts.endpoint = endpoint_;
+  facts.attempts = ending_.attempts;
+  facts.received = ending_.received;
+  facts.sent = ending_.sent;
+  worker_.access_log().write(entry);
 }
 
 }  // namespace edge::runtime

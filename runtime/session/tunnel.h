@@ -11,6 +11,7 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "runtime/match/decide.h"
+#include "runtime/observe/ending.h"
 #include "runtime/session/client_connection.h"
 #include "runtime/session/client_session.h"
 #include "runtime/session/exchange.h"
@@ -36,7 +37,9 @@ class Tunnel final : public ClientSession {
   BackendPool* choose_pool(const Decision& decision);
   net::Task<Acquired> connect(BackendPool& pool, std::string_view header);
   net::Task<void> pump(BackendPool& pool, Acquired acquired, net::Duration idle);
-  void refuse();
+  void refuse(std::string_view reason);
+  /// Its line in the access log, at its end.
+  void log();
 
   Worker& worker_;
   net::Channel client_;
@@ -46,6 +49,14 @@ class Tunnel final : public ClientSession {
   ClientConnection connection_;
   ProgramPin program_;
   std::string server_name_;
+  /// What there is to tell of it.
+  std::optional<Decision> decision_;
+  BackendPool* pool_ = nullptr;
+  net::SocketAddress endpoint_{};
+  Ending ending_;
+  net::Time began_;
+  net::Time connecting_at_{};
+  net::Time connected_at_{};
 };
 
 }  // namespace edge::runtime
