@@ -127,7 +127,7 @@ class Cluster::Impl {
                             .deposed = [this] { lead(false); },
                             .leader =
                                 [this](const std::string& identity) {
-                                  if (!identity.empty()) options_.log(identity + " leads and writes statuses");
+                                  if (!identity.empty()) options_.log.info(identity + " leads and writes statuses");
                                 }});
     elector_->start();
   }
@@ -170,7 +170,7 @@ class Cluster::Impl {
         missing += (missing.empty() ? "" : ", ") + name;
       }
     }
-    if (!missing.empty() && missing != missing_) options_.log("no program is made while the API lacks " + missing);
+    if (!missing.empty() && missing != missing_) options_.log.warn("no program is made while the API lacks " + missing);
     missing_ = missing;
     // Kinds that come later are caught up with while programs are made.
     if (first_.empty() && !synced_ && missing_.empty()) {
@@ -200,7 +200,7 @@ class Cluster::Impl {
 
   void changed(const std::string& kind, const kube::Object& object) {
     auto read = read_cluster_object(object.text, options_.controller_class);
-    if (!read) return options_.log(kind + " " + object.key() + ": " + read.error().text);
+    if (!read) return options_.log.warn(kind + " " + object.key() + ": " + read.error().text);
     if (!*read) return removed(key_of(kind, object.key()));
     ClusterObject& known = **read;
     known.changed_by = object.manager;
@@ -263,10 +263,10 @@ class Cluster::Impl {
       counts_.connected = now;
     }
     if (was && !now) {
-      options_.log("the API at " + options_.config.cluster.server.origin() + " does not answer for " + what + " (" +
-                   failure.text() + "); what is known of it stays in force");
+      options_.log.warn("the API at " + options_.config.cluster.server.origin() + " does not answer for " + what +
+                        " (" + failure.text() + "); what is known of it stays in force");
     }
-    if (!was && now) options_.log("the API answers again");
+    if (!was && now) options_.log.info("the API answers again");
   }
 
   void end() {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "controller/agents_view.h"
 #include "controller/kube/config.h"
 #include "controller/reconciliation.h"
@@ -30,7 +31,7 @@ struct ClusterOptions {
   std::string lease_namespace = "edge-system";
   /// The embedded API: Endpoints are followed, too, which Kubernetes mirrors to EndpointSlices.
   bool embedded = false;
-  std::function<void(const std::string&)> log;
+  Logger log;
 };
 
 /// On the cluster's thread.

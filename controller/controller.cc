@@ -83,7 +83,7 @@ class Controller::Impl {
     options.listen = options_.listen;
     options.data_dir = options_.data_dir;
     options.program_key = key_.public_pem();
-    options.log = options_.log;
+    options.log = [log = options_.log](const std::string& line) { log.info(line); };
     options.history = {.list = [this] { return publisher_->list(); },
                        .rollback =
                            [this](const std::string& program) {
@@ -156,7 +156,7 @@ class Controller::Impl {
     if (!text) return {};
     auto versions = read_sound_versions(*text);
     if (versions) return std::move(*versions);
-    options_.log("resources at fault are left out: " + versions.error().text);
+    options_.log.warn("resources at fault are left out: " + versions.error().text);
     return {};
   }
 
@@ -164,19 +164,19 @@ class Controller::Impl {
     metrics_.held_back(sound.size());
     const std::string text = write_sound_versions(sound);
     Status status = write_file(options_.data_dir + kSoundFile, std::string_view(text), FileAccess::kOwnerOnly);
-    if (!status) options_.log("sound versions could not be stored: " + status.error().text);
+    if (!status) options_.log.warn("sound versions could not be stored: " + status.error().text);
   }
 
   void reconciled(const Reconciled& result) {
     if (result.program == nullptr) {
-      options_.log("no program could be made, the last one stays in force: " + result.fault);
+      options_.log.error("no program could be made, the last one stays in force: " + result.fault);
     } else if (result.changed) {
       publisher_->take(result);
     }
     if (result.program != nullptr) program_number_ = result.number;
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
     if (result.program_changed) {
-      options_.log("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
+      options_.log.info("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
     }
   }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
 #include "controller/kube/config.h"
@@ -38,8 +39,7 @@ struct ControllerOptions {
   std::string lease_namespace = "edge-system";
   program::Target target = program::Target::kX8664V2;
   double status_rate = 100;  ///< writes a second
-  /// A line for the operator. From any thread.
-  std::function<void(const std::string&)> log;
+  Logger log;
   /// What administrators are told of the controller itself, by the paths of its admin port (DistributorOptions).
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
 };

@@ -80,7 +80,7 @@ int run(const cli::Arguments& arguments) {
     if (*trace_store != nullptr) write_trace_counts(out, (*trace_store)->counts());
   });
   ControllerOptions options = controller_options(arguments, std::move(*config));
-  options.log = tell;
+  options.log = lines;
   options.own_pages = [&pages](const AgentQuestion& question) { return pages.answer(question); };
   auto started = Controller::start(std::move(options));
   if (!started) return failed(log, started.error());

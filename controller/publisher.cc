@@ -26,7 +26,7 @@ program::EndpointSet united(const program::EndpointSet& today, const program::En
 
 }  // namespace
 
-Publisher::Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Log log)
+Publisher::Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log)
     : data_(data), history_(history), publish_(std::move(publish)), log_(std::move(log)), saver_([this] {
         save_all();
       }) {}
@@ -47,19 +47,19 @@ void Publisher::restore() {
       newest_hash_ = program::to_hex(view->hash());
       newest_ = std::move(*last);
     } else {
-      log_("the last program is not given out: " + view.error().text);
+      log_.error("the last program is not given out: " + view.error().text);
     }
   } else if (last.error().code != ErrorCode::kNotFound) {
-    log_("the last program is not given out: " + last.error().text);
+    log_.error("the last program is not given out: " + last.error().text);
   }
   pinned_hash_ = history_.pinned();
   if (!pinned_hash_.empty()) {
     auto past = history_.find(pinned_hash_);
     if (past) {
       pinned_ = std::move(*past);
-      log_("a rollback holds agents to the program " + pinned_hash_);
+      log_.info("a rollback holds agents to the program " + pinned_hash_);
     } else {
-      log_("the pinned program cannot be read: " + past.error().text);
+      log_.error("the pinned program cannot be read: " + past.error().text);
       pinned_hash_.clear();
     }
   }
@@ -137,14 +137,14 @@ void Publisher::save_all() {
 
 void Publisher::store(const UnsavedProgram& program) const {
   if (Status status = data_.store(program.stored); !status) {
-    log_("the program could not be stored: " + status.error().text);
+    log_.error("the program could not be stored: " + status.error().text);
   }
 }
 
 void Publisher::remember(const UnsavedProgram& program) {
   const PastProgram past{program.stored.program, program.stored.endpoints};
   if (Status status = history_.add(program.hash, past, program.cause, program.at); !status) {
-    log_("the history could not be written: " + status.error().text);
+    log_.warn("the history could not be written: " + status.error().text);
   }
 }
 
@@ -166,7 +166,7 @@ Status Publisher::rollback(const std::string& program) {
   pinned_ = std::move(*past);
   pinned_hash_ = *hash;
   publish_locked("rollback to " + *hash);
-  log_("rolled back to the program " + *hash + "; changes are compiled and wait until it is released");
+  log_.info("rolled back to the program " + *hash + "; changes are compiled and wait until it is released");
   return {};
 }
 
@@ -178,7 +178,7 @@ Status Publisher::release() {
   pinned_.reset();
   pinned_hash_.clear();
   publish_locked("the rollback was released");
-  log_("the rollback was released");
+  log_.info("the rollback was released");
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.h"
 #include "controller/data_dir.h"
 #include "controller/distribute/distributor.h"
 #include "controller/history.h"
@@ -31,10 +32,8 @@ struct UnsavedProgram {
 
 class Publisher {
  public:
-  using Log = std::function<void(const std::string&)>;
-
   /// `data` and `history` must outlive it. `publish`: to agents; from the caller's thread.
-  Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Log log);
+  Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log);
   /// What is not yet on disk is written first.
   ~Publisher();
   Publisher(const Publisher&) = delete;
@@ -66,7 +65,7 @@ class Publisher {
   const DataDir& data_;
   History& history_;
   std::function<void(Published)> publish_;
-  Log log_;
+  Logger log_;
   /// Held while what is pinned changes, on disk and then here; before mutex_, which nobody holds during disk writes.
   std::mutex pinning_mutex_;
   mutable std::mutex mutex_;

@@ -38,7 +38,7 @@ std::vector<Event> events_of(const ResourceKey& key, const std::vector<Condition
   return events;
 }
 
-StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log log,
+StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log,
                            std::function<void(const StatusCounts&)> counted)
     : client_(client),
       log_(std::move(log)),
@@ -154,7 +154,7 @@ void StatusWriter::complain(const StatusQueue::Write& write, const kube::Failure
   std::string& told = complaints_[write.key.kind];
   std::string text = failure.text();
   if (told == text) return;
-  log_("the status of " + write.key.text() + " cannot be written: " + text);
+  log_.warn("the status of " + write.key.text() + " cannot be written: " + text);
   told = std::move(text);
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/log.h"
 #include "controller/kube/client.h"
 #include "controller/kube/recorder.h"
 #include "controller/status_queue.h"
@@ -24,10 +25,8 @@ struct StatusCounts {
 /// On the client's loop.
 class StatusWriter {
  public:
-  using Log = std::function<void(const std::string&)>;
-
   /// `counted`: after each write.
-  StatusWriter(kube::Client& client, StatusQueueOptions options, Log log,
+  StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log,
                std::function<void(const StatusCounts&)> counted);
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
@@ -54,7 +53,7 @@ class StatusWriter {
   void finish_when_idle();
 
   kube::Client& client_;
-  Log log_;
+  Logger log_;
   std::function<void(const StatusCounts&)> counted_;
   StatusQueue queue_;
   kube::Recorder recorder_;
