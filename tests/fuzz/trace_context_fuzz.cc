@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   char room[2048];
   net::http1::HeadWriter out(room, sizeof room);
   const bool sampled = context.sampled.value_or(true);
-  write_trace_context({context, 3, 4, sampled}, out);
+  runtime::trace::write_trace_context({context, 3, 4, sampled}, out);
   require(!out.overflowed());
   const std::string told = begin + std::string(out.text()) + "\r\n";
   const auto sent = parse(told);
