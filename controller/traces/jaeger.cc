@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
-
 namespace edge::traces {
 namespace {
 
@@ -52,13 +50,9 @@ Json tag_json(std::string_view key, const otlp::Value& value) {
       json["type"] = "float64";
       json["value"] = value.real;
       break;
-    case otlp::Value::Kind::kBytes:
-      json["type"] = "binary";
-      json["value"] = to_base64(value.text);
-      break;
     default:
       json["type"] = "string";
-      json["value"] = value.text;
+      json["value"] = otlp::text_of(value);
   }
   return json;
 }
