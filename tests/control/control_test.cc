@@ -1,132 +1,17 @@
-// The control plane as users have it: real processes, the API by our own client, requests by curl.
-#include <chrono>
-#include <functional>
-#include <thread>
+// What becomes of the others when one part of the control plane goes, and comes back.
+#include <filesystem>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
-#include "controller/kube/blocking_client.h"
-#include "tests/cli/proxy_process.h"
+#include "tests/control/world.h"
 
 namespace edge::tests {
 namespace {
 
-using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
-using Json = nlohmann::json;
-
-/// Looks until it holds, at most half a minute.
-bool eventually(const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + 30s;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(10ms);
-  }
-  return true;
-}
-
-Json own(const std::string& kind, const std::string& name, const Json& spec) {
-  return {{"apiVersion", "edgeproxy.io/v1alpha1"}, {"kind", kind}, {"metadata", {{"name", name}}}, {"spec", spec}};
-}
-
-Json route(const std::string& name, const std::string& path) {
-  return own("ProxyRoute", name,
-             {{"parentRefs", {{{"name", "gw"}}}},
-              {"rules",
-               {{{"matches", {{{"path", {{"type", "Exact"}, {"value", path}}}}}}, {"backendRef", {{"name", "be"}}}}}}});
-}
-
-/// The API behind a kubeconfig, as a user of kubectl has it.
-class Api {
- public:
-  explicit Api(const std::string& kubeconfig) {
-    kube::ConfigSources sources;
-    sources.kubeconfig = kubeconfig;
-    auto config = kube::Config::resolve(sources);
-    EXPECT_TRUE(config.ok()) << config.error().text;
-    auto client = kube::BlockingClient::make(std::move(*config));
-    EXPECT_TRUE(client.ok());
-    client_ = std::move(*client);
-  }
-
-  void apply(const Json& object) {
-    const auto found = client_->find_kind(object["apiVersion"], object["kind"]);
-    ASSERT_TRUE(found.resource) << found.failure.text();
-    kube::WriteOptions options;
-    options.field_manager = "tester";
-    options.force = true;
-    const auto reply = client_->patch(*found.resource, "default", object["metadata"]["name"], kube::PatchType::kApply,
-                                      object.dump(), options);
-    ASSERT_TRUE(reply.ok()) << reply.failure.text();
-  }
-  void remove(const std::string& kind, const std::string& name) {
-    const auto found = client_->find_kind("edgeproxy.io/v1alpha1", kind);
-    ASSERT_TRUE(found.resource);
-    EXPECT_TRUE(client_->remove(*found.resource, "default", name).ok());
-  }
-  /// null: there is none.
-  Json get(const std::string& kind, const std::string& name) {
-    const auto found = client_->find_kind("edgeproxy.io/v1alpha1", kind);
-    if (!found.resource) return nullptr;
-    const auto reply = client_->get(*found.resource, "default", name);
-    return reply.ok() ? Json::parse(reply.object.text, nullptr, false) : Json();
-  }
-  /// Of the present generation; an empty object: there is none.
-  Json condition(const std::string& kind, const std::string& name, const std::string& type) {
-    const Json object = get(kind, name);
-    if (!object.is_object() || !object.contains("status")) return Json::object();
-    for (const Json& condition : object["status"].value("conditions", Json::array())) {
-      if (condition["type"] == type && condition["observedGeneration"] == object["metadata"]["generation"]) {
-        return condition;
-      }
-    }
-    return Json::object();
-  }
-  bool says(const std::string& kind, const std::string& name, const std::string& type, const std::string& status) {
-    return eventually([&] { return condition(kind, name, type).value("status", "") == status; });
-  }
-  void apply_world(int backend_port) {
-    apply(own("ProxyGateway", "gw", {{"listeners", {{{"name", "http"}, {"port", 8080}, {"protocol", "HTTP"}}}}}));
-    apply(own("ProxyBackend", "be", {{"serviceRef", {{"name", "be"}, {"port", 80}}}}));
-    apply({{"apiVersion", "v1"},
-           {"kind", "Service"},
-           {"metadata", {{"name", "be"}}},
-           {"spec", {{"ports", {{{"name", "http"}, {"port", 80}}}}}}});
-    apply({{"apiVersion", "discovery.k8s.io/v1"},
-           {"kind", "EndpointSlice"},
-           {"metadata", {{"name", "be-1"}, {"labels", {{"kubernetes.io/service-name", "be"}}}}},
-           {"addressType", "IPv4"},
-           {"ports", {{{"name", "http"}, {"port", backend_port}}}},
-           {"endpoints", {{{"addresses", {"127.0.0.1"}}}}}});
-  }
-
- private:
-  std::unique_ptr<kube::BlockingClient> client_;
-};
-
-class Control : public testing::Test {
- protected:
-  std::unique_ptr<ProxyProcess> standalone(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"edge-standalone", "--data-dir", dir_ / "data"};
-    words.insert(words.end(), more.begin(), more.end());
-    return std::make_unique<ProxyProcess>(words);
-  }
-  bool answers(int port, const std::string& path, const std::string& with) {
-    return eventually([&] { return curl(port, path).starts_with(with); });
-  }
-  /// The listener's port is told once the gateway is programmed.
-  static int port_of(ProxyProcess& proxy) {
-    const auto line = proxy.process.wait_err("listener http on ");
-    return line ? std::atoi(line->c_str() + line->rfind(':') + 1) : 0;
-  }
-
-  TempDir dir_;
-  Backend backend_{"one"};
-};
 
 TEST_F(Control, WhatIsAppliedIsServedAndSaysSo) {
   auto proxy = standalone();
@@ -218,35 +103,36 @@ TEST_F(Control, WhatLeavesTheFilesLeavesTheApiAndNothingElse) {
   EXPECT_THAT(curl(proxy->port, "/by-hand"), StartsWith("200"));
 }
 
-/// API, controller and agent as processes of their own.
-class Parts : public Control {
- protected:
-  /// Its standard input must not end.
-  std::unique_ptr<Process> serve_api(const std::string& port) {
-    const std::string command = "p=\"$2.in\"; rm -f \"$p\"; mkfifo \"$p\"; exec 0<>\"$p\"; exec \"$1\" \"$2\" \"$3\"";
-    auto process = std::make_unique<Process>(std::vector<std::string>{
-        "sh", "-c", command, "sh", (bin_dir() / "serve_resource_api").string(), dir_ / "api", port});
-    const auto line = process->wait_out("https://");
-    api_port_ = line ? line->substr(line->rfind(':') + 1) : "";
-    return process;
-  }
-  std::unique_ptr<Process> controller() {
-    auto process = std::make_unique<Process>(std::vector<std::string>{
-        "edge-controller", "--kubeconfig", dir_ / "api/kubeconfig", "--data-dir", dir_ / "controller", "--listen",
-        "127.0.0.1:" + controller_port_, "--metrics", "127.0.0.1:0"});
-    const auto line = process->wait_err("agents on port ");
-    if (line) controller_port_ = std::to_string(std::atoi(line->c_str() + line->find("port ") + 5));
-    return process;
-  }
-  std::unique_ptr<ProxyProcess> agent() {
-    return std::make_unique<ProxyProcess>(
-        std::vector<std::string>{"edge-agent", "--controller", "127.0.0.1:" + controller_port_, "--name", "one",
-                                 "--token-file", dir_ / "controller/agents/join", "--data-dir", dir_ / "agent"});
-  }
-
-  std::string api_port_;
-  std::string controller_port_ = "0";
-};
+/// A kind and objects of it, in one file: both are there without another change of the files.
+TEST_F(Control, FilesDefineAKindAndHaveObjectsOfIt) {
+  dir_.put("config/base.yaml", base_config(backend_.port));
+  dir_.put("config/toys.yaml", R"(
+apiVersion: example.com/v1
+kind: Toy
+metadata: {name: ball}
+spec: {size: 3}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: toys.example.com}
+spec:
+  group: example.com
+  names: {kind: Toy, plural: toys}
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}
+)");
+  auto proxy = standalone({"--config", dir_ / "config"});
+  ASSERT_NE(proxy->wait_ready(), "") << proxy->process.err_text();
+  EXPECT_TRUE(eventually([&] {
+    return run_command({"edgectl", "get", "toys", "-o", "name", "--kubeconfig", dir_ / "data/kubeconfig"}).out ==
+           "toy.example.com/ball\n";
+  })) << proxy->process.err_text();
+}
 
 TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
   auto server = serve_api("0");

@@ -82,7 +82,7 @@ class ClusterTest : public testing::Test {
     controller_ = std::make_unique<Process>(
         std::vector<std::string>{EDGE_BIN "/edge-controller", "--data-dir", directory_ + "/controller", "--kubeconfig",
                                  api_->kubeconfig(), "--listen", "127.0.0.1:" + std::to_string(port), "--metrics",
-                                 "off"},
+                                 "off", "--otlp-listen", "off", "--traces-listen", "off"},
         directory_ + "/controller.log");
     const std::string bound = controller_->after("agents on port ");
     ASSERT_NE(bound, "") << controller_->log();

@@ -1,0 +1,150 @@
+// Several controllers, several agents, and what one of them does to the others.
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+
+#include "tests/control/world.h"
+
+namespace edge::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A number of /metrics; -1: it is not there.
+double metric(int port, const std::string& name) {
+  const std::string text = run_command({"curl", "-s", "http://127.0.0.1:" + std::to_string(port) + "/metrics"}).out;
+  const std::size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::atof(text.c_str() + at + name.size() + 2);
+}
+
+int metrics_port_of(Process& controller) {
+  const auto line = controller.wait_err("metrics on ");
+  return line ? std::atoi(line->c_str() + line->rfind(':') + 1) : 0;
+}
+
+class Several : public Parts {
+ protected:
+  Finished edgectl(std::vector<std::string> words, const std::string& of = "controller") {
+    words.insert(words.begin(), "edgectl");
+    words.insert(words.end(),
+                 {"--kubeconfig", dir_ / "api/kubeconfig", "--credentials", dir_ / (of + "/agents/admin.pem"),
+                  "--controller", "127.0.0.1:" + controller_ports_[of]});
+    return run_command(words);
+  }
+};
+
+TEST_F(Several, ControllersCompileAllAndOneOfThemWritesStatuses) {
+  auto server = serve_api("0");
+  const std::vector<std::string> elect = {"--leader-elect", "--lease-namespace", "default"};
+  auto first = controller("first", elect);
+  auto second = controller("second", elect);
+  std::map<std::string, int> metrics = {{"first", metrics_port_of(*first)}, {"second", metrics_port_of(*second)}};
+  const auto leads = [&](const std::string& name) { return metric(metrics[name], "edge_controller_leader") == 1; };
+  auto near = agent("near", "first");
+  auto far = agent("far", "second");
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.apply(route("a", "/a"));
+  std::map<std::string, int> ports = {{"first", port_of(*near)}, {"second", port_of(*far)}};
+  EXPECT_TRUE(answers(ports["first"], "/a", "200"));
+  EXPECT_TRUE(answers(ports["second"], "/a", "200"));
+  EXPECT_TRUE(api.says("ProxyRoute", "a", "Programmed", "True"));
+  ASSERT_TRUE(eventually([&] { return leads("first") != leads("second"); }));
+  const std::string leader = leads("first") ? "first" : "second";
+  const std::string other = leader == "first" ? "second" : "first";
+  EXPECT_GT(metric(metrics[leader], "edge_controller_status_writes_total"), 0);
+  EXPECT_EQ(metric(metrics[other], "edge_controller_status_writes_total"), 0);
+
+  // Killed: it gives nothing back. Its agent serves on; the other controller takes over when the lease is over.
+  auto& killed = leader == "first" ? first : second;
+  killed->send_signal(SIGKILL);
+  killed->wait_exit();
+  api.apply(route("b", "/b"));
+  EXPECT_TRUE(answers(ports[other], "/b", "200"));
+  EXPECT_TRUE(eventually([&] { return leads(other); }));
+  EXPECT_TRUE(api.says("ProxyRoute", "b", "Programmed", "True"));
+  EXPECT_THAT(curl(ports[leader], "/a"), StartsWith("200"));
+  EXPECT_THAT(curl(ports[leader], "/b"), StartsWith("404"));
+  EXPECT_GT(metric(metrics[other], "edge_controller_status_writes_total"), 0);
+}
+
+/// A machine that hangs: its agent answers nothing, and its connections stay open.
+TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
+  auto server = serve_api("0");
+  auto control = controller();
+  const int metrics = metrics_port_of(*control);
+  auto good = agent("good");
+  auto hung = agent("hung");
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.apply(route("a", "/a"));
+  const int port = port_of(*good);
+  EXPECT_TRUE(answers(port, "/a", "200"));
+  const int hung_port = port_of(*hung);
+  EXPECT_TRUE(answers(hung_port, "/a", "200"));
+  EXPECT_EQ(edgectl({"patch", "rt", "a", "--type", "merge", "-p", R"({"metadata":{"labels":{"x":"y"}}})",
+                     "--wait=programmed"})
+                .code,
+            0);
+
+  hung->process.send_signal(SIGSTOP);
+  const Finished waited =
+      edgectl({"patch", "rt", "a", "--type", "merge", "-p", R"({"spec":{"hostnames":["shop.example"]}})",
+               "--wait=programmed", "--timeout", "2s"});
+  EXPECT_EQ(waited.code, 1);
+  EXPECT_THAT(waited.err, HasSubstr("proxyroute/a is not programmed yet: behind: hung"));
+  EXPECT_EQ(metric(metrics, "edge_controller_agents_connected"), 2);
+  for (int i = 0; i < 30; ++i) {
+    const std::string path = "/r" + std::to_string(i);
+    api.apply(route("r" + std::to_string(i), path));
+    ASSERT_TRUE(answers(port, path, "200")) << i;
+  }
+  // Pings tell that nobody is there; what others are waiting for does not count it any more.
+  EXPECT_TRUE(eventually([&] { return metric(metrics, "edge_controller_agents_connected") == 1; }));
+  EXPECT_EQ(edgectl({"patch", "rt", "a", "--type", "merge", "-p", R"({"spec":{"hostnames":["a.example"]}})",
+                     "--wait=programmed"})
+                .code,
+            0);
+  // It goes on, and catches up.
+  hung->process.send_signal(SIGCONT);
+  EXPECT_TRUE(answers(hung_port, "/r29", "200"));
+  EXPECT_TRUE(eventually([&] { return metric(metrics, "edge_controller_agents_connected") == 2; }));
+}
+
+/// A newer binary takes the listeners over from the one that runs, with its name and its data directory.
+TEST_F(Several, AnAgentTakesOverFromAnotherAndFollowsTheController) {
+  auto server = serve_api("0");
+  auto control = controller();
+  const std::vector<std::string> upgrade = {"--upgrade-socket", dir_ / "upgrade", "--drain-timeout", "30s"};
+  auto old = agent("one", "controller", upgrade);
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.apply(route("a", "/a"));
+  const int port = port_of(*old);
+  EXPECT_TRUE(answers(port, "/a", "200"));
+  std::atomic<bool> ending = false;
+  std::vector<std::string> failed;  // of the thread until it is joined
+  std::thread load([&] {
+    while (!ending) {
+      if (std::string answer = curl(port, "/a"); !answer.starts_with("200")) failed.push_back(std::move(answer));
+    }
+  });
+  auto fresh = agent("one", "controller", upgrade);
+  EXPECT_EQ(old->process.wait_exit(), 0);
+  api.apply(route("b", "/b"));
+  EXPECT_TRUE(answers(port, "/b", "200"));
+  EXPECT_TRUE(api.says("ProxyRoute", "b", "Programmed", "True"));
+  ending = true;
+  load.join();
+  EXPECT_THAT(failed, testing::IsEmpty());
+  EXPECT_EQ(edgectl({"agents", "list", "-o", "name"}).out, "one\n");
+}
+
+}  // namespace
+}  // namespace edge::tests
