@@ -238,9 +238,9 @@ const std::tm& LineWriter::second_of(std::uint64_t unix_milliseconds) {
 // RFC 3339, by hand: strftime follows the locale.
 void LineWriter::time(std::uint64_t unix_milliseconds, std::string& out) {
   const std::tm& utc = second_of(unix_milliseconds);
-  append_padded(static_cast<std::uint64_t>(utc.tm_year + 1900), 4, out);
+  append_padded(static_cast<std::uint64_t>(utc.tm_year) + 1900, 4, out);
   out.push_back('-');
-  append_padded(static_cast<std::uint64_t>(utc.tm_mon + 1), 2, out);
+  append_padded(static_cast<std::uint64_t>(utc.tm_mon) + 1, 2, out);
   out.push_back('-');
   append_padded(static_cast<std::uint64_t>(utc.tm_mday), 2, out);
   out.push_back('T');
@@ -261,7 +261,7 @@ void LineWriter::time_common(std::uint64_t unix_milliseconds, std::string& out) 
   const std::tm& utc = second_of(unix_milliseconds);
   append_padded(static_cast<std::uint64_t>(utc.tm_mday), 2, out);
   out.append("/").append(kMonths[utc.tm_mon % 12]).append("/");
-  append_padded(static_cast<std::uint64_t>(utc.tm_year + 1900), 4, out);
+  append_padded(static_cast<std::uint64_t>(utc.tm_year) + 1900, 4, out);
   out.push_back(':');
   append_padded(static_cast<std::uint64_t>(utc.tm_hour), 2, out);
   out.push_back(':');
