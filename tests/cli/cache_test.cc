@@ -92,8 +92,9 @@ TEST_F(CacheProcess, RefusesWhatIsNoPurge) {
   EXPECT_EQ(post("/debug/cache/purge?hostname="), "400");
   EXPECT_EQ(post("/debug/cache/purge?all"), "200");
   EXPECT_EQ(post("/debug/cache/purge?all", {"-H", "Origin: http://evil.example"}), "403");
-  EXPECT_EQ(post("/healthz"), "404");
-  EXPECT_EQ(curl(agent_->health_port, "/debug/cache/purge?all").substr(0, 3), "404");
+  EXPECT_EQ(post("/debug/cache/purge?all", {"-H", "Host: evil.example"}), "403");
+  EXPECT_EQ(post("/healthz"), "405");
+  EXPECT_EQ(curl(agent_->health_port, "/debug/cache/purge?all").substr(0, 3), "405");
 }
 
 }  // namespace

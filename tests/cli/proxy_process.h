@@ -55,7 +55,7 @@ class ListeningSocket {
   int fd_;
 };
 
-/// Body of `curl` on a path, for the host `shop.example`; with the status in front: `200 body`.
+/// Body of `curl` on a path, for the host `shop.example` (but under /debug); with the status in front: `200 body`.
 std::string curl(int port, const std::string& path, const std::vector<std::string>& more = {});
 
 /// Gateway, backend and its endpoint.

@@ -72,7 +72,8 @@ TEST_F(Secrets, AreNowhereButInTheirFile) {
 
   said_ += curl(agent.metrics_port, "/metrics");
   EXPECT_THAT(said_, HasSubstr("edge_login_faults_total{reason=\"discovery\"} 1\n"));
-  for (const char* path : {"/debug/program", "/debug/endpoints", "/debug/cache"}) {
+  for (const char* path :
+       {"/debug/program", "/debug/endpoints", "/debug/cache", "/debug/config", "/debug/stats", "/debug/logs"}) {
     const std::string answer = curl(agent.health_port, path);
     EXPECT_THAT(answer, StartsWith("200 ")) << path;
     said_ += answer;
