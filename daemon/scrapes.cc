@@ -77,8 +77,9 @@ std::shared_ptr<const Scrapes::Text> Scrapes::text(metrics::Format format, bool 
     const bool coded = reply.body.size() != plain;
     text = std::make_shared<const Text>(Text{std::move(reply.body), coded});
     std::erase_if(made_, [&](const Made& made) { return made.format == format && made.gzip == gzip; });
-    made_.push_back({format, gzip, text});
     spent_ += clock_() - began;
+    // Of many series it has megabytes: before the share is used up nobody would be given it.
+    if (spent_ >= kShare) made_.push_back({format, gzip, text});
   }
   bytes_ += text->body.size();
   return text;
