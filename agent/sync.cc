@@ -308,6 +308,10 @@ Status Sync::Impl::put_program(SyncSession& session) {
   next.reset();
   program::FileHeader header{};
   std::memcpy(&header, received.bytes->data(), sizeof header);
+  // Values of a later program may be here already, and lack a backend that this one still asks for.
+  const bool own = values->program == received.hash;
+  program::EndpointSet next_endpoints = own ? values->endpoints : united(values->endpoints, endpoints);
+  program::SecretSet next_secrets = own ? values->secrets : united(values->secrets, secrets);
   Status status;
   if (!verifies) {
     status = Error{ErrorCode::kFailedPrecondition, "there is no key to verify the program by"};
@@ -315,7 +319,7 @@ Status Sync::Impl::put_program(SyncSession& session) {
     status = Error{ErrorCode::kFailedPrecondition,
                    "the program is made for " + std::string(program::to_string(header.target))};
   } else {
-    status = service.apply(received.bytes, values->endpoints, values->secrets);
+    status = service.apply(received.bytes, next_endpoints, next_secrets);
   }
   if (!status) {
     draining = status.error().code == ErrorCode::kCancelled;
@@ -327,8 +331,8 @@ Status Sync::Impl::put_program(SyncSession& session) {
   running = received.bytes;
   program = received.hash;
   refused.reset();
-  endpoints = values->endpoints;
-  secrets = values->secrets;
+  endpoints = std::move(next_endpoints);
+  secrets = std::move(next_secrets);
   session.applied(program, running);
   values_applied = values->version;
   session.values_applied(values_applied);
