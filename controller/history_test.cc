@@ -131,8 +131,7 @@ TEST_F(HistoryTest, ARollbackHoldsAgentsUntilItIsReleased) {
   auto data = DataDir::open((dir_ / "data").string());
   ASSERT_TRUE(data.ok());
   std::vector<Published> published;
-  Publisher publisher(
-      *data, *history, [&](Published next) { published.push_back(std::move(next)); }, [](const std::string&) {});
+  Publisher publisher(*data, *history, [&](Published next) { published.push_back(std::move(next)); }, Logger());
   add(*history, 'a');
   Reconciled newest;
   newest.program = program('b').program;
@@ -155,7 +154,7 @@ TEST_F(HistoryTest, RollbacksAtOnceAgreeOnDiskAndInMemory) {
   const auto history = open();
   auto data = DataDir::open((dir_ / "data").string());
   ASSERT_TRUE(data.ok());
-  Publisher publisher(*data, *history, [](const Published&) {}, [](const std::string&) {});
+  Publisher publisher(*data, *history, [](const Published&) {}, Logger());
   add(*history, 'a');
   add(*history, 'b');
   for (int i = 0; i < 20; ++i) {
