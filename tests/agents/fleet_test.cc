@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <thread>
@@ -99,12 +100,14 @@ double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC
 TEST_F(FleetTest, AChangeReachesTwoHundredAgents) {
   constexpr std::size_t kAgents = 200;
   constexpr unsigned kChanges = 10;
-  constexpr unsigned kSections = 300;
+  // More for a measurement: docs/benchmarks.md.
+  const char* const asked = std::getenv("EDGE_FLEET_SECTIONS");
+  const unsigned sections = asked == nullptr ? 300 : static_cast<unsigned>(std::max(1, std::atoi(asked)));
   std::vector<std::unique_ptr<LightAgent>> agents;
   for (std::size_t i = 0; i < kAgents; ++i) {
     agents.push_back(connect({.controller = {}, .name = "edge-" + std::to_string(i)}));
   }
-  const Bytes first = program_of(0, kSections, 500);
+  const Bytes first = program_of(0, sections, 500);
   publish(first);
   ASSERT_TRUE(all_run(kAgents, hash_of(first)));
   std::size_t before = 0;
@@ -112,7 +115,7 @@ TEST_F(FleetTest, AChangeReachesTwoHundredAgents) {
   double longest = 0;
   const double cpu = cpu_seconds();
   for (unsigned change = 1; change <= kChanges; ++change) {
-    const Bytes next = program_of(change, kSections, 500);
+    const Bytes next = program_of(change, sections, 500);
     const std::string hash = hash_of(next);
     const auto began = std::chrono::steady_clock::now();
     publish(next);
@@ -121,10 +124,10 @@ TEST_F(FleetTest, AChangeReachesTwoHundredAgents) {
   }
   std::size_t after = 0;
   for (const auto& agent : agents) after += agent->received_bytes();
-  // Of 150 KB one section of 500 bytes goes to each agent for each change, and a few lines of a table.
+  // Of the whole one section of 500 bytes goes to each agent for each change, and a few lines of a table.
   EXPECT_LT(after - before, kAgents * kChanges * 2000);
-  std::printf("200 agents, 300 sections: slowest change %.0f ms, CPU of controller and agents %.0f ms a change\n",
-              longest * 1000, (cpu_seconds() - cpu) * 1000 / kChanges);
+  std::printf("200 agents, %u sections: slowest change %.0f ms, CPU of controller and agents %.0f ms a change\n",
+              sections, longest * 1000, (cpu_seconds() - cpu) * 1000 / kChanges);
 }
 
 TEST_F(FleetTest, AnAgentThatDoesNotReadPinsOneProgramAndHarmsNoOther) {
