@@ -56,7 +56,7 @@ struct AgentState {
   /// Endpoints and secrets that it has put to work are those of the last `publish`.
   bool values_current = false;
   std::uint64_t values = 0;  ///< version of these
-  Refusal refused;  ///< of the program that was sent last
+  Refusal refused;           ///< of the program that was sent last
   std::uint64_t connections = 0;
   std::uint64_t requests = 0;  ///< since it started
   std::vector<BackendHealth> backends;

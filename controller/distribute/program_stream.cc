@@ -102,9 +102,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   bool waits_for_answer() const override { return sent_whole_ || holdings_due_; }
 
-  bool is_overtaken() const override {
-    return feed_ && feed_->publication().values()->version < hub_.oldest_sent();
-  }
+  bool is_overtaken() const override { return feed_ && feed_->publication().values()->version < hub_.oldest_sent(); }
 
   void advance() override {
     if (instance_.empty() || !may_write()) return;
