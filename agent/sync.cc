@@ -279,6 +279,7 @@ Status Sync::Impl::work(SyncSession& session) {
     take_trust();
     if (content.program) next = std::move(content.program);
     if (content.values) {
+      if (values && values->version != values_applied) content.values->replace(*values);
       values = std::move(content.values);
       values_came = Steady::now();
       tell("follows " + options.controller, LogLevel::kInfo);
@@ -310,8 +311,10 @@ Status Sync::Impl::put_program(SyncSession& session) {
   std::memcpy(&header, received.bytes->data(), sizeof header);
   // Values of a later program may be here already, and lack a backend that this one still asks for.
   const bool own = values->program == received.hash;
-  program::EndpointSet next_endpoints = own ? values->endpoints : united(values->endpoints, endpoints);
-  program::SecretSet next_secrets = own ? values->secrets : united(values->secrets, secrets);
+  program::EndpointSet next_endpoints =
+      own ? values->endpoints : united(values->endpoints, united(values->skipped_endpoints, endpoints));
+  program::SecretSet next_secrets =
+      own ? values->secrets : united(values->secrets, united(values->skipped_secrets, secrets));
   Status status;
   if (!verifies) {
     status = Error{ErrorCode::kFailedPrecondition, "there is no key to verify the program by"};
@@ -334,6 +337,8 @@ Status Sync::Impl::put_program(SyncSession& session) {
   endpoints = std::move(next_endpoints);
   secrets = std::move(next_secrets);
   session.applied(program, running);
+  values->skipped_endpoints = {};
+  values->skipped_secrets = {};
   values_applied = values->version;
   session.values_applied(values_applied);
   values_dirty = program_dirty = true;

@@ -27,7 +27,10 @@ class SyncInbox {
     change([&](Content& content) { content.program = std::move(program); });
   }
   void put(ReceivedValues values) {
-    change([&](Content& content) { content.values = std::move(values); });
+    change([&](Content& content) {
+      if (content.values) values.replace(*content.values);
+      content.values = std::move(values);
+    });
   }
   /// The first reason stays.
   void end(const Error& why) {

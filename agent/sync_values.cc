@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agent/install.h"
 #include "base/hash.h"
 #include "schemas/agent.pb.h"
 
@@ -129,6 +130,11 @@ Result<std::optional<ReceivedValues>> ValuesAssembly::take(const v1::ValuesPart&
   for (const auto& [name, secret] : secrets_) received.secrets.secrets.push_back(secret);
   received.secrets.sort();
   return std::optional(std::move(received));
+}
+
+void ReceivedValues::replace(const ReceivedValues& before) {
+  skipped_endpoints = united(skipped_endpoints, united(before.endpoints, before.skipped_endpoints));
+  skipped_secrets = united(skipped_secrets, united(before.secrets, before.skipped_secrets));
 }
 
 }  // namespace edge::agent

@@ -26,6 +26,13 @@ struct ReceivedValues {
   program::Hash program{};  ///< that they belong to
   program::EndpointSet endpoints;
   program::SecretSet secrets;
+  /// Of values that these took the place of before they were at work. A program that came with those, and is put to
+  /// work with these, may ask for a backend that is gone since.
+  program::EndpointSet skipped_endpoints;
+  program::SecretSet skipped_secrets;
+
+  /// These take the place of `before`, which was not at work yet.
+  void replace(const ReceivedValues& before);
 };
 
 class ValuesAssembly {
