@@ -106,7 +106,9 @@ class TracedRequests : public testing::TestWithParam<int> {
     std::vector<otlp::Span> all;
     seen_ += count;
     while (buffers_->added() < seen_ && !stage_.deadline().over()) std::this_thread::yield();
-    for (const runtime::trace::SpanBuffer::Taken& taken : buffers_->take()) {
+    std::vector<runtime::trace::SpanBuffer::Taken> buffers;
+    buffers_->take(buffers);
+    for (const runtime::trace::SpanBuffer::Taken& taken : buffers) {
       const std::string message = runtime::trace::MessageFrame({{"service.name", "s"}}).message(taken.bytes);
       const auto reading = otlp::read_request(message, [&](const otlp::Taken& one) { all.push_back(one.span); });
       EXPECT_TRUE(reading) << reading.error().text;

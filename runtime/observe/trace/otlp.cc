@@ -19,6 +19,13 @@ std::string sized(unsigned field, std::string_view bytes) {
   return out.take();
 }
 
+/// Tag and size of a field whose bytes follow.
+std::string head_of(unsigned field, std::size_t size) {
+  std::string head(1, static_cast<char>(field << 3 | 2));
+  for (; size >= 0x80; size >>= 7) head += static_cast<char>(size | 0x80);
+  return head + static_cast<char>(size);
+}
+
 }  // namespace
 
 MessageFrame::MessageFrame(const Resource& resource) {
@@ -37,9 +44,12 @@ MessageFrame::MessageFrame(const Resource& resource) {
 }
 
 std::string MessageFrame::message(std::string_view spans) const {
-  std::string scope_spans = scope_;
-  scope_spans += spans;
-  return sized(1, resource_ + sized(2, scope_spans));
+  const std::string inner = head_of(2, scope_.size() + spans.size());
+  const std::string outer = head_of(1, resource_.size() + inner.size() + scope_.size() + spans.size());
+  std::string message;
+  message.reserve(outer.size() + resource_.size() + inner.size() + scope_.size() + spans.size());
+  message.append(outer).append(resource_).append(inner).append(scope_).append(spans);
+  return message;
 }
 
 PartialSuccess read_answer(std::string_view message) {

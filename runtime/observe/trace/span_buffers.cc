@@ -33,14 +33,10 @@ SpanBuffer& SpanBuffers::add_thread() {
   return *buffers_.emplace_back(std::make_unique<SpanBuffer>(many_));
 }
 
-std::vector<SpanBuffer::Taken> SpanBuffers::take() {
-  std::vector<SpanBuffer::Taken> all;
+void SpanBuffers::take(std::vector<SpanBuffer::Taken>& taken) {
   const std::scoped_lock lock(mutex_);
-  for (const std::unique_ptr<SpanBuffer>& buffer : buffers_) {
-    SpanBuffer::Taken taken = buffer->take({});
-    if (taken.count != 0) all.push_back(std::move(taken));
-  }
-  return all;
+  taken.resize(buffers_.size());
+  for (std::size_t i = 0; i < buffers_.size(); ++i) taken[i] = buffers_[i]->take(std::move(taken[i].bytes));
 }
 
 std::uint64_t SpanBuffers::added() const {

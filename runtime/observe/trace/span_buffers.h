@@ -52,8 +52,9 @@ class SpanBuffers {
  public:
   /// From any thread; it lives as long as these do.
   SpanBuffer& add_thread();
-  /// All that came since the last time.
-  std::vector<SpanBuffer::Taken> take();
+  /// All that came since the last time, a buffer an entry, in the place of what `taken` held: the memory of that is
+  /// used again, so that none has to be found and cleared for every byte.
+  void take(std::vector<SpanBuffer::Taken>& taken);
   /// `many` is called, from threads that serve, when there is enough for more than one message. Once, before any of
   /// them serves.
   void on_many(std::function<void()> many) { many_ = std::move(many); }

@@ -20,7 +20,7 @@ using Time = SpanSender::Time;
 
 /// One message's worth.
 struct Batch {
-  std::string spans;
+  std::string_view spans;
   std::size_t count = 0;
 };
 
@@ -28,11 +28,17 @@ std::vector<Batch> batches_of(const std::vector<SpanBuffer::Taken>& all) {
   std::vector<Batch> batches;
   for (const SpanBuffer::Taken& taken : all) {
     for (std::string_view rest = taken.bytes; !rest.empty();) {
-      const std::size_t size = first_span_size(rest);
-      if (batches.empty() || batches.back().spans.size() + size > SpanExporter::kMaxBatch) batches.emplace_back();
-      batches.back().spans += rest.substr(0, size);
-      ++batches.back().count;
-      rest.remove_prefix(size);
+      Batch batch;
+      std::size_t end = 0;
+      while (end < rest.size()) {
+        const std::size_t size = first_span_size(rest.substr(end));
+        if (end != 0 && end + size > SpanExporter::kMaxBatch) break;
+        end += size;
+        ++batch.count;
+      }
+      batch.spans = rest.substr(0, end);
+      batches.push_back(batch);
+      rest.remove_prefix(end);
     }
   }
   return batches;
@@ -70,6 +76,7 @@ struct SpanExporter::Impl {
   Time end{};
 
   // Of the exporter's thread.
+  std::vector<SpanBuffer::Taken> taken;
   milliseconds pause{};
   Time not_before{};
   bool failing = false;
@@ -132,7 +139,8 @@ void SpanExporter::Impl::run() {
       last = stopping;
     }
     // While a batch is not taken the buffers fill up, and are what bounds all this.
-    for (const Batch& batch : batches_of(buffers->take())) deliver(batch);
+    buffers->take(taken);
+    for (const Batch& batch : batches_of(taken)) deliver(batch);
   }
   const std::scoped_lock lock(mutex);
   over = true;

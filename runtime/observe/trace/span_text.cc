@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace edge::runtime::trace {
 namespace {
@@ -43,11 +44,7 @@ constexpr std::size_t field_size(std::size_t bytes) { return 1 + varint_size(byt
 /// Writes where room was made.
 class Pen {
  public:
-  Pen(std::string& out, std::size_t size) {
-    const std::size_t old = out.size();
-    out.resize(old + size);
-    at_ = out.data() + old;
-  }
+  explicit Pen(char* at) : at_(at) {}
   void byte(char value) { *at_++ = value; }
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) byte(static_cast<char>(value | 0x80));
@@ -75,8 +72,18 @@ class Pen {
   char* at_;
 };
 
+/// Eight bytes at a time: nearly all texts are, and all are asked.
 bool is_ascii(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  std::uint64_t seen = 0;
+  while (text.size() >= sizeof seen) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data(), sizeof word);
+    seen |= word;
+    text.remove_prefix(sizeof word);
+  }
+  for (const char c : text) seen |= static_cast<unsigned char>(c);
+  return (seen & kHigh) == 0;
 }
 
 /// How many bytes the character at the beginning has (RFC 3629 §4); 0: there is none.
@@ -115,10 +122,28 @@ std::string to_utf8(std::string_view text) {
   return sound;
 }
 
-void add_text(std::string_view name, std::string_view text, std::string& out) {
+}  // namespace
+
+void Attributes::add(std::string_view name, std::string_view text) {
+  text = text.substr(0, kMaxText);
+  if (is_ascii(text)) [[likely]] {
+    add_text(name, text);
+  } else {
+    add_text(name, to_utf8(text));
+  }
+}
+
+// Grown by far more than is asked for: that is asked twenty times a request.
+char* Attributes::room(std::size_t size) {
+  constexpr std::size_t kLeast = 1024;
+  if (bytes_.size() - size_ < size) bytes_.resize(std::max(2 * bytes_.size(), size_ + std::max(size, kLeast)));
+  return bytes_.data() + std::exchange(size_, size_ + size);
+}
+
+void Attributes::add_text(std::string_view name, std::string_view text) {
   const std::size_t any = field_size(text.size());
   const std::size_t pair = field_size(name.size()) + field_size(any);
-  Pen pen(out, field_size(pair));
+  Pen pen(room(field_size(pair)));
   pen.byte(kAttributes);
   pen.varint(pair);
   pen.text(kKey, name);
@@ -127,22 +152,11 @@ void add_text(std::string_view name, std::string_view text, std::string& out) {
   pen.text(kString, text);
 }
 
-}  // namespace
-
-void Attributes::add(std::string_view name, std::string_view text) {
-  text = text.substr(0, kMaxText);
-  if (is_ascii(text)) [[likely]] {
-    add_text(name, text, bytes_);
-  } else {
-    add_text(name, to_utf8(text), bytes_);
-  }
-}
-
 void Attributes::add(std::string_view name, std::int64_t number) {
   const auto value = static_cast<std::uint64_t>(number);
   const std::size_t any = 1 + varint_size(value);
   const std::size_t pair = field_size(name.size()) + field_size(any);
-  Pen pen(bytes_, field_size(pair));
+  Pen pen(room(field_size(pair)));
   pen.byte(kAttributes);
   pen.varint(pair);
   pen.text(kKey, name);
@@ -160,7 +174,9 @@ void append_span(const SpanHead& head, const Attributes& attributes, std::string
   const std::size_t size = field_size(kTraceIdBytes) + field_size(kSpanIdBytes) +
                            (head.parent == 0 ? 0 : field_size(kSpanIdBytes)) + field_size(head.name.size()) +
                            kKindSize + kTimes + attributes.bytes().size() + (status == 0 ? 0 : field_size(status));
-  Pen pen(out, field_size(size));
+  const std::size_t before = out.size();
+  out.resize(before + field_size(size));
+  Pen pen(out.data() + before);
   pen.byte(kSpans);
   pen.varint(size);
   pen.byte(kTraceId);

@@ -23,11 +23,16 @@ class Attributes {
   /// `name`: at most 64 bytes. Bytes that are no UTF-8, which a text of protocol buffers must be, become `?`.
   void add(std::string_view name, std::string_view text);
   void add(std::string_view name, std::int64_t number);
-  std::string_view bytes() const { return bytes_; }
-  void clear() { bytes_.clear(); }
+  std::string_view bytes() const { return std::string_view(bytes_).substr(0, size_); }
+  void clear() { size_ = 0; }
 
  private:
+  char* room(std::size_t size);
+  void add_text(std::string_view name, std::string_view text);
+
+  /// As large as it had to be so far; only the beginning is in use.
   std::string bytes_;
+  std::size_t size_ = 0;
 };
 
 /// A span but for its attributes.

@@ -116,7 +116,9 @@ TEST(SpanBuffers, WakeTheExporterOnceThereAreMany) {
   const std::string spans(SpanBuffer::kMany / 4, 'x');
   for (int i = 0; i < 10; ++i) buffer.add(spans, 1);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(buffers.take().size(), 1U);
+  std::vector<SpanBuffer::Taken> taken;
+  buffers.take(taken);
+  EXPECT_EQ(taken.size(), 1U);
   for (int i = 0; i < 4; ++i) buffer.add(spans, 1);
   EXPECT_EQ(calls, 2);
 }
@@ -132,8 +134,10 @@ TEST(SpanBuffers, AreFilledAndFetchedAtTheSameTime) {
     });
   }
   std::size_t fetched = 0;
+  std::vector<SpanBuffer::Taken> all;
   const auto fetch = [&] {
-    for (const SpanBuffer::Taken& taken : buffers.take()) {
+    buffers.take(all);
+    for (const SpanBuffer::Taken& taken : all) {
       EXPECT_EQ(taken.bytes.size(), 10 * taken.count);
       fetched += taken.count;
     }
