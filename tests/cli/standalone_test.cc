@@ -38,10 +38,10 @@ TEST_F(Standalone, ServesFollowsTheFilesAndDrains) {
   EXPECT_THAT(curl(proxy.port, "/b"), StartsWith("404 "));
   EXPECT_EQ(curl(proxy.health_port, "/readyz"), "200 ready program=" + first);
   EXPECT_EQ(curl(proxy.health_port, "/healthz"), "200 ok");
-  EXPECT_THAT(
-      curl(proxy.metrics_port, "/metrics"),
-      testing::AllOf(HasSubstr("edge_requests_begun_total 2\n"), HasSubstr("edge_program_info{hash=\"" + first + "\"} 1"),
-                     HasSubstr("edge_responses_total{class=\"4xx\"} 1\n")));
+  EXPECT_THAT(curl(proxy.metrics_port, "/metrics"),
+              testing::AllOf(HasSubstr("edge_requests_begun_total 2\n"),
+                             HasSubstr("edge_program_info{hash=\"" + first + "\"} 1"),
+                             HasSubstr("edge_responses_total{class=\"4xx\"} 1\n")));
 
   dir_.put("config/b.yaml", route_config("b", "/b"));
   const std::string second = proxy.wait_programmed();
