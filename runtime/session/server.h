@@ -73,8 +73,8 @@ struct ServerStats {
   std::uint64_t upstream_connects = 0;
   std::uint64_t upstream_reused = 0;
   std::uint64_t upstream_retries = 0;
-  std::uint64_t tls_handshakes = 0;         ///< of clients, that came to an end
-  std::uint64_t tls13_handshakes = 0;       ///< of tls_handshakes; the others are TLS 1.2
+  std::uint64_t tls_handshakes = 0;    ///< of clients, that came to an end
+  std::uint64_t tls13_handshakes = 0;  ///< of tls_handshakes; the others are TLS 1.2
   std::uint64_t tls13_resumed = 0;
   std::uint64_t tls_resumed = 0;            ///< of these
   std::uint64_t tls_failures = 0;           ///< broken off by either side, or by time
