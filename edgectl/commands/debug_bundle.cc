@@ -58,6 +58,20 @@ std::string file_name(std::string name) {
   return name.starts_with('.') ? "_" + name : name;
 }
 
+/// Diagnostics below a message quote the text of configuration, with whatever stands in it.
+std::string without_quotes(std::string_view lines) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    auto object = nlohmann::ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!object.is_object()) continue;
+    if (const auto block = object.find("block"); block != object.end()) *block = kRedacted;
+    out += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  return out;
+}
+
 class Bundle {
  public:
   Bundle(ArchiveWriter& archive, const cli::Arguments& arguments) : archive_(archive), arguments_(arguments) {}
@@ -122,7 +136,8 @@ class Bundle {
   void add_page(const std::string& folder, const Page& page, const AgentPages::Said& said) {
     const auto body = AgentPages::body_of(said);
     if (body) {
-      add(folder + page.file, *body);
+      const bool logs = std::string_view(page.file).ends_with(".ndjson");
+      add(folder + page.file, logs ? without_quotes(*body) : *body);
     } else {
       miss(folder + page.file, body.error().text);
     }

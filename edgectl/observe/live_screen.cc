@@ -210,7 +210,7 @@ class LiveScreen {
     std::string out(kHome);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       // The last line ends without a new one, which would scroll.
-      out.append(cut_to(lines[i], size.columns)).append(kEraseLine).append(i + 1 < lines.size() ? "\r\n" : "");
+      out.append(cut_to(lines[i], size.columns)).append(kEraseLine).append(i + 1 < lines.size() ? "\n" : "");
     }
     out += kEraseBelow;
     if (!write_all(out)) exit_ = 1;

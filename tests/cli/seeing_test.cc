@@ -1,0 +1,219 @@
+// The commands that read what the edge does, with a real edge-standalone and a real Prometheus (Debian's).
+#include <chrono>
+#include <filesystem>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/proxy_process.h"
+
+namespace edge::tests {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr auto kPatience = std::chrono::seconds(60);
+constexpr const char* kSecret = "Zml0dGluZy1zZWNyZXQ-of-nobody";
+
+class SeeingProcess : public testing::Test {
+ protected:
+  void start() {
+    backend_ = std::make_unique<Backend>("one");
+    std::string config = base_config(backend_->port);
+    const std::string spec = "spec: {listeners";
+    config.replace(config.find(spec), spec.size(), "spec: {accessLog: {enabled: true}, listeners");
+    dir_.put("config/all.yaml",
+             config + "---\n" + route_config("cart", "/cart") + "---\n" + route_config("a", "/a") +
+                 "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: \"" + kSecret +
+                 "\"}\n");
+    proxy_ = std::make_unique<ProxyProcess>(std::vector<std::string>{
+        "edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "data", "--access-log", "off"});
+    ASSERT_NE(proxy_->wait_ready(), "") << proxy_->process.err_text();
+  }
+
+  Finished edgectl(const std::string& words) const {
+    return run_command(
+        {"/bin/sh", "-c",
+         "export KUBECONFIG='" + dir_ / "data/kubeconfig' HOME='" + dir_.path().string() + "'; exec edgectl " + words},
+        {}, dir_.path());
+  }
+  /// Figures are scraped and lines written behind the request's back.
+  Finished until(const std::string& words, const std::function<bool(const Finished&)>& good) const {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    Finished got = edgectl(words);
+    while (!good(got) && std::chrono::steady_clock::now() < end) got = edgectl(words);
+    return got;
+  }
+
+  TempDir dir_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<ProxyProcess> proxy_;
+};
+
+TEST_F(SeeingProcess, StatusTellsEachPart) {
+  start();
+  const Finished got = until("status", [](const Finished& one) { return one.code == 0; });
+  EXPECT_EQ(got.code, 0) << got.out << got.err;
+  EXPECT_THAT(got.out, AllOf(HasSubstr("Health:       Healthy"), HasSubstr("Operator:     not installed"),
+                             ContainsRegex("Controller:   [0-9.]+, program [0-9a-f]{12}"),
+                             HasSubstr("Web UI:       not installed"), ContainsRegex("standalone +[^ ]+ +Current"),
+                             ContainsRegex("ProxyRoute +2 +0")));
+  EXPECT_THAT(edgectl("status -o json").out, HasSubstr("\"health\": \"Healthy\""));
+  EXPECT_THAT(edgectl("status -o yaml").out, HasSubstr("health: Healthy"));
+  // A part that is away takes none of the others with it.
+  const Finished half = edgectl("status --controller 127.0.0.1:1");
+  EXPECT_EQ(half.code, 1) << half.out;
+  EXPECT_THAT(half.out, AllOf(HasSubstr("Health:       Degraded"), HasSubstr("Controller:   unknown: "),
+                              ContainsRegex("ProxyRoute +2 +0")));
+}
+
+TEST_F(SeeingProcess, LogsAccessFollowsARequest) {
+  start();
+  ASSERT_THAT(curl(proxy_->port, "/cart"), HasSubstr("200"));
+  const Finished seen = until("logs-access --route cart", [](const Finished& one) { return !one.out.empty(); });
+  EXPECT_THAT(seen.out,
+              ContainsRegex("Z standalone 127\\.0\\.0\\.1 \"GET shop.example/cart\" 200 [0-9.]+ms default/cart"))
+      << seen.err;
+  EXPECT_EQ(edgectl("logs-access --route cart --status 404").out, "");
+  EXPECT_EQ(edgectl("logs-access --status 4").code, 2);
+
+  Process follow({"/bin/sh", "-c",
+                  "export KUBECONFIG='" + dir_ / "data/kubeconfig' HOME='" + dir_.path().string() + "'; exec '" +
+                      (bin_dir() / "edgectl").string() + "' logs-access --follow -o json --status 2xx"});
+  ASSERT_TRUE(follow.wait_out("/cart")) << follow.err_text();
+  ASSERT_THAT(curl(proxy_->port, "/nothing"), HasSubstr("404"));
+  ASSERT_THAT(curl(proxy_->port, "/a"), HasSubstr("200"));
+  const auto line = follow.wait_out("\"path\"");
+  ASSERT_TRUE(line) << follow.err_text();
+  EXPECT_THAT(*line, AllOf(HasSubstr("\"path\":\"/a\""), HasSubstr("\"agent\":\"standalone\"")));
+}
+
+TEST_F(SeeingProcess, LogsAreOfTheAgentAndOfTheController) {
+  start();
+  EXPECT_THAT(edgectl("logs agent --timestamps").out, ContainsRegex("Z standalone info "));
+  EXPECT_THAT(edgectl("logs controller --tail 5").out, ContainsRegex("info "));
+  EXPECT_EQ(edgectl("logs agent --node nowhere").out, "");
+  EXPECT_EQ(edgectl("logs agent --tail x").code, 2);
+  EXPECT_EQ(edgectl("logs web").code, 2);
+}
+
+TEST_F(SeeingProcess, CachesAndTrafficAreOfAllAgents) {
+  start();
+  EXPECT_THAT(edgectl("cache stats").out,
+              AllOf(HasSubstr("AGENT"), HasSubstr("ENTRIES"), ContainsRegex("standalone +0")));
+  EXPECT_EQ(edgectl("cache purge --all").out, "standalone: purged 0\n");
+  EXPECT_EQ(edgectl("cache stats --agent nobody").code, 3);
+  Process top({"/bin/sh", "-c",
+               "export KUBECONFIG='" + dir_ / "data/kubeconfig' HOME='" + dir_.path().string() + "'; while :; do '" +
+                   (bin_dir() / "edgectl").string() + "' top --once --interval 500ms; done"});
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  std::optional<std::string> line;
+  // A request in each of its looks, until one is counted.
+  Process requests({"/bin/sh", "-c",
+                    "while :; do curl -s -o /dev/null -H 'Host: shop.example' http://127.0.0.1:" +
+                        std::to_string(proxy_->port) + "/cart; done"});
+  while (!line && std::chrono::steady_clock::now() < end) line = top.wait_out("default/cart");
+  ASSERT_TRUE(line) << top.err_text();
+  EXPECT_THAT(*line, ContainsRegex("default/gw +default/cart +[0-9.k]+ +0%"));
+}
+
+TEST_F(SeeingProcess, ABundleHoldsNoSecret) {
+  start();
+  const Finished made = edgectl("debug bundle -o bundle.tar.gz");
+  ASSERT_EQ(made.code, 0) << made.err;
+  namespace fs = std::filesystem;
+  EXPECT_EQ(fs::status(dir_.path() / "bundle.tar.gz").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  const Finished list = run_command({"tar", "-tzf", dir_ / "bundle.tar.gz"});
+  for (const char* file :
+       {"status.json", "versions.txt", "missing.txt", "resources/proxyroutes.yaml", "resources/secrets.yaml",
+        "controller/history.json", "controller/metrics.txt", "controller/logs.ndjson",
+        "agents/standalone/program.edgeprog", "agents/standalone/routes.txt", "agents/standalone/endpoints.json",
+        "agents/standalone/metrics.txt", "agents/standalone/logs.ndjson"}) {
+    EXPECT_THAT(list.out, HasSubstr("edge-bundle/" + std::string(file) + "\n"));
+  }
+  const Finished all = run_command({"tar", "-xzOf", dir_ / "bundle.tar.gz"});
+  EXPECT_THAT(all.out, AllOf(HasSubstr("htpasswd: '<redacted>'"), Not(HasSubstr(kSecret)),
+                             Not(HasSubstr("PRIVATE KEY")), Not(HasSubstr("Wm1sMGRHbHVaeTF6WldOeVpYUS1vZi1ub2JvZHk"))));
+  // The secret as the API has it.
+  const Finished base64 = edgectl("get secret users -o 'jsonpath={.data.htpasswd}'");
+  ASSERT_GT(base64.out.size(), 8u) << base64.err;
+  EXPECT_THAT(all.out, Not(HasSubstr(base64.out)));
+
+  // With credentials in a resource its program, which has them too, stays here.
+  dir_.put(
+      "config/more.yaml",
+      route_config("keyed", "/keyed") +
+          "    filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: Authorization, value: " +
+          kSecret + "}]}}]\n");
+  ASSERT_NE(proxy_->wait_programmed(), "") << proxy_->process.err_text();
+  ASSERT_EQ(edgectl("debug bundle -o bundle.tar.gz").code, 0);
+  const Finished keyed = run_command({"tar", "-xzOf", dir_ / "bundle.tar.gz"});
+  EXPECT_THAT(keyed.out, AllOf(Not(HasSubstr(kSecret)), HasSubstr("resources have credentials in their specs")));
+}
+
+TEST_F(SeeingProcess, MetricsAreReadFromPrometheus) {
+  if (run_command({"/bin/sh", "-c", "command -v prometheus"}).code != 0) GTEST_SKIP() << "prometheus is not installed";
+  start();
+  dir_.put(
+      "prometheus.yml",
+      "global: {scrape_interval: 250ms, scrape_timeout: 250ms}\nscrape_configs:\n- job_name: edge\n  static_configs: "
+      "[{targets: ['127.0.0.1:" +
+          std::to_string(proxy_->metrics_port) + "']}]\n");
+  Process prometheus({"prometheus", "--config.file=" + dir_ / "prometheus.yml", "--storage.tsdb.path=" + dir_ / "tsdb",
+                      "--web.listen-address=127.0.0.1:0"});
+  const auto listening = prometheus.wait_err("msg=\"Listening on\"");
+  ASSERT_TRUE(listening) << prometheus.err_text();
+  const std::string port = listening->substr(listening->rfind(':') + 1);
+  const std::string url = " --window 10s --metrics-url http://127.0.0.1:" + port;
+  Process requests({"/bin/sh", "-c",
+                    "while :; do for p in cart cart a nothing; do curl -s -o /dev/null -H 'Host: shop.example' "
+                    "http://127.0.0.1:" +
+                        std::to_string(proxy_->port) + "/$p; done; done"});
+  const auto says = [](const std::string& text) {
+    return [text](const Finished& one) { return one.out.find(text) != std::string::npos; };
+  };
+  const Finished query = until(
+      "metrics query 'edge_requests_total{route=\"default/cart\",code=\"2xx\"}' --metrics-url "
+      "127.0.0.1:" +
+          port,
+      says("default/cart"));
+  EXPECT_THAT(query.out,
+              ContainsRegex("edge_requests_total\\{backend=\"default/be\".*route=\"default/cart\"\\} +[0-9]+"));
+  const Finished routes = until("metrics top-routes" + url, [](const Finished& one) {
+    return one.out.find("default/cart") < one.out.find("default/a ") && one.out.find("default/a ") != std::string::npos;
+  });
+  EXPECT_THAT(routes.out, ContainsRegex("default/gw +default/cart +[0-9.]+ +0% +[0-9.]+[mu]?s"));
+  EXPECT_THAT(until("metrics top-backends" + url, says("default/be")).out, ContainsRegex("default/be +[0-9.]+ +0%"));
+  EXPECT_THAT(until("metrics backends" + url, says("default/be")).out, HasSubstr("CIRCUIT"));
+  EXPECT_THAT(until("metrics agent" + url, says("127.0.0.1")).out, ContainsRegex("127.0.0.1:[0-9]+ +[0-9a-f]{12}"));
+  EXPECT_THAT(edgectl("metrics vips" + url).err, HasSubstr("there is no ProxyVIP"));
+  EXPECT_THAT(until("metrics dashboard" + url, says("default/cart")).out,
+              AllOf(HasSubstr("requests/s"), HasSubstr("█")));
+  const Finished refused = edgectl("metrics query 'sum(' --metrics-url 127.0.0.1:" + port);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("bad_data"));
+}
+
+TEST(SeeingCommands, SayWhatCannotBeReachedAndWhatIsWrong) {
+  const auto run = [](std::vector<std::string> words) { return run_command(std::move(words)); };
+  EXPECT_EQ(run({"edgectl", "metrics", "query", "up"}).code, 2);
+  EXPECT_EQ(run({"edgectl", "metrics", "query", "up", "--metrics-url", "http://127.0.0.1:1"}).code, 3);
+  EXPECT_EQ(run({"edgectl", "metrics", "top-routes", "--metrics-url", "x", "--limit", "0"}).code, 2);
+  EXPECT_EQ(run({"edgectl", "metrics", "agent", "--metrics-url", "x", "--window", "soon"}).code, 2);
+  EXPECT_EQ(run({"edgectl", "top", "--agent", "127.0.0.1:1", "--once", "--interval", "100ms"}).code, 3);
+  EXPECT_EQ(run({"edgectl", "logs-access", "--agent", "127.0.0.1:1"}).code, 3);
+  EXPECT_EQ(run({"edgectl", "debug", "bundle"}).code, 2);
+}
+
+TEST(LiveScreen, IsDrawnResizedAndLeftInEveryWay) {
+  const Finished got =
+      run_command({"python3", EDGE_SOURCE_DIR "/tests/cli/screen/dashboard.py", (bin_dir() / "edgectl").string()});
+  EXPECT_EQ(got.code, 0) << got.out << got.err;
+}
+
+}  // namespace
+}  // namespace edge::tests
