@@ -132,7 +132,7 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
   counts_.calls.add();
   const std::shared_ptr<Origin> origin = state_->origin(call);
   const std::string message = message_of(call);
-  const bool twice = idempotent(call.method);
+  const bool twice = call.repeatable || idempotent(call.method);
   const bool head_only = call.method == "HEAD";
   // One that may not be sent twice does not go where it might be lost.
   bool fresh = !twice;
@@ -163,7 +163,7 @@ Task<AnswerStream> HttpClient::open(Waiter& waiter, Call call) {
   counts_.calls.add();
   const std::shared_ptr<Origin> origin = state_->origin(call);
   const std::string message = message_of(call);
-  bool fresh = !idempotent(call.method);
+  bool fresh = !call.repeatable && !idempotent(call.method);
   const Patience patience{waiter, call.until, nullptr};
   for (;;) {
     Origin::Got got = co_await origin->acquire(patience, fresh);

@@ -46,6 +46,8 @@ struct Call {
   Time until;
   /// An answer with more is a fault.
   std::size_t max_body = std::size_t{1} << 20;
+  /// The server takes it twice as it takes it once, whatever the method says.
+  bool repeatable = false;
   /// Whom it is made for: once this connection is broken the call ends, as cancelled. Null: it runs to its end.
   Channel* asker = nullptr;
   /// Whom to believe; null: the client's own.

@@ -93,15 +93,20 @@ class Peer {
     ::fcntl(listener_.get(), F_SETFL, 0);
   }
   std::uint16_t port() const { return net::local_address(listener_.get()).port; }
-  /// Reads a request, and says `answer`. \returns the request's head.
-  test::Message serve(const std::string& answer) {
+  /// Reads so many requests of one connection, and says `answer` to each. \returns the last one's head.
+  test::Message serve(const std::string& answer, int requests = 1) {
     const int fd = ::accept(listener_.get(), nullptr, nullptr);
     test::Connection connection(fd, {std::chrono::steady_clock::now() + 20s});
-    auto head = connection.receive_head();
-    EXPECT_TRUE(head.ok());
-    EXPECT_TRUE(connection.receive_body(*head).ok());
-    EXPECT_TRUE(connection.send(answer).ok());
-    return *head;
+    test::Message last;
+    for (int i = 0; i < requests; ++i) {
+      auto head = connection.receive_head();
+      EXPECT_TRUE(head.ok());
+      if (!head.ok()) break;
+      EXPECT_TRUE(connection.receive_body(*head).ok());
+      EXPECT_TRUE(connection.send(answer).ok());
+      last = std::move(*head);
+    }
+    return last;
   }
 
  private:
@@ -142,6 +147,31 @@ TEST(HttpSender, TakesTheEndpointsPath) {
   auto sent = std::async(std::launch::async, [&] { return send_to(peer.port(), "/otlp/traces", 20s); });
   EXPECT_EQ(peer.serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").start_line, "POST /otlp/traces HTTP/1.1");
   EXPECT_EQ(sent.get().how, Sent::How::kTaken);
+}
+
+TEST(HttpSender, KeepsItsConnection) {
+  Peer peer;
+  const auto url = net::client::parse_url("http://127.0.0.1:" + std::to_string(peer.port()));
+  const auto sender = runtime::trace::make_http_sender(*url, {}, nullptr);
+  auto served =
+      std::async(std::launch::async, [&] { return peer.serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 2); });
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(sender->send("message", std::chrono::steady_clock::now() + 20s).how, Sent::How::kTaken);
+  }
+  served.get();
+}
+
+// It went away while nothing was sent: that is no reason to wait, or to complain.
+TEST(HttpSender, ReplacesAConnectionThatHasDied) {
+  Peer peer;
+  const auto url = net::client::parse_url("http://127.0.0.1:" + std::to_string(peer.port()));
+  const auto sender = runtime::trace::make_http_sender(*url, {}, nullptr);
+  for (int i = 0; i < 2; ++i) {
+    auto served =
+        std::async(std::launch::async, [&] { return peer.serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); });
+    EXPECT_EQ(sender->send("message", std::chrono::steady_clock::now() + 20s).how, Sent::How::kTaken);
+    served.get();
+  }
 }
 
 TEST(HttpSender, GivesASilentCollectorUp) {

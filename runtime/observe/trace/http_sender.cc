@@ -86,12 +86,14 @@ class HttpSender final : public SpanSender {
     net::Waiter waiter(loop_);
     calling_ = &waiter;
     const auto left = std::max(until - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration{});
+    // What a lost answer leaves open the exporter would send again in any case.
     Answer answer = co_await client_.call(waiter, {.url = url_,
                                                    .method = "POST",
                                                    .fields = lines_,
                                                    .body = message,
                                                    .until = loop_.now() + left,
-                                                   .max_body = kMaxAnswer});
+                                                   .max_body = kMaxAnswer,
+                                                   .repeatable = true});
     calling_ = nullptr;
     done->set_value(std::move(answer));
   }

@@ -51,7 +51,7 @@ struct SpanExporter::Impl {
       : buffers(std::move(from)), sender(std::move(to)), options(std::move(chosen)), frame(options.resource) {}
 
   void run();
-  void deliver(const Batch& batch);
+  void deliver(const Batch& batch, Time give_up);
   bool settle(const Sent& sent, std::size_t count);
   void wait_until(Time until);
   void fail(const Sent& sent);
@@ -140,16 +140,21 @@ void SpanExporter::Impl::run() {
     }
     // While a batch is not taken the buffers fill up, and are what bounds all this.
     buffers->take(taken);
-    for (const Batch& batch : batches_of(taken)) deliver(batch);
+    const Time give_up = steady_clock::now() + options.keep;
+    for (const Batch& batch : batches_of(taken)) deliver(batch, give_up);
   }
   const std::scoped_lock lock(mutex);
   over = true;
   changed.notify_all();
 }
 
-void SpanExporter::Impl::deliver(const Batch& batch) {
+void SpanExporter::Impl::deliver(const Batch& batch, Time give_up) {
+  // Those before it had all the time that there was.
+  if (pause != milliseconds{} && steady_clock::now() >= give_up && !ends()) {
+    unreachable += batch.count;
+    return;
+  }
   const std::string message = frame.message(batch.spans);
-  const Time give_up = steady_clock::now() + options.keep;
   for (;;) {
     wait_until(std::min(not_before, give_up));
     Time until = steady_clock::now() + options.patience;

@@ -25,7 +25,7 @@ struct ExporterOptions {
   std::chrono::milliseconds first_pause = std::chrono::milliseconds(500);
   std::chrono::milliseconds longest_pause = std::chrono::seconds(15);
   std::chrono::milliseconds longest_asked = std::chrono::seconds(60);
-  /// A batch that nobody took for so long makes room for newer ones.
+  /// What was fetched at once, and nobody took for so long, makes room for what is newer.
   std::chrono::milliseconds keep = std::chrono::seconds(30);
   /// For all that is left at the end.
   std::chrono::milliseconds at_end = std::chrono::seconds(1);

@@ -192,6 +192,18 @@ TEST_F(SpanExporterTest, WhatNobodyTakesMakesRoom) {
   EXPECT_EQ(told(), "spans cannot be exported: connect-failed\n");
 }
 
+// After a long time without a collector, what is newer does not wait for each message of what is old.
+TEST_F(SpanExporterTest, WhatWasFetchedAtOnceIsGivenUpAtOnce) {
+  options_.keep = milliseconds(20);
+  leave(35, 100'000);
+  start({{How::kLater, 0, {}, "connect-failed"}});
+  const auto end = std::chrono::steady_clock::now() + seconds(20);
+  while (exporter_->counts().unreachable < 35 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(exporter_->counts().unreachable, 35U);
+  // Of four messages only the first was tried.
+  for (const std::size_t spans : script_->spans()) EXPECT_EQ(spans, 10U);
+}
+
 TEST_F(SpanExporterTest, ASilentCollectorCostsSpansAndNothingElse) {
   options_.patience = seconds(60);
   options_.at_end = milliseconds(50);
