@@ -32,7 +32,15 @@ void Reconciler::stop() {
 void Reconciler::edit(std::vector<ObjectEdit> edits) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.insert(waiting_.end(), std::make_move_iterator(edits.begin()), std::make_move_iterator(edits.end()));
+    const auto due = Clock::now() + options_.farewell;
+    for (ObjectEdit& edit : edits) {
+      if (edit.object) {
+        gone_.erase(edit.key);
+        waiting_.push_back(std::move(edit));
+      } else if (gone_.insert(edit.key).second) {
+        leaving_.push_back({due, std::move(edit.key)});
+      }
+    }
   }
   wake_.notify_all();
 }
@@ -47,29 +55,49 @@ void Reconciler::begin() {
 
 bool Reconciler::idle() const {
   const std::lock_guard lock(mutex_);
-  return !busy_ && waiting_.empty() && !(begun_ && first_);
+  return !busy_ && waiting_.empty() && leaving_.empty() && !(begun_ && first_);
+}
+
+/// Whether there is something to compile. Under the mutex.
+bool Reconciler::something() const {
+  if (!begun_) return false;
+  return first_ || !waiting_.empty() || (!leaving_.empty() && leaving_.front().due <= Clock::now());
+}
+
+/// Everything whose time has come. Under the mutex.
+std::vector<ObjectEdit> Reconciler::take() {
+  std::vector<ObjectEdit> batch = std::exchange(waiting_, {});
+  const auto now = Clock::now();
+  for (; !leaving_.empty() && (first_ || leaving_.front().due <= now); leaving_.pop_front()) {
+    if (gone_.erase(leaving_.front().key) != 0) batch.push_back({std::move(leaving_.front().key), std::nullopt});
+  }
+  first_ = false;
+  return batch;
 }
 
 /// \returns false at the end. An empty batch: nothing is new, and there is time to judge.
 bool Reconciler::gather(std::vector<ObjectEdit>& batch) {
   std::unique_lock lock(mutex_);
   busy_ = false;
-  const auto something = [this] { return stopping_ || (begun_ && (first_ || !waiting_.empty())); };
   if (reconciliation_.judged_all()) {
-    wake_.wait(lock, something);
+    while (!stopping_ && !something()) {
+      if (begun_ && !leaving_.empty()) {
+        wake_.wait_until(lock, leaving_.front().due);
+      } else {
+        wake_.wait(lock);
+      }
+    }
     // A change seldom comes alone: a route with its backend, a Service with its endpoints.
-    const auto end = std::chrono::steady_clock::now() + options_.gather;
+    const auto end = Clock::now() + options_.gather;
     for (std::size_t seen = 0; !stopping_ && seen != waiting_.size();) {
       seen = waiting_.size();
-      const auto until = std::min(end, std::chrono::steady_clock::now() + options_.quiet);
+      const auto until = std::min(end, Clock::now() + options_.quiet);
       wake_.wait_until(lock, until, [&] { return stopping_ || waiting_.size() != seen; });
     }
   }
   if (stopping_) return false;
   busy_ = true;
-  if (!something()) return true;
-  first_ = false;
-  batch = std::exchange(waiting_, {});
+  if (something()) batch = take();
   return true;
 }
 

@@ -8,8 +8,10 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -26,6 +28,10 @@ struct ReconcilerOptions {
   /// after the last edit.
   std::chrono::nanoseconds gather = std::chrono::milliseconds(5);
   std::chrono::nanoseconds quiet = std::chrono::microseconds(500);
+  /// So long something that is gone is still taken to be there. Each kind has a watch of its own, and watches keep no
+  /// order among each other: of a backend that is renamed, the end of the old one may come before the edit of the route
+  /// that let go of it, and requests in between would find no backend.
+  std::chrono::nanoseconds farewell = std::chrono::milliseconds(20);
 };
 
 /// Called on the reconciler's thread, one at a time.
@@ -57,8 +63,16 @@ class Reconciler {
   bool idle() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Leaving {
+    Clock::time_point due;
+    ResourceKey key;
+  };
+
   void run();
   bool gather(std::vector<ObjectEdit>& batch);
+  bool something() const;
+  std::vector<ObjectEdit> take();
   void reconcile(std::vector<ObjectEdit> batch);
 
   ReconcilerOptions options_;
@@ -68,6 +82,8 @@ class Reconciler {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;
+  std::deque<Leaving> leaving_;  ///< by when they are due; those that are not in `gone_` are back
+  std::set<ResourceKey> gone_;
   bool begun_ = false;
   bool first_ = true;
   bool busy_ = false;

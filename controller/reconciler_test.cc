@@ -1,0 +1,118 @@
+#include "controller/reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program/dump.h"
+#include "program/read.h"
+
+namespace edge::controller {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+ObjectEdit edit(const std::string& kind, const std::string& name, const std::string& spec,
+                const std::string& version = "edgeproxy.io/v1alpha1") {
+  const std::string metadata = R"("metadata":{"name":")" + name +
+                               R"(","namespace":"shop","uid":"u","resourceVersion":"7","generation":1,)" +
+                               R"("creationTimestamp":"2026-01-01T00:00:00Z"})";
+  const std::string text =
+      R"({"apiVersion":")" + version + R"(","kind":")" + kind + "\"," + metadata + ",\"spec\":" + spec + "}";
+  auto read = read_cluster_object(text, "edgeproxy.io/proxy");
+  EXPECT_TRUE(read.ok() && *read) << text;
+  const ResourceKey key = (*read)->key;
+  return {key, *std::move(read)};
+}
+
+ObjectEdit backend(const std::string& name) {
+  return edit("ProxyBackend", name, R"({"serviceRef":{"name":"app","port":80}})");
+}
+
+ObjectEdit route(const std::string& to) {
+  return edit("ProxyRoute", "all",
+              R"({"parentRefs":[{"name":"gw"}],"rules":[{"backendRef":{"name":")" + to + R"("}}]})");
+}
+
+ObjectEdit removal(const std::string& name) { return {{"ProxyBackend", "shop", name}, std::nullopt}; }
+
+/// A reconciler and the programs that it made.
+class World {
+ public:
+  explicit World(std::chrono::nanoseconds farewell)
+      : reconciler_(options(farewell), {.reconciled = [this](Reconciled made) { keep(made); },
+                                        .taken = {},
+                                        .judged = [](const std::vector<Verdict>&) {},
+                                        .sound_versions = [](const SoundVersions&) {}}) {
+    reconciler_.edit({edit("ProxyGateway", "gw", R"({"listeners":[{"name":"http","port":8080,"protocol":"HTTP"}]})"),
+                      edit("Service", "app", R"({"ports":[{"port":80}]})", "v1"), backend("old"), backend("new"),
+                      route("old")});
+    reconciler_.begin();
+    EXPECT_THAT(program(1), HasSubstr("to shop/old weight"));
+  }
+  ~World() { reconciler_.stop(); }
+
+  void edit_one(ObjectEdit one) {
+    std::vector<ObjectEdit> edits;
+    edits.push_back(std::move(one));
+    reconciler_.edit(std::move(edits));
+  }
+  /// The routes of the program of this number; waits for it.
+  std::string program(std::size_t number) {
+    std::unique_lock lock(mutex_);
+    const bool came = made_.wait_for(lock, std::chrono::seconds(60), [&] { return programs_.size() >= number; });
+    return came ? programs_[number - 1] : "none";
+  }
+
+ private:
+  static ReconcilerOptions options(std::chrono::nanoseconds farewell) {
+    ReconcilerOptions options;
+    options.compile.target = program::Target::kTablesOnly;
+    options.compile.regex_worker = "/none";
+    options.judge.controller_class = "edgeproxy.io/proxy";
+    options.farewell = farewell;
+    return options;
+  }
+  void keep(const Reconciled& made) {
+    if (!made.program_changed) return;
+    auto view = program::read(made.program);
+    const std::lock_guard lock(mutex_);
+    programs_.push_back(view ? program::dump_routes(*view) : view.error().text);
+    made_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable made_;
+  std::vector<std::string> programs_;
+  Reconciler reconciler_;
+};
+
+// The time of a farewell is long enough for the slowest machine, where a test must not see its end.
+constexpr auto kLong = std::chrono::hours(1);
+
+TEST(Reconciler, WhatLetsGoOfABackendIsSeenBeforeTheBackendsEnd) {
+  World world(kLong);
+  world.edit_one(removal("old"));
+  world.edit_one(route("new"));
+  EXPECT_THAT(world.program(2), AllOf(HasSubstr("to shop/new weight"), Not(HasSubstr("shop/old"))));
+}
+
+TEST(Reconciler, WhatIsGoneIsGoneAfterAWhile) {
+  World world(std::chrono::milliseconds(1));
+  world.edit_one(removal("old"));
+  EXPECT_THAT(world.program(2), Not(HasSubstr("to shop/old weight")));
+}
+
+TEST(Reconciler, WhatComesBackWasNeverAway) {
+  World world(kLong);
+  world.edit_one(removal("old"));
+  world.edit_one(backend("old"));
+  world.edit_one(edit("ProxyRoute", "more",
+                      R"({"parentRefs":[{"name":"gw"}],"rules":[{"matches":[{"path":)"
+                      R"({"type":"Exact","value":"/more"}}],"backendRef":{"name":"old"}}]})"));
+  EXPECT_THAT(world.program(2), AllOf(HasSubstr("/more"), HasSubstr("to shop/old weight")));
+}
+
+}  // namespace
+}  // namespace edge::controller
