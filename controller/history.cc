@@ -201,15 +201,21 @@ Result<std::string> History::pin(const std::string& hash) {
   const std::lock_guard lock(mutex_);
   auto name = whole(hash);
   if (!name) return name;
-  pinned_ = *name;
-  if (Status status = write_index(); !status) return status.error();
+  if (Status status = write_pin(*name); !status) return status.error();
   return name;
 }
 
 Status History::release() {
   const std::lock_guard lock(mutex_);
-  pinned_.clear();
-  return write_index();
+  return write_pin({});
+}
+
+/// What is not on disk does not hold: the next entry would write it, and the next start find it.
+Status History::write_pin(std::string pinned) {
+  pinned.swap(pinned_);
+  Status status = write_index();
+  if (!status) pinned_ = std::move(pinned);
+  return status;
 }
 
 }  // namespace edge::controller

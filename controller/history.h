@@ -47,6 +47,7 @@ class History {
   Status read();
   void sweep() const;
   Status write_index() const;
+  Status write_pin(std::string pinned);
   void drop_old();
   Result<std::string> whole(const std::string& hash) const;
   std::string path(const std::string& hash, const char* suffix) const { return directory_ + "/" + hash + suffix; }

@@ -100,6 +100,25 @@ TEST_F(HistoryTest, WhatIsPinnedStays) {
   EXPECT_EQ(open()->pinned(), "");
 }
 
+TEST_F(HistoryTest, APinThatCouldNotBeWrittenDoesNotHold) {
+  const auto history = open();
+  for (const char digit : {'a', 'b'}) add(*history, digit);
+  const fs::path index = dir_ / "history/index.json";
+  const auto block = [&] {
+    fs::remove(index);
+    fs::create_directories(index / "in-the-way");
+  };
+  block();
+  EXPECT_FALSE(history->pin(hash('a')).ok());
+  EXPECT_EQ(history->pinned(), "");
+  fs::remove_all(index);
+  ASSERT_TRUE(history->pin(hash('a')).ok());
+  block();
+  EXPECT_FALSE(history->release().ok());
+  EXPECT_EQ(history->pinned(), hash('a'));
+  fs::remove_all(index);
+}
+
 TEST_F(HistoryTest, SweepsWhatACrashHasLeftAndNothingElse) {
   add(*open(), 'a');
   const auto put = [this](const std::string& name) { std::ofstream(dir_ / "history" / name) << "x"; };

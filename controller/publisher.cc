@@ -10,8 +10,9 @@
 namespace edge::controller {
 namespace {
 
-/// Between two entries of the history. What is replaced sooner is not kept for itself: its cause goes with the next.
+/// Between two programs on disk, for the next start.
 constexpr auto kBetweenStores = std::chrono::seconds(1);
+/// Between two entries of the history. What is replaced sooner is not kept for itself: its cause goes with the next.
 constexpr auto kBetweenEntries = std::chrono::seconds(1);
 /// Numbers of programs that agents may still run.
 constexpr std::size_t kMaxNumbers = 4096;

@@ -71,7 +71,7 @@ std::optional<Reconciled> Reconciliation::apply(std::vector<ObjectEdit> edits) {
   std::vector<DocumentEdit> documents;
   Tried tried;
   Reconciled result;
-  for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result.cause);
+  for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result);
   if (documents.empty() && started_) return std::nullopt;
   const auto artifact = compile(documents, tried, result);
   result.stats = workspace_.stats();
@@ -82,15 +82,17 @@ std::optional<Reconciled> Reconciliation::apply(std::vector<ObjectEdit> edits) {
   return result;
 }
 
-void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried, Cause& cause) {
+void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried, Reconciled& result) {
   const std::string name = edit.key.text();
   const auto found = objects_.find(name);
   if (!edit.object) {
     if (found == objects_.end()) return;
-    cause.add(name, {});
+    result.cause.add(name, {});
     documents.push_back({name, std::nullopt});
     tried.erase(name);
     tls_policies_.erase(name);
+    // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
+    release(name, result);
     objects_.erase(found);
     return;
   }
@@ -116,7 +118,7 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     known.sound_generation = kept->second.generation;
   }
   known.document = document;
-  cause.add(name, known.object.changed_by);
+  result.cause.add(name, known.object.changed_by);
   // Of two texts in one batch the later holds.
   if (tried.contains(name))
     std::erase_if(documents, [&](const DocumentEdit& present) { return present.document == name; });

@@ -80,7 +80,7 @@ class Reconciliation {
   /// Texts that are tried, by document.
   using Tried = std::map<std::string, std::string>;
 
-  void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, Cause& cause);
+  void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, Reconciled& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
                                             Reconciled& result);
   std::optional<compiler::Artifact> run(const std::vector<compiler::DocumentEdit>& documents, Reconciled& result);

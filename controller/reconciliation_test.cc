@@ -198,6 +198,16 @@ TEST(Reconciliation, AResourceAtFaultIsServedAsItLastWasSound) {
   EXPECT_EQ(condition(world.verdicts()["ProxyRoute shop/a"].status, "Ready")["status"], "True");
 }
 
+TEST(Reconciliation, NothingStandsInForWhatIsGone) {
+  World world;
+  world.start({edit(route("a", "/a")), edit(route("b", "/b"))});
+  world.apply({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  ASSERT_EQ(world.sound().size(), 1u);
+  const Reconciled removed = world.apply({removal("ProxyRoute", "a")});
+  EXPECT_TRUE(removed.sound_versions_changed);
+  EXPECT_TRUE(world.sound().empty());
+}
+
 TEST(Reconciliation, AFaultThatWasThereFromTheStartIsLeftOut) {
   World world;
   world.start({edit(route("a", "/a", 1, {{"expression", "path exact"}})), edit(route("b", "/b"))});
