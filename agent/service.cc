@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "agent/access_log.h"
@@ -36,6 +37,13 @@ constexpr std::size_t kMostSeries = 1'000'000;
 constexpr std::size_t kShortHash = 12;
 /// Of a program that is given out: it is copied for the answer.
 constexpr std::size_t kMaxDebugBytes = std::size_t{256} << 20;
+
+/// Never waits: whoever does not read the standard output must hold neither programs nor the end of this process.
+/// `line` is no longer than a pipe takes at once (PIPE_BUF). \returns whether it is out.
+bool print_line(const std::string& line) {
+  pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&output, 1, 0) > 0 && cli::write_text(stdout, line + "\n");
+}
 
 bool is_get(const AdminRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
 
@@ -336,7 +344,10 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
   const std::string status = "serves the program " + hash.substr(0, kShortHash);
   first ? notify_.ready(status) : notify_.status(status);
   tell_listeners();
-  cli::write_text(stdout, (first ? "ready program=" : "programmed program=") + hash + "\n");
+  const std::string line = (first ? "ready program=" : "programmed program=") + hash;
+  const bool lost = !print_line(line);
+  if (lost && !output_lost_) log_.warn("nobody reads the standard output: it does not take `" + line + "`");
+  output_lost_ = lost;
   return {};
 }
 
@@ -388,7 +399,7 @@ int Service::run() {
   const std::string drains = "draining for at most " + duration_text(options_.drain_timeout);
   notify_.stopping(drains);
   message(drains);
-  std::thread([] { ::_exit(128 + daemon::await_ending_signal()); }).detach();
+  std::thread([] { ::_exit(128 + daemon::await_ending_signal_of_others()); }).detach();
   if (!server_->drain(options_.drain_timeout)) log_.warn("the time is up; connections that were left are reset");
   return exit_code_;
 }

@@ -62,7 +62,8 @@ class Service {
   ~Service();
 
   /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program, once its
-  /// listeners are bound, `programmed program=<hash>` for later ones; failures on stderr. From one thread alone.
+  /// listeners are bound, `programmed program=<hash>` for later ones, where somebody reads them; failures on stderr.
+  /// From one thread alone.
   /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                const program::SecretSet& secrets);
@@ -120,6 +121,7 @@ class Service {
   mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
   std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
   std::string capability_told_;             ///< guarded by install_mutex_
+  bool output_lost_ = false;                ///< the last line for stdout; guarded by install_mutex_
   InstallFacts installs_;
   std::unique_ptr<MetricsPage> metrics_;
   daemon::ProfilePage profile_;

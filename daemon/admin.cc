@@ -12,6 +12,8 @@ namespace edge::daemon {
 namespace {
 
 constexpr std::size_t kMaxConnections = 64;
+/// Of one address: whoever holds all that it may have leaves room for health checks and scrapes of others.
+constexpr std::size_t kMaxConnectionsPerSource = kMaxConnections / 2;
 constexpr std::size_t kMaxHeadBytes = std::size_t{16} << 10;
 constexpr std::size_t kMaxBodyBytes = std::size_t{64} << 10;
 constexpr auto kDeadline = std::chrono::seconds(10);
@@ -23,6 +25,7 @@ net::server::ServerOptions options_of(const ListenAddress& listen) {
   if (listen.address != IpAddress()) options.address = listen.address;
   options.port = listen.port;
   options.max_connections = kMaxConnections;
+  options.max_connections_per_source = kMaxConnectionsPerSource;
   options.max_head = kMaxHeadBytes;
   options.max_body = kMaxBodyBytes;
   options.max_bodies = kMaxConnections * kMaxBodyBytes;

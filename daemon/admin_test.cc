@@ -1,5 +1,6 @@
 #include "daemon/admin.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -68,6 +69,30 @@ TEST_F(AdminTest, KeepsAliveAndSurvivesGarbage) {
   EXPECT_THAT(talk(std::string("\0\x01\xff garbage\r\n\r\n", 15)), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(talk("GET /x HTTP/1.1\r\nA: " + std::string(20'000, 'a')), StartsWith("HTTP/1.1 431"));
   EXPECT_THAT(talk("GET /x HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(AdminTest, LeavesRoomForOthersThanWhoHoldsAllThatItMay) {
+  const auto connect_from = [&](const char* source) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    EXPECT_EQ(::inet_pton(AF_INET, source, &address.sin_addr), 1);
+    EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    address.sin_port = htons(server_->addresses()[0].port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    return fd;
+  };
+  std::vector<int> held;
+  for (int i = 0; i < 100; ++i) held.push_back(connect_from("127.0.0.2"));
+  const std::string request = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const int other = connect_from("127.0.0.3");
+  EXPECT_EQ(::send(other, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  char buffer[64] = {};
+  EXPECT_GT(::recv(other, buffer, sizeof(buffer) - 1, 0), 0);
+  EXPECT_THAT(std::string(buffer), StartsWith("HTTP/1.1 200 OK\r\n"));
+  ::close(other);
+  for (const int fd : held) ::close(fd);
 }
 
 TEST(ListenAddress, IsReadAndPrinted) {

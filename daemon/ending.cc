@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace edge::daemon {
 namespace {
@@ -29,6 +30,15 @@ int await_ending_signal() {
   while (::sigwait(&set, &number) != 0) {
   }
   return number;
+}
+
+int await_ending_signal_of_others() {
+  const sigset_t set = ending_signals();
+  for (;;) {
+    siginfo_t told{};
+    const int number = ::sigwaitinfo(&set, &told);
+    if (number > 0 && (told.si_code != SI_USER || told.si_pid != ::getpid())) return number;
+  }
 }
 
 void release_ending_signals() {

@@ -8,6 +8,9 @@ namespace edge::daemon {
 void hold_ending_signals();
 /// Blocks until one of them comes. \returns its number.
 int await_ending_signal();
+/// The same for one that this process did not send to itself: whoever ends a daemon by a signal from within is not a
+/// second one who lost patience.
+int await_ending_signal_of_others();
 /// From now on they end the process at once.
 void release_ending_signals();
 

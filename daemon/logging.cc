@@ -1,6 +1,8 @@
 #include "daemon/logging.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 
 #include "base/units.h"
@@ -19,7 +21,10 @@ std::optional<std::chrono::system_clock::time_point> time_of(std::string_view te
   }
   const auto seconds = parse_timestamp(text);
   if (!seconds) return std::nullopt;
-  return std::chrono::system_clock::time_point(std::chrono::seconds(*seconds));
+  // Years 1 to 9999 do not all fit into the clock's nanoseconds; no line is from before 1970 or from later than now.
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()).time_since_epoch();
+  const std::int64_t since = std::clamp<std::int64_t>(*seconds, 0, now.count() + 1);
+  return std::chrono::system_clock::time_point(std::chrono::seconds(since));
 }
 
 std::optional<LogQuery> query_of(std::string_view text) {

@@ -56,6 +56,12 @@ TEST_F(LogPages, AnswerWithNoMoreThanAMegabyteAndGoOn) {
   EXPECT_EQ(lines, 400U);
 }
 
+TEST_F(LogPages, TakeAnyTime) {
+  log_.write(LogLevel::kInfo, "one");
+  EXPECT_THAT(ask("GET", "/debug/logs", "since=0001-01-01T00:00:00Z").body, HasSubstr("one"));
+  EXPECT_EQ(ask("GET", "/debug/logs", "since=9999-12-31T23:59:59Z").body, "{\"next\":1,\"missed\":0}\n");
+}
+
 TEST_F(LogPages, RefuseWhatMakesNoSense) {
   for (const char* query : {"level=loud", "since=yesterday", "after=x", "limit=-1", "tail=10001"}) {
     EXPECT_EQ(ask("GET", "/debug/logs", query).status, 400) << query;

@@ -81,7 +81,8 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-// Twice in the time that the service manager waits, as sd_watchdog_enabled(3) advises; what is left is for the answer.
+// At least twice in the time that the service manager waits, as sd_watchdog_enabled(3) advises: a quarter of it is for
+// the answer, a quarter lies between two.
 void Watchdog::run(std::chrono::microseconds limit) {
   bool answered = true;
   std::unique_lock lock(mutex_);

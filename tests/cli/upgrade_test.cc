@@ -183,6 +183,31 @@ TEST_F(Upgrade, WhatIsInFlightEndsWithTheOldProcess) {
   EXPECT_EQ(running->process.wait_exit(), 0);
 }
 
+TEST_F(Upgrade, ASuccessorOfOneThatDrainsDoesNotCutItShort) {
+  const ListeningSocket slow;
+  dir_.put("config.yaml", base_config(slow.port) + "---\n" + route_config("a", "/a"));
+  ASSERT_EQ(run_command({"edgectl", "compile", "-f", dir_ / "config.yaml", "-o", dir_ / "p.edgeprog", "--endpoints-out",
+                         dir_ / "endpoints.json"})
+                .code,
+            0);
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "");
+  const test::Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr};
+  test::Connection client(*test::Connection::dial(static_cast<std::uint16_t>(running->port)), deadline);
+  ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n").ok());
+  test::Connection backend(slow.accept_one(), deadline);
+  ASSERT_TRUE(backend.receive_until("\r\n\r\n").ok());
+  running->process.send_signal(SIGTERM);
+  ASSERT_TRUE(running->process.wait_err("draining"));
+
+  auto next = agent();
+  ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+  ASSERT_TRUE(running->process.wait_err("another process has taken over"));
+  ASSERT_TRUE(backend.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none").ok());
+  EXPECT_TRUE(client.receive_until("one").ok());
+  EXPECT_EQ(running->process.wait_exit(), 0);
+}
+
 TEST_F(Upgrade, ASuccessorThatFailsChangesNothing) {
   auto running = agent();
   ASSERT_NE(running->wait_ready(), "");

@@ -1,13 +1,19 @@
 // Daemons as a service manager and an operator see them: readiness and watchdog, lines of the log, pages under /debug.
 #include <sys/socket.h>
-#include <sys/time.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <sstream>
+#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -25,39 +31,58 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The service manager's end of sd_notify(3).
+/// The service manager's end of sd_notify(3). It reads at once: a socket that nobody reads takes few messages, and what
+/// comes then is lost.
 class ServiceManager {
  public:
   ServiceManager() : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     const std::string name = "@edge-daemons-test-" + std::to_string(::getpid());
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, name.data() + 1, name.size() - 1);
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    const timeval patience{.tv_sec = 30, .tv_usec = 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    address_.sun_family = AF_UNIX;
+    std::memcpy(address_.sun_path + 1, name.data() + 1, name.size() - 1);
+    size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address_), size_), 0);
     ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
     ::setenv("WATCHDOG_USEC", "2000000", 1);
+    thread_ = std::thread([this] { run(); });
   }
   ~ServiceManager() {
     ::unsetenv("NOTIFY_SOCKET");
     ::unsetenv("WATCHDOG_USEC");
+    ::sendto(fd_, "", 0, 0, reinterpret_cast<sockaddr*>(&address_), size_);
+    thread_.join();
     ::close(fd_);
   }
 
   /// The next message that begins so; empty when none comes.
   std::string wait_for(const std::string& begin) {
-    char buffer[1024];
-    for (ssize_t got; (got = ::recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
-      const std::string message(buffer, static_cast<std::size_t>(got));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    std::unique_lock lock(mutex_);
+    while (came_.wait_until(lock, until, [this] { return !messages_.empty(); })) {
+      const std::string message = std::move(messages_.front());
+      messages_.pop_front();
       if (message.starts_with(begin)) return message;
     }
     return {};
   }
 
  private:
-  int fd_;
+  // Until a message without a byte.
+  void run() {
+    char buffer[1024];
+    for (ssize_t got; (got = ::recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
+      const std::lock_guard lock(mutex_);
+      messages_.emplace_back(buffer, static_cast<std::size_t>(got));
+      came_.notify_one();
+    }
+  }
+
+  const int fd_;
+  sockaddr_un address_{};
+  socklen_t size_ = 0;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<std::string> messages_;  ///< under the mutex
+  std::thread thread_;
 };
 
 class Daemons : public testing::Test {
@@ -127,6 +152,27 @@ TEST_F(Daemons, WriteJsonThatStaysJson) {
     errors += record["level"] == "error" ? 1 : 0;
   }
   EXPECT_GT(errors, 0U);
+}
+
+TEST_F(Daemons, ServeAndEndThoughNobodyReadsTheirOutput) {
+  compile();
+  const std::string pipe = dir_ / "output";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int full = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  const std::string filling(4096, 'x');
+  while (::write(full, filling.data(), filling.size()) > 0) {
+  }
+  ASSERT_EQ(errno, EAGAIN);
+  std::string command = "exec";
+  for (const std::string& word : agent({"--metrics-listen", "off", "--health-listen", "off", "--ephemeral-ports"})) {
+    command += " '" + word + "'";
+  }
+  Process process({"sh", "-c", command + " > '" + pipe + "'"});
+  EXPECT_TRUE(process.wait_err("nobody reads the standard output: it does not take `ready program="))
+      << process.err_text();
+  process.send_signal(SIGTERM);
+  EXPECT_EQ(process.wait_exit(), 0);
+  ::close(full);
 }
 
 TEST_F(Daemons, ServePagesToWhoIsOnThisMachine) {
