@@ -13,7 +13,7 @@ std::uint64_t count(const LoginFaults& faults, LoginFault fault) {
 
 TEST(LoginFaults, AreCountedAndToldInALineAtTimes) {
   std::vector<std::string> lines;
-  LoginFaults faults([&](const std::string& line) { lines.push_back(line); });
+  LoginFaults faults(Logger([&](LogLevel, const std::string& line, const LogFields&) { lines.push_back(line); }));
   faults.note(LoginFault::kNonce, "shop/login", {}, 100);
   for (int i = 0; i < 1000; ++i) faults.note(LoginFault::kNonce, "shop/login", {}, 101);
   faults.note(LoginFault::kTokenRefused, "shop/login", "HTTP 401, invalid_client", 101);
@@ -30,7 +30,7 @@ TEST(LoginFaults, AreCountedAndToldInALineAtTimes) {
 }
 
 TEST(LoginFaults, AreCountedWhereNobodyReadsThem) {
-  LoginFaults faults(nullptr);
+  LoginFaults faults{Logger()};
   faults.note(LoginFault::kKey, "shop/login", {}, 100);
   EXPECT_EQ(count(faults, LoginFault::kKey), 1u);
 }
