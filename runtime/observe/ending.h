@@ -18,6 +18,8 @@ struct Ending {
   std::uint64_t sent = 0;
   /// Times that an endpoint was looked for; 0: none was asked.
   std::uint32_t attempts = 0;
+  /// The answer was begun and broken off, and not by the client.
+  bool broken = false;
 };
 
 }  // namespace edge::runtime

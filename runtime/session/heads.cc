@@ -131,6 +131,14 @@ std::uint64_t never_announced(std::uint16_t status) {
   return status < 200 || status == 204 ? bit(KnownField::kContentLength) : 0;
 }
 
+// A filter or a policy that has a word on a field has the last.
+trace::TraceFields decided_by_others(const ForwardedHead& from) {
+  if (from.edits.none() && from.identity == nullptr) return 0;
+  return trace::trace_fields([&](std::string_view name) {
+    return from.edits.names(name) || (from.identity != nullptr && from.identity->drops(name));
+  });
+}
+
 }  // namespace
 
 bool asks_for_websocket(const net::http1::RequestHead& head) {
@@ -183,8 +191,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
     out.field("X-Forwarded-Host", from.head.host);
   }
   if (!edited || !from.edits.names("x-request-id")) out.field("X-Request-ID", from.request_id);
-  // A filter that has a word on it has the last.
-  if (from.trace != nullptr && !(edited && from.edits.names("traceparent"))) from.trace->write(out);
+  if (from.trace != nullptr) from.trace->write(decided_by_others(from), out);
   out.field("Via", via_name(from.http));
   const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
   if (chunked) out.lines("Transfer-Encoding: chunked\r\n");

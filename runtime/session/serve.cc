@@ -93,6 +93,7 @@ Session::Next Session::conclude(const Outcome& outcome, const Exchange& exchange
   const FailureAnswer instead = answer_for(outcome.failure.kind);
   if (outcome.answered || instead.status == 0) {
     if (!outcome.answered) ending.status = 0;
+    ending.broken = outcome.answered && outcome.failure.origin != Origin::kClient;
     ending.reason = loss_of(outcome.failure.kind);
     ended(exchange, ending);
     return outcome.reset ? Next::kReset : Next::kClose;

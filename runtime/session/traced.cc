@@ -173,7 +173,8 @@ void trace_ending(const Exchange& exchange, const Ending& ending) {
   // What a client did wrong is no error of who serves it (OpenTelemetry, semantic conventions for HTTP).
   std::string_view error;
   const Digits status(ending.status);
-  if (ending.status >= 500 || ending.status == 0) error = ending.reason.empty() ? status.view() : ending.reason;
+  if (ending.status >= 500 || ending.status == 0 || ending.broken)
+    error = ending.reason.empty() ? status.view() : ending.reason;
   if (!error.empty()) out.add("error.type", error);
   const std::string_view method = exchange.method == Method::kOther ? kOtherName : method_name(exchange.method);
   if (exchange.host == nullptr) return trace.end(method, error);

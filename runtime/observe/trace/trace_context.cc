@@ -11,10 +11,8 @@ using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 
 enum Name : std::uint8_t { kTraceparent, kTracestate, kB3, kB3TraceId, kB3SpanId, kB3Parent, kB3Sampled, kB3Flags };
-constexpr std::size_t kNameCount = 8;
-constexpr std::array<std::string_view, kNameCount> kNames = {"traceparent",  "tracestate",  "b3",
-                                                             "x-b3-traceid", "x-b3-spanid", "x-b3-parentspanid",
-                                                             "x-b3-sampled", "x-b3-flags"};
+constexpr auto& kNames = kTraceFieldNames;
+constexpr std::size_t kNameCount = kNames.size();
 
 /// W3C Trace Context §3.3.1.5: so much has to be handed on, more need not be.
 constexpr std::size_t kMaxState = 512;
@@ -298,31 +296,36 @@ bool tells_of_trace(std::string_view name) { return name_of(name).has_value(); }
 void write_trace_context(const Told& told, net::http1::HeadWriter& out) {
   using namespace std::string_view_literals;
   const TraceContext& context = told.context;
+  const auto tell = [&](Name name, std::string_view written, std::string_view value) {
+    if ((told.others >> name & 1) == 0) out.field(written, value);
+  };
   const TraceText digits = text_of(context.trace);
   const SpanText span_digits = text_of(told.span);
   const std::string_view trace = view(digits);
   const std::string_view span = view(span_digits);
   std::array<char, 96> room;
-  out.field("traceparent", join(room, "00-"sv, trace, "-"sv, span, told.sampled ? "-01"sv : "-00"sv));
-  if (!context.state.empty()) out.field("tracestate", context.state);
+  tell(kTraceparent, "traceparent", join(room, "00-"sv, trace, "-"sv, span, told.sampled ? "-01"sv : "-00"sv));
+  if (!context.state.empty()) tell(kTracestate, "tracestate", context.state);
   if (!context.b3_single && !context.b3_multi) return;
 
+  // Handed on as it came, a span's own parent is not known.
+  const bool ours = told.parent != told.span;
   const SpanText parent_digits = text_of(told.parent);
   const std::string_view parent = view(parent_digits);
   const std::string_view b3_trace = context.short_id ? trace.substr(16) : trace;
   const bool debug = context.debug && told.sampled;
   if (context.b3_single) {
-    const std::string_view decision = debug ? "-d-"sv : told.sampled ? "-1-"sv : "-0-"sv;
-    out.field("b3", join(room, b3_trace, "-"sv, span, decision, parent));
+    const std::string_view decision = debug ? "-d"sv : told.sampled ? "-1"sv : "-0"sv;
+    tell(kB3, "b3", join(room, b3_trace, "-"sv, span, decision, ours ? "-"sv : ""sv, ours ? parent : ""sv));
   }
   if (!context.b3_multi) return;
-  out.field("X-B3-TraceId", b3_trace);
-  out.field("X-B3-SpanId", span);
-  out.field("X-B3-ParentSpanId", parent);
+  tell(kB3TraceId, "X-B3-TraceId", b3_trace);
+  tell(kB3SpanId, "X-B3-SpanId", span);
+  if (ours) tell(kB3Parent, "X-B3-ParentSpanId", parent);
   if (debug) {
-    out.field("X-B3-Flags", "1"sv);
+    tell(kB3Flags, "X-B3-Flags", "1"sv);
   } else {
-    out.field("X-B3-Sampled", told.sampled ? "1"sv : "0"sv);
+    tell(kB3Sampled, "X-B3-Sampled", told.sampled ? "1"sv : "0"sv);
   }
 }
 

@@ -47,6 +47,11 @@ struct TraceContext {
   std::string state{};
 };
 
+/// In lower case, traceparent first.
+inline constexpr std::array<std::string_view, 8> kTraceFieldNames = {"traceparent",  "tracestate",  "b3",
+                                                                     "x-b3-traceid", "x-b3-spanid", "x-b3-parentspanid",
+                                                                     "x-b3-sampled", "x-b3-flags"};
+
 /// traceparent goes before b3, and that before X-B3-*. What is malformed, or there twice, counts as not there (W3C
 /// Trace Context §3.2.2, §3.3): a request is never at fault for it.
 TraceContext read_trace_context(const net::http1::HeadFields& fields);
@@ -54,12 +59,27 @@ TraceContext read_trace_context(const net::http1::HeadFields& fields);
 /// written anew.
 bool tells_of_trace(std::string_view name);
 
+/// Some of the fields, a bit each.
+using TraceFields = std::uint8_t;
+/// Those of which `named`, asked with a name in lower case, is true. All of them with traceparent: the others would
+/// speak of another trace.
+template <typename Named>
+TraceFields trace_fields(Named named) {
+  TraceFields fields = 0;
+  for (std::size_t i = 0; i < kTraceFieldNames.size(); ++i) {
+    if (named(kTraceFieldNames[i])) fields |= static_cast<TraceFields>(1U << i);
+  }
+  return (fields & 1) != 0 ? static_cast<TraceFields>(~0U) : fields;
+}
+
 /// What is told to a backend: `span` is what the backend's own hangs below, `parent` what that hangs below.
 struct Told {
   const TraceContext& context;
   SpanId parent;
   SpanId span;
   bool sampled;
+  /// Not told.
+  TraceFields others = 0;
 };
 void write_trace_context(const Told& told, net::http1::HeadWriter& out);
 

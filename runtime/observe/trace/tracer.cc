@@ -55,9 +55,13 @@ TracePointer Tracer::begin(const net::http1::HeadFields& fields, unsigned percen
   if (trace.context_.trace.none()) trace.context_.trace = {ids_.next(), ids_.next()};
   trace.span_ = ids_.next();
   trace.next_try_ = ids_.next();
-  trace.try_told_ = false;
+  trace.try_ended_ = false;
   trace.sampled_ = trace.context_.sampled ? *trace.context_.sampled : ids_.next() % 100 < percent;
   trace.recorded_ = trace.sampled_ && buffer_ != nullptr;
+  // Sampled, and no spans of ours: below one of them nobody would find what the backend does.
+  if (trace.sampled_ && !trace.recorded_ && trace.context_.parent != 0) {
+    trace.span_ = trace.next_try_ = trace.context_.parent;
+  }
   if (trace.recorded_) {
     trace.began_ = nanoseconds_of<std::chrono::system_clock>();
     trace.steady_ = nanoseconds_of<std::chrono::steady_clock>();
@@ -90,14 +94,14 @@ Step RequestTrace::begin_step() { return recorded_ ? Step{tracer_->ids_.next(), 
 // A cache may have the same head forwarded twice.
 Step RequestTrace::begin_try() {
   if (!recorded_) return {};
-  if (std::exchange(try_told_, true)) next_try_ = tracer_->ids_.next();
+  if (std::exchange(try_ended_, false)) next_try_ = tracer_->ids_.next();
   return {next_try_, now()};
 }
 
 void RequestTrace::renew_try(std::span<char> head) {
   const SpanText old = text_of(next_try_);
   next_try_ = tracer_->ids_.next();
-  try_told_ = false;
+  try_ended_ = false;
   const SpanText renewed = text_of(next_try_);
   // 64 random bits stand nowhere by chance. As often as there are forms of telling them.
   for (auto from = head.begin();;) {
@@ -113,6 +117,7 @@ Attributes& RequestTrace::step_attributes() {
 }
 
 void RequestTrace::end_step(const Step& step, SpanKind kind, std::string_view name, std::string_view error) {
+  if (step.id == next_try_) try_ended_ = true;
   std::string& span = tracer_->span_;
   span.clear();
   append_span({context_.trace, step.id, span_, kind, name, step.begin, now(), error}, tracer_->step_, span);

@@ -48,8 +48,11 @@ class RequestTrace {
   const TraceId& id() const { return context_.trace; }
   TraceText id_text() const { return text_of(context_.trace); }
 
-  /// The fields for a backend. What it does hangs below the first try, whose id is known already.
-  void write(net::http1::HeadWriter& out) const { write_trace_context({context_, span_, next_try_, sampled_}, out); }
+  /// The fields for a backend, but for those that somebody else has a word on. What it does hangs below the first try,
+  /// whose id is known already.
+  void write(TraceFields others, net::http1::HeadWriter& out) const {
+    write_trace_context({context_, span_, next_try_, sampled_, others}, out);
+  }
 
   /// Of the request's own span. Only when recorded.
   Attributes& attributes() { return attributes_; }
@@ -58,7 +61,7 @@ class RequestTrace {
 
   /// Empty when not recorded.
   Step begin_step();
-  /// One that a backend sees: its id is the one that `write` has told.
+  /// One that a backend sees: its id is the one that `write` has told, also when it begins once more before it ends.
   Step begin_try();
   /// Before the request is tried once more: the try gets an id of its own, and `head`, which was written with the last
   /// one's, tells it.
@@ -76,7 +79,8 @@ class RequestTrace {
   TraceContext context_;
   SpanId span_ = 0;
   SpanId next_try_ = 0;
-  bool try_told_ = false;
+  /// There is a span with the id of next_try_.
+  bool try_ended_ = false;
   bool sampled_ = false;
   bool recorded_ = false;
   /// By the wall's clock, and by one that nobody sets, when it began.

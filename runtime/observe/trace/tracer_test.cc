@@ -56,8 +56,26 @@ TEST_F(TracerTest, WhereNobodyExportsTheDecisionIsStillTold) {
   EXPECT_FALSE(trace->begin_step());
   char room[256];
   net::http1::HeadWriter out(room, sizeof room);
-  trace->write(out);
+  trace->write(0, out);
   EXPECT_THAT(std::string(out.text()), ::testing::EndsWith("-01\r\n"));
+}
+
+// A span of ours that nobody ever gets would tear the sender's trace.
+TEST_F(TracerTest, WhereNobodyExportsTheSendersSpanIsHandedOn) {
+  Tracer tracer(nullptr);
+  const auto told = [&](std::string_view lines) {
+    const TestFields fields(lines);
+    const TracePointer trace = tracer.begin(fields.get(), 100);
+    char room[512];
+    net::http1::HeadWriter out(room, sizeof room);
+    trace->write(0, out);
+    return std::string(out.text());
+  };
+  constexpr std::string_view kB3 = "b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1";
+  EXPECT_EQ(told(kSampled), kSampled);
+  EXPECT_EQ(told(std::string(kB3) + "-05e3ac9a4f6e3b90\r\n"), std::string(kSampled) + std::string(kB3) + "\r\n");
+  EXPECT_THAT(told("X-B3-TraceId: 0af7651916cd43dd8448eb211c80319c\r\nX-B3-SpanId: b7ad6b7169203331\r\n"),
+              ::testing::EndsWith("X-B3-SpanId: b7ad6b7169203331\r\nX-B3-Sampled: 1\r\n"));
 }
 
 TEST_F(TracerTest, IdsAreNew) {
@@ -77,7 +95,7 @@ TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
   const TracePointer trace = tracer_.begin(fields.get(), 100);
   char room[512];
   net::http1::HeadWriter out(room, sizeof room);
-  trace->write(out);
+  trace->write(0, out);
   const std::span<char> head(room, out.size());
   const auto told = [&](SpanId id) {
     const SpanText text = text_of(id);
@@ -86,13 +104,21 @@ TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
     for (std::size_t at = 0; (at = all.find({text.data(), text.size()}, at)) != std::string_view::npos; ++at) ++times;
     return times;
   };
+  // The connection that the pool had was dead: nothing was sent, and no try was told.
+  const Step unsent = trace->begin_try();
   const Step first = trace->begin_try();
+  EXPECT_EQ(first.id, unsent.id);
   EXPECT_EQ(told(first.id), 2U);
+  trace->step_attributes();
+  trace->end_step(first, SpanKind::kClient, "try", {});
   trace->renew_try(head);
   const Step second = trace->begin_try();
   EXPECT_NE(first.id, second.id);
   EXPECT_EQ(told(first.id), 0U);
   EXPECT_EQ(told(second.id), 2U);
+  // The same head once more: two spans never have one id.
+  trace->end_step(second, SpanKind::kClient, "try", {});
+  EXPECT_NE(trace->begin_try().id, second.id);
 }
 
 TEST_F(TracerTest, WhatNobodyFetchesIsDroppedAndCounted) {
