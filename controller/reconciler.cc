@@ -110,21 +110,36 @@ void Reconciler::run() {
   }
 }
 
+/// Of each object the last version, and of those alone that are asked for: it may be long until a program is made.
+void Reconciler::note(const ObjectEdit& edit) {
+  if (!is_judged(edit.key.kind)) return;
+  TakenObject& taken = taken_[edit.key];
+  taken = {.key = edit.key, .gone = !edit.object};
+  if (!edit.object) return;
+  taken.uid = edit.object->uid;
+  taken.resource_version = edit.object->resource_version;
+  taken.generation = edit.object->generation;
+}
+
+/// They are in what was published last.
+void Reconciler::tell_taken() {
+  std::vector<TakenObject> taken;
+  taken.reserve(taken_.size());
+  for (auto& [key, object] : taken_) taken.push_back(std::move(object));
+  taken_.clear();
+  if (events_.taken) events_.taken(taken);
+}
+
 void Reconciler::reconcile(std::vector<ObjectEdit> batch) {
-  for (const ObjectEdit& edit : batch) {
-    if (edit.object) {
-      taken_.push_back({edit.key, edit.object->uid, edit.object->resource_version, edit.object->generation});
-    } else {
-      taken_.push_back({edit.key, {}, {}, 0, /*gone=*/true});
-    }
-  }
+  for (const ObjectEdit& edit : batch) note(edit);
   const auto began = std::chrono::steady_clock::now();
   auto result = reconciliation_.apply(std::move(batch));
   if (result) result->took = std::chrono::steady_clock::now() - began;
-  const bool made = !result || result->program != nullptr;
+  // Where nothing was to be made, what could not be made before is in no program still.
+  if (result) behind_ = result->program == nullptr;
   const bool sound_versions = result && result->sound_versions_changed;
   if (result) events_.reconciled(*std::move(result));
-  if (made && events_.taken) events_.taken(std::exchange(taken_, {}));
+  if (!behind_) tell_taken();
   if (sound_versions) events_.sound_versions(reconciliation_.sound_versions());
 }
 

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -74,11 +75,15 @@ class Reconciler {
   bool something() const;
   std::vector<ObjectEdit> take();
   void reconcile(std::vector<ObjectEdit> batch);
+  void note(const ObjectEdit& edit);
+  void tell_taken();
 
   ReconcilerOptions options_;
   ReconcilerEvents events_;
-  Reconciliation reconciliation_;   ///< of the thread alone
-  std::vector<TakenObject> taken_;  ///< of the thread alone: in no program yet
+  // Of the thread alone:
+  Reconciliation reconciliation_;
+  std::map<ResourceKey, TakenObject> taken_;  ///< in no program yet
+  bool behind_ = false;                       ///< no program could be made of what came last
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;

@@ -37,6 +37,15 @@ ObjectEdit route(const std::string& to) {
 
 ObjectEdit removal(const std::string& name) { return {{"ProxyBackend", "shop", name}, std::nullopt}; }
 
+ReconcilerOptions options(std::chrono::nanoseconds farewell) {
+  ReconcilerOptions options;
+  options.compile.target = program::Target::kTablesOnly;
+  options.compile.regex_worker = "/none";  // nothing can be compiled that has an expression to search for
+  options.judge.controller_class = "edgeproxy.io/proxy";
+  options.farewell = farewell;
+  return options;
+}
+
 /// A reconciler and the programs that it made.
 class World {
  public:
@@ -66,14 +75,6 @@ class World {
   }
 
  private:
-  static ReconcilerOptions options(std::chrono::nanoseconds farewell) {
-    ReconcilerOptions options;
-    options.compile.target = program::Target::kTablesOnly;
-    options.compile.regex_worker = "/none";
-    options.judge.controller_class = "edgeproxy.io/proxy";
-    options.farewell = farewell;
-    return options;
-  }
   void keep(const Reconciled& made) {
     if (!made.program_changed) return;
     auto view = program::read(made.program);
@@ -112,6 +113,49 @@ TEST(Reconciler, WhatComesBackWasNeverAway) {
                       R"({"parentRefs":[{"name":"gw"}],"rules":[{"matches":[{"path":)"
                       R"({"type":"Exact","value":"/more"}}],"backendRef":{"name":"old"}}]})"));
   EXPECT_THAT(world.program(2), AllOf(HasSubstr("/more"), HasSubstr("to shop/old weight")));
+}
+
+/// While no program can be made, what came stays to be told of; of an object, once.
+TEST(Reconciler, OfWhatWaitsForAProgramTheLastVersionIsTold) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t results = 0;
+  std::vector<std::string> told;
+  const auto searching = [](const std::string& value) {
+    return edit("ProxyRoute", "all",
+                R"({"parentRefs":[{"name":"gw"}],"rules":[{"matches":[{"path":{"type":"RegularExpression","value":")" +
+                    value + R"("}}],"backendRef":{"name":"new"}}]})");
+  };
+  Reconciler reconciler(options(kLong), {.reconciled =
+                                             [&](const Reconciled&) {
+                                               const std::lock_guard lock(mutex);
+                                               ++results;
+                                               changed.notify_all();
+                                             },
+                                         .taken =
+                                             [&](const std::vector<TakenObject>& objects) {
+                                               const std::lock_guard lock(mutex);
+                                               for (const TakenObject& object : objects)
+                                                 told.push_back(object.key.text());
+                                               changed.notify_all();
+                                             },
+                                         .judged = [](const std::vector<Verdict>&) {},
+                                         .sound_versions = [](const SoundVersions&) {}});
+  const auto wait = [&](const auto& holds) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(60), holds);
+  };
+  reconciler.edit({edit("ProxyGateway", "gw", R"({"listeners":[{"name":"http","port":8080,"protocol":"HTTP"}]})"),
+                   edit("Service", "app", R"({"ports":[{"port":80}]})", "v1"), backend("new"), searching("/[a-z]+")});
+  reconciler.begin();
+  ASSERT_TRUE(wait([&] { return results == 1; }));
+  reconciler.edit({searching("/[0-9]+")});
+  ASSERT_TRUE(wait([&] { return results == 2; }));
+  reconciler.edit({route("new")});
+  ASSERT_TRUE(wait([&] { return !told.empty(); }));
+  reconciler.stop();
+  EXPECT_THAT(told,
+              testing::UnorderedElementsAre("ProxyGateway shop/gw", "ProxyBackend shop/new", "ProxyRoute shop/all"));
 }
 
 }  // namespace

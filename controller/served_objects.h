@@ -17,8 +17,8 @@ namespace edge::controller {
 /// An edit that was compiled.
 struct TakenObject {
   ResourceKey key;
-  std::string uid;
-  std::string resource_version;
+  std::string uid{};
+  std::string resource_version{};
   std::int64_t generation = 0;
   bool gone = false;
 };
