@@ -34,9 +34,16 @@ std::optional<IpAddress> parse_ip(std::string_view text) {
 
 std::string to_string(const IpAddress& address) {
   char text[INET6_ADDRSTRLEN];
-  const bool v4 = address.is_v4();
-  const void* bytes = address.bytes.data() + (v4 ? sizeof(kMappedPrefix) : 0);
-  const char* written = inet_ntop(v4 ? AF_INET : AF_INET6, bytes, text, sizeof(text));
+  if (address.is_v4()) {
+    // By hand: inet_ntop takes ten times as long, and a line of the access log has two of them.
+    char* at = text;
+    for (std::size_t i = sizeof(kMappedPrefix); i < address.bytes.size(); ++i) {
+      at = std::to_chars(at, text + sizeof(text), address.bytes[i]).ptr;
+      *at++ = '.';
+    }
+    return std::string(text, at - 1);
+  }
+  const char* written = inet_ntop(AF_INET6, address.bytes.data(), text, sizeof(text));
   return written == nullptr ? std::string() : std::string(written);
 }
 

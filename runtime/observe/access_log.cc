@@ -23,8 +23,11 @@ constexpr milliseconds kGather{10};
 constexpr milliseconds kRetry{250};
 /// What waits for an output that takes nothing.
 constexpr std::size_t kMaxLines = std::size_t{4} << 20;
-/// Entries of one ring before the others have their turn.
-constexpr int kTurn = 4096;
+/// Lines that are written in one piece: so few that they are in the processor's cache still.
+constexpr std::size_t kPiece = std::size_t{64} << 10;
+/// Entries that are looked at together, and times of that in one ring before the others have their turn.
+constexpr std::size_t kTogether = 32;
+constexpr int kTurn = 128;
 constexpr auto kLastFlush = std::chrono::seconds(1);
 
 std::uint64_t count_lines(std::string_view text) { return static_cast<std::uint64_t>(std::ranges::count(text, '\n')); }
@@ -112,20 +115,23 @@ bool AccessLog::take_entries() {
   bool any = false;
   for (LogRing* ring : rings) {
     for (int i = 0; i < kTurn; ++i) {
-      const std::span<const char> flat = ring->front();
-      if (flat.empty()) break;
+      std::array<std::span<const char>, kTogether> room;
+      const std::span entries(room.data(), ring->front(room));
+      if (entries.empty()) break;
       any = true;
-      recent_.add(flat);
-      if (lines_.size() - flushed_ < kMaxLines) {
-        writer_.write(LogEntry::of(flat), lines_);
-      } else {
-        dropped_output_.add();
-      }
+      recent_.add(entries);
+      for (const std::span<const char> flat : entries) write_line(flat);
       ring->pop();
-      if (lines_.size() - flushed_ > kMaxLines / 2) flush();
     }
   }
   return any;
+}
+
+void AccessLog::write_line(std::span<const char> flat) {
+  if (lines_.size() - flushed_ >= kMaxLines) return dropped_output_.add();
+  writer_.write(LogEntry::of(flat), lines_);
+  ++waiting_;
+  if (lines_.size() >= try_at_) flush();
 }
 
 void AccessLog::flush() {
@@ -133,8 +139,9 @@ void AccessLog::flush() {
     const std::string_view rest = std::string_view(lines_).substr(flushed_);
     const LogFile::Wrote wrote = file_.write(rest);
     if (wrote.bytes == 0) break;
-    const std::uint64_t lines = count_lines(rest.substr(0, wrote.bytes));
+    const std::uint64_t lines = wrote.bytes == rest.size() ? waiting_ : count_lines(rest.substr(0, wrote.bytes));
     wrote.lost ? dropped_output_.add(lines) : written_.add(lines);
+    waiting_ -= lines;
     flushed_ += wrote.bytes;
   }
   if (flushed_ == lines_.size()) {
@@ -144,6 +151,7 @@ void AccessLog::flush() {
     lines_.erase(0, flushed_);
     flushed_ = 0;
   }
+  try_at_ = lines_.size() + kPiece;
 }
 
 // Until there may be something to do. While entries come nobody has to ring.

@@ -75,6 +75,7 @@ class AccessLog {
   void ring_bell() const;
   void run();
   bool take_entries();
+  void write_line(std::span<const char> flat);
   void flush();
   void rest(bool busy);
 
@@ -91,6 +92,9 @@ class AccessLog {
   /// Lines that the file did not take yet; what is before `flushed_` it did.
   std::string lines_;
   std::size_t flushed_ = 0;
+  /// Their number, and how large `lines_` is when the file is tried again.
+  std::uint64_t waiting_ = 0;
+  std::size_t try_at_ = 0;
 
   mutable std::mutex mutex_;  ///< of what follows
   std::deque<Pen> pens_;

@@ -165,7 +165,8 @@ TEST(RecentLog, AsksByNumberAndByFilter) {
     entry[LogText::kRoute] = route;
     std::string flat(entry.flat_size(), '\0');
     entry.flatten(flat);
-    recent.add(flat);
+    const std::span<const char> one(flat);
+    recent.add({&one, 1});
   };
   EXPECT_EQ(recent.find({}), "{\"next\":0,\"missed\":0}\n");
   add(200, "cart", 1000);
@@ -203,7 +204,8 @@ TEST(RecentLog, IsBoundedAndTellsWhatWasMissed) {
   LogEntry entry = sample_entry(format);
   std::string flat(entry.flat_size(), '\0');
   entry.flatten(flat);
-  for (std::size_t i = 0; i < RecentLog::kMaxEntries + 10; ++i) recent.add(flat);
+  const std::span<const char> one(flat);
+  for (std::size_t i = 0; i < RecentLog::kMaxEntries + 10; ++i) recent.add({&one, 1});
   const std::string answer = recent.find({.after = 3, .limit = 1});
   EXPECT_NE(answer.find("{\"seq\":11,"), std::string::npos) << answer;
   EXPECT_NE(answer.find("{\"next\":11,\"missed\":7}"), std::string::npos) << answer;

@@ -1,8 +1,8 @@
 // Text that a stranger wrote, in a line of a log.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace edge::runtime {
@@ -11,8 +11,12 @@ namespace edge::runtime {
 /// backslashes and what is no UTF-8 become `\xHH`.
 enum class LogEscape : std::uint8_t { kJson, kPlain };
 
-/// Control characters of C0 and C1, line and paragraph separators, and marks that turn the direction of text are
-/// escaped in both.
-void append_escaped(std::string_view text, LogEscape how, std::string& out);
+/// What a byte of the text takes at most.
+inline constexpr std::size_t kMostEscaped = 6;
+
+/// Writes to `at`, where there is room for kMostEscaped bytes a byte of the text. Control characters of C0 and C1, line
+/// and paragraph separators, and marks that turn the direction of text are escaped in both.
+/// \returns the end.
+char* write_escaped(std::string_view text, LogEscape how, char* at);
 
 }  // namespace edge::runtime

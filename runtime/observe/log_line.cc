@@ -1,7 +1,9 @@
 #include "runtime/observe/log_line.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <ctime>
 
 #include "runtime/observe/log_escape.h"
 
@@ -10,26 +12,43 @@ namespace {
 
 using program::LogField;
 
-void append_number(std::uint64_t number, std::string& out) {
-  std::array<char, 20> digits;
-  const auto [end, fault] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  out.append(digits.data(), end);
+/// What a field takes that is no text of the entry: the longest is an address with its port.
+constexpr std::size_t kMostFigure = 64;
+/// What a line of JSON takes but for the texts.
+constexpr std::size_t kMostKeys = 0
+#define EDGE_LOG_FIELD(id, name, in_json) +sizeof(",\"" name "\":\"\"") + kMostFigure
+#include "program/log_fields.def"
+#undef EDGE_LOG_FIELD
+    ;
+
+// Everything here writes to where there is room for it, and gives the end back.
+
+char* write_text(std::string_view text, char* at) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
 }
 
-/// With leading zeros.
-void append_padded(std::uint64_t number, int digits, std::string& out) {
-  std::array<char, 20> text;
-  for (int i = digits; i > 0; --i, number /= 10)
-    text[static_cast<std::size_t>(i - 1)] = static_cast<char>('0' + number % 10);
-  out.append(text.data(), static_cast<std::size_t>(digits));
+char* write_number(std::uint64_t number, char* at) { return std::to_chars(at, at + 20, number).ptr; }
+
+char* write_three_digits(std::uint64_t number, char* at) {
+  at[0] = static_cast<char>('0' + number / 100 % 10);
+  at[1] = static_cast<char>('0' + number / 10 % 10);
+  at[2] = static_cast<char>('0' + number % 10);
+  return at + 3;
 }
 
 /// Milliseconds to the microsecond.
-void append_milliseconds(std::int64_t nanoseconds, std::string& out) {
+char* write_milliseconds(std::int64_t nanoseconds, char* at) {
   const auto microseconds = static_cast<std::uint64_t>(nanoseconds) / 1000;
-  append_number(microseconds / 1000, out);
-  out.push_back('.');
-  append_padded(microseconds % 1000, 3, out);
+  at = write_number(microseconds / 1000, at);
+  *at++ = '.';
+  return write_three_digits(microseconds % 1000, at);
+}
+
+/// With leading zeros.
+std::string padded(int number, std::size_t digits) {
+  const std::string text = std::to_string(number);
+  return std::string(digits - std::min(digits, text.size()), '0') + text;
 }
 
 std::string_view protocol_text(LoggedProtocol protocol) {
@@ -42,11 +61,13 @@ std::string_view scheme_text(const LogFacts& facts) {
   return facts.secure ? "https" : "http";
 }
 
-void append_address(const net::SocketAddress& address, std::string& out) {
-  const std::string text = to_string(address.address);
+char* write_address(const net::SocketAddress& address, char* at) {
   const bool v6 = !address.address.is_v4();
-  out.append(v6 ? "[" : "").append(text).append(v6 ? "]:" : ":");
-  append_number(address.port, out);
+  if (v6) *at++ = '[';
+  at = write_text(to_string(address.address), at);
+  if (v6) *at++ = ']';
+  *at++ = ':';
+  return write_number(address.port, at);
 }
 
 std::int64_t duration_of(LogField field, const LogFacts& facts) {
@@ -102,73 +123,80 @@ std::string_view text_of(LogField field, const LogEntry& entry) {
   }
 }
 
-void append_named(std::string_view space, std::string_view name, LogEscape how, std::string& out) {
-  if (name.empty()) return;
-  append_escaped(space, how, out);
-  out.push_back('/');
-  append_escaped(name, how, out);
+char* write_named(std::string_view space, std::string_view name, LogEscape how, char* at) {
+  if (name.empty()) return at;
+  at = write_escaped(space, how, at);
+  *at++ = '/';
+  return write_escaped(name, how, at);
 }
 
 /// What is written as text. Nothing: the entry has none.
-void append_text(LogField field, const LogEntry& entry, LogEscape how, std::string& out) {
+char* write_words(LogField field, const LogEntry& entry, LogEscape how, char* at) {
   const LogFacts& facts = entry.facts;
   switch (field) {
     case LogField::kClient:
-      out.append(to_string(facts.client));
-      return;
+      return write_text(to_string(facts.client), at);
     case LogField::kTarget:
-      append_escaped(entry[LogText::kPath], how, out);
-      if (entry[LogText::kQuery].empty()) return;
-      out.push_back('?');
-      append_escaped(entry[LogText::kQuery], how, out);
-      return;
+      at = write_escaped(entry[LogText::kPath], how, at);
+      if (entry[LogText::kQuery].empty()) return at;
+      *at++ = '?';
+      return write_escaped(entry[LogText::kQuery], how, at);
     case LogField::kGateway:
-      return append_named(entry[LogText::kGatewaySpace], entry[LogText::kGateway], how, out);
+      return write_named(entry[LogText::kGatewaySpace], entry[LogText::kGateway], how, at);
     case LogField::kRoute:
-      return append_named(entry[LogText::kRouteSpace], entry[LogText::kRoute], how, out);
+      return write_named(entry[LogText::kRouteSpace], entry[LogText::kRoute], how, at);
     case LogField::kBackend:
-      return append_named(entry[LogText::kBackendSpace], entry[LogText::kBackend], how, out);
+      return write_named(entry[LogText::kBackendSpace], entry[LogText::kBackend], how, at);
     case LogField::kEndpoint:
-      if (facts.endpoint.port != 0) append_address(facts.endpoint, out);
-      return;
+      return facts.endpoint.port == 0 ? at : write_address(facts.endpoint, at);
     default:
-      return append_escaped(text_of(field, entry), how, out);
+      return write_escaped(text_of(field, entry), how, at);
   }
 }
 
-/// What is written as a number. \returns false when the field is none, or the entry has none.
-bool append_figure(LogField field, const LogFacts& facts, std::string& out) {
+/// What is written as a number. Nothing: the field is none, or the entry has none.
+char* write_figure(LogField field, const LogFacts& facts, char* at) {
   switch (field) {
     case LogField::kClientPort:
-      append_number(facts.client_port, out);
-      return true;
+      return write_number(facts.client_port, at);
     case LogField::kStatus:
-      append_number(facts.status, out);
-      return true;
+      return write_number(facts.status, at);
     case LogField::kBytesIn:
-      append_number(facts.received, out);
-      return true;
+      return write_number(facts.received, at);
     case LogField::kBytesOut:
-      append_number(facts.sent, out);
-      return true;
+      return write_number(facts.sent, at);
     case LogField::kAttempts:
-      append_number(facts.attempts, out);
-      return true;
+      return write_number(facts.attempts, at);
     case LogField::kRule:
-      if (facts.rule == program::kNone) return false;
-      append_number(facts.rule, out);
-      return true;
+      return facts.rule == program::kNone ? at : write_number(facts.rule, at);
     case LogField::kHeadTime:
     case LogField::kPolicyTime:
     case LogField::kConnectTime:
     case LogField::kAnswerTime:
     case LogField::kTotalTime:
-      if (duration_of(field, facts) < 0) return false;
-      append_milliseconds(duration_of(field, facts), out);
-      return true;
+      return duration_of(field, facts) < 0 ? at : write_milliseconds(duration_of(field, facts), at);
     default:
-      return false;
+      return at;
   }
+}
+
+/// With `key` before it: a comma, the name, and a colon. A field that the entry does not have is left out. Where it
+/// stands for a field that is known, nothing of the switches above remains.
+[[gnu::always_inline]] inline char* write_member(std::string_view key, LogField field, const LogEntry& entry,
+                                                 char* at) {
+  char* const value = write_text(key, at);
+  if (char* const end = write_figure(field, entry.facts, value); end != value) return end;
+  *value = '"';
+  char* const end = write_words(field, entry, LogEscape::kJson, value + 1);
+  if (end == value + 1) return at;
+  *end = '"';
+  return end + 1;
+}
+
+std::size_t size_of_texts(const LogEntry& entry) {
+  std::size_t size = 0;
+  for (const std::string_view text : entry.texts) size += text.size();
+  return size;
 }
 
 }  // namespace
@@ -179,96 +207,81 @@ LogFormat::LogFormat(std::string_view text) : text_(text), reading_(program::rea
 
 void LineWriter::write(const LogEntry& entry, std::string& out) {
   if (entry.facts.format->json()) return write_json(entry, std::nullopt, out);
-  for (const program::LogPiece& one : entry.facts.format->pieces()) piece(one, entry, out);
-  out.push_back('\n');
+  look_at_second(entry.facts.unix_milliseconds);
+  // Of one field: as a template may name the same one often.
+  const std::size_t most = size_of_texts(entry) * kMostEscaped + kMostFigure;
+  char* at = line_.data();
+  for (const program::LogPiece& one : entry.facts.format->pieces()) {
+    at = room(at, most + one.text.size());
+    at = piece(one, entry, at);
+  }
+  at = room(at, 1);
+  *at++ = '\n';
+  out.append(line_.data(), at);
 }
 
-void LineWriter::piece(const program::LogPiece& piece, const LogEntry& entry, std::string& out) {
-  const std::size_t before = out.size();
-  if (piece.field == LogField::kText) {
-    out.append(piece.text);
-  } else if (piece.field == LogField::kTime) {
-    time(entry.facts.unix_milliseconds, out);
-  } else if (piece.field == LogField::kTimeCommon) {
-    time_common(entry.facts.unix_milliseconds, out);
-  } else if (!append_figure(piece.field, entry.facts, out)) {
-    append_text(piece.field, entry, LogEscape::kPlain, out);
-  }
+char* LineWriter::piece(const program::LogPiece& piece, const LogEntry& entry, char* at) {
+  if (piece.field == LogField::kText) return write_text(piece.text, at);
+  if (piece.field == LogField::kTime) return time(entry.facts.unix_milliseconds, at);
+  if (piece.field == LogField::kTimeCommon) return write_text(time_common_, at);
+  char* end = write_figure(piece.field, entry.facts, at);
+  if (end == at) end = write_words(piece.field, entry, LogEscape::kPlain, at);
   // What is not there must not shift what follows.
-  if (out.size() == before) out.push_back('-');
+  if (end == at) *end++ = '-';
+  return end;
 }
 
-// A field that an entry does not have is left out.
 void LineWriter::write_json(const LogEntry& entry, std::optional<std::uint64_t> number, std::string& out) {
-  out.push_back('{');
+  look_at_second(entry.facts.unix_milliseconds);
+  // Each text stands in a line once.
+  char* at = room(line_.data(), kMostKeys + kMostFigure + size_of_texts(entry) * kMostEscaped);
+  *at++ = '{';
   if (number) {
-    out.append("\"seq\":");
-    append_number(*number, out);
-    out.push_back(',');
+    at = write_text("\"seq\":", at);
+    at = write_number(*number, at);
+    *at++ = ',';
   }
-  out.append("\"time\":\"");
-  time(entry.facts.unix_milliseconds, out);
-  out.push_back('"');
-  for (std::size_t i = 1; i < program::kLogFields; ++i) {
-    const auto field = static_cast<LogField>(i);
-    if (!program::in_json(field) || field == LogField::kTime) continue;
-    const std::size_t before = out.size();
-    out.append(",\"").append(program::log_field_name(field)).append("\":");
-    const std::size_t value = out.size();
-    if (append_figure(field, entry.facts, out)) continue;
-    out.push_back('"');
-    append_text(field, entry, LogEscape::kJson, out);
-    if (out.size() == value + 1) {
-      out.resize(before);
-    } else {
-      out.push_back('"');
-    }
-  }
-  out.append("}\n");
+  at = write_text("\"time\":\"", at);
+  at = time(entry.facts.unix_milliseconds, at);
+  *at++ = '"';
+#define EDGE_LOG_FIELD(id, name, in_json)                   \
+  if constexpr (in_json && LogField::id != LogField::kTime) \
+    at = write_member(",\"" name "\":", LogField::id, entry, at);
+#include "program/log_fields.def"
+#undef EDGE_LOG_FIELD
+  at = write_text("}\n", at);
+  out.append(line_.data(), at);
 }
 
-const std::tm& LineWriter::second_of(std::uint64_t unix_milliseconds) {
-  if (unix_milliseconds / 1000 == second_) return utc_;
-  second_ = unix_milliseconds / 1000;
-  const auto seconds = static_cast<std::time_t>(second_);
-  ::gmtime_r(&seconds, &utc_);
-  return utc_;
+char* LineWriter::room(char* at, std::size_t size) {
+  const auto used = static_cast<std::size_t>(at - line_.data());
+  if (line_.size() - used < size) line_.resize(std::max(used + size, 2 * line_.size()));
+  return line_.data() + used;
 }
 
-// RFC 3339, by hand: strftime follows the locale.
-void LineWriter::time(std::uint64_t unix_milliseconds, std::string& out) {
-  const std::tm& utc = second_of(unix_milliseconds);
-  append_padded(static_cast<std::uint64_t>(utc.tm_year) + 1900, 4, out);
-  out.push_back('-');
-  append_padded(static_cast<std::uint64_t>(utc.tm_mon) + 1, 2, out);
-  out.push_back('-');
-  append_padded(static_cast<std::uint64_t>(utc.tm_mday), 2, out);
-  out.push_back('T');
-  append_padded(static_cast<std::uint64_t>(utc.tm_hour), 2, out);
-  out.push_back(':');
-  append_padded(static_cast<std::uint64_t>(utc.tm_min), 2, out);
-  out.push_back(':');
-  append_padded(static_cast<std::uint64_t>(utc.tm_sec), 2, out);
-  out.push_back('.');
-  append_padded(unix_milliseconds % 1000, 3, out);
-  out.push_back('Z');
-}
-
-// As Apache writes it: 10/Oct/2000:13:55:36 +0000.
-void LineWriter::time_common(std::uint64_t unix_milliseconds, std::string& out) {
+// By hand: strftime follows the locale.
+void LineWriter::look_at_second(std::uint64_t unix_milliseconds) {
   static constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const std::tm& utc = second_of(unix_milliseconds);
-  append_padded(static_cast<std::uint64_t>(utc.tm_mday), 2, out);
-  out.append("/").append(kMonths[utc.tm_mon % 12]).append("/");
-  append_padded(static_cast<std::uint64_t>(utc.tm_year) + 1900, 4, out);
-  out.push_back(':');
-  append_padded(static_cast<std::uint64_t>(utc.tm_hour), 2, out);
-  out.push_back(':');
-  append_padded(static_cast<std::uint64_t>(utc.tm_min), 2, out);
-  out.push_back(':');
-  append_padded(static_cast<std::uint64_t>(utc.tm_sec), 2, out);
-  out.append(" +0000");
+  if (unix_milliseconds / 1000 == second_) return;
+  second_ = unix_milliseconds / 1000;
+  const auto seconds = static_cast<std::time_t>(second_);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  const std::string year = padded(utc.tm_year + 1900, 4);
+  const std::string day = padded(utc.tm_mday, 2);
+  const std::string clock = padded(utc.tm_hour, 2) + ":" + padded(utc.tm_min, 2) + ":" + padded(utc.tm_sec, 2);
+  time_ = year + "-" + padded(utc.tm_mon + 1, 2) + "-" + day + "T" + clock + ".";
+  // As Apache writes it: 10/Oct/2000:13:55:36 +0000.
+  time_common_ = day + "/" + std::string(kMonths[utc.tm_mon % 12]) + "/" + year + ":" + clock + " +0000";
+}
+
+// RFC 3339.
+char* LineWriter::time(std::uint64_t unix_milliseconds, char* at) {
+  at = write_text(time_, at);
+  at = write_three_digits(unix_milliseconds % 1000, at);
+  *at++ = 'Z';
+  return at;
 }
 
 }  // namespace edge::runtime

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,13 +40,19 @@ class LineWriter {
   void write_json(const LogEntry& entry, std::optional<std::uint64_t> number, std::string& out);
 
  private:
-  void piece(const program::LogPiece& piece, const LogEntry& entry, std::string& out);
-  void time(std::uint64_t unix_milliseconds, std::string& out);
-  void time_common(std::uint64_t unix_milliseconds, std::string& out);
-  const std::tm& second_of(std::uint64_t unix_milliseconds);
+  /// Room for so much at `at` of line_, which may move. \returns where it is now.
+  char* room(char* at, std::size_t size);
+  char* piece(const program::LogPiece& piece, const LogEntry& entry, char* at);
+  char* time(std::uint64_t unix_milliseconds, char* at);
+  void look_at_second(std::uint64_t unix_milliseconds);
 
+  /// Where a line is made, so that its fields are written one behind the other without a look at how much room there
+  /// is.
+  std::vector<char> line_;
   std::uint64_t second_ = ~std::uint64_t{0};
-  std::tm utc_{};
+  /// `2026-11-21T02:30:45.` and `21/Nov/2026:02:30:45 +0000`.
+  std::string time_;
+  std::string time_common_;
 };
 
 }  // namespace edge::runtime

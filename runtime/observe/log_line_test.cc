@@ -23,6 +23,12 @@ std::string line_by(std::string_view format, void (*change)(LogEntry&) = [](LogE
   return line(entry);
 }
 
+std::string escaped(std::string_view text, LogEscape how) {
+  std::string out(text.size() * kMostEscaped, '\0');
+  out.resize(static_cast<std::size_t>(write_escaped(text, how, out.data()) - out.data()));
+  return out;
+}
+
 TEST(LogLine, JsonHasEveryField) {
   EXPECT_EQ(line_by("json"),
             "{\"time\":\"2026-11-21T02:30:45.007Z\",\"client\":\"203.0.113.7\",\"client_port\":50001,"
@@ -84,8 +90,7 @@ TEST(LogLine, EveryByteIsEscapedInEveryPlace) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string text = "a" + std::string(1, static_cast<char>(byte)) + "b";
     for (const LogEscape how : {LogEscape::kJson, LogEscape::kPlain}) {
-      std::string out;
-      append_escaped(text, how, out);
+      const std::string out = escaped(text, how);
       for (const char c : out) {
         EXPECT_GE(static_cast<unsigned char>(c), 0x20) << byte;
         EXPECT_NE(c, '\x7f') << byte;
@@ -96,11 +101,6 @@ TEST(LogLine, EveryByteIsEscapedInEveryPlace) {
 }
 
 TEST(LogLine, TextThatTurnsOrPartsLinesIsEscaped) {
-  const auto escaped = [](std::string_view text, LogEscape how) {
-    std::string out;
-    append_escaped(text, how, out);
-    return out;
-  };
   EXPECT_EQ(escaped("caf\xc3\xa9 \xf0\x9f\x8d\xb5", LogEscape::kJson), "caf\xc3\xa9 \xf0\x9f\x8d\xb5");
   EXPECT_EQ(escaped("\xe2\x80\xae", LogEscape::kJson), "\\u202e");
   EXPECT_EQ(escaped("\xe2\x80\xa8", LogEscape::kPlain), "\\xe2\\x80\\xa8");

@@ -37,15 +37,25 @@ std::string last_line(std::uint64_t next, std::uint64_t missed) {
 
 }  // namespace
 
-void RecentLog::add(std::span<const char> flat) {
+void RecentLog::add(std::span<const std::span<const char>> entries) {
   const std::lock_guard lock(mutex_);
-  ++newest_;
-  entries_.emplace_back(flat.data(), flat.size());
-  bytes_ += flat.size();
-  while (entries_.size() > kMaxEntries || (bytes_ > kMaxBytes && entries_.size() > 1)) {
-    bytes_ -= entries_.front().size();
-    entries_.pop_front();
+  if (bytes_ == nullptr) {
+    bytes_ = std::make_unique_for_overwrite<char[]>(kMaxBytes);
+    kept_ = std::make_unique<Kept[]>(kMaxEntries);
   }
+  for (const std::span<const char> flat : entries) add_one(flat);
+}
+
+void RecentLog::add_one(std::span<const char> flat) {
+  // An entry lies in one piece, and is smaller by far than all of it (LogEntry cuts texts).
+  const std::size_t to_end = kMaxBytes - end_ % kMaxBytes;
+  if (to_end < flat.size()) end_ += to_end;
+  while (count_ == kMaxEntries || (count_ != 0 && end_ + flat.size() - kept(oldest()).at > kMaxBytes)) --count_;
+  std::ranges::copy(flat, bytes_.get() + end_ % kMaxBytes);
+  ++newest_;
+  ++count_;
+  kept_[newest_ % kMaxEntries] = {end_, flat.size()};
+  end_ += flat.size();
 }
 
 std::string RecentLog::find(const RecentQuery& query) const {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -34,23 +34,36 @@ class RecentLog {
   /// Of one answer.
   static constexpr std::size_t kMaxAnswer = std::size_t{1} << 20;
 
-  /// From the one thread that writes.
-  void add(std::span<const char> flat);
+  /// From the one thread that writes: flat entries, the oldest first.
+  void add(std::span<const std::span<const char>> entries);
   /// Lines of JSON, each with its number as `seq`; the last one is {"next":N,"missed":M}: what to give as `after` to go
   /// on from here, and how many entries after the given one are not kept any more. From any thread.
   std::string find(const RecentQuery& query) const;
 
  private:
+  /// Bytes ever kept before it, and its own.
+  struct Kept {
+    std::uint64_t at = 0;
+    std::size_t size = 0;
+  };
+
+  void add_one(std::span<const char> flat);
   std::string from(std::uint64_t after, const RecentQuery& query) const;
   std::string latest(const RecentQuery& query) const;
-  std::uint64_t oldest() const { return newest_ - entries_.size() + 1; }
-  LogEntry entry(std::uint64_t number) const { return LogEntry::of(entries_[number - oldest()]); }
+  std::uint64_t oldest() const { return newest_ - count_ + 1; }
+  const Kept& kept(std::uint64_t number) const { return kept_[number % kMaxEntries]; }
+  LogEntry entry(std::uint64_t number) const {
+    return LogEntry::of({bytes_.get() + kept(number).at % kMaxBytes, kept(number).size});
+  }
 
   mutable std::mutex mutex_;
+  // Both are used round and round; null before the first entry comes.
+  std::unique_ptr<char[]> bytes_;
+  std::unique_ptr<Kept[]> kept_;
+  std::uint64_t end_ = 0;  ///< bytes ever kept
   /// Numbered without gaps; the last is `newest_`.
-  std::deque<std::string> entries_;
-  std::size_t bytes_ = 0;
   std::uint64_t newest_ = 0;
+  std::size_t count_ = 0;
 };
 
 }  // namespace edge::runtime

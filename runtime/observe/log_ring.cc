@@ -38,23 +38,19 @@ bool LogRing::put(const LogEntry& entry) {
   return true;
 }
 
-std::span<const char> LogRing::front() {
-  std::uint64_t read = read_.load(std::memory_order_relaxed);
+std::size_t LogRing::front(std::span<std::span<const char>> into) {
   const std::uint64_t written = written_.load(std::memory_order_seq_cst);
-  if (read == written) return {};
-  Head head = head_at(read);
-  if (head.entry == 0) {
-    read += head.size;
-    read_.store(read, std::memory_order_release);
+  given_ = read_.load(std::memory_order_relaxed);
+  std::size_t count = 0;
+  while (count < into.size() && given_ != written) {
+    const Head head = head_at(given_);
     // A skipped end is published together with the entry behind it.
-    head = head_at(read);
+    if (head.entry != 0) into[count++] = {at(given_ + sizeof(Head)), head.entry};
+    given_ += head.size;
   }
-  return {at(read + sizeof(Head)), head.entry};
+  return count;
 }
 
-void LogRing::pop() {
-  const std::uint64_t read = read_.load(std::memory_order_relaxed);
-  read_.store(read + head_at(read).size, std::memory_order_release);
-}
+void LogRing::pop() { read_.store(given_, std::memory_order_release); }
 
 }  // namespace edge::runtime

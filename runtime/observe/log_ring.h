@@ -23,8 +23,16 @@ class LogRing {
   /// The thread that serves. \returns false when there was no room.
   bool put(const LogEntry& entry);
 
-  /// The thread that writes: the oldest entry, flat; empty when there is none. Stays until `pop`.
-  std::span<const char> front();
+  /// The thread that writes: the oldest entries, flat, as many as `into` takes. They stay until `pop`.
+  /// \returns how many there are.
+  std::size_t front(std::span<std::span<const char>> into);
+  /// The oldest; empty when there is none.
+  std::span<const char> front() {
+    std::span<const char> oldest;
+    front({&oldest, 1});
+    return oldest;
+  }
+  /// Gives up those that the last `front` gave.
   void pop();
 
   /// From any thread.
@@ -52,6 +60,7 @@ class LogRing {
   alignas(64) std::atomic<std::uint64_t> written_{0};
   std::uint64_t read_seen_ = 0;  ///< of the writing side
   alignas(64) std::atomic<std::uint64_t> read_{0};
+  std::uint64_t given_ = 0;  ///< by the last `front`, of the reading side
 };
 
 }  // namespace edge::runtime

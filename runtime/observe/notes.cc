@@ -1,5 +1,10 @@
 #include "runtime/observe/notes.h"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+
 #include "runtime/observe/redact.h"
 
 namespace edge::runtime {
@@ -8,21 +13,30 @@ namespace {
 /// What a line takes of each text.
 constexpr std::array<std::size_t, Notes::kTexts> kMost = {32, 255, 2048, 2048, 1024, 512};
 
+static_assert(std::accumulate(kMost.begin(), kMost.end(), std::size_t{0}) <= std::numeric_limits<std::uint16_t>::max());
+
+std::size_t write(Notes::Text which, std::string_view text, std::span<char> into) {
+  if (which == Notes::Text::kQuery) return write_redacted_query(text, into);
+  if (which == Notes::Text::kReferer) return write_redacted_url(text, into);
+  return text.copy(into.data(), into.size());
+}
+
 }  // namespace
 
 void Notes::keep(Text which, std::string_view text) {
+  if (text.empty()) return;
   const std::size_t most = kMost[static_cast<std::size_t>(which)];
-  const std::size_t at = bytes_.size();
-  if (which == Text::kQuery) {
-    append_redacted_query(text, bytes_);
-  } else if (which == Text::kReferer) {
-    append_redacted_url(text, bytes_);
-  } else {
-    bytes_.append(text.substr(0, most));
+  const bool redacted = which == Text::kQuery || which == Text::kReferer;
+  const std::size_t room = std::min(most, redacted ? most_redacted(text.size()) : text.size());
+  Piece piece{.at = used_, .outside = kInside - used_ < room};
+  if (piece.outside) {
+    piece.at = static_cast<std::uint16_t>(outside_.size());
+    outside_.resize(outside_.size() + room);
   }
-  if (bytes_.size() - at > most) bytes_.resize(at + most);
-  pieces_[static_cast<std::size_t>(which)] = {static_cast<std::uint32_t>(at),
-                                              static_cast<std::uint32_t>(bytes_.size() - at)};
+  const std::span<char> into((piece.outside ? outside_.data() : inside_.data()) + piece.at, room);
+  piece.size = static_cast<std::uint16_t>(write(which, text, into));
+  if (!piece.outside) used_ = static_cast<std::uint16_t>(used_ + piece.size);
+  pieces_[static_cast<std::size_t>(which)] = piece;
 }
 
 }  // namespace edge::runtime

@@ -29,7 +29,7 @@ class Notes {
   void keep(Text which, std::string_view text);
   std::string_view text(Text which) const {
     const Piece& piece = pieces_[static_cast<std::size_t>(which)];
-    return std::string_view(bytes_).substr(piece.at, piece.size);
+    return {(piece.outside ? outside_.data() : inside_.data()) + piece.at, piece.size};
   }
 
   void try_begins(net::Time now) {
@@ -57,11 +57,17 @@ class Notes {
   net::SocketAddress endpoint{};
 
  private:
+  /// Texts of most requests are no longer together, so that one allocation holds it all.
+  static constexpr std::size_t kInside = 512;
   struct Piece {
-    std::uint32_t at = 0;
-    std::uint32_t size = 0;
+    std::uint16_t at = 0;
+    std::uint16_t size = 0;
+    bool outside = false;
   };
-  std::string bytes_;
+  std::uint16_t used_ = 0;
+  std::array<char, kInside> inside_;
+  /// What did not go in.
+  std::string outside_;
   std::array<Piece, kTexts> pieces_{};
 };
 

@@ -1,5 +1,9 @@
 #include "runtime/observe/redact.h"
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include <gtest/gtest.h>
 
 #include "runtime/observe/log_line.h"
@@ -9,14 +13,14 @@ namespace edge::runtime {
 namespace {
 
 std::string query(std::string_view text) {
-  std::string out;
-  append_redacted_query(text, out);
+  std::string out(most_redacted(text.size()), '\0');
+  out.resize(write_redacted_query(text, out));
   return out;
 }
 
 std::string url(std::string_view text) {
-  std::string out;
-  append_redacted_url(text, out);
+  std::string out(most_redacted(text.size()), '\0');
+  out.resize(write_redacted_url(text, out));
   return out;
 }
 
@@ -44,6 +48,20 @@ TEST(Redact, AReferrerLosesUserAndFragment) {
   EXPECT_EQ(url("https://shop.example?x=a@b"), "https://shop.example?x=a@b");
   EXPECT_EQ(url("/local?sid=7"), "/local?sid=***");
   EXPECT_EQ(url("https://a@b@c/"), "https://c/");
+  EXPECT_EQ(url("//user:hunter2@shop.example/"), "//shop.example/");
+}
+
+TEST(Redact, AnAddressInAReferrersQueryHidesNothingBeforeIt) {
+  EXPECT_EQ(url("/login?token=hunter2&next=https://shop.example/"), "/login?token=***&next=https://shop.example/");
+  EXPECT_EQ(url("?token=hunter2&next=//shop.example/"), "?token=***&next=//shop.example/");
+}
+
+TEST(Redact, WhatIsCutStaysWithinItsRoom) {
+  std::string out(10, 'x');
+  EXPECT_EQ(write_redacted_query("a=1&token=hunter2", std::span(out).first(9)), 9U);
+  EXPECT_EQ(out, "a=1&tokenx");
+  EXPECT_EQ(write_redacted_query("pin=1", std::span(out).first(6)), 6U);
+  EXPECT_EQ(out, "pin=**kenx");
 }
 
 TEST(Notes, TextsAreKeptCutAndRedacted) {
@@ -57,6 +75,14 @@ TEST(Notes, TextsAreKeptCutAndRedacted) {
   EXPECT_EQ(notes.text(Notes::Text::kMethod), std::string(32, 'M'));
   EXPECT_EQ(notes.text(Notes::Text::kReferer), "http://x/?state=***");
   EXPECT_EQ(notes.text(Notes::Text::kPath), "");
+  // More than lies inside, each as it was.
+  notes.keep(Notes::Text::kPath, std::string(5000, 'p'));
+  notes.keep(Notes::Text::kUserAgent, std::string(300, 'u'));
+  notes.keep(Notes::Text::kHost, std::string(250, 'h'));
+  EXPECT_EQ(notes.text(Notes::Text::kPath), std::string(2048, 'p'));
+  EXPECT_EQ(notes.text(Notes::Text::kUserAgent), std::string(300, 'u'));
+  EXPECT_EQ(notes.text(Notes::Text::kHost), std::string(250, 'h'));
+  EXPECT_EQ(notes.text(Notes::Text::kQuery), "token=***&a=1");
 }
 
 }  // namespace
