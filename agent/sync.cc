@@ -364,19 +364,22 @@ Status Sync::Impl::put_values(SyncSession& session) {
   return {};
 }
 
-/// Values first: a program never stands on disk beside older ones than it was sent with.
+/// Values first: a program never stands on disk beside older ones than it was sent with. What could not be written is
+/// tried again: the disk may have room by then, and no other program may come for long.
 void Sync::Impl::keep() {
   if (!values_dirty && !program_dirty) return;
   kept_at = Steady::now();
-  if (std::exchange(values_dirty, false)) {
+  if (values_dirty) {
     if (Status kept = store.keep_values(endpoints, secrets); !kept) {
-      tell("endpoints and secrets could not be stored: " + kept.error().text);
+      return tell("endpoints and secrets could not be stored: " + kept.error().text);
     }
+    values_dirty = false;
   }
-  if (std::exchange(program_dirty, false)) {
+  if (program_dirty) {
     if (Status kept = store.keep_program(*running); !kept) {
-      tell("the program could not be stored: " + kept.error().text);
+      return tell("the program could not be stored: " + kept.error().text);
     }
+    program_dirty = false;
   }
 }
 

@@ -305,6 +305,30 @@ TEST_F(SyncTest, AnAgentStartsFromDiskWithoutAController) {
   EXPECT_EQ(again.service->program(), hash_of(first));
 }
 
+/// A disk without room: what could not be written is written once it can be, without another program.
+TEST_F(SyncTest, AnAgentWritesLaterWhatItCouldNotWrite) {
+  start_controller();
+  const auto with = options("edge-1");
+  const std::string program = with.data_dir + "/program.edgeprog";
+  const std::string values = with.data_dir + "/endpoints.json";
+  for (const std::string& place : {program, values}) fs::create_directories(place + "/in-the-way");
+  fs::permissions(with.data_dir, fs::perms::owner_all);
+  start_agent(with);
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, endpoints(3), {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const auto is_written = [](const std::string& place) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (!fs::is_regular_file(place) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return fs::is_regular_file(place);
+  };
+  fs::remove_all(program);
+  EXPECT_TRUE(fs::is_directory(values));
+  fs::remove_all(values);
+  EXPECT_TRUE(is_written(values));
+  EXPECT_TRUE(is_written(program));
+}
+
 TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
   shift_ = -hours(24 * 20);  // what is issued now holds for ten days more by the machine's clock
   start_controller();
