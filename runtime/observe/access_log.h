@@ -74,10 +74,10 @@ class AccessLog {
   }
   void ring_bell() const;
   void run();
-  bool take_entries();
+  std::size_t take_entries();
   void write_line(std::span<const char> flat);
   void flush();
-  void rest(bool busy);
+  void rest(std::size_t taken);
 
   LogFile file_;
   LineWriter writer_;

@@ -1,5 +1,6 @@
 #include "runtime/observe/log_escape.h"
 
+#include <array>
 #include <cstring>
 
 namespace edge::runtime {
@@ -11,7 +12,11 @@ constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";
 
 unsigned byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-bool plain(unsigned byte) { return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\'; }
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned byte = 0x20; byte < 0x7f; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
 
 struct Character {
   std::size_t size = 1;
@@ -78,19 +83,25 @@ char* write_character(const Character& character, std::string_view bytes, LogEsc
   return write_as_is(bytes, at);
 }
 
-/// Plain bytes at the beginning of `text`. In blocks without a branch in them, which a compiler makes vectors of.
-std::size_t plain_run(std::string_view text) {
-  constexpr std::size_t kBlock = 16;
-  std::size_t run = 0;
-  for (; run + kBlock <= text.size(); run += kBlock) {
-    unsigned char other = 0;
-    for (std::size_t i = 0; i < kBlock; ++i) {
-      const auto byte = static_cast<unsigned char>(text[run + i]);
-      other |= static_cast<unsigned char>((byte < 0x20) | (byte >= 0x7f) | (byte == '"') | (byte == '\\'));
-    }
-    if (other != 0) break;
+constexpr std::size_t kBlock = 16;
+
+/// Whether a block is. Without a branch in it, so that a compiler makes vectors of it.
+bool plain_block(const char* block) {
+  unsigned char other = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const auto byte = static_cast<unsigned char>(block[i]);
+    other |= static_cast<unsigned char>((byte < 0x20) | (byte >= 0x7f) | (byte == '"') | (byte == '\\'));
   }
-  while (run < text.size() && plain(byte_at(text, run))) ++run;
+  return other == 0;
+}
+
+/// Plain bytes at the beginning of `text`.
+std::size_t plain_run(std::string_view text) {
+  std::size_t run = 0;
+  while (run + kBlock <= text.size() && plain_block(text.data() + run)) run += kBlock;
+  // The last block may begin in the one before it.
+  if (run != 0 && text.size() - run < kBlock && plain_block(text.data() + text.size() - kBlock)) return text.size();
+  while (run < text.size() && kPlain[byte_at(text, run)]) ++run;
   return run;
 }
 

@@ -100,6 +100,18 @@ TEST(LogLine, EveryByteIsEscapedInEveryPlace) {
   }
 }
 
+// Text is looked at in blocks.
+TEST(LogLine, AQuoteIsFoundAtEveryPlace) {
+  for (std::size_t size = 1; size < 70; ++size) {
+    EXPECT_EQ(escaped(std::string(size, 'a'), LogEscape::kJson), std::string(size, 'a'));
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 'a');
+      text[at] = '"';
+      EXPECT_EQ(escaped(text, LogEscape::kJson), std::string(at, 'a') + "\\\"" + std::string(size - at - 1, 'a'));
+    }
+  }
+}
+
 TEST(LogLine, TextThatTurnsOrPartsLinesIsEscaped) {
   EXPECT_EQ(escaped("caf\xc3\xa9 \xf0\x9f\x8d\xb5", LogEscape::kJson), "caf\xc3\xa9 \xf0\x9f\x8d\xb5");
   EXPECT_EQ(escaped("\xe2\x80\xae", LogEscape::kJson), "\\u202e");

@@ -87,7 +87,8 @@ bool names_credential(std::string_view name) {
     const auto begins = [&](std::string_view part) { return part.front() == rest.front() && rest.starts_with(part); };
     if (std::ranges::any_of(kParts, begins)) return true;
   }
-  return std::ranges::find(kWhole, plain) != kWhole.end();
+  const auto is = [&](std::string_view whole) { return whole.front() == plain.front() && whole == plain; };
+  return !plain.empty() && std::ranges::any_of(kWhole, is);
 }
 
 std::size_t write_redacted_query(std::string_view query, std::span<char> into) {
