@@ -1,6 +1,7 @@
 #include "agent/grpc_span_sender.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace edge::agent {
 namespace {
 
+using runtime::trace::Message;
 using runtime::trace::SenderFields;
 using runtime::trace::Sent;
 using runtime::trace::SpanSender;
@@ -117,14 +119,15 @@ class GrpcSender final : public SpanSender {
     for (auto& [name, value] : fields_) std::ranges::transform(name, name.begin(), net::http1::lower);
   }
 
-  Sent send(std::string_view message, Time until) override {
+  Sent send(const Message& message, Time until) override {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + (until - std::chrono::steady_clock::now()));
     for (const auto& [name, value] : fields_) context.AddMetadata(name, value);
     const Entered entered(*this, context);
 
-    const grpc::Slice slice(message.data(), message.size());
-    const grpc::ByteBuffer request(&slice, 1);
+    const std::array<grpc::Slice, 2> slices = {grpc::Slice(message.head.data(), message.head.size()),
+                                               grpc::Slice(message.spans.data(), message.spans.size())};
+    const grpc::ByteBuffer request(slices.data(), slices.size());
     grpc::ByteBuffer reply;
     grpc::Status status;
     grpc::CompletionQueue queue;

@@ -25,16 +25,18 @@ bool idempotent(std::string_view method) {
   return std::ranges::find(kMethods, method) != kMethods.end();
 }
 
-std::string message_of(const Call& call) {
+/// All but the body.
+std::string head_of(const Call& call) {
   std::string text;
-  text.reserve(256 + call.fields.size() + call.body.size());
+  text.reserve(256 + call.fields.size());
   text.append(call.method).append(" ").append(call.target.empty() ? call.url.target : call.target);
   text.append(" HTTP/1.1\r\nHost: ").append(call.url.authority()).append("\r\n").append(call.fields);
   // A body of none has to be told of where a server expects one (RFC 9110 §8.6).
-  if (!call.body.empty() || call.method == "POST" || call.method == "PUT" || call.method == "PATCH") {
-    text.append("Content-Length: ").append(std::to_string(call.body.size())).append("\r\n");
+  const std::size_t body = call.body.size() + call.body_rest.size();
+  if (body != 0 || call.method == "POST" || call.method == "PUT" || call.method == "PATCH") {
+    text.append("Content-Length: ").append(std::to_string(body)).append("\r\n");
   }
-  return text.append("\r\n").append(call.body);
+  return text.append("\r\n");
 }
 
 Answer failed(CallFault fault, std::string detail) {
@@ -50,6 +52,33 @@ Answer interrupted(Wake wake) {
 }
 
 }  // namespace
+
+/// What of a request was not sent yet. The bytes stay where they are: bodies may be large.
+class Unsent {
+ public:
+  Unsent(std::string_view head, const Call& call) : pieces_{piece(head), piece(call.body), piece(call.body_rest)} {
+    consume(0);
+  }
+  bool any() const { return first_ != pieces_.size(); }
+  /// As much as is taken now. \returns false when the connection is broken.
+  bool send(Channel& channel) {
+    if (!any()) return true;
+    const Transfer sent = channel.send(std::span(pieces_).subspan(first_));
+    if (sent.kind == Transfer::Kind::kDone) consume(sent.bytes);
+    return sent.kind != Transfer::Kind::kFailed;
+  }
+
+ private:
+  void consume(std::size_t bytes) {
+    for (; any() && bytes >= pieces_[first_].iov_len; ++first_) bytes -= pieces_[first_].iov_len;
+    if (!any()) return;
+    iovec& rest = pieces_[first_];
+    rest = piece({static_cast<const char*>(rest.iov_base) + bytes, rest.iov_len - bytes});
+  }
+
+  std::array<iovec, 3> pieces_;
+  std::size_t first_ = 0;
+};
 
 struct HttpClient::State {
   State(HttpClient& owner, Loop& loop, Resolver& resolver, tls::RecordRoom& records, const ClientOptions& options)
@@ -131,7 +160,7 @@ void HttpClient::close_idle() {
 Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
   counts_.calls.add();
   const std::shared_ptr<Origin> origin = state_->origin(call);
-  const std::string message = message_of(call);
+  const std::string head = head_of(call);
   const bool twice = call.repeatable || idempotent(call.method);
   const bool head_only = call.method == "HEAD";
   // One that may not be sent twice does not go where it might be lost.
@@ -146,7 +175,8 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
     AnswerReader reader(head_only ? http1::Method::kHead : http1::Method::kGet,
                         {state_->room.options.max_head, call.max_body}, state_->head);
     Buffer received;
-    const bool clean = co_await exchange(patience, *got.connection, message, reader, received, Extent::kWhole);
+    const bool clean =
+        co_await exchange(patience, *got.connection, Unsent(head, call), reader, received, Extent::kWhole);
     const bool died = got.connection->reused() && !reader.begun();
     origin->release(std::move(got.connection), clean && reader.keeps_alive());
     Answer answer = reader.take_answer();
@@ -162,7 +192,7 @@ Task<Answer> HttpClient::call(Waiter& waiter, Call call) {
 Task<AnswerStream> HttpClient::open(Waiter& waiter, Call call) {
   counts_.calls.add();
   const std::shared_ptr<Origin> origin = state_->origin(call);
-  const std::string message = message_of(call);
+  const std::string head = head_of(call);
   bool fresh = !call.repeatable && !idempotent(call.method);
   const Patience patience{waiter, call.until, nullptr};
   for (;;) {
@@ -173,7 +203,7 @@ Task<AnswerStream> HttpClient::open(Waiter& waiter, Call call) {
     }
     AnswerReader reader(http1::Method::kGet, {state_->room.options.max_head, kUnbounded}, state_->head);
     Buffer received;
-    const bool open = co_await exchange(patience, *got.connection, message, reader, received, Extent::kHead);
+    const bool open = co_await exchange(patience, *got.connection, Unsent(head, call), reader, received, Extent::kHead);
     if (open && reader.has_head()) {
       co_return AnswerStream::begun(origin, std::move(got.connection), std::move(reader), std::move(received));
     }
@@ -191,11 +221,9 @@ Task<AnswerStream> HttpClient::open(Waiter& waiter, Call call) {
 }
 
 /// \returns whether nothing is left over on the connection; of a head alone: whether it is there, and more to come.
-Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, std::string_view message,
-                                AnswerReader& reader, Buffer& received, Extent extent) {
-  Outlet outlet;
-  iovec whole = piece(message);
-  bool alive = outlet.send(channel, {&whole, 1});
+Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, Unsent unsent, AnswerReader& reader,
+                                Buffer& received, Extent extent) {
+  bool alive = unsent.send(channel);
   while (alive) {
     // A server may answer before it has taken everything, and that counts.
     const Transfer got = channel.receive(received.room(kPiece));
@@ -204,20 +232,20 @@ Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, std:
       std::size_t consumed = 0;
       const AnswerReader::State state = reader.take(received.view(), consumed);
       received.consume(consumed);
-      if (state == AnswerReader::State::kDone) co_return received.empty() && !outlet.blocked();
+      if (state == AnswerReader::State::kDone) co_return received.empty() && !unsent.any();
       // One that answers before it has taken everything is none whose connection is of use.
-      if (extent == Extent::kHead && reader.has_head() && !outlet.blocked()) co_return true;
+      if (extent == Extent::kHead && reader.has_head() && !unsent.any()) co_return true;
       continue;
     }
     if (got.kind != Transfer::Kind::kWouldBlock || channel.hung_up()) break;
-    const std::uint8_t interest = outlet.blocked() ? kRead | kWrite : kRead;
+    const std::uint8_t interest = unsent.any() ? kRead | kWrite : kRead;
     const Wake woken = co_await patience.wait(channel, interest);
     const Wake wake = patience.outcome(woken);
     if (wake != Wake::kReady) {
       reader.interrupt(interrupted(wake));
       co_return false;
     }
-    alive = outlet.flush(channel);
+    alive = unsent.send(channel);
   }
   reader.end();
   co_return false;

@@ -42,6 +42,8 @@ struct Call {
   /// Whole lines, each with its CRLF. Not Host, Content-Length, Connection, Transfer-Encoding: those are the client's.
   std::string_view fields{};
   std::string_view body{};
+  /// Follows on it, so that who has a body in two pieces need not join them.
+  std::string_view body_rest{};
   /// Of the whole call: name, connection, handshake, answer.
   Time until;
   /// An answer with more is a fault.
@@ -103,6 +105,7 @@ class AnswerReader;
 class Connection;
 class Origin;
 struct Patience;
+class Unsent;
 
 /// An answer whose body is taken piece by piece, for as long as it goes on. What is not asked for stays with the
 /// server: that is the back-pressure. Must end before the client does.
@@ -169,8 +172,8 @@ class HttpClient {
  private:
   struct State;
   enum class Extent : bool { kHead, kWhole };
-  Task<bool> exchange(const Patience& patience, Channel& channel, std::string_view message, AnswerReader& reader,
-                      Buffer& received, Extent extent);
+  Task<bool> exchange(const Patience& patience, Channel& channel, Unsent unsent, AnswerReader& reader, Buffer& received,
+                      Extent extent);
 
   std::unique_ptr<State> state_;
   ClientCounts counts_;

@@ -57,16 +57,18 @@ class TracedRequests : public testing::TestWithParam<int> {
     ASSERT_TRUE(server) << server.error().text;
     server_ = std::move(*server);
     const std::string config =
-        "@gateway\n  tracing: " + tracing + "\n" + gateway + "@backend a\n@backend gone\n" +
+        "@gateway\n  tracing: " + tracing + "\n" + gateway + "@backend a\n@backend gone\n@backend torn\n" +
         "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\n"
         "metadata: {name: shop, namespace: default}\nspec:\n  parentRefs: [{name: edge}]\n  rules:\n"
         "    - matches: [{path: {type: PathPrefix, value: /gone}}]\n"
         "      backendRefs: [{name: gone}]\n"
+        "    - matches: [{path: {type: PathPrefix, value: /torn}}]\n"
+        "      backendRefs: [{name: torn}]\n"
         "    - matches: [{path: {type: PathPrefix, value: /a}}]\n"
         "      backendRefs: [{name: a}]\n" +
         rule;
-    const auto compiled =
-        compile_text("traced", expand_config(config, {{"a", upstream_.port()}, {"gone", dead_.port()}}));
+    const auto compiled = compile_text(
+        "traced", expand_config(config, {{"a", upstream_.port()}, {"gone", dead_.port()}, {"torn", torn_.port()}}));
     ASSERT_TRUE(compiled) << compiled.error().text;
     server_->set_endpoints(compiled->endpoints);
     ASSERT_TRUE(server_->install(compiled->program));
@@ -76,6 +78,7 @@ class TracedRequests : public testing::TestWithParam<int> {
     server_.reset();
     stage_.abort();
     upstream_.join();
+    torn_.join();
   }
 
   /// \returns the answer's status line.
@@ -96,7 +99,7 @@ class TracedRequests : public testing::TestWithParam<int> {
     const auto head = connection.receive_head();
     EXPECT_TRUE(head) << head.error().text;
     if (!head) return {};
-    EXPECT_TRUE(connection.receive_body(*head));
+    EXPECT_EQ(connection.receive_body(*head).ok(), target != "/torn");
     return head->start_line.substr(9, 3);
   }
 
@@ -109,7 +112,8 @@ class TracedRequests : public testing::TestWithParam<int> {
     std::vector<runtime::trace::SpanBuffer::Taken> buffers;
     buffers_->take(buffers);
     for (const runtime::trace::SpanBuffer::Taken& taken : buffers) {
-      const std::string message = runtime::trace::MessageFrame({{"service.name", "s"}}).message(taken.bytes);
+      const std::string message =
+          runtime::trace::MessageFrame({{"service.name", "s"}}).head(taken.bytes.size()) + taken.bytes;
       const auto reading = otlp::read_request(message, [&](const otlp::Taken& one) { all.push_back(one.span); });
       EXPECT_TRUE(reading) << reading.error().text;
       EXPECT_EQ(reading->refused, 0U);
@@ -133,6 +137,7 @@ class TracedRequests : public testing::TestWithParam<int> {
   Stage stage_{20s};
   Upstream upstream_{stage_, "a", Upstream::Kind::kServe};
   Upstream dead_{stage_, "gone", Upstream::Kind::kDead};
+  Upstream torn_{stage_, "torn", Upstream::Kind::kScript};
   std::shared_ptr<runtime::trace::SpanBuffers> buffers_ = std::make_shared<runtime::trace::SpanBuffers>();
   std::unique_ptr<runtime::Server> server_;
 };
@@ -166,7 +171,7 @@ TEST_P(TracedRequests, ARequestAndItsTry) {
       {"user_agent.original", "test"},
       {"edge.gateway", "default/edge"},
       {"edge.route", "default/shop"},
-      {"edge.rule", "1"},
+      {"edge.rule", "2"},
       {"edge.backend", "default/a"},
       {"http.response.body.size", "1"},
   };
@@ -204,6 +209,16 @@ TEST_P(TracedRequests, WhatFails) {
   EXPECT_EQ(value_of(all[1], "error.type"), "connect-failed");
   EXPECT_EQ(value_of(all[2], "edge.reason"), "no-route");
   EXPECT_EQ(value_of(all[2], "edge.gateway"), "default/edge");
+}
+
+TEST_P(TracedRequests, AnAnswerThatIsBrokenOff) {
+  start("{enabled: true}");
+  torn_.start({{1, "accept", "", "", false},
+               {2, "head", "GET /torn HTTP/1.1", "", false},
+               {3, "send", R"("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")", "", false},
+               {4, "close", "", "", false}});
+  ASSERT_EQ(ask("/torn"), "200");
+  EXPECT_THAT(lines(spans(2)), ElementsAre("  try 200 truncated", "GET shop 200 truncated"));
 }
 
 TEST_P(TracedRequests, TheCache) {

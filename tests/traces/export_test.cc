@@ -116,7 +116,7 @@ class Peer {
 Sent send_to(std::uint16_t port, const std::string& path, std::chrono::milliseconds patience) {
   auto url = net::client::parse_url("http://127.0.0.1:" + std::to_string(port) + path);
   const auto sender = runtime::trace::make_http_sender(*url, {{"Authorization", "Bearer x"}}, nullptr);
-  return sender->send("message", std::chrono::steady_clock::now() + patience);
+  return sender->send({"mess", "age"}, std::chrono::steady_clock::now() + patience);
 }
 
 TEST(HttpSender, KnowsWhatToSendAgain) {
@@ -156,7 +156,7 @@ TEST(HttpSender, KeepsItsConnection) {
   auto served =
       std::async(std::launch::async, [&] { return peer.serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 2); });
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(sender->send("message", std::chrono::steady_clock::now() + 20s).how, Sent::How::kTaken);
+    EXPECT_EQ(sender->send({"mess", "age"}, std::chrono::steady_clock::now() + 20s).how, Sent::How::kTaken);
   }
   served.get();
 }
@@ -169,7 +169,7 @@ TEST(HttpSender, ReplacesAConnectionThatHasDied) {
   for (int i = 0; i < 2; ++i) {
     auto served =
         std::async(std::launch::async, [&] { return peer.serve("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); });
-    EXPECT_EQ(sender->send("message", std::chrono::steady_clock::now() + 20s).how, Sent::How::kTaken);
+    EXPECT_EQ(sender->send({"mess", "age"}, std::chrono::steady_clock::now() + 20s).how, Sent::How::kTaken);
     served.get();
   }
 }

@@ -68,7 +68,7 @@ class HttpSender final : public SpanSender {
   HttpSender(const HttpSender&) = delete;
   HttpSender& operator=(const HttpSender&) = delete;
 
-  Sent send(std::string_view message, Time until) override {
+  Sent send(const Message& message, Time until) override {
     // Shared: the promise is used a moment longer than its value is waited for.
     const auto done = std::make_shared<std::promise<Answer>>();
     std::future<Answer> answer = done->get_future();
@@ -82,7 +82,7 @@ class HttpSender final : public SpanSender {
   }
 
  private:
-  net::Detached call(std::string_view message, Time until, std::shared_ptr<std::promise<Answer>> done) {
+  net::Detached call(Message message, Time until, std::shared_ptr<std::promise<Answer>> done) {
     net::Waiter waiter(loop_);
     calling_ = &waiter;
     const auto left = std::max(until - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration{});
@@ -90,7 +90,8 @@ class HttpSender final : public SpanSender {
     Answer answer = co_await client_.call(waiter, {.url = url_,
                                                    .method = "POST",
                                                    .fields = lines_,
-                                                   .body = message,
+                                                   .body = message.head,
+                                                   .body_rest = message.spans,
                                                    .until = loop_.now() + left,
                                                    .max_body = kMaxAnswer,
                                                    .repeatable = true});

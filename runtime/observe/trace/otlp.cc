@@ -43,13 +43,10 @@ MessageFrame::MessageFrame(const Resource& resource) {
   scope_ = sized(1, scope.take());
 }
 
-std::string MessageFrame::message(std::string_view spans) const {
-  const std::string inner = head_of(2, scope_.size() + spans.size());
-  const std::string outer = head_of(1, resource_.size() + inner.size() + scope_.size() + spans.size());
-  std::string message;
-  message.reserve(outer.size() + resource_.size() + inner.size() + scope_.size() + spans.size());
-  message.append(outer).append(resource_).append(inner).append(scope_).append(spans);
-  return message;
+std::string MessageFrame::head(std::size_t spans) const {
+  const std::string inner = head_of(2, scope_.size() + spans);
+  const std::string outer = head_of(1, resource_.size() + inner.size() + scope_.size() + spans);
+  return outer + resource_ + inner + scope_;
 }
 
 PartialSuccess read_answer(std::string_view message) {

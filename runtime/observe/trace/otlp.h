@@ -16,8 +16,8 @@ using Resource = std::vector<std::pair<std::string, std::string>>;
 class MessageFrame {
  public:
   explicit MessageFrame(const Resource& resource);
-  /// An ExportTraceServiceRequest with spans as append_span wrote them.
-  std::string message(std::string_view spans) const;
+  /// What of an ExportTraceServiceRequest stands before so many bytes of spans, as append_span writes them.
+  std::string head(std::size_t spans) const;
 
  private:
   std::string resource_;

@@ -24,21 +24,31 @@ struct Batch {
   std::size_t count = 0;
 };
 
+/// The first of so many spans, as many as a message may hold.
+Batch first_batch(std::string_view spans, std::size_t count) {
+  // As a rule all of them: another thread's memory, at which nobody looks before it is sent.
+  if (spans.size() <= SpanExporter::kMaxBatch) return {spans, count};
+  Batch batch;
+  std::size_t end = 0;
+  while (end < spans.size()) {
+    const std::size_t size = first_span_size(spans.substr(end));
+    if (end != 0 && end + size > SpanExporter::kMaxBatch) break;
+    end += size;
+    ++batch.count;
+  }
+  batch.spans = spans.substr(0, end);
+  return batch;
+}
+
 std::vector<Batch> batches_of(const std::vector<SpanBuffer::Taken>& all) {
   std::vector<Batch> batches;
   for (const SpanBuffer::Taken& taken : all) {
-    for (std::string_view rest = taken.bytes; !rest.empty();) {
-      Batch batch;
-      std::size_t end = 0;
-      while (end < rest.size()) {
-        const std::size_t size = first_span_size(rest.substr(end));
-        if (end != 0 && end + size > SpanExporter::kMaxBatch) break;
-        end += size;
-        ++batch.count;
-      }
-      batch.spans = rest.substr(0, end);
+    std::string_view rest = taken.bytes;
+    for (std::size_t left = taken.count; !rest.empty();) {
+      const Batch batch = first_batch(rest, left);
       batches.push_back(batch);
-      rest.remove_prefix(end);
+      rest.remove_prefix(batch.spans.size());
+      left -= batch.count;
     }
   }
   return batches;
@@ -154,7 +164,8 @@ void SpanExporter::Impl::deliver(const Batch& batch, Time give_up) {
     unreachable += batch.count;
     return;
   }
-  const std::string message = frame.message(batch.spans);
+  const std::string head = frame.head(batch.spans.size());
+  const Message message{head, batch.spans};
   for (;;) {
     wait_until(std::min(not_before, give_up));
     Time until = steady_clock::now() + options.patience;

@@ -82,7 +82,9 @@ class Script {
 class ScriptedSender final : public SpanSender {
  public:
   explicit ScriptedSender(std::shared_ptr<Script> script) : script_(std::move(script)) {}
-  Sent send(std::string_view message, Time until) override { return script_->say(message, until); }
+  Sent send(const Message& message, Time until) override {
+    return script_->say(std::string(message.head).append(message.spans), until);
+  }
   void cancel() override { script_->cancel(); }
 
  private:

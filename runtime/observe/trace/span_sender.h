@@ -28,12 +28,19 @@ struct Sent {
   std::string why{};
 };
 
+/// In two pieces, so that nobody has to join them: a request of the collector is one behind the other.
+struct Message {
+  std::string_view head;
+  std::string_view spans;
+  std::size_t size() const { return head.size() + spans.size(); }
+};
+
 class SpanSender {
  public:
   using Time = std::chrono::steady_clock::time_point;
   virtual ~SpanSender() = default;
   /// Blocks, until `until` at the most. From one thread.
-  virtual Sent send(std::string_view message, Time until) = 0;
+  virtual Sent send(const Message& message, Time until) = 0;
   /// Breaks a `send` off that is under way. From any thread.
   virtual void cancel() = 0;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace edge::runtime::trace {
 namespace {
@@ -24,8 +23,6 @@ constexpr char kStatus = tag(15, 2);
 constexpr char kStatusMessage = tag(2, 2);
 constexpr char kStatusCode = tag(3, 0);
 constexpr char kStatusError = 2;
-constexpr char kKey = tag(1, 2);  // of KeyValue
-constexpr char kValue = tag(2, 2);
 constexpr char kString = tag(1, 2);  // of AnyValue
 constexpr char kInt = tag(3, 0);
 
@@ -45,6 +42,7 @@ constexpr std::size_t field_size(std::size_t bytes) { return 1 + varint_size(byt
 class Pen {
  public:
   explicit Pen(char* at) : at_(at) {}
+  const char* at() const { return at_; }
   void byte(char value) { *at_++ = value; }
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) byte(static_cast<char>(value | 0x80));
@@ -53,6 +51,12 @@ class Pen {
   void bytes(std::string_view value) {
     if (!value.empty()) std::memcpy(at_, value.data(), value.size());
     at_ += value.size();
+  }
+  /// The first `size` of them: the room behind is written over.
+  template <std::size_t kSize>
+  void begin(const std::array<char, kSize>& bytes, std::size_t size) {
+    std::memcpy(at_, bytes.data(), kSize);
+    at_ += size;
   }
   void text(char field, std::string_view value) {
     byte(field);
@@ -72,17 +76,27 @@ class Pen {
   char* at_;
 };
 
-/// Eight bytes at a time: nearly all texts are, and all are asked.
+template <typename Word>
+std::uint64_t word_at(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// Words at a time, the last one over some of what was seen: nearly all texts are, and all are asked.
 bool is_ascii(std::string_view text) {
   constexpr std::uint64_t kHigh = 0x8080808080808080;
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const char* const end = text.data() + text.size();
   std::uint64_t seen = 0;
-  while (text.size() >= sizeof seen) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data(), sizeof word);
-    seen |= word;
-    text.remove_prefix(sizeof word);
+  if (text.size() >= kWord) {
+    for (const char* at = text.data(); at < end - kWord; at += kWord) seen |= word_at<std::uint64_t>(at);
+    seen |= word_at<std::uint64_t>(end - kWord);
+  } else if (text.size() >= kWord / 2) {
+    seen = word_at<std::uint32_t>(text.data()) | word_at<std::uint32_t>(end - kWord / 2);
+  } else {
+    for (const char c : text) seen |= static_cast<unsigned char>(c);
   }
-  for (const char c : text) seen |= static_cast<unsigned char>(c);
   return (seen & kHigh) == 0;
 }
 
@@ -124,7 +138,7 @@ std::string to_utf8(std::string_view text) {
 
 }  // namespace
 
-void Attributes::add(std::string_view name, std::string_view text) {
+void Attributes::add(const AttributeName& name, std::string_view text) {
   text = text.substr(0, kMaxText);
   if (is_ascii(text)) [[likely]] {
     add_text(name, text);
@@ -136,34 +150,38 @@ void Attributes::add(std::string_view name, std::string_view text) {
 // Grown by far more than is asked for: that is asked twenty times a request.
 char* Attributes::room(std::size_t size) {
   constexpr std::size_t kLeast = 1024;
-  if (bytes_.size() - size_ < size) bytes_.resize(std::max(2 * bytes_.size(), size_ + std::max(size, kLeast)));
-  return bytes_.data() + std::exchange(size_, size_ + size);
+  // Of tags, sizes and a name.
+  constexpr std::size_t kAround = 64;
+  size += kAround;
+  if (bytes_.size() - size_ < size) [[unlikely]] {
+    bytes_.resize(std::max(2 * bytes_.size(), size_ + std::max(size, kLeast)));
+  }
+  return bytes_.data() + size_;
 }
 
-void Attributes::add_text(std::string_view name, std::string_view text) {
+void Attributes::add_text(const AttributeName& name, std::string_view text) {
   const std::size_t any = field_size(text.size());
-  const std::size_t pair = field_size(name.size()) + field_size(any);
-  Pen pen(room(field_size(pair)));
+  const std::size_t pair = name.size_ + varint_size(any) + any;
+  Pen pen(room(text.size()));
   pen.byte(kAttributes);
   pen.varint(pair);
-  pen.text(kKey, name);
-  pen.byte(kValue);
+  pen.begin(name.bytes_, name.size_);
   pen.varint(any);
   pen.text(kString, text);
+  wrote_to(pen.at());
 }
 
-void Attributes::add(std::string_view name, std::int64_t number) {
+void Attributes::add(const AttributeName& name, std::int64_t number) {
   const auto value = static_cast<std::uint64_t>(number);
   const std::size_t any = 1 + varint_size(value);
-  const std::size_t pair = field_size(name.size()) + field_size(any);
-  Pen pen(room(field_size(pair)));
+  Pen pen(room(any));
   pen.byte(kAttributes);
-  pen.varint(pair);
-  pen.text(kKey, name);
-  pen.byte(kValue);
+  pen.varint(name.size_ + varint_size(any) + any);
+  pen.begin(name.bytes_, name.size_);
   pen.varint(any);
   pen.byte(kInt);
   pen.varint(value);
+  wrote_to(pen.at());
 }
 
 void append_span(const SpanHead& head, const Attributes& attributes, std::string& out) {

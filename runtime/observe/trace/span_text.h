@@ -2,6 +2,8 @@
 // joins what he finds. Nothing here allocates once its buffers have grown.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,21 +16,48 @@ namespace edge::runtime::trace {
 /// The numbers are OTLP's.
 enum class SpanKind : std::uint8_t { kInternal = 1, kServer = 2, kClient = 3 };
 
+/// The name of an attribute, as far as the tag of its value, encoded where it is compiled.
+class AttributeName {
+ public:
+  static constexpr std::size_t kMax = 29;
+
+  template <std::size_t kSize>
+    requires(kSize <= kMax + 1)
+  consteval AttributeName(const char (&name)[kSize]) : size_(kSize + 2) {  // NOLINT(google-explicit-constructor)
+    bytes_[0] = kKey;
+    bytes_[1] = kSize - 1;
+    std::copy_n(name, kSize - 1, bytes_.begin() + 2);
+    bytes_[kSize + 1] = kValue;
+  }
+
+ private:
+  friend class Attributes;
+  /// Tags of a KeyValue's fields.
+  static constexpr char kKey = 1 << 3 | 2;
+  static constexpr char kValue = 2 << 3 | 2;
+
+  /// Copied as a whole, which is two moves of the processor.
+  std::array<char, 32> bytes_{};
+  std::uint8_t size_;
+};
+
 /// What is said of a span, as fields `attributes` of a Span.
 class Attributes {
  public:
   /// Longer texts are cut.
   static constexpr std::size_t kMaxText = 512;
 
-  /// `name`: at most 64 bytes. Bytes that are no UTF-8, which a text of protocol buffers must be, become `?`.
-  void add(std::string_view name, std::string_view text);
-  void add(std::string_view name, std::int64_t number);
+  /// Bytes that are no UTF-8, which a text of protocol buffers must be, become `?`.
+  void add(const AttributeName& name, std::string_view text);
+  void add(const AttributeName& name, std::int64_t number);
   std::string_view bytes() const { return std::string_view(bytes_).substr(0, size_); }
   void clear() { size_ = 0; }
 
  private:
+  /// Where to write, so much and a bit more.
   char* room(std::size_t size);
-  void add_text(std::string_view name, std::string_view text);
+  void wrote_to(const char* end) { size_ = static_cast<std::size_t>(end - bytes_.data()); }
+  void add_text(const AttributeName& name, std::string_view text);
 
   /// As large as it had to be so far; only the beginning is in use.
   std::string bytes_;

@@ -71,6 +71,7 @@ TracePointer Tracer::begin(const net::http1::HeadFields& fields, unsigned percen
 
 void GiveBack::operator()(RequestTrace* trace) const {
   std::unique_ptr<RequestTrace> over(trace);
+  over->leave();
   over->attributes_.clear();
   std::vector<std::unique_ptr<RequestTrace>>& unused = over->tracer_->unused_;
   if (unused.size() < Tracer::kMostKept) unused.push_back(std::move(over));
@@ -81,12 +82,18 @@ std::uint64_t RequestTrace::now() const { return began_ + (nanoseconds_of<std::c
 
 void RequestTrace::end(std::string_view name, std::string_view error) {
   if (!recorded_) return;
-  std::string& span = tracer_->span_;
-  span.clear();
   append_span({context_.trace, span_, context_.parent, SpanKind::kServer, name, began_, now(), error}, attributes_,
-              span);
-  tracer_->buffer_->add(span, 1);
+              told_);
+  ++told_count_;
   recorded_ = false;
+  leave();
+}
+
+void RequestTrace::leave() {
+  if (told_count_ == 0) return;
+  tracer_->buffer_->add(told_, told_count_);
+  told_.clear();
+  told_count_ = 0;
 }
 
 Step RequestTrace::begin_step() { return recorded_ ? Step{tracer_->ids_.next(), now()} : Step{}; }
@@ -118,10 +125,8 @@ Attributes& RequestTrace::step_attributes() {
 
 void RequestTrace::end_step(const Step& step, SpanKind kind, std::string_view name, std::string_view error) {
   if (step.id == next_try_) try_ended_ = true;
-  std::string& span = tracer_->span_;
-  span.clear();
-  append_span({context_.trace, step.id, span_, kind, name, step.begin, now(), error}, tracer_->step_, span);
-  tracer_->buffer_->add(span, 1);
+  append_span({context_.trace, step.id, span_, kind, name, step.begin, now(), error}, tracer_->step_, told_);
+  ++told_count_;
 }
 
 }  // namespace edge::runtime::trace

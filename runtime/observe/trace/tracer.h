@@ -74,6 +74,8 @@ class RequestTrace {
   friend class Tracer;
   friend struct GiveBack;
   std::uint64_t now() const;
+  /// What was told goes to the exporter.
+  void leave();
 
   Tracer* tracer_ = nullptr;
   TraceContext context_;
@@ -87,6 +89,9 @@ class RequestTrace {
   std::uint64_t began_ = 0;
   std::uint64_t steady_ = 0;
   Attributes attributes_;
+  /// Spans that have ended: those of a request go to the exporter at once, all or none.
+  std::string told_;
+  std::size_t told_count_ = 0;
 };
 
 /// Gives it back to its thread's, whose memory is used again.
@@ -110,9 +115,8 @@ class Tracer {
 
   SpanBuffer* buffer_;
   IdSource ids_;
-  /// Of the step that ends, and where a span is composed: between two waits.
+  /// Of the step that ends: between two waits.
   Attributes step_;
-  std::string span_;
   std::vector<std::unique_ptr<RequestTrace>> unused_;
 };
 
