@@ -96,7 +96,7 @@ TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
   hung->process.send_signal(SIGSTOP);
   const Finished waited =
       edgectl({"patch", "rt", "a", "--type", "merge", "-p", R"({"spec":{"hostnames":["shop.example"]}})",
-               "--wait=programmed", "--timeout", "2s"});
+               "--wait=programmed", "--timeout", "6s"});
   EXPECT_EQ(waited.code, 1);
   EXPECT_THAT(waited.err, HasSubstr("proxyroute/a is not programmed yet: behind: hung"));
   EXPECT_EQ(metric(metrics, "edge_controller_agents_connected"), 2);
