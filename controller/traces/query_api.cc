@@ -23,6 +23,7 @@ constexpr std::size_t kDefaultLimit = 100;
 constexpr std::size_t kMostTraces = 1500;
 /// Of all traces of an answer together.
 constexpr std::size_t kMostSpans = 50'000;
+constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 constexpr std::size_t kMostTags = 32;
 constexpr std::string_view kDefaultLookback = "1h";
 
@@ -112,6 +113,7 @@ Result<TraceQuery> parse_trace_query(const FieldList& parameters, std::int64_t n
   }
   if (!back) return refusal("lookback", "it is a duration such as 1h or 2d");
   if (Status status = read_number(parameters, "end", query.end_us); !status) return status.error();
+  if (query.end_us < 0) return refusal("end", "it is microseconds since 1970");
   query.start_us = query.end_us - std::chrono::duration_cast<std::chrono::microseconds>(*back).count();
   if (Status status = read_number(parameters, "start", query.start_us); !status) return status.error();
   if (Status status = read_number(parameters, "limit", query.limit); !status) return status.error();
@@ -125,7 +127,11 @@ Result<TraceQuery> parse_trace_query(const FieldList& parameters, std::int64_t n
 }
 
 Reply QueryApi::answer(const Request& request) {
-  if (request.method != "GET" && request.method != "HEAD") return fault(405, "this API is read with GET");
+  if (request.method != "GET" && request.method != "HEAD") {
+    Reply refused = fault(405, "this API is read with GET");
+    refused.fields.emplace_back("Allow", "GET, HEAD");
+    return refused;
+  }
   const auto path = net::server::decode_path(request.path);
   const auto parameters = net::server::decode_query(request.query);
   if (!path || !parameters) return fault(400, "the path or the query is malformed");
@@ -170,13 +176,15 @@ Reply QueryApi::search(const FieldList& parameters) {
 Reply QueryApi::load_all(const std::vector<otlp::TraceId>& ids) {
   std::vector<StoredTrace> traces;
   std::size_t spans = 0;
+  std::size_t bytes = 0;
   for (const otlp::TraceId& id : ids) {
-    if (spans >= kMostSpans) break;
+    if (spans >= kMostSpans || bytes >= kMostBytes) break;
     auto trace = reader_->load(id);
     if (!trace) return fault(trace.error());
     // One that was deleted since it was found is no fault.
     if (!*trace) continue;
     spans += (*trace)->spans.size();
+    bytes += (*trace)->bytes;
     traces.push_back(std::move(**trace));
   }
   return found(traces_json(traces));

@@ -24,6 +24,8 @@ constexpr const char* kGrpc = "application/grpc";
 /// Before each message of gRPC: whether it is compressed, and its size.
 constexpr std::size_t kGrpcHead = 5;
 constexpr std::uint64_t kNanosInMicro = 1000;
+/// So much of a request is handed to the writer at a time: spans may share a resource that each holds a copy of.
+constexpr std::size_t kOfferBytes = std::size_t{1} << 20;
 
 std::string_view media_type(std::string_view content_type) {
   return net::http1::trim_blanks(content_type.substr(0, content_type.find(';')));
@@ -75,6 +77,8 @@ Receiver::Outcome Receiver::take(std::string_view body, bool json) {
     body = converted;
   }
   std::vector<IncomingSpan> spans;
+  std::size_t bytes = 0;
+  std::uint64_t dropped = 0;
   std::shared_ptr<const IncomingSource> source;
   const auto reading = otlp::read_request(
       body,
@@ -86,10 +90,14 @@ Receiver::Outcome Receiver::take(std::string_view body, bool json) {
         }
         spans.push_back(incoming(taken, source));
         if (!same) spans.back().source_bytes = sizeof(IncomingSource) + source->resource.size() + source->scope.size();
+        bytes += spans.back().size();
+        if (bytes < kOfferBytes) return;
+        dropped += writer_.offer(std::exchange(spans, {}));
+        bytes = 0;
       },
       limits_.spans);
   if (!reading) return {.status = reading.error()};
-  const std::uint64_t dropped = writer_.offer(std::move(spans));
+  dropped += writer_.offer(std::move(spans));
   writer_.count_refused(reading->refused);
   Outcome outcome{.refused = reading->refused + dropped};
   if (reading->refused != 0) outcome.why = "spans are malformed or over a limit";
@@ -97,11 +105,11 @@ Receiver::Outcome Receiver::take(std::string_view body, bool json) {
   return outcome;
 }
 
-Result<std::string> Receiver::unpacked(std::string_view body, std::string_view coding) const {
+Result<std::string> Receiver::unpacked(std::string_view body, std::string_view coding, std::size_t limit) {
   if (!net::http1::equals_ignoring_case(coding, "gzip")) {
     return Error{ErrorCode::kUnimplemented, "the only coding that is understood is gzip"};
   }
-  return net::server::decompress(body, limits_.unpacked);
+  return net::server::decompress(body, limit);
 }
 
 Reply Receiver::answer(const Request& request) {
@@ -114,11 +122,13 @@ Reply Receiver::answer(const Request& request) {
 
 Reply Receiver::http_fault(int status, std::string_view text, bool json) {
   writer_.count_refused_request();
-  if (json) return {.status = status, .content_type = kJson, .body = nlohmann::json{{"message", text}}.dump()};
+  Reply reply{.status = status, .content_type = json ? kJson : kProtobuf};
+  if (status == 405) reply.fields.emplace_back("Allow", "POST");
   // google.rpc.Status: 2 message.
   ProtobufWriter out;
   out.text(2, text);
-  return {.status = status, .content_type = kProtobuf, .body = out.take()};
+  reply.body = json ? nlohmann::json{{"message", text}}.dump() : out.take();
+  return reply;
 }
 
 Reply Receiver::answer_http(const Request& request) {
@@ -133,7 +143,7 @@ Reply Receiver::answer_http(const Request& request) {
   std::string inflated;
   const std::string_view coding = request.field("content-encoding");
   if (!coding.empty() && !net::http1::equals_ignoring_case(coding, "identity")) {
-    Result<std::string> result = unpacked(body, coding);
+    Result<std::string> result = unpacked(body, coding, json ? limits_.body : limits_.unpacked);
     if (!result) {
       const ErrorCode code = result.error().code;
       const int status = code == ErrorCode::kUnimplemented ? 415 : code == ErrorCode::kResourceExhausted ? 413 : 400;
@@ -167,7 +177,7 @@ Reply Receiver::answer_grpc(const Request& request) {
   }
   std::string inflated;
   if (compressed) {
-    Result<std::string> result = unpacked(message, request.field("grpc-encoding"));
+    Result<std::string> result = unpacked(message, request.field("grpc-encoding"), limits_.unpacked);
     if (!result) return grpc_fault(result.error().code, result.error().text);
     inflated = std::move(*result);
     message = inflated;

@@ -13,8 +13,8 @@
 namespace edge::traces {
 
 struct ReceiverLimits {
-  std::size_t body = std::size_t{4} << 20;       ///< as it comes
-  std::size_t unpacked = std::size_t{16} << 20;  ///< of what was compressed
+  std::size_t body = std::size_t{4} << 20;       ///< as it comes; of JSON, which grows as it is read, unpacked too
+  std::size_t unpacked = std::size_t{16} << 20;  ///< of protobuf that was compressed
   otlp::Limits spans{};
 };
 
@@ -28,7 +28,7 @@ class Receiver {
  private:
   struct Outcome;
   Outcome take(std::string_view body, bool json);
-  Result<std::string> unpacked(std::string_view body, std::string_view coding) const;
+  static Result<std::string> unpacked(std::string_view body, std::string_view coding, std::size_t limit);
   net::server::Reply answer_http(const net::server::Request& request);
   net::server::Reply answer_grpc(const net::server::Request& request);
   net::server::Reply http_fault(int status, std::string_view text, bool json);

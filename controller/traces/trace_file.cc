@@ -19,8 +19,9 @@ constexpr std::int64_t kFormat = 1;
 constexpr std::int64_t kPageBytes = 4096;
 /// Room that is made at a time goes beyond what is needed, so that not every write has to make some.
 constexpr std::uint64_t kRoomAtATime = 16;
-/// A page of the indexes may be half empty: a span takes up to so many times its bytes.
-constexpr std::uint64_t kRoomFactor = 3;
+/// How many times its bytes a span takes: the pages of the indexes may be half empty. Some take more, as a resource
+/// that is a little too long for a page of its index; for those there is the second.
+constexpr std::array<std::uint64_t, 2> kRoomFactors = {3, 12};
 constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 20;
 constexpr int kTracesAtATime = 64;
 
@@ -142,13 +143,17 @@ Status TraceFile::transact(const Work& work) {
 Status TraceFile::write(std::span<const IncomingSpan> spans, std::int64_t now_us) {
   std::uint64_t bytes = 0;
   for (const IncomingSpan& span : spans) bytes += span.size();
-  if (Status status = make_room(std::max(kLeastRoom, bytes * kRoomFactor)); !status) return status;
-  const std::uint64_t before = traces_;
   // The order in which things came holds when the clock is set back, too: forget_names rests on it.
   latest_us_ = std::max(latest_us_, now_us);
-  Status status = transact([&] { return insert(spans, latest_us_); });
-  if (!status) traces_ = before;
-  if (status) status = measure();
+  Status status;
+  for (const std::uint64_t factor : kRoomFactors) {
+    if (Status room = make_room(std::max(kLeastRoom, bytes * factor)); !room) return room;
+    const std::uint64_t before = traces_;
+    status = transact([&] { return insert(spans, latest_us_); });
+    if (status) return measure();
+    traces_ = before;
+    if (status.error().code != ErrorCode::kResourceExhausted) break;
+  }
   return status;
 }
 

@@ -37,6 +37,29 @@ bool has_tags(const otlp::Span& span, const otlp::Source& source, const TraceQue
   return std::ranges::all_of(query.tags, [&](const auto& tag) { return has_tag(span, source, tag.first, tag.second); });
 }
 
+/// What a span or a tag takes beside its text.
+constexpr std::size_t kSpanBytes = 2048;
+constexpr std::size_t kTagBytes = 384;
+/// Sources that a search holds at a time.
+constexpr std::size_t kMostSources = 1'000;
+
+std::size_t bytes_of(const std::vector<otlp::Attribute>& attributes) {
+  std::size_t bytes = 0;
+  for (const otlp::Attribute& one : attributes) bytes += kTagBytes + one.key.size() + one.value.text.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const otlp::Source& source) {
+  return kTagBytes + source.service.size() + source.scope.size() + bytes_of(source.attributes);
+}
+
+std::size_t bytes_of(const otlp::Span& span) {
+  std::size_t bytes = kSpanBytes + span.name.size() + span.state.size() + span.status_message.size();
+  bytes += bytes_of(span.attributes) + span.links.size() * kTagBytes;
+  for (const otlp::Event& event : span.events) bytes += 2 * kTagBytes + event.name.size() + bytes_of(event.attributes);
+  return bytes;
+}
+
 }  // namespace
 
 struct TraceReader::Handles {
@@ -49,8 +72,9 @@ struct TraceReader::Handles {
     const Result<bool> row = statement.step();
     if (!row) return row.error();
     // What is in the file was read before it was written: nothing of it is refused now.
-    const auto source =
-        *row ? otlp::read_source(statement.bytes(0), statement.bytes(1)).value_or(otlp::Source()) : otlp::Source();
+    if (!*row) return otlp::Source();
+    otlp::Source source = otlp::read_source(statement.bytes(0)).value_or(otlp::Source());
+    (void)otlp::read_scope(statement.bytes(1), source);
     statement.reset();
     return source;
   }
@@ -78,12 +102,14 @@ Result<std::vector<std::string>> TraceReader::services() {
   Statement& statement = handles_->statements[kServices];
   statement.bind(1, static_cast<std::int64_t>(limits_.names));
   std::vector<std::string> names;
-  for (;;) {
+  for (std::size_t bytes = 0; bytes < limits_.name_bytes; bytes += names.back().size()) {
     const Result<bool> row = statement.step();
     if (!row) return row.error();
     if (!*row) return names;
     names.emplace_back(statement.bytes(0));
   }
+  statement.reset();
+  return names;
 }
 
 Result<std::vector<Operation>> TraceReader::operations(const std::string& service, const std::string& kind) {
@@ -92,13 +118,17 @@ Result<std::vector<Operation>> TraceReader::operations(const std::string& servic
   statement.bind_text(1, service);
   statement.bind(2, static_cast<std::int64_t>(limits_.names));
   std::vector<Operation> found;
-  for (;;) {
+  for (std::size_t bytes = 0; bytes < limits_.name_bytes;) {
     const Result<bool> row = statement.step();
     if (!row) return row.error();
     if (!*row) return found;
     const std::string_view word = otlp::kind_word(static_cast<std::uint8_t>(statement.number(1)));
-    if (kind.empty() || kind == word) found.push_back({std::string(statement.bytes(0)), std::string(word)});
+    if (!kind.empty() && kind != word) continue;
+    found.push_back({std::string(statement.bytes(0)), std::string(word)});
+    bytes += found.back().name.size();
   }
+  statement.reset();
+  return found;
 }
 
 Result<std::vector<otlp::TraceId>> TraceReader::find(const TraceQuery& query) {
@@ -115,6 +145,10 @@ Result<std::vector<otlp::TraceId>> TraceReader::find(const TraceQuery& query) {
   std::vector<otlp::TraceId> found;
   std::set<otlp::TraceId> seen;
   std::unordered_map<std::int64_t, otlp::Source> sources;
+  const auto ended = [&](const Error& error) {
+    statement.reset();
+    return error;
+  };
   while (found.size() < query.limit) {
     const Result<bool> row = statement.step();
     if (!row) return row.error();
@@ -125,14 +159,16 @@ Result<std::vector<otlp::TraceId>> TraceReader::find(const TraceQuery& query) {
       Statement& one = handles_->statements[kSpanOf];
       one.bind(1, statement.number(1));
       const Result<bool> there = one.step();
-      if (!there || !*there) continue;
+      if (!there) return ended(there.error());
+      if (!*there) continue;
       const auto span = otlp::read_span(one.bytes(0));
       const std::int64_t source_id = one.number(1);
       one.reset();
+      if (sources.size() >= kMostSources) sources.clear();
       const auto [source, is_new] = sources.try_emplace(source_id);
       if (is_new) {
         auto read = handles_->source(source_id);
-        if (!read) break;
+        if (!read) return ended(read.error());
         source->second = std::move(*read);
       }
       if (!span || !has_tags(*span, source->second, query)) continue;
@@ -157,7 +193,7 @@ Result<std::optional<StoredTrace>> TraceReader::load(const otlp::TraceId& trace)
     const Result<bool> row = statement.step();
     if (!row) return row.error();
     if (!*row) break;
-    stored.cut = stored.spans.size() == limits_.spans;
+    stored.cut = stored.spans.size() == limits_.spans || stored.bytes >= limits_.bytes;
     if (stored.cut) break;
     auto span = otlp::read_span(statement.bytes(0));
     if (!span) continue;
@@ -168,8 +204,10 @@ Result<std::optional<StoredTrace>> TraceReader::load(const otlp::TraceId& trace)
         statement.reset();
         return source.error();
       }
+      stored.bytes += bytes_of(*source);
       stored.sources.push_back(std::move(*source));
     }
+    stored.bytes += bytes_of(*span);
     stored.spans.push_back({std::move(*span), place->second});
   }
   statement.reset();

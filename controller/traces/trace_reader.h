@@ -40,12 +40,16 @@ struct StoredTrace {
   };
   std::vector<Entry> spans;
   std::vector<otlp::Source> sources;
-  bool cut = false;  ///< it has more spans than are given out
+  std::size_t bytes = 0;  ///< about what it takes in memory while it becomes JSON
+  bool cut = false;       ///< it has more spans than are given out
 };
 
 struct ReadLimits {
   std::size_t spans = 20'000;  ///< of one trace
-  std::size_t names = 10'000;  ///< services, operations
+  /// Of StoredTrace::bytes, give or take a span: a tag of two bytes takes some hundred while it is shown.
+  std::size_t bytes = std::size_t{128} << 20;
+  std::size_t names = 10'000;                     ///< services, operations
+  std::size_t name_bytes = std::size_t{4} << 20;  ///< of them together
   std::chrono::milliseconds time{5'000};
 };
 

@@ -25,7 +25,8 @@ otlp::Reading read(std::string_view bytes) {
         require(taken.span.trace != otlp::TraceId{} && !taken.source.service.empty());
         const auto again = otlp::read_span(taken.bytes);
         require(again && again->id == taken.span.id && again->name == taken.span.name);
-        require(otlp::read_source(taken.resource, taken.scope).has_value());
+        auto source = otlp::read_source(taken.resource);
+        require(source.has_value() && otlp::read_scope(taken.scope, *source));
         traces::StoredTrace trace;
         trace.id = taken.span.trace;
         trace.spans.push_back({taken.span, 0});

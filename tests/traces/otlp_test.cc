@@ -172,6 +172,65 @@ TEST(Otlp, HoldsEachLimit) {
   EXPECT_EQ(read(request_bytes({plain}), limits).reading->refused, 1u);
 }
 
+/// With one attribute whose value is a map of `entries`.
+std::string map_span(int entries) {
+  ProtobufWriter out;
+  {
+    const auto attribute = out.message(9);
+    out.text(1, "key");
+    const auto value = out.message(2);
+    const auto map = out.message(6);
+    for (int i = 0; i < entries; ++i) {
+      const auto entry = out.message(1);
+      out.text(1, std::to_string(i));
+    }
+  }
+  return span_bytes(1, 1) + out.take();
+}
+
+TEST(Otlp, BoundsTheEntriesOfAMap) {
+  otlp::Limits limits;
+  limits.attributes = 3;
+  for (const auto& [count, refused] : {std::pair{2, 0u}, {3, 0u}, {4, 1u}}) {
+    EXPECT_EQ(read(request_bytes({map_span(count)}), limits).reading->refused, refused) << count;
+  }
+}
+
+/// Minutes, if the resource were read again for each scope.
+TEST(Otlp, ReadsAResourceOnceForAllItsScopes) {
+  ProtobufWriter out;
+  {
+    const auto resource_spans = out.message(1);
+    {
+      const auto resource = out.message(1);
+      for (int i = 0; i < 250; ++i) {
+        const auto attribute = out.message(1);
+        out.text(1, i == 0 ? "service.name" : "key");
+        const auto value = out.message(2);
+        out.text(1, i == 0 ? "cart" : std::string(50, 'x'));
+      }
+    }
+    for (int i = 0; i < 500'000; ++i) out.text(2, "");
+    for (const char* name : {"one", "two"}) {
+      const auto scope_spans = out.message(2);
+      {
+        const auto scope = out.message(1);
+        out.text(1, name);
+      }
+      out.text(2, span_bytes(1, 1));
+    }
+  }
+  std::vector<std::string> scopes;
+  const std::string bytes = out.take();
+  const auto reading = otlp::read_request(bytes, [&](const otlp::Taken& taken) {
+    EXPECT_EQ(taken.source.service, "cart");
+    scopes.push_back(taken.source.scope);
+  });
+  ASSERT_TRUE(reading.ok());
+  EXPECT_EQ(reading->taken, 2u);
+  EXPECT_THAT(scopes, ElementsAre("one", "two"));
+}
+
 TEST(Otlp, RefusesSpansWithoutTheirIds) {
   for (const auto& [trace, span] : {std::pair{0u, 1u}, {1u, 0u}}) {
     const Read got = read(request_bytes({span_bytes(trace, span), span_bytes(1, 2)}));

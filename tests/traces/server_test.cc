@@ -192,7 +192,9 @@ TEST_F(Traces, TellsWhatItRefused) {
   EXPECT_EQ(post("", "Content-Type: application/x-protobuf\r\nContent-Encoding: br\r\n").status, "415");
   EXPECT_EQ(post("no gzip", "Content-Type: application/x-protobuf\r\nContent-Encoding: gzip\r\n").status, "400");
   EXPECT_EQ(post("", "Content-Type: application/x-protobuf\r\n", "/v1/metrics").status, "404");
-  EXPECT_EQ(exchange(port_of(server_->otlp_url()), "GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n").status, "405");
+  const Got got = exchange(port_of(server_->otlp_url()), "GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(got.status, "405");
+  EXPECT_THAT(got.head.values("allow"), testing::ElementsAre("POST"));
   EXPECT_EQ(server_->counts().requests_refused, 7u);
 }
 
@@ -258,10 +260,15 @@ TEST_F(Traces, SaysWhatIsWrongWithAQuestion) {
        {"/api/traces/x", "/api/traces?limit=x", "/api/traces?limit=0", "/api/traces?limit=-1", "/api/traces?start=1s",
         "/api/traces?lookback=x", "/api/traces?minDuration=5", "/api/traces?minDuration=2s&maxDuration=1s",
         "/api/traces?tags=1", "/api/traces?tags=%7B%22a%22%3A1%7D", "/api/traces?tag=a", "/api/traces?operation=a",
-        "/api/traces?traceID=x", "/api/operations", "/api/traces?%", "/%zz"}) {
+        "/api/traces?traceID=x", "/api/operations", "/api/traces?%", "/%zz", "/api/traces?end=-1",
+        "/api/traces?end=-9223372036854775808", "/api/traces?lookback=2562047d"}) {
     EXPECT_EQ(get(target).status, "400") << target;
   }
   EXPECT_EQ(get("/").status, "404");
+  const Got deleted =
+      exchange(port_of(server_->query_url()), "DELETE /api/traces/1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+  EXPECT_EQ(deleted.status, "405");
+  EXPECT_THAT(deleted.head.values("allow"), testing::ElementsAre("GET, HEAD"));
   EXPECT_EQ(get("/api/services//operations").status, "404");
 }
 

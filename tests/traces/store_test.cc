@@ -95,6 +95,22 @@ TEST_F(Store, GivesOutNoMoreSpansThanItMay) {
   }
 }
 
+TEST_F(Store, GivesOutNoMoreBytesThanItMay) {
+  const auto file = open();
+  ASSERT_TRUE(file->write(std::vector{incoming(1, 1, 5'000), incoming(1, 2, 5'000)}, kHour).ok());
+  const std::size_t whole = (*reader()->load(trace_id(1)))->bytes;
+  EXPECT_GT(whole, 10'000u);
+  for (const auto& [most, spans] : {std::pair{whole, 2u}, {whole - 5'000, 2u}, {whole - 8'000, 1u}, {1u, 1u}}) {
+    const auto trace = reader({.bytes = most})->load(trace_id(1));
+    ASSERT_TRUE(trace.ok() && trace->has_value());
+    EXPECT_EQ((*trace)->spans.size(), spans) << most;
+    EXPECT_EQ((*trace)->cut, spans < 2) << most;
+  }
+  ASSERT_TRUE(file->write(std::vector{incoming(2, 1, 0, "a"), incoming(3, 1, 0, "b")}, kHour).ok());
+  EXPECT_THAT(*reader({.name_bytes = 1})->services(), ElementsAre("a"));
+  EXPECT_THAT(*reader({.name_bytes = 2})->services(), ElementsAre("a", "b"));
+}
+
 TEST_F(Store, ForgetsByAge) {
   const auto file = open({.age_us = kHour});
   const std::vector<traces::IncomingSpan> first = {incoming(1, 1, 0, "old")};
@@ -159,6 +175,24 @@ TEST_F(Store, OneTraceLargerThanTheStoreGoesWhole) {
     ASSERT_TRUE(file->write(spans, static_cast<std::int64_t>(i)).ok()) << i;
     ASSERT_LE(file->bytes(), traces::kLeastTraceBytes);
   }
+}
+
+TEST_F(Store, MakesRoomForWhatTakesMoreThanItsBytes) {
+  // Resources that are a little too long for a page of the index take one of their own each.
+  const auto file = open({.bytes = traces::kLeastTraceBytes});
+  for (std::uint64_t i = 1; i <= 12; ++i) {
+    std::vector<traces::IncomingSpan> spans;
+    for (std::uint64_t k = 0; k < 350; ++k) {
+      traces::IncomingSpan span = incoming(i * 1000 + k, 1, 0, std::to_string(i * 1000 + k) + std::string(1100, 's'));
+      span.source =
+          std::make_shared<const traces::IncomingSource>(traces::IncomingSource{"edge", span.source->resource, ""});
+      span.source_bytes = sizeof(traces::IncomingSource) + span.source->resource.size();
+      spans.push_back(std::move(span));
+    }
+    ASSERT_TRUE(file->write(spans, static_cast<std::int64_t>(i)).ok()) << i;
+    ASSERT_LE(file->bytes(), traces::kLeastTraceBytes);
+  }
+  EXPECT_TRUE(reader()->load(trace_id(12'349))->has_value());
 }
 
 TEST_F(Store, RefusesAnothersFileAndPutsABrokenOneAside) {

@@ -37,25 +37,28 @@ class RequestReader {
       resource = part;
       return true;
     };
-    return each(bytes, 1, note) && each(bytes, 2, [&](std::string_view part) { return scope_spans(resource, part); });
+    if (!each(bytes, 1, note)) return false;
+    // Once for all its scopes: there may be as many of them as the message has bytes.
+    std::optional<Source> source = read_source(resource, limits_);
+    return each(bytes, 2, [&](std::string_view part) { return scope_spans(source, resource, part); });
   }
   /// ScopeSpans: 1 scope, 2 spans.
-  bool scope_spans(std::string_view resource, std::string_view bytes) {
+  bool scope_spans(std::optional<Source>& source, std::string_view resource, std::string_view bytes) {
     std::string_view scope;
     const auto note = [&](std::string_view part) {
       scope = part;
       return true;
     };
     if (!each(bytes, 1, note)) return false;
-    const std::optional<Source> source = read_source(resource, scope, limits_);
+    const bool fine = source && read_scope(scope, *source, limits_);
     return each(bytes, 2, [&](std::string_view span) {
-      this->span(source, resource, scope, span);
+      this->span(fine ? &*source : nullptr, resource, scope, span);
       return true;
     });
   }
-  void span(const std::optional<Source>& source, std::string_view resource, std::string_view scope,
-            std::string_view bytes) {
-    const bool room = source && reading_.taken + reading_.refused < limits_.requests_spans;
+  /// `source`: null where its resource or scope is refused.
+  void span(const Source* source, std::string_view resource, std::string_view scope, std::string_view bytes) {
+    const bool room = source != nullptr && reading_.taken + reading_.refused < limits_.requests_spans;
     const std::optional<Span> span = room ? read_span(bytes, limits_) : std::nullopt;
     if (!span) {
       ++reading_.refused;

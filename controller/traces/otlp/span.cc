@@ -100,6 +100,8 @@ class ValueReader {
         out.push_back(std::move(value));
       } else {
         out[key] = std::move(value);
+        // In the order that they came in, which costs a look at all before for each.
+        if (out.size() > limits_.attributes) return false;
       }
     }
     return !items.malformed();
@@ -236,20 +238,15 @@ std::optional<Span> read_span(std::string_view bytes, const Limits& limits) {
   return span;
 }
 
-std::optional<Source> read_source(std::string_view resource, std::string_view scope, const Limits& limits) {
-  if (resource.size() > limits.source_bytes || scope.size() > limits.source_bytes) return std::nullopt;
+std::optional<Source> read_source(std::string_view resource, const Limits& limits) {
+  if (resource.size() > limits.source_bytes) return std::nullopt;
   Source source;
   ProtobufReader fields(resource);
   while (const auto field = fields.next()) {
     if (field->number != 1) continue;
     if (!field->is_bytes || !ValueReader(limits).attribute(field->bytes, source.attributes)) return std::nullopt;
   }
-  ProtobufReader scope_fields(scope);
-  while (const auto field = scope_fields.next()) {
-    if (field->number == 1 && field->is_bytes) source.scope = field->bytes;
-    if (field->number == 2 && field->is_bytes) source.scope_version = field->bytes;
-  }
-  if (fields.malformed() || scope_fields.malformed()) return std::nullopt;
+  if (fields.malformed()) return std::nullopt;
   const auto service = std::ranges::find(source.attributes, kServiceName, &Attribute::key);
   if (service != source.attributes.end()) {
     source.service = text_of(service->value);
@@ -258,6 +255,18 @@ std::optional<Source> read_source(std::string_view resource, std::string_view sc
   // What the semantic conventions prescribe for who does not say it.
   if (source.service.empty()) source.service = "unknown_service";
   return source;
+}
+
+bool read_scope(std::string_view scope, Source& source, const Limits& limits) {
+  if (scope.size() > limits.source_bytes) return false;
+  source.scope.clear();
+  source.scope_version.clear();
+  ProtobufReader fields(scope);
+  while (const auto field = fields.next()) {
+    if (field->number == 1 && field->is_bytes) source.scope = field->bytes;
+    if (field->number == 2 && field->is_bytes) source.scope_version = field->bytes;
+  }
+  return !fields.malformed();
 }
 
 std::string_view kind_word(std::uint8_t kind) {

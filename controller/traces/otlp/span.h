@@ -77,7 +77,7 @@ struct Limits {
   std::size_t requests_spans = 10'000;  ///< of one request
   std::size_t span_bytes = std::size_t{64} << 10;
   std::size_t source_bytes = std::size_t{16} << 10;
-  std::size_t attributes = 256;  ///< of a span, an event or a resource
+  std::size_t attributes = 256;  ///< of a span, an event or a resource; entries of a map
   std::size_t events = 512;
   std::size_t links = 128;
   unsigned depth = 8;  ///< of values within values
@@ -85,8 +85,10 @@ struct Limits {
 
 /// nullopt: malformed, over a limit, or without the ids that a span must have.
 std::optional<Span> read_span(std::string_view bytes, const Limits& limits = {});
-/// `resource` and `scope`: the messages of those names.
-std::optional<Source> read_source(std::string_view resource, std::string_view scope, const Limits& limits = {});
+/// Of the message Resource; without a scope.
+std::optional<Source> read_source(std::string_view resource, const Limits& limits = {});
+/// Sets the scope of `source` to the message InstrumentationScope. \returns false as read_source nullopt.
+bool read_scope(std::string_view scope, Source& source, const Limits& limits = {});
 
 /// `server`, `client`, `producer`, `consumer`, `internal`; empty: none is said.
 std::string_view kind_word(std::uint8_t kind);
