@@ -97,9 +97,13 @@ class TracedRequests : public testing::TestWithParam<int> {
     EXPECT_TRUE(
         connection.send("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n" + std::string(fields) + "\r\n"));
     const auto head = connection.receive_head();
-    EXPECT_TRUE(head) << head.error().text;
-    if (!head) return {};
-    EXPECT_EQ(connection.receive_body(*head).ok(), target != "/torn");
+    // A stream may be reset before anybody has read its head.
+    const bool torn = target == "/torn";
+    if (!head) {
+      EXPECT_TRUE(torn) << head.error().text;
+      return {};
+    }
+    EXPECT_EQ(connection.receive_body(*head).ok(), !torn);
     return head->start_line.substr(9, 3);
   }
 
@@ -217,7 +221,7 @@ TEST_P(TracedRequests, AnAnswerThatIsBrokenOff) {
                {2, "head", "GET /torn HTTP/1.1", "", false},
                {3, "send", R"("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")", "", false},
                {4, "close", "", "", false}});
-  ASSERT_EQ(ask("/torn"), "200");
+  ask("/torn");
   EXPECT_THAT(lines(spans(2)), ElementsAre("  try 200 truncated", "GET shop 200 truncated"));
 }
 
