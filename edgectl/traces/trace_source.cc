@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "edgectl/resources/table.h"
 #include "edgectl/traces/answers.h"
 #include "net/client/query_text.h"
 
@@ -22,7 +23,7 @@ std::string encoded(std::string_view text) { return net::client::url_encoded(tex
 
 Error odd(const char* target, const Fetched& answer, std::string_view why) {
   std::string text = std::string(target) + " answered " + std::to_string(answer.status);
-  if (!why.empty()) text.append(", ").append(why);
+  if (!why.empty()) text.append(", ").append(shown(why));
   return {ErrorCode::kUnavailable, std::move(text)};
 }
 

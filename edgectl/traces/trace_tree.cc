@@ -85,11 +85,12 @@ class Tree {
       const bool is_root = step.depth == 0;
       const std::string branch = is_root ? "" : step.last ? "└─ " : "├─ ";
       lines_.push_back({step.span, step.prefix + branch + shown(step.span->operation), is_root ? note : ""});
-      const auto found = children_.find(step.span->id);
-      if (found == children_.end()) continue;
+      // They are the first's of that id: of 50,000 spans, half may have one id and the other half it as their parent.
+      const auto found = children_.extract(step.span->id);
+      if (found.empty()) continue;
       const bool deeper = step.depth < kMostDepth;
       const std::string below = is_root || !deeper ? step.prefix : step.prefix + (step.last ? "   " : "│  ");
-      const auto& children = found->second;
+      const auto& children = found.mapped();
       for (std::size_t i = children.size(); i-- > 0;) {
         stack.push_back({children[i], below, deeper ? step.depth + 1 : step.depth, i + 1 == children.size()});
       }
