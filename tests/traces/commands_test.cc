@@ -161,12 +161,15 @@ TEST(TraceCommands, SayWhenAServerIsNeither) {
   empty.on("/api/traces/2", R"({"data":[]})");
   empty.on("/api/traces/3", "[", 200);
   empty.on("/api/traces/4", R"({"errors":[{"msg":"slow"}]})", 500);
+  empty.on("/api/traces/5", R"({"errors":[{"msg":"\u001b[2Jx"}]})", 500);
   const auto jaeger_source = TraceSource::recognise(empty.fetch());
   ASSERT_TRUE(jaeger_source.ok());
   EXPECT_EQ(jaeger_source->get("1").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(jaeger_source->get("2").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(jaeger_source->get("3").error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(jaeger_source->get("4").error().text, "/api/traces answered 500, slow");
+  // What a server says moves no terminal's cursor.
+  EXPECT_EQ(jaeger_source->get("5").error().text, "/api/traces answered 500, ?[2Jx");
 }
 
 TEST(TracePage, PlacesEverySpanOnce) {
@@ -178,6 +181,14 @@ TEST(TracePage, PlacesEverySpanOnce) {
   EXPECT_THAT(page, HasSubstr("its parents form a ring"));
   EXPECT_THAT(page, HasSubstr("its parent is not here"));
   EXPECT_EQ(lines_in(page), 7u + ring.spans.size());
+}
+
+/// Minutes, if each of the doubled ids had all the children looked at again.
+TEST(TracePage, EndsWhereManySpansHaveOneId) {
+  Trace trace{.id = "1"};
+  for (int i = 0; i < 20'000; ++i) trace.spans.push_back(span("a", "", i));
+  for (int i = 0; i < 20'000; ++i) trace.spans.push_back(span("b", "a", i));
+  EXPECT_THAT(trace_page(trace, Colour::kNo), HasSubstr("… and 35000 more"));
 }
 
 TEST(TracePage, EndsWhateverTheDepthAndTheNumbers) {
