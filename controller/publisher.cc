@@ -117,9 +117,10 @@ void Publisher::save_all() {
       wake_.wait(lock, something);
     }
     auto fresh = std::exchange(unsaved_, std::nullopt);
+    const bool stores = fresh.has_value();
     const bool ending = stopping_;
     lock.unlock();
-    if (fresh) {
+    if (stores) {
       store(*fresh);
       if (for_history && fresh->program) fresh->cause.add(for_history->cause);
       if (fresh->program) for_history = std::move(fresh);
@@ -132,7 +133,7 @@ void Publisher::save_all() {
     lock.lock();
     if (stopping_ && !unsaved_ && !for_history) return;
     // Of a storm the disk gets the newest, once a second.
-    if (fresh) wake_.wait_until(lock, Clock::now() + kBetweenStores, [this] { return stopping_; });
+    if (stores) wake_.wait_until(lock, Clock::now() + kBetweenStores, [this] { return stopping_; });
   }
 }
 
