@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include <fcntl.h>
@@ -26,20 +27,22 @@ namespace {
 /// A process, its output and its end, as things that a loop waits for.
 class Child {
  public:
-  Child() = default;
+  explicit Child(net::Loop& loop) : loop_(loop) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    output.close();
-    end.close();
+    // The loop may still have something to tell both of in this batch.
+    output->close();
+    end->close();
+    loop_.retire(std::move(output));
+    loop_.retire(std::move(end));
     if (pid_ <= 0) return;
     ::kill(alone_ ? pid_ : -pid_, SIGKILL);
     reap();
   }
 
   /// 0, or an errno.
-  int start(net::Loop& loop, const std::vector<std::string>& words, const std::vector<std::string>& environment,
-            bool terminal);
+  int start(const std::vector<std::string>& words, const std::vector<std::string>& environment, bool terminal);
   /// Waits for the end; at once when `end` has been reported.
   int reap() {
     int status = 0;
@@ -49,10 +52,11 @@ class Child {
     return status;
   }
 
-  net::Channel output;
-  net::Channel end;
+  std::unique_ptr<net::Channel> output = std::make_unique<net::Channel>();
+  std::unique_ptr<net::Channel> end = std::make_unique<net::Channel>();
 
  private:
+  net::Loop& loop_;
   pid_t pid_ = -1;
   bool alone_ = false;
 };
@@ -96,8 +100,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes;
 };
 
-int Child::start(net::Loop& loop, const std::vector<std::string>& words, const std::vector<std::string>& environment,
-                 bool terminal) {
+int Child::start(const std::vector<std::string>& words, const std::vector<std::string>& environment, bool terminal) {
   alone_ = terminal;
   int pair[2];
   // A socket and not a pipe: it is received from as every other channel.
@@ -115,8 +118,8 @@ int Child::start(net::Loop& loop, const std::vector<std::string>& words, const s
   pid_ = pid;
   net::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (!process.valid()) return errno;
-  output.open(loop, std::move(ours));
-  end.open(loop, std::move(process));
+  output->open(loop_, std::move(ours));
+  end->open(loop_, std::move(process));
   return 0;
 }
 
@@ -215,13 +218,13 @@ net::Task<ExecOutcome> run_plugin(net::Loop& loop, net::Waiter& waiter, ExecPlug
   }
   std::vector<std::string> words = {plugin.command};
   words.insert(words.end(), plugin.arguments.begin(), plugin.arguments.end());
-  Child child;
-  const int error = child.start(loop, words, environment_of(plugin, std::move(info)), terminal);
+  Child child(loop);
+  const int error = child.start(words, environment_of(plugin, std::move(info)), terminal);
   if (error != 0) co_return failed(why_not_started(plugin, error));
   std::string written;
   for (;;) {
     std::array<char, 4096> piece;
-    const net::Transfer got = child.output.receive(piece);
+    const net::Transfer got = child.output->receive(piece);
     if (got.kind == net::Transfer::Kind::kDone) {
       if (written.size() + got.bytes > kMaxExecOutput) {
         co_return failed("the command " + plugin.command + " writes more than any credential is");
@@ -230,10 +233,10 @@ net::Task<ExecOutcome> run_plugin(net::Loop& loop, net::Waiter& waiter, ExecPlug
       continue;
     }
     if (got.kind != net::Transfer::Kind::kWouldBlock) break;
-    const net::Wake wake = co_await waiter.wait(until, child.output, net::kRead);
+    const net::Wake wake = co_await waiter.wait(until, *child.output, net::kRead);
     if (wake != net::Wake::kReady) co_return interrupted(plugin, wake);
   }
-  const net::Wake wake = co_await waiter.wait(until, child.end, net::kRead);
+  const net::Wake wake = co_await waiter.wait(until, *child.end, net::kRead);
   if (wake != net::Wake::kReady) co_return interrupted(plugin, wake);
   co_return outcome_of(plugin, child.reap(), written);
 }
