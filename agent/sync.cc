@@ -30,8 +30,8 @@ constexpr auto kStable = seconds(10);
 constexpr auto kTick = milliseconds(250);
 /// Values that belong to a program which does not come are put to work beside the one that runs.
 constexpr auto kProgramPatience = seconds(1);
-/// Values change with every pod, and programs with every change; the disk need not. After a crash the controller sends
-/// what is newer.
+/// Values change with every pod, and programs with every change; while they come the disk need not have each. After a
+/// crash the controller sends what is newer.
 constexpr auto kKeepEvery = seconds(1);
 /// After a renewal that failed, and after one that was of no use; of those each next one waits twice as long.
 constexpr auto kRenewAgain = seconds(60);
@@ -96,6 +96,7 @@ struct Sync::Impl {
   bool values_dirty = false;       ///< not on disk yet
   bool program_dirty = false;      ///< not on disk yet
   Steady::time_point kept_at{};
+  bool unkept = false;                ///< the last try to write failed
   Steady::time_point next_renewal{};  ///< not before
   seconds vain_pause = kRenewAgain;   ///< until the renewal after one that was of no use
   milliseconds pause = kFirstPause;
@@ -277,6 +278,7 @@ Status Sync::Impl::work(SyncSession& session) {
     SyncInbox::Content content = inbox.take(kTick);
     if (content.stopping) return Error{ErrorCode::kCancelled, "stopped"};
     take_trust();
+    const bool quiet = !content.program && !content.values;
     if (content.program) next = std::move(content.program);
     if (content.values) {
       if (values && values->version != values_applied) content.values->replace(*values);
@@ -286,7 +288,7 @@ Status Sync::Impl::work(SyncSession& session) {
     }
     if (Status status = put_to_work(session); !status) return status;
     if (content.ended) return *content.ended;
-    if (Steady::now() - kept_at >= kKeepEvery) keep();
+    if ((quiet && !unkept) || Steady::now() - kept_at >= kKeepEvery) keep();
     if (Steady::now() < next_renewal || !is_old()) continue;
     if (Status status = renew(session); status) {
       put_off_vain_renewal();
@@ -369,6 +371,7 @@ Status Sync::Impl::put_values(SyncSession& session) {
 void Sync::Impl::keep() {
   if (!values_dirty && !program_dirty) return;
   kept_at = Steady::now();
+  unkept = true;
   if (values_dirty) {
     if (Status kept = store.keep_values(endpoints, secrets); !kept) {
       return tell("endpoints and secrets could not be stored: " + kept.error().text);
@@ -381,6 +384,7 @@ void Sync::Impl::keep() {
     }
     program_dirty = false;
   }
+  unkept = false;
 }
 
 void Sync::Impl::run() {

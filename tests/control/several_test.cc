@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
+#include "base/file.h"
 #include "tests/control/world.h"
 
 namespace edge::tests {
@@ -128,6 +129,11 @@ TEST_F(Several, AnAgentTakesOverFromAnotherAndFollowsTheController) {
   api.apply(route("a", "/a"));
   const int port = port_of(*old);
   EXPECT_TRUE(answers(port, "/a", "200"));
+  // What a successor begins with.
+  EXPECT_TRUE(eventually([&] {
+    const auto kept = read_file(dir_ / "agent-one/program.edgeprog", std::size_t{1} << 24);
+    return kept.ok() && kept->find("/a") != std::string::npos;
+  }));
   std::atomic<bool> ending = false;
   std::vector<std::string> failed;  // of the thread until it is joined
   std::thread load([&] {
