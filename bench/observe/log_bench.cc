@@ -138,9 +138,9 @@ int measure_whole(const char* path) {
   while (done() < kRequests) ::nanosleep(&pause, nullptr);
   const double spent = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before;
   const AccessLogCounts counts = (*log)->counts();
-  std::printf("%-28s %7.1f ns (%llu written, %llu dropped)\n", "all of it, both threads", spent / kRequests,
-              static_cast<unsigned long long>(counts.written),
-              static_cast<unsigned long long>(counts.dropped_busy + counts.dropped_output));
+  const std::uint64_t dropped = counts.dropped_busy + counts.dropped_output;
+  std::printf("%-28s %7.1f ns (%" PRIu64 " written, %" PRIu64 " dropped)\n", "all of it, both threads",
+              spent / kRequests, counts.written, dropped);
   return 0;
 }
 
