@@ -2,6 +2,7 @@
 //
 //   log_bench [PATH]     the lines go there; without one they are made and kept, and written nowhere
 #include <chrono>
+#include <cinttypes>
 #include <cstdio>
 #include <ctime>
 #include <memory>
