@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "program/abi.h"
@@ -16,39 +17,48 @@ bool target_sound(const HostHeader& host, Target32 target) {
   return target < host.groups.count;
 }
 
-/// Walks the records of the path table, and marks the words where one begins.
-bool check_path_records(Checker& check, const HostHeader& host, std::vector<bool>& begins) {
+/// A free record, or a path whose text lies in the record or elsewhere in the section.
+bool path_sound(const Checker& check, const HostHeader& host, const PathRecord& path) {
+  const std::uint32_t size = path.key & 0xff;
+  if (size == kFarPath ? !check.text(far_path(path)) : size > path_room(host.path_stride)) return false;
+  if (size == 0) return path.key == kNoPath && path.exact == kNone && path.prefix == kNone;
+  return target_sound(host, path.exact) && target_sound(host, path.prefix);
+}
+
+bool check_path_records(Checker& check, const HostHeader& host) {
+  if (host.paths.count == 0) return check.require(host.path_stride == 0 && host.max_probe == 0, "paths");
+  if (!check.require(host.path_stride >= kMinPathStride && host.path_stride <= kMaxPathStride &&
+                         host.paths.count % host.path_stride == 0,
+                     "paths") ||
+      !check.require(host.max_probe == 1 || host.max_probe == halvings(host.paths.count / host.path_stride),
+                     "max_probe") ||
+      !check.require(std::has_single_bit(host.path_displacements.count), "path_displacements"))
+    return false;
   const auto words = check.view().array(host.paths);
-  begins.assign(words.size(), false);
-  for (std::uint64_t place = 0; place < words.size();) {
-    if (!check.require(words.size() - place >= path_words(0), "paths")) return false;
-    const PathRecord& record = path_at(words.data(), static_cast<std::uint32_t>(place));
-    const std::uint64_t size = path_words(record.size);
-    if (!check.require(
-            size <= words.size() - place && target_sound(host, record.exact) && target_sound(host, record.prefix),
-            "paths"))
-      return false;
-    begins[place] = true;
-    place += size;
-  }
-  return true;
+  bool sound = true;
+  for (std::size_t at = 0; at < words.size(); at += host.path_stride)
+    sound &= path_sound(check, host, *reinterpret_cast<const PathRecord*>(&words[at]));
+  return check.require(sound, "paths");
 }
 
 bool check_paths(Checker& check, const HostHeader& host) {
-  std::vector<bool> begins;
-  if (!check.array(host.paths, "paths") || !check_path_records(check, host, begins)) return false;
-  const auto is_record = [&begins](std::uint32_t place) { return place < begins.size() && begins[place]; };
-  return check_slots(check, host.path_slots, "path_slots", is_record) &&
-         check.require(host.max_probe <= host.path_slots.count && target_sound(host, host.root_prefix) &&
-                           target_sound(host, host.regex) && target_sound(host, host.any_path),
+  return check.array(host.path_displacements, "path_displacements") && check.array(host.paths, "paths") &&
+         check_path_records(check, host) &&
+         check.require(target_sound(host, host.root_prefix) && target_sound(host, host.regex) &&
+                           target_sound(host, host.any_path),
                        "paths");
 }
 
+/// Groups have candidates of their own, no more together than there are: what walks all groups stays linear.
 bool check_groups(Checker& check, const HostHeader& host) {
   if (!check.array(host.groups, "groups") || !check.array(host.candidates, "candidates")) return false;
   bool sound = true;
-  for (const GroupRecord& group : check.view().array(host.groups))
+  std::uint64_t used = 0;
+  for (const GroupRecord& group : check.view().array(host.groups)) {
     sound &= group.first <= host.candidates.count && group.count <= host.candidates.count - group.first;
+    used += group.count;
+  }
+  sound &= used <= host.candidates.count;
   if (!check.require(sound, "groups")) return false;
   for (const CandidateRecord& candidate : check.view().array(host.candidates))
     sound &= index_or_none(candidate.predicate, host.nodes.count) && candidate.action < host.actions.count;

@@ -72,29 +72,16 @@ class HostWalk {
       begin = slash == std::string_view::npos ? 0 : slash + 1;
     }
 
-    const PathRecord* entry = find_path(hash, path);
+    const PathRecord* entry = find_path(host_.view, hash, path);
     if (entry != nullptr && reach(Trace::PathClass::kExact, path, entry->exact, outcome)) return true;
     for (; depth > 0; --depth) {
       if ((header_.prefix_depths >> (depth - 1) & 1) == 0) continue;
       const Prefix& prefix = prefixes[depth - 1];
-      entry = find_path(prefix.hash, path.substr(0, prefix.size));
+      entry = find_path(host_.view, prefix.hash, path.substr(0, prefix.size));
       if (entry != nullptr && reach(Trace::PathClass::kPrefix, path.substr(0, prefix.size), entry->prefix, outcome))
         return true;
     }
     return reach(Trace::PathClass::kPrefix, "/", header_.root_prefix, outcome);
-  }
-
-  const PathRecord* find_path(std::uint64_t hash, std::string_view path) const {
-    const auto slots = host_.view.array(header_.path_slots);
-    const std::uint32_t* const paths = host_.view.array(header_.paths).data();
-    for (std::uint32_t i = 0; i < header_.max_probe; ++i) {
-      const std::uint32_t slot = slots[(hash + i) & (slots.size() - 1)];
-      if (slot == kFreeSlot) break;
-      if (!slot_may_match(slot, hash)) continue;
-      const PathRecord& record = path_at(paths, slot_entry(slot));
-      if (path_text(record) == path) return &record;
-    }
-    return nullptr;
   }
 
   bool reach(Trace::PathClass path_class, std::string_view path, Target32 target, Outcome& outcome) {

@@ -11,16 +11,21 @@ namespace edge::program {
 using Target32 = std::uint32_t;
 inline constexpr std::uint32_t kActionBit = 0x80000000;
 
-/// One path with what hangs on it, exactly and as a prefix of whole segments. The `size` bytes of its text follow,
-/// padded to a multiple of four, then the next record: a lookup waits for one place in memory, not for a record and
-/// then for its text. path_table.h writes and walks them. Stored without a trailing slash where it is a prefix; the
-/// path `/` as a prefix is HostHeader::root_prefix.
+/// One path with what hangs on it, exactly and as a prefix of whole segments. Its text follows, or, where that is
+/// longer than the records of the host have room for, a StringRef to it: what a lookup needs of a path lies in one
+/// place. path_table.h writes and reads them. Stored without a trailing slash where it is a prefix; the path `/` as a
+/// prefix is HostHeader::root_prefix.
 struct PathRecord {
-  std::uint32_t size;
+  std::uint32_t key;  ///< low byte: size of the text, kFarPath, or 0 (then all is 0: no path); above: top of its hash
   Target32 exact;
   Target32 prefix;
 };
 static_assert(sizeof(PathRecord) == 12);
+inline constexpr std::uint32_t kFarPath = 0xff;
+inline constexpr std::uint32_t kNoPath = 0;
+/// Words of a record with its text.
+inline constexpr std::uint32_t kMinPathStride = 5;
+inline constexpr std::uint32_t kMaxPathStride = 32;
 
 /// Candidates [first, first + count), in the order of rule D1. A group is decided by the first that holds.
 struct GroupRecord {
@@ -91,13 +96,13 @@ static_assert(sizeof(RegexSetRecord) == 24);
 struct HostHeader {
   std::uint64_t host_id;
   StringRef pattern;
-  ArrayRef<std::uint32_t> path_slots;  ///< as NameTable::slots, over path_hash (lookup.h); an entry is a place in paths
-  ArrayRef<std::uint32_t> paths;       ///< PathRecords with their texts, one behind the other; places count words
-  std::uint64_t prefix_depths;         ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
+  ArrayRef<std::uint8_t> path_displacements;  ///< over path_hash (lookup.h), see path_places.h
+  ArrayRef<std::uint32_t> paths;              ///< PathRecords with their texts, each path_stride words
+  std::uint64_t prefix_depths;                ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
   Target32 root_prefix;
   Target32 regex;           ///< group of the rules with a path regex
   Target32 any_path;        ///< group of the rules without a path
-  std::uint32_t max_probe;  ///< longest run of slots that a lookup has to look at
+  std::uint32_t max_probe;  ///< records that a lookup looks at: 1, or paths ascend and are halved
   ArrayRef<GroupRecord> groups;
   ArrayRef<CandidateRecord> candidates;
   ArrayRef<NodeRecord> nodes;
@@ -117,7 +122,7 @@ struct HostHeader {
   ArrayRef<std::uint64_t> policy_refs;
   ArrayRef<struct MirrorRecord> mirrors;
   std::uint32_t native_shard;  ///< id of the kNative section that holds its groups, kNone: interpreted
-  std::uint32_t reserved;
+  std::uint32_t path_stride;   ///< 0: no paths
 };
 static_assert(sizeof(HostHeader) == 208);
 

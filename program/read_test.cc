@@ -207,39 +207,58 @@ TEST(Read, ArraysStayInsideTheirSectionAndDoNotShareIt) {
   EXPECT_NE(fault(program_with(std::move(shared))), "");
 }
 
-TEST(Read, TableSlotsPointAtEntriesAndLeaveOneFree) {
-  Host full(1);
-  full.header.path_slots = full.builder.array(std::vector<std::uint32_t>{0, 0});
-  full.header.paths = full.builder.array(std::vector<std::uint32_t>{0, kNone, kNone});
-  full.header.max_probe = 2;
-  EXPECT_THAT(fault(program_with(std::move(full))), HasSubstr("path_slots"));
-  Host beyond(1);
-  beyond.header.path_slots = beyond.builder.array(std::vector<std::uint32_t>{1, kNone});
-  beyond.header.paths = beyond.builder.array(std::vector<std::uint32_t>{0, kNone, kNone});
-  EXPECT_THAT(fault(program_with(std::move(beyond))), HasSubstr("path_slots"));
-  Host three(1);
-  three.header.path_slots = three.builder.array(std::vector<std::uint32_t>{kNone, kNone, kNone});
-  EXPECT_THAT(fault(program_with(std::move(three))), HasSubstr("path_slots"));
+/// One path table of the words given; the header is what `change` makes of a sound one.
+template <typename Change>
+std::string fault_of_paths(std::vector<std::uint32_t> words, Change change) {
+  Host host(1);
+  host.header.path_displacements = host.builder.array(std::vector<std::uint8_t>(4));
+  host.header.paths = host.builder.array(words);
+  host.header.path_stride = 6;
+  host.header.max_probe = 1;
+  change(host.header);
+  return fault(program_with(std::move(host)));
+}
+std::string fault_of_path(std::uint32_t key, StringRef far = {}, Target32 exact = kNone, Target32 prefix = kNone) {
+  return fault_of_paths({key, exact, prefix, far.offset, far.size, 0}, [](HostHeader&) {});
 }
 
-TEST(Read, SlotsPointAtTheBeginningOfAPath) {
-  // Two records: `/abcdefghijkl` and one more; place 1 and 4 lie inside the first.
-  const auto host_with_slot = [](std::uint32_t slot, std::uint32_t size) {
+TEST(Read, PathsLieInTheirRecordsOrInTheSection) {
+  EXPECT_EQ(fault_of_path(12), "");
+  EXPECT_EQ(fault_of_path(0xabcdef00 + 12), "");
+  EXPECT_EQ(fault_of_path(kNoPath), "");
+  EXPECT_EQ(fault_of_path(kFarPath, {8, 200}), "");
+  for (const std::string& wrong :
+       {fault_of_path(13), fault_of_path(0xfe), fault_of_path(kFarPath, {1 << 20, 1}),
+        fault_of_path(kFarPath, {0, 0xffffffff}), fault_of_path(kFarPath, {0xffffffff, 0xffffffff}),
+        fault_of_path(0xabcdef00), fault_of_path(kNoPath, {}, 0), fault_of_path(12, {}, 0),
+        fault_of_path(12, {}, kNone, 0), fault_of_path(12, {}, kActionBit)})
+    EXPECT_THAT(wrong, HasSubstr("paths"));
+}
+
+TEST(Read, PathTablesAreOfWholeRecords) {
+  const std::vector<std::uint32_t> words = {1, kNone, kNone, 0, 0, 0, 1, kNone, kNone, 0, 0, 0};
+  EXPECT_EQ(fault_of_paths(words, [](HostHeader& header) { header.max_probe = 2; }), "");
+  for (const std::uint32_t probes : {0U, 3U, 0xffffffffU})
+    EXPECT_THAT(fault_of_paths(words, [&](HostHeader& header) { header.max_probe = probes; }), HasSubstr("max_probe"));
+  for (const std::uint32_t stride : {0U, 3U, 4U, 5U, 7U, 33U, 0xffffffffU})
+    EXPECT_THAT(fault_of_paths(words, [&](HostHeader& header) { header.path_stride = stride; }), HasSubstr("paths"));
+  EXPECT_THAT(fault_of_paths({}, [](HostHeader& header) { header.max_probe = 0; }), HasSubstr("paths"));
+  EXPECT_EQ(fault_of_paths({}, [](HostHeader& header) { header.path_stride = header.max_probe = 0; }), "");
+  for (const std::uint32_t count : {0U, 3U, 1U << 20})
+    EXPECT_THAT(fault_of_paths(words, [&](HostHeader& header) { header.path_displacements.count = count; }),
+                HasSubstr("path_displacements"));
+}
+
+TEST(Read, GroupsDoNotShareCandidates) {
+  const auto fault_of_groups = [](const std::vector<GroupRecord>& groups) {
     Host host(1);
-    std::vector<std::uint32_t> words = {size, kNone, kNone, 0, 0, 0, 0, 0, kNone, kNone};
-    host.header.paths = host.builder.array(words);
-    host.header.path_slots = host.builder.array(std::vector<std::uint32_t>{slot, kNone});
-    host.header.max_probe = 1;
-    return host;
+    host.header.candidates = host.builder.array(std::vector<CandidateRecord>(2, {kNone, 0}));
+    host.header.groups = host.builder.array(groups);
+    return fault(program_with(std::move(host)));
   };
-  EXPECT_EQ(fault(program_with(host_with_slot(0, 13))), "");
-  EXPECT_EQ(fault(program_with(host_with_slot(7, 13))), "");
-  EXPECT_THAT(fault(program_with(host_with_slot(1, 13))), HasSubstr("path_slots"));
-  EXPECT_THAT(fault(program_with(host_with_slot(4, 13))), HasSubstr("path_slots"));
-  EXPECT_THAT(fault(program_with(host_with_slot(10, 13))), HasSubstr("path_slots"));
-  // A text that ends behind the table, one whose size wraps, and one that leaves half a record.
-  for (const std::uint32_t size : {29U, 0xffffffffU, 0xfffffff0U, 17U})
-    EXPECT_THAT(fault(program_with(host_with_slot(0, size))), HasSubstr("paths")) << size;
+  EXPECT_THAT(fault_of_groups({{0, 2}, {0, 2}}), HasSubstr("groups"));
+  EXPECT_THAT(fault_of_groups({{0, 1}, {1, 1}, {1, 1}}), HasSubstr("groups"));
+  EXPECT_THAT(fault_of_groups({{0, 1}, {1, 1}}), HasSubstr("candidates"));  // there is no action 0
 }
 
 TEST(Read, WhatARequestMustPassIsThere) {

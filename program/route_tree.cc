@@ -73,15 +73,11 @@ class TreeBuilder {
  private:
   /// Exact paths by name, then prefixes, the longest first: no request sees a difference in the order of equals.
   void add_paths(const SectionView& view, TreeHost& tree) const {
-    const auto& header = view.header<HostHeader>();
-    std::vector<const PathRecord*> paths;
-    for_each_path(view.array(header.paths), [&paths](const PathRecord& path) { paths.push_back(&path); });
-    const auto text = [](const PathRecord* path) { return path_text(*path); };
-    std::sort(paths.begin(), paths.end(), [&](auto* a, auto* b) { return text(a) < text(b); });
-    for (const PathRecord* path : paths) add(view, "exact", text(path), path->exact, tree);
-    const auto depth = [&](const PathRecord* path) { return std::ranges::count(text(path), '/'); };
-    std::stable_sort(paths.begin(), paths.end(), [&](auto* a, auto* b) { return depth(a) > depth(b); });
-    for (const PathRecord* path : paths) add(view, "prefix", text(path), path->prefix, tree);
+    std::vector<Path> paths = paths_of(view);
+    for (const Path& path : paths) add(view, "exact", path.text, path.exact, tree);
+    std::ranges::stable_sort(paths, std::ranges::greater(),
+                             [](const Path& path) { return std::ranges::count(path.text, '/'); });
+    for (const Path& path : paths) add(view, "prefix", path.text, path.prefix, tree);
   }
 
   void add(const SectionView& view, const char* path_class, std::string_view path, Target32 target,

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "program/section_builder.h"
+#include "program/sha256.h"
 #include "program/write.h"
 
 namespace edge::program::sample {
@@ -68,6 +70,21 @@ inline std::vector<std::byte> program_of(std::vector<SectionInput> sections) {
 
 inline Result<ProgramView> read_copy(const std::vector<std::byte>& bytes) {
   return read(std::make_shared<const std::vector<std::byte>>(bytes));
+}
+
+/// Lists each section with the hash of what it holds now, as far as the entries can be followed.
+inline void reseal(std::vector<std::byte>& bytes) {
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (std::uint64_t i = 0; i < header.section_count; ++i) {
+    const std::uint64_t at = sizeof header + i * sizeof(SectionEntry);
+    if (at + sizeof(SectionEntry) > bytes.size()) return;
+    SectionEntry entry;
+    std::memcpy(&entry, bytes.data() + at, sizeof entry);
+    if (entry.offset > bytes.size() || entry.size > bytes.size() - entry.offset) return;
+    const Hash hash = sha256(std::span(bytes).subspan(entry.offset, entry.size));
+    std::memcpy(bytes.data() + at + offsetof(SectionEntry, sha256), hash.data(), hash.size());
+  }
 }
 
 }  // namespace edge::program::sample

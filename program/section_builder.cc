@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <random>
 
 #include "base/hash.h"
 #include "program/lookup.h"
@@ -26,6 +27,16 @@ SlotTable fill(std::span<const std::uint64_t> hashes, std::span<const std::uint3
   return table;
 }
 
+/// Where a builder looks for a text first; no byte of a section follows from it. Begun with what nobody knows who
+/// writes texts: some that hash alike would cost their square.
+std::uint64_t index_hash(std::string_view text) {
+  static const std::uint64_t kBegin = [] {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+  }();
+  return hash_bytes(kBegin, text);
+}
+
 }  // namespace
 
 SectionBuilder::SectionBuilder(std::size_t header_size, std::size_t size_hint) {
@@ -37,7 +48,7 @@ StringRef SectionBuilder::string(std::string_view text) {
   if (text.empty()) return {0, 0};
   if (strings_.size() * 2 >= index_.size()) grow_index();
   const std::size_t mask = index_.size() - 1;
-  std::size_t at = hash_bytes(0, text) & mask;
+  std::size_t at = index_hash(text) & mask;
   for (; index_[at] != kNone; at = (at + 1) & mask) {
     const StringRef known = strings_[index_[at]];
     if (known.size == text.size() && std::memcmp(bytes_.data() + known.offset, text.data(), text.size()) == 0)
@@ -62,7 +73,7 @@ void SectionBuilder::grow_index() {
   const std::size_t mask = index_.size() - 1;
   for (std::uint32_t i = 0; i < strings_.size(); ++i) {
     const StringRef ref = strings_[i];
-    std::size_t at = hash_bytes(0, {reinterpret_cast<const char*>(bytes_.data()) + ref.offset, ref.size}) & mask;
+    std::size_t at = index_hash({reinterpret_cast<const char*>(bytes_.data()) + ref.offset, ref.size}) & mask;
     while (index_[at] != kNone) at = (at + 1) & mask;
     index_[at] = i;
   }

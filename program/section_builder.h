@@ -52,7 +52,7 @@ class SectionBuilder {
   std::vector<std::uint32_t> index_;  ///< open addressing over strings_, kNone when free
 };
 
-/// The slots of a NameTable or of HostHeader::path_slots.
+/// The slots of a NameTable.
 struct SlotTable {
   std::vector<std::uint32_t> slots;
   std::uint32_t max_probe = 0;

@@ -8,6 +8,7 @@
 #include "compiler/emit/sample_config.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
+#include "program/sample_program.h"
 
 namespace edge::compiler {
 namespace {
@@ -46,7 +47,7 @@ TEST(HostileProgram, EveryChangedByteIsRefusedOrHarmless) {
   for (std::size_t i = 0; i < good.size(); ++i) {
     Bytes bytes = good;
     bytes[i] ^= static_cast<std::byte>(1u << (random() % 8));
-    sample::reseal(bytes);
+    program::sample::reseal(bytes);
     refused += !use(bytes);
     ++tried;
   }
@@ -64,7 +65,7 @@ TEST(HostileProgram, ManyChangedWordsAreRefusedOrHarmless) {
       const std::uint32_t value = random() % 2 == 0 ? kOdd[random() % std::size(kOdd)] : random() % 4096;
       std::memcpy(bytes.data() + at, &value, sizeof value);
     }
-    sample::reseal(bytes);
+    program::sample::reseal(bytes);
     use(bytes);
   }
 }

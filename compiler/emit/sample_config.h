@@ -9,7 +9,6 @@
 #include "compiler/emit/tables.h"
 #include "compiler/ir/lower.h"
 #include "compiler/link/linked_config.h"
-#include "program/sha256.h"
 #include "program/write.h"
 
 namespace edge::compiler::sample {
@@ -181,21 +180,6 @@ inline Config one_of_everything() {
   redirect.policies = {0};
   add_settings(config, config.routes[0]);
   return config;
-}
-
-/// Lists each section with the hash of what it holds now, as far as the entries can be followed.
-inline void reseal(std::vector<std::byte>& bytes) {
-  program::FileHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  for (std::uint64_t i = 0; i < header.section_count; ++i) {
-    const std::uint64_t at = sizeof header + i * sizeof(program::SectionEntry);
-    if (at + sizeof(program::SectionEntry) > bytes.size()) return;
-    program::SectionEntry entry;
-    std::memcpy(&entry, bytes.data() + at, sizeof entry);
-    if (entry.offset > bytes.size() || entry.size > bytes.size() - entry.offset) return;
-    const program::Hash hash = program::sha256(std::span(bytes).subspan(entry.offset, entry.size));
-    std::memcpy(bytes.data() + at + offsetof(program::SectionEntry, sha256), hash.data(), hash.size());
-  }
 }
 
 }  // namespace edge::compiler::sample

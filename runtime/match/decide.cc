@@ -106,53 +106,79 @@ std::uint32_t most_specific(const NameLookup& table, NameKeys& keys, std::string
   return table.fallback;
 }
 
+/// A host to look a path up in: what is asked for first, and the rest.
+struct Hosted {
+  const HostPaths& paths;
+  const LoadedHost& host;
+};
+
+/// Where a path with that hash stands in a host that has paths, if it does.
+const PathRecord* place_of(const Hosted& in, std::uint64_t hash) {
+  const HostPaths& paths = in.paths;
+  const std::uint8_t displacement = paths.far ? in.host.far_displacements[program::path_bucket(hash, in.host.far_mask)]
+                                              : paths.near[program::path_bucket(hash, paths.near_mask)];
+  const std::size_t place = program::path_place(hash, displacement, paths.places);
+  return reinterpret_cast<const PathRecord*>(paths.records + place * paths.width);
+}
+
+/// One of the texts that a request's path is looked up by.
+struct PathKey {
+  std::uint64_t hash;
+  std::size_t size;
+  const PathRecord* place;
+};
+
 /// A path's keys in one host: the whole path's, and those of its prefixes that the host has prefixes as deep as.
 struct PathKeys {
-  struct Prefix {
-    std::uint64_t hash;
-    std::size_t size;
-  };
-
-  PathKeys(std::string_view path, std::uint64_t depths) {
-    whole = program::kPathSeed;
+  PathKeys(const Hosted& in, std::string_view path) {
+    std::uint64_t hash = program::kPathSeed;
     std::size_t begin = 1;
     std::size_t block = 0;
-    std::uint64_t wanted = depths;
+    std::uint64_t wanted = in.paths.prefix_depths;
     do {
       const std::size_t size = std::min(path.size() - block, kScanBlock);
       std::uint64_t slashes = byte_mask(path.data() + block, size, '/');
       if (block == 0) slashes &= ~std::uint64_t{1};
       for (; slashes != 0; slashes &= slashes - 1) {
         const std::size_t end = block + static_cast<std::size_t>(std::countr_zero(slashes));
-        whole = program::path_hash_step(whole, path.substr(begin, end - begin));
-        prefixes[count] = {whole, end};
+        hash = program::path_hash_step(hash, path.substr(begin, end - begin));
+        prefixes[count].hash = hash;
+        prefixes[count].size = end;
         count += wanted & 1;
         wanted >>= 1;
         begin = end + 1;
       }
       block += size;
     } while (block < path.size());
-    whole = program::path_hash_step(whole, path.substr(begin));
-    prefixes[count] = {whole, path.size()};
+    hash = program::path_hash_step(hash, path.substr(begin));
+    prefixes[count].hash = hash;
+    prefixes[count].size = path.size();
     count += wanted & 1;
-  }
-
-  std::uint64_t whole;
-  std::size_t count = 0;
-  std::array<Prefix, program::kMaxPathDepth + 1> prefixes;  ///< one is written past the last that counts
-};
-
-const PathRecord* find_path(const LoadedHost& host, std::uint64_t hash, std::string_view path) {
-  for (std::uint32_t i = 0; i < host.max_probe; ++i) {
-    const std::uint32_t slot = host.path_slots[(static_cast<std::uint32_t>(hash) + i) & host.path_mask];
-    if (slot == program::kFreeSlot) return nullptr;
-    if (!program::slot_may_match(slot, hash)) continue;
-    const PathRecord& record = program::path_at(host.paths, program::slot_entry(slot));
-    if (record.size == path.size() && same_bytes(program::path_text(record).data(), path.data(), path.size())) {
-      return &record;
+    // All places that may be looked at are asked for at once: one wait for memory instead of one a prefix.
+    whole = {hash, path.size(), place_of(in, hash)};
+    __builtin_prefetch(whole.place);
+    for (std::size_t i = count; i-- > 0;) {
+      prefixes[i].place = place_of(in, prefixes[i].hash);
+      __builtin_prefetch(prefixes[i].place);
     }
   }
-  return nullptr;
+
+  PathKey whole;
+  std::size_t count = 0;
+  std::array<PathKey, program::kMaxPathDepth + 1> prefixes;  ///< one is written past the last that counts
+};
+
+bool holds(const Hosted& in, const PathRecord& record, const PathKey& key, std::string_view path) {
+  const std::uint32_t room = in.paths.width - static_cast<std::uint32_t>(sizeof(PathRecord));
+  if (record.key != program::path_key(key.hash, key.size, room)) return false;
+  if (key.size <= room) return same_bytes(reinterpret_cast<const char*>(&record + 1), path.data(), key.size);
+  return program::path_text(in.host.view, record) == path.substr(0, key.size);
+}
+
+const PathRecord* find_path(const Hosted& in, const PathKey& key, std::string_view path) {
+  if (in.paths.ascends) [[unlikely]]
+    return program::find_path(in.host.view, key.hash, path.substr(0, key.size));
+  return holds(in, *key.place, key, path) ? key.place : nullptr;
 }
 
 }  // namespace
@@ -163,13 +189,14 @@ class Decider {
   Decider(const LoadedProgram& program, const program::RequestView& request, MatchScratch& scratch)
       : program_(program), request_(request), scratch_(*scratch.impl_) {}
 
-  /// The action that wins in `host`, kNone when none does.
-  std::uint32_t run(const LoadedHost& host) {
+  /// The action that wins in a host, kNone when none does.
+  std::uint32_t run(const Hosted& in) {
+    const LoadedHost& host = in.host;
     filled_ = false;
     const std::string_view path = request_.path;
     // `*`, of an OPTIONS request to the server as a whole, lies below no path.
     if (!path.empty() && path.front() == '/') {
-      if (const std::uint32_t action = run_paths(host, path); action != kNone || faulty_) return action;
+      if (const std::uint32_t action = run_paths(in, path); action != kNone || faulty_) return action;
     }
     if (const std::uint32_t action = reach(host, host.regex); action != kNone || faulty_) return action;
     return reach(host, host.any_path);
@@ -181,28 +208,22 @@ class Decider {
 
  private:
   /// Rule D1: the exact path, then prefixes from the longest on, last `/`.
-  std::uint32_t run_paths(const LoadedHost& host, std::string_view path) {
-    if (host.max_probe != 0) {
-      const PathKeys keys(path, host.prefix_depths);
-      // All slots that may be looked at are asked for at once: one wait for memory instead of one a prefix.
-      for (std::size_t i = keys.count; i-- > 0;) prefetch_slot(host, keys.prefixes[i].hash);
-      const PathRecord* const exact = find_path(host, keys.whole, path);
+  std::uint32_t run_paths(const Hosted& in, std::string_view path) {
+    const LoadedHost& host = in.host;
+    if (in.paths.places != 0) {
+      const PathKeys keys(in, path);
+      const PathRecord* const exact = find_path(in, keys.whole, path);
       if (exact != nullptr) {
         if (const std::uint32_t action = reach(host, exact->exact); action != kNone || faulty_) return action;
       }
       for (std::size_t i = keys.count; i-- > 0;) {
-        const PathKeys::Prefix& prefix = keys.prefixes[i];
-        const bool whole = prefix.size == path.size();
-        const PathRecord* const entry = whole ? exact : find_path(host, prefix.hash, path.substr(0, prefix.size));
+        const PathKey& prefix = keys.prefixes[i];
+        const PathRecord* const entry = prefix.size == path.size() ? exact : find_path(in, prefix, path);
         if (entry == nullptr) continue;
         if (const std::uint32_t action = reach(host, entry->prefix); action != kNone || faulty_) return action;
       }
     }
     return reach(host, host.root_prefix);
-  }
-
-  static void prefetch_slot(const LoadedHost& host, std::uint64_t hash) {
-    __builtin_prefetch(host.path_slots + (static_cast<std::uint32_t>(hash) & host.path_mask));
   }
 
   std::uint32_t reach(const LoadedHost& host, Target32 target) {
@@ -297,16 +318,16 @@ std::optional<Decision> decide(const LoadedProgram& program, std::uint32_t bind,
   Decider decider(program, request, scratch);
   for (std::uint32_t at = most_specific(listener.host_names, keys, request.host); at != kNone;
        at = listener.entries[at].next) {
-    const LoadedHost& host = listener.hosts[at];
-    const std::uint32_t found = decider.run(host);
+    const Hosted in{listener.host_paths[at], listener.hosts[at]};
+    const std::uint32_t found = decider.run(in);
     if (decider.faulty()) {
       decider.count_fault();
       return std::nullopt;
     }
     if (found == kNone) continue;
-    const program::ActionRecord& action = host.actions[found];
+    const program::ActionRecord& action = in.paths.actions[found];
     __builtin_prefetch(&action);
-    return Decision{&listener, &host, &action};
+    return Decision{&listener, &in.host, &action};
   }
   return std::nullopt;
 }

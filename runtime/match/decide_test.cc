@@ -1,12 +1,15 @@
 #include "runtime/match/decide.h"
 
+#include <cstring>
 #include <random>
 #include <regex>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "base/hash.h"
 #include "program/evaluate.h"
+#include "program/sample_program.h"
 #include "runtime/match/test_program.h"
 
 namespace edge::runtime {
@@ -140,6 +143,94 @@ TEST(Decide, FindsPathsDeeperThanPrefixesAreTold) {
   EXPECT_EQ(asked.ask("a", deepest.substr(0, deepest.size() - 2)), "r2@");
   EXPECT_EQ(asked.ask("a", deepest.substr(0, deepest.size() - 4)), "");
   EXPECT_EQ(asked.ask("a", std::string(16384, '/')), "");
+}
+
+TEST(Decide, FindsLongPathsAndPathsOfLargeHosts) {
+  TestProgram program;
+  TestHost& host = program.add("");
+  const std::string long_one = "/" + std::string(400, 'l');
+  host.prefix(long_one, host.action());  // r0
+  for (int i = 1; i <= 2000; ++i) host.exact("/service-" + std::to_string(i), host.action());
+  Asked asked(program);
+  EXPECT_EQ(asked.ask("a", long_one), "r0@");
+  EXPECT_EQ(asked.ask("a", long_one + "/x"), "r0@");
+  EXPECT_EQ(asked.ask("a", long_one + "x"), "");
+  for (int i = 1; i <= 2000; ++i)
+    EXPECT_EQ(asked.ask("a", "/service-" + std::to_string(i)), "r" + std::to_string(i) + "@");
+  EXPECT_EQ(asked.ask("a", "/service-2001"), "");
+}
+
+TEST(Decide, FindsPathsWhoseHashesCollide) {
+  TestProgram program;
+  TestHost& host = program.add("");
+  // Eight bytes that make hash_bytes forget those before them.
+  const std::string tail(reinterpret_cast<const char*>(&edge::hash_detail::kMul0), 8);
+  for (char letter = 'a'; letter <= 'z'; ++letter) host.prefix("/" + std::string(8, letter) + tail, host.action());
+  Asked asked(program);
+  EXPECT_EQ(asked.ask("a", "/aaaaaaaa" + tail), "r0@");
+  EXPECT_EQ(asked.ask("a", "/cccccccc" + tail + "/x"), "r2@");
+  EXPECT_EQ(asked.ask("a", "/zzzzzzzz" + tail), "r25@");
+  EXPECT_EQ(asked.ask("a", "/abababab" + tail), "");
+}
+
+/// Path tables of every shape: few displacements and many, texts outside their records, records that ascend.
+std::vector<std::byte> program_of_every_table() {
+  TestProgram program;
+  program.target(program::Target::kTablesOnly);
+  const std::string tail(reinterpret_cast<const char*>(&edge::hash_detail::kMul0), 8);
+  for (const char* const pattern : {"few.test", "many.test", "crafted.test"}) {
+    TestHost& host = program.add(pattern);
+    host.exact("/a/b", host.group({host.node(Op::kPresent, host.slot(SlotKind::kHeader, "x-a"), "")}));
+    host.prefix("/a", host.action());
+    host.exact("/" + std::string(200, 'l'), host.action());
+    for (int i = 0; pattern == std::string_view("many.test") && i < 100; ++i)
+      host.exact("/service-" + std::to_string(i), host.action());
+    for (char letter = 'a'; pattern == std::string_view("crafted.test") && letter < 'f'; ++letter)
+      host.prefix("/" + std::string(8, letter) + tail, host.action());
+    host.any(host.action());
+  }
+  return *program.assemble();
+}
+
+// The sanitizers of the asan preset see reads outside of what was changed.
+TEST(Decide, DecidesChangedProgramsAsTheyAreEvaluated) {
+  const std::vector<std::byte> good = program_of_every_table();
+  const std::string crafted = "/cccccccc" + std::string(reinterpret_cast<const char*>(&edge::hash_detail::kMul0), 8);
+  const std::string long_one = "/" + std::string(200, 'l');
+  constexpr std::uint32_t kOdd[] = {0, 1, 2, 32, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+  std::mt19937 random(1);
+  std::size_t accepted = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const auto bytes = std::make_shared<std::vector<std::byte>>(good);
+    for (std::size_t change = 0; change <= random() % 3; ++change) {
+      const std::size_t at = random() % (good.size() / 4) * 4;
+      std::uint32_t word = 0;
+      std::memcpy(&word, bytes->data() + at, sizeof word);
+      word = random() % 2 == 0 ? kOdd[random() % std::size(kOdd)] : word ^ 1U << random() % 32;
+      std::memcpy(bytes->data() + at, &word, sizeof word);
+    }
+    program::sample::reseal(*bytes);
+    auto view = program::read(bytes);
+    if (!view.ok()) continue;
+    const auto loaded = LoadedProgram::load(std::move(view).value(), nullptr);
+    if (!loaded.ok() || (*loaded)->binds().empty()) continue;
+    ++accepted;
+    MatchScratch scratch;
+    ASSERT_TRUE(scratch.prepare(**loaded).ok());
+    for (const char* const host : {"few.test", "many.test", "crafted.test"}) {
+      for (const std::string& path : {std::string("/a/b"), std::string("/a/b/c"), std::string("/service-7"), crafted,
+                                      crafted + "/x", long_one, std::string("/"), std::string("*")}) {
+        const RequestView request{"GET", host, path, "", {}, {}};
+        const auto decision = decide(**loaded, 0, request, scratch);
+        const auto outcome = program::evaluate((*loaded)->view(), 0, request, nullptr);
+        ASSERT_EQ(decision.has_value(), outcome.host != nullptr) << round << " " << host << path;
+        if (!decision) continue;
+        const auto& view_of = outcome.host->view;
+        EXPECT_EQ(decision->action, &view_of.array(view_of.header<program::HostHeader>().actions)[outcome.action]);
+      }
+    }
+  }
+  EXPECT_GT(accepted, 100u);
 }
 
 TEST(Decide, JoinsRepeatedHeadersAndDecodesTheFirstQueryValue) {

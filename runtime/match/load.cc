@@ -76,6 +76,24 @@ void collect_group_sets(const SectionView& host, std::vector<std::uint64_t>& nod
   }
 }
 
+HostPaths paths_of(const LoadedHost& host) {
+  const auto& header = *host.header;
+  HostPaths paths;
+  paths.actions = host.view.array(header.actions).data();
+  paths.prefix_depths = header.prefix_depths;
+  if (header.paths.count == 0) return paths;
+  paths.records = reinterpret_cast<const std::byte*>(host.view.array(header.paths).data());
+  paths.places = header.paths.count / header.path_stride;
+  paths.width = static_cast<std::uint8_t>(header.path_stride * 4);
+  paths.ascends = header.max_probe != 1;
+  const auto displacements = host.view.array(header.path_displacements);
+  paths.far = displacements.size() > HostPaths::kNearDisplacements;
+  if (paths.far) return paths;
+  paths.near_mask = static_cast<std::uint8_t>(displacements.size() - 1);
+  std::ranges::copy(displacements, paths.near.begin());
+  return paths;
+}
+
 }  // namespace
 
 struct LoadedProgram::Impl {
@@ -94,6 +112,7 @@ struct LoadedProgram::Impl {
   std::vector<RegexSet*> host_regex_sets;
   std::vector<std::uint64_t> group_sets;
   std::vector<LoadedHost> listener_hosts;  ///< side by side: no lookup waits for a pointer to one
+  std::vector<HostPaths> host_paths;       ///< one for each of these
 
   Status open_shards(const program::ProgramView& view, const Impl* previous);
   Status take_regex_sets(const program::ProgramView& view, const Impl* previous);
@@ -170,15 +189,11 @@ Status LoadedProgram::Impl::load_host(const Section& section, LoadedHost& host, 
   const auto& header = section.view.header<HostHeader>();
   host.header = &header;
   host.view = section.view;
-  host.path_slots = section.view.array(header.path_slots).data();
-  host.path_mask = header.path_slots.count - 1;
-  host.max_probe = header.max_probe;
-  host.paths = section.view.array(header.paths).data();
-  host.prefix_depths = header.prefix_depths;
+  host.far_displacements = section.view.array(header.path_displacements).data();
+  host.far_mask = header.path_displacements.count - 1;
   host.root_prefix = header.root_prefix;
   host.regex = header.regex;
   host.any_path = header.any_path;
-  host.actions = section.view.array(header.actions).data();
   host.routes = section.view.array(header.routes).data();
   host.traffics = section.view.array(header.traffics).data();
   for (const program::SlotRecord& slot : section.view.array(header.slots)) {
@@ -241,7 +256,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
   const auto records = section.array(header.listeners);
   std::size_t entries = 0;
   for (const program::ListenerRecord& record : records) entries += record.host_entries.count;
-  impl.listener_hosts.reserve(entries);  // listeners point into it
+  impl.listener_hosts.reserve(entries);  // listeners point into both
+  impl.host_paths.reserve(entries);
   for (const program::ListenerRecord& record : records) {
     LoadedListener listener;
     listener.record = &record;
@@ -259,8 +275,10 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
       const std::size_t at = position(impl.host_ids, entry.host_id);
       if (at == impl.host_ids.size()) return data_loss("a listener names a host section that is missing");
       impl.listener_hosts.push_back(impl.hosts[at]);
+      impl.host_paths.push_back(paths_of(impl.hosts[at]));
     }
     listener.hosts = std::span(impl.listener_hosts).subspan(first);
+    listener.host_paths = std::span(impl.host_paths).subspan(first);
     loaded->listeners_.push_back(listener);
   }
   impl.hosts = {};

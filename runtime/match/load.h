@@ -1,6 +1,7 @@
 // Makes a checked program ready to decide: signature verified, native code opened, regex databases at hand.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,19 +17,32 @@ namespace edge::runtime {
 
 class RegexSet;
 
-/// One host section with what was loaded for it. The first cache line is all that most requests need of it: in a large
-/// program every further line is a miss.
-struct alignas(64) LoadedHost {
-  const std::uint32_t* path_slots = nullptr;
-  const std::uint32_t* paths = nullptr;  ///< program/path_table.h
+/// A host's path table (program/path_table.h): all that most requests need of a host, in one cache line. In a large
+/// program every further line is a miss, so those of all hosts lie side by side, apart from the rest.
+struct alignas(64) HostPaths {
+  /// So many displacements (program/path_places.h) lie here; of larger hosts LoadedHost has them.
+  static constexpr std::size_t kNearDisplacements = 32;
+
+  const std::byte* records = nullptr;
   const program::ActionRecord* actions = nullptr;
   std::uint64_t prefix_depths = 0;
-  std::uint32_t path_mask = 0;
-  std::uint32_t max_probe = 0;
+  std::uint32_t places = 0;    ///< 0: no paths
+  std::uint8_t width = 0;      ///< bytes of a record
+  std::uint8_t near_mask = 0;  ///< number of displacements, less one, unless they are far
+  bool far = false;            ///< there are more of them than fit here
+  bool ascends = false;        ///< hashes collide: a path is searched for (program/path_table.h)
+  std::array<std::uint8_t, kNearDisplacements> near{};
+};
+static_assert(sizeof(HostPaths) == 64);
+
+/// The rest of a host section with what was loaded for it.
+struct LoadedHost {
   program::Target32 root_prefix = program::kNone;
   program::Target32 regex = program::kNone;
   program::Target32 any_path = program::kNone;
   bool has_query_slots = false;
+  const std::uint8_t* far_displacements = nullptr;
+  std::uint32_t far_mask = 0;
 
   const program::RouteRecord* routes = nullptr;
   const program::TrafficRecord* traffics = nullptr;
@@ -62,8 +76,9 @@ struct LoadedListener {
   const program::CompressionRecord* compression = nullptr;
   const program::CacheRecord* cache = nullptr;
   const program::TracingRecord* tracing = nullptr;
-  /// One a HostEntry.
+  /// One a HostEntry, and the paths of each.
   std::span<const LoadedHost> hosts;
+  std::span<const HostPaths> host_paths;
   std::span<const program::HostEntry> entries;
   NameLookup host_names;
 };

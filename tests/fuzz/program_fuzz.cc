@@ -5,6 +5,7 @@
 #include "compiler/emit/sample_config.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
+#include "program/sample_program.h"
 
 namespace {
 
@@ -24,7 +25,7 @@ Bytes program_from(const std::uint8_t* data, std::size_t size) {
     const std::size_t at = place % (bytes.size() - 3);
     std::memcpy(bytes.data() + at, data + i + 2, 4);
   }
-  compiler::sample::reseal(bytes);
+  program::sample::reseal(bytes);
   return bytes;
 }
 
