@@ -100,6 +100,28 @@ TEST_F(LayerTest, WhatItHoldsIsReportedAgainAfterADeferral) {
   EXPECT_EQ(log, "ab deferred cd deferred ");
 }
 
+/// Frees another when its turn comes.
+class Freeing final : public Channel {
+ public:
+  explicit Freeing(std::unique_ptr<Channel>& other) : other_(other) {}
+
+ private:
+  void unattended(std::uint8_t /*events*/) override { other_.reset(); }
+  std::unique_ptr<Channel>& other_;
+};
+
+TEST_F(LayerTest, OneWhoseTurnWasPutOffMayBeFreedByAnotherOfThatTurn) {
+  auto victim = std::make_unique<Channel>();
+  Freeing first(victim);
+  for (Channel* const one : {static_cast<Channel*>(&first), victim.get(), &channel}) {
+    one->open(loop, Transport{{}, std::make_unique<Memory>(held, log)});
+    one->defer();
+  }
+  loop.poll();
+  EXPECT_EQ(victim, nullptr);
+  EXPECT_TRUE(channel.readable()) << "those behind it have their turn";
+}
+
 TEST_F(LayerTest, ItsHangUpWakes) {
   channel.open(loop, Transport{{}, std::make_unique<Memory>(held, log)});
   EXPECT_EQ(channel.receive({}).kind, Transfer::Kind::kWouldBlock);

@@ -66,19 +66,14 @@ void Channel::put(std::unique_ptr<Layer> layer) {
 }
 
 void Channel::close() {
-  if (put_off_) std::erase(loop_->put_off_, this);
+  // The place stays: whoever is signalled in this turn may close others of it.
+  if (put_off_) std::ranges::replace(loop_->put_off_, this, nullptr);
   layer_.reset();
   leave_set(fd_);
   fd_.reset();
   waiter_ = nullptr;
   put_off_ = false;
   wanted_ = armed_ = ready_ = 0;
-}
-
-// Closing alone is not enough: a process that is being started shares every open socket until it runs its own program,
-// and for so long the set goes on reporting them to a channel that is gone.
-void Channel::leave_set(const Fd& fd) const {
-  if (fd.valid()) ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
 }
 
 Transport Channel::release() {
@@ -347,7 +342,22 @@ struct Loop::Host {
   asio::posix::stream_descriptor ready;
   asio::steady_timer timer;
   Time set_for = kNever;
+  /// What the kernel told and batch() has not passed on yet, and who gets the events of those that left meanwhile.
+  std::span<epoll_event> events;
+  Channel nobody;
 };
+
+// Closing alone is not enough: a process that is being started shares every open socket until it runs its own program,
+// and for so long the set goes on reporting them to a channel that is gone. Nor is leaving the set: events of this
+// batch are already here. Looking through them costs less than either call, and only those who leave pay.
+void Channel::leave_set(const Fd& fd) const {
+  if (!fd.valid()) return;
+  ::epoll_ctl(loop_->epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
+  if (loop_->host_ == nullptr) return;
+  for (epoll_event& event : loop_->host_->events) {
+    if (event.data.ptr == this) event.data.ptr = &loop_->host_->nobody;
+  }
+}
 
 Loop::Loop(const Clock* clock)
     : clock_(clock != nullptr ? clock : &steady_clock()),
@@ -408,12 +418,15 @@ void Loop::put_off(Channel& channel) {
 }
 
 void Loop::signal_put_off() {
-  std::vector<Channel*> turn;
-  turn.swap(put_off_);
-  for (Channel* channel : turn) {
-    // One that was closed meanwhile is freed at the end of the batch.
-    if (std::exchange(channel->put_off_, false)) channel->signal(kRead);
+  const std::size_t turn = put_off_.size();
+  for (std::size_t i = 0; i < turn; ++i) {
+    Channel* const channel = std::exchange(put_off_[i], nullptr);
+    if (channel == nullptr) continue;
+    channel->put_off_ = false;
+    channel->signal(kRead);
   }
+  put_off_.erase(put_off_.begin(), put_off_.begin() + static_cast<std::ptrdiff_t>(turn));
+  if (!put_off_.empty()) post([this] { signal_put_off(); });
 }
 
 void Loop::enter() { now_ = clock_->now(); }
@@ -421,7 +434,8 @@ void Loop::enter() { now_ = clock_->now(); }
 void Loop::batch() {
   std::array<epoll_event, kBatch> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), kBatch, 0);
-  const std::span<const epoll_event> ready(events.data(), static_cast<std::size_t>(std::max(count, 0)));
+  const std::span<epoll_event> ready(events.data(), static_cast<std::size_t>(std::max(count, 0)));
+  host_->events = ready;
   const auto channel = [&](std::size_t i) { return static_cast<Channel*>(ready[i].data.ptr); };
   for (std::size_t i = 0; i < ready.size(); ++i) {
     if (i + kFar < ready.size()) channel(i + kFar)->prefetch();
@@ -429,6 +443,7 @@ void Loop::batch() {
     if (i + 1 < ready.size()) channel(i + 1)->prefetch_frame();
     channel(i)->handle(ready[i].events);
   }
+  host_->events = {};
 }
 
 void Loop::leave() {

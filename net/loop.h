@@ -35,7 +35,7 @@ enum Interest : std::uint8_t { kHangUp = 0, kRead = 1, kWrite = 2 };
 /// Why a wait ended. kCancelled is for ever: every later wait of that waiter ends so at once.
 enum class Wake : std::uint8_t { kReady, kTimeout, kCancelled };
 
-/// Freed at the end of the batch, when no event of the batch can name it any more.
+/// Freed at the end of the batch, when nobody who was woken in it holds it any more.
 class Retirable {
  public:
   virtual ~Retirable() = default;
@@ -71,7 +71,7 @@ class Channel : public Retirable {
   void open(Loop& loop, Transport transport, std::uint8_t armed = kRead);
   /// Puts a layer over the socket. What was received before went past it.
   void put(std::unique_ptr<Layer> layer);
-  /// Leaves the set and closes the descriptor. Nobody may be waiting.
+  /// Leaves the set and closes the descriptor; what this batch still holds for it is dropped. Nobody may be waiting.
   void close();
   /// Leaves the set, for another channel to go on. Nobody may be waiting.
   Transport release();

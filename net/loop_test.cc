@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -169,6 +171,38 @@ TEST_F(LoopTest, AClosedSocketThatAnotherProcessHoldsTellsNothing) {
   second.say("for us");
   settle();
   EXPECT_TRUE(channel.readable());
+}
+
+/// Does its work when something comes that nobody waits for.
+class Reacting final : public Channel {
+ public:
+  explicit Reacting(std::function<void()> work) : work_(std::move(work)) {}
+
+ private:
+  void unattended(std::uint8_t /*events*/) override { work_(); }
+  std::function<void()> work_;
+};
+
+// Whichever of the two is told first frees the other and puts a new one in its place, as an allocator does.
+TEST_F(LoopTest, AnEventOfThisBatchDoesNotReachAChannelThatWasFreedInIt) {
+  Pair a, b, fresh;
+  int told = 0;
+  std::optional<Reacting> one, two;
+  const auto replace = [&](std::optional<Reacting>& other) {
+    if (++told > 1) return;
+    other.reset();
+    other.emplace([&] { ++told; }).open(loop, std::move(fresh.near));
+  };
+  one.emplace([&] { replace(two); }).open(loop, std::move(a.near));
+  two.emplace([&] { replace(one); }).open(loop, std::move(b.near));
+  a.say("both");
+  b.say("at once");
+  settle();
+  EXPECT_EQ(told, 1);
+  EXPECT_NE(one->readable(), two->readable());
+  fresh.say("for the new one");
+  settle();
+  EXPECT_EQ(told, 2);
 }
 
 TEST_F(LoopTest, WhatIsDeferredIsReportedAgain) {

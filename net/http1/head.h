@@ -118,6 +118,7 @@ struct RequestHead {
   bool has_query = false;
   /// kNone, kLength or kChunked; a length of 0 is kLength.
   Body body;
+  /// With `target` and `query` also there when a field is at fault, and empty when the request line is.
   std::string_view method_text;
   /// The request target as sent.
   std::string_view target;

@@ -31,7 +31,11 @@ struct HeadParser {
   static ParseResult request(std::string_view bytes, const HeadLimits& limits, RequestHead& out) {
     HeadParser parser(bytes, limits);
     std::size_t path_size = 0;
-    if (!parser.request_line(out, path_size) || !parser.field_lines(out.fields)) return parser.result;
+    if (!parser.request_line(out, path_size)) {
+      out.method_text = out.target = {};
+      return parser.result;
+    }
+    if (!parser.field_lines(out.fields)) return parser.result;
     return parser.complete(interpret_request(out, path_size));
   }
 

@@ -78,6 +78,8 @@ BIO_METHOD* channel_method() {
   return method;
 }
 
+bool RecordLayer::heard() const { return ::BIO_number_read(::SSL_get_rbio(ssl_.get())) != 0; }
+
 int RecordLayer::take_in(char* into, int size) {
   if (fill_ != Fill::kMore) return fill_ == Fill::kEnd ? 0 : -1;
   if (idle_reads_++ == kMaxIdleReads) {

@@ -65,6 +65,8 @@ class RecordLayer final : public Layer {
   Handshake handshake(Channel& channel);
   /// Why it failed, in words of OpenSSL's.
   const std::string& fault() const { return fault_; }
+  /// Whether the peer has sent anything yet.
+  bool heard() const;
 
   // After the handshake.
   /// `h2`, `http/1.1`, or empty when neither was agreed on.
