@@ -126,7 +126,7 @@ bool Api::State::guarded(const std::string& what, const Work& work) {
     work();
     return true;
   } catch (const std::exception& fault) {
-    options.log("resource api: " + what + ": " + fault.what());
+    options.log.error("resource api: a request could not be worked on", {{"request", what}, {"reason", fault.what()}});
     return false;
   }
 }
@@ -150,7 +150,7 @@ Status Api::State::commit() {
   auto committed = store->commit();
   if (!committed) {
     changes.rebuild_registry();
-    options.log("resource api: changes are refused: " + committed.error().text);
+    options.log.error("resource api: changes are refused", {{"reason", committed.error().text}});
     return committed.error();
   }
   garbage.note(*committed);
@@ -163,7 +163,6 @@ Api::~Api() = default;
 
 Result<std::unique_ptr<Api>> Api::open(ApiOptions options) {
   if (!options.now) options.now = system_milliseconds;
-  if (!options.log) options.log = [](const std::string&) {};
   if (::mkdir(options.data_dir.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{ErrorCode::kUnavailable, options.data_dir + ": " + std::strerror(errno)};
   }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 
 namespace edge::resource_api {
@@ -95,7 +96,7 @@ struct ApiOptions {
   /// Wall clock, milliseconds since 1970.
   std::function<std::int64_t()> now{};
   /// Told once a fact that an operator should read: a database that is not to be written, an object that is no JSON.
-  std::function<void(const std::string&)> log{};
+  Logger log{};
 };
 
 /// One thread, that of the API's loop. Disk writes are made on it: an acknowledged write survives a crash.

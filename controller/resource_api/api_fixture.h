@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/test_log.h"
 #include "controller/resource_api/api.h"
 
 namespace edge::resource_api {
@@ -36,7 +37,7 @@ class ApiTest : public ::testing::Test {
     dir_ = mkdtemp(path.data());
     options_.data_dir = dir_;
     options_.now = [this] { return now_; };
-    options_.log = [this](const std::string& line) { log_.push_back(line); };
+    options_.log = log_.logger();
     start();
   }
   ~ApiTest() override {
@@ -129,7 +130,7 @@ class ApiTest : public ::testing::Test {
   std::string dir_;
   ApiOptions options_{};
   std::int64_t now_ = 1'700'000'000'000;
-  std::vector<std::string> log_{};
+  TestLog log_{};
   std::unique_ptr<Api> api_{};
   Json last_event_{};
 };

@@ -11,6 +11,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
+TEST_F(ApiTest, WhoWritesARoleIsToldThatItDoesNotHold) {
+  const Json role = {{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                     {"kind", "ClusterRole"},
+                     {"metadata", {{"name", "reader"}}},
+                     {"rules", Json::array()}};
+  const Answer made = create("/apis/rbac.authorization.k8s.io/v1/clusterroles", role);
+  EXPECT_EQ(made.status, 201);
+  EXPECT_THAT(made.field("Warning"), testing::StartsWith("299 - \"roles are kept and not obeyed"));
+  EXPECT_EQ(create(kMaps, config_map("plain", {})).field("Warning"), "");
+}
+
 TEST_F(ApiTest, TheFirstStartBringsNamespacesAndOurKinds) {
   EXPECT_THAT(names(get("/api/v1/namespaces").body), ElementsAre("default", "edge-system", "kube-system"));
   EXPECT_NE(api_->registry().find("edgeproxy.io", "v1alpha1", "proxyroutes"), nullptr);

@@ -122,7 +122,8 @@ TEST_F(DatabaseTest, ARowThatIsNoObjectIsLeftOutAndTold) {
   sqlite3_close(other);
   start();
   EXPECT_THAT(names(get(kMaps).body), ElementsAre("b"));
-  EXPECT_THAT(log_, testing::Contains(HasSubstr("/configmaps default/a: the database holds what is no object")));
+  EXPECT_THAT(log_.lines(), testing::Contains("warn resource api: the database holds what is no object; it is left out "
+                                              "collection=/configmaps name=default/a"));
 }
 
 TEST_F(DatabaseTest, TheHistoryOnTheDiskIsBounded) {

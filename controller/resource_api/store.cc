@@ -68,8 +68,7 @@ ObjectPtr with_version(const Object& object, std::int64_t version) {
 Store::Store(std::unique_ptr<Database> database, HistoryLimits limits)
     : database_(std::move(database)), limits_(limits), version_(database_->version()) {}
 
-Result<std::unique_ptr<Store>> Store::open(const std::string& path, HistoryLimits limits,
-                                           const std::function<void(const std::string&)>& log) {
+Result<std::unique_ptr<Store>> Store::open(const std::string& path, HistoryLimits limits, const Logger& log) {
   auto database = Database::open(path);
   if (!database) return database.error();
   auto store = std::unique_ptr<Store>(new Store(std::move(*database), limits));
@@ -77,15 +76,16 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, HistoryLimit
   return store;
 }
 
-Status Store::load(const std::function<void(const std::string&)>& log) {
+Status Store::load(const Logger& log) {
   const auto mutable_named = [this](std::string_view name) -> Collection& {
     return mutable_collection(collection(name));
   };
   Status status = database_->each_object([&](const Database::ObjectRow& row) {
     const ObjectPtr object = read_object_text(std::string(row.text));
     if (object) return replace(mutable_named(row.collection), nullptr, object);
-    log(std::string(row.collection) + " " + std::string(row.name_space) + "/" + std::string(row.name) +
-        ": the database holds what is no object; it is left out");
+    log.warn("resource api: the database holds what is no object; it is left out",
+             {{"collection", std::string(row.collection)},
+              {"name", std::string(row.name_space) + "/" + std::string(row.name)}});
   });
   if (!status) return status;
   // A row says what a change found. What it left is what the change after it found, or what is there now; so the

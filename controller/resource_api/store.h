@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/resource_api/database.h"
 
@@ -81,8 +81,7 @@ class Store {
     ObjectPtr object{};
   };
 
-  static Result<std::unique_ptr<Store>> open(const std::string& path, HistoryLimits limits,
-                                             const std::function<void(const std::string&)>& log);
+  static Result<std::unique_ptr<Store>> open(const std::string& path, HistoryLimits limits, const Logger& log);
 
   /// The newest version given to a change, staged ones included.
   std::int64_t version() const { return version_; }
@@ -117,7 +116,7 @@ class Store {
   };
 
   Store(std::unique_ptr<Database> database, HistoryLimits limits);
-  Status load(const std::function<void(const std::string&)>& log);
+  Status load(const Logger& log);
   Collection& mutable_collection(const Collection& collection) const;
   void stage(Collection& collection, Event event);
   /// Puts `now` in the place of `was` in the maps; either may be null.

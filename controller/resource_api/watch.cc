@@ -131,7 +131,7 @@ WatchStream::Next Watch::next(std::string& out) {
   try {
     return tell(out);
   } catch (const std::exception& fault) {
-    home_->log_("resource api: watch of " + op_.type->plural + ": " + fault.what());
+    home_->log_.error("resource api: a watch cannot go on", {{"of", op_.type->plural}, {"reason", fault.what()}});
     out.resize(begin);
     append_line(out, "ERROR", objects::internal_error("the watch cannot go on").text());
     ended_ = true;
@@ -186,8 +186,7 @@ void Watch::tick(std::int64_t now) {
   if (op_.bookmarks && bookmarked_ != home_->store_.version()) wake();
 }
 
-Watches::Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now,
-                 std::function<void(const std::string&)> log)
+Watches::Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now, Logger log)
     : store_(store), most_(most), now_(std::move(now)), log_(std::move(log)) {}
 
 Watches::~Watches() {

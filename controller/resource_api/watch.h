@@ -21,8 +21,7 @@ class Watch;
 class Watches {
  public:
   /// `now`, `log` and `Store` outlive this; streams may outlive it.
-  Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now,
-          std::function<void(const std::string&)> log);
+  Watches(const Store& store, std::size_t most, std::function<std::int64_t()> now, Logger log);
   ~Watches();
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
@@ -46,7 +45,7 @@ class Watches {
   const Store& store_;
   std::size_t most_;
   std::function<std::int64_t()> now_;
-  std::function<void(const std::string&)> log_;
+  Logger log_;
   std::unordered_map<const Collection*, std::vector<Watch*>> watches_{};
   std::size_t count_ = 0;
 };

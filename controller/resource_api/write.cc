@@ -26,9 +26,13 @@ using objects::Json;
 
 constexpr int kNameAttempts = 8;
 constexpr std::size_t kMaxWarnings = 20;
+constexpr std::string_view kRoleGroup = "rbac.authorization.k8s.io";
+/// Decision 54. Whoever writes a role believes that it holds.
+constexpr std::string_view kRolesAreKept =
+    "roles are kept and not obeyed by this API: who may what is said by the groups of its tokens and certificates";
 
 objects::NameRule name_rule(const ResourceType& type) {
-  if (type.group == "rbac.authorization.k8s.io") return objects::NameRule::kPathSegment;
+  if (type.group == kRoleGroup) return objects::NameRule::kPathSegment;
   if (type.group.empty() && type.kind == "Namespace") return objects::NameRule::kLabel;
   if (type.group.empty() && type.kind == "Service") return objects::NameRule::kDns1035;
   return objects::NameRule::kSubdomain;
@@ -46,7 +50,7 @@ bool is_made_by_update(const Operation& op) {
   if (!op.subresource.empty()) return false;
   const ResourceType& type = *op.type;
   if (type.group.empty()) return type.plural == "endpoints" || type.plural == "services" || type.plural == "events";
-  return type.plural == "leases" || type.group == "events.k8s.io" || type.group == "rbac.authorization.k8s.io";
+  return type.plural == "leases" || type.group == "events.k8s.io" || type.group == kRoleGroup;
 }
 
 /// The part that a change of makes a new generation.
@@ -394,7 +398,7 @@ ApiReply Writer::save(Draft& draft) {
 
 ApiReply Writer::reply(const Draft& draft, const Object& object, int status) const {
   ApiReply reply = reply_of(status, answer_text(object, *draft.op.type, draft.op.form, changes_.seconds()));
-  const auto warn = [&reply](std::string text) {
+  const auto warn = [&reply](std::string_view text) {
     // A quoted string of RFC 9110 §5.6.4.
     std::string quoted;
     for (const char c : text) {
@@ -407,6 +411,7 @@ ApiReply Writer::reply(const Draft& draft, const Object& object, int status) con
     for (std::size_t i = 0; i < std::min(draft.doubts.size(), kMaxWarnings); ++i) warn(draft.doubts[i]);
   }
   if (draft.op.type->deprecated) warn(draft.op.type->deprecation_warning);
+  if (draft.op.type->group == kRoleGroup) warn(kRolesAreKept);
   return reply;
 }
 

@@ -192,8 +192,9 @@ Task<Conversation::Next> Conversation::serve() {
   }
   inlet_.keep();
   Reply reply = co_await host_.handler()(request);
-  const bool gzip = reply.stream == nullptr && host_.options().gzip_from != 0 &&
-                    reply.body.size() >= host_.options().gzip_from && takes_gzip(request.field("accept-encoding"));
+  const std::size_t size = reply.stream != nullptr ? reply.stream_size.value_or(0) : reply.body.size();
+  const std::size_t gzip_from = host_.options().gzip_from;
+  const bool gzip = gzip_from != 0 && size >= gzip_from && takes_gzip(request.field("accept-encoding"));
   if (gzip) compress(reply);
   // An answer may go on for hours; what was asked is of no use any more.
   request = Request();
@@ -249,7 +250,9 @@ Task<Conversation::Next> Conversation::answer(Reply reply, Framing framing, Next
   inlet_.keep();
   const bool bodiless = framing.head_only || reply.status == 204 || reply.status == 304;
   AnswerHead head{.status = reply.status, .date = host_.date()};
-  if (reply.stream != nullptr) {
+  if (reply.stream != nullptr && reply.stream_size) {
+    head.length = *reply.stream_size;
+  } else if (reply.stream != nullptr) {
     head.body = framing.old ? AnswerHead::Body::kUntilClose : AnswerHead::Body::kChunked;
   } else if (!reply.trailers.empty() && !framing.old && !bodiless) {
     head.body = AnswerHead::Body::kChunked;
@@ -272,14 +275,16 @@ Task<Conversation::Next> Conversation::answer(Reply reply, Framing framing, Next
   if (bodiless) co_return then;
   bool sent = true;
   if (reply.stream != nullptr) {
-    sent = co_await send_stream(*reply.stream, !framing.old);
+    const bool chunked = head.body == AnswerHead::Body::kChunked;
+    sent = co_await send_stream(*reply.stream, chunked, reply.stream_size);
   } else if (!reply.body.empty()) {
     sent = co_await put(reply.body);
   }
   co_return sent ? then : Next::kReset;
 }
 
-Task<bool> Conversation::send_stream(BodySource& source, bool chunked) {
+Task<bool> Conversation::send_stream(BodySource& source, bool chunked, std::optional<std::size_t> announced) {
+  std::size_t given = 0;
   source.on_ready([this] {
     source_ready_ = true;
     if (awaits_source_) waiter_.wake_later();
@@ -287,9 +292,13 @@ Task<bool> Conversation::send_stream(BodySource& source, bool chunked) {
   for (bool over = false; !over;) {
     source_ready_ = false;
     std::string piece;
-    // At the end of the server a stream ends where it is: its reader comes back to whoever listens then.
+    // At the end of the server a stream ends where it is: its reader comes back to whoever listens then. A part of what
+    // is one whole must not look like it.
+    if (host_.draining() && !source.is_endless()) co_return false;
     const auto next = host_.draining() ? BodySource::Next::kEnd : source.next(piece);
     over = next == BodySource::Next::kEnd;
+    given += piece.size();
+    if (announced && given > *announced) co_return false;
     std::string text;
     if (!piece.empty() && chunked) {
       char line[http1::kMaxChunkHead];
@@ -307,7 +316,8 @@ Task<bool> Conversation::send_stream(BodySource& source, bool chunked) {
     const bool there = co_await await_source();
     if (!there) co_return false;
   }
-  co_return true;
+  // What was announced and does not come must not look whole.
+  co_return !announced || given == *announced;
 }
 
 Task<bool> Conversation::await_source() {

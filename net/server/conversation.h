@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,7 +54,8 @@ class Conversation final : public Session {
   /// \returns the status that it is refused with; 0: the body is there; -1: the client went away.
   Task<int> read_body(const Framing& framing, HeldBody& held, std::string& body);
   Task<Next> answer(Reply reply, Framing framing, Next then);
-  Task<bool> send_stream(BodySource& source, bool chunked);
+  /// `announced`: bytes that the head told of.
+  Task<bool> send_stream(BodySource& source, bool chunked, std::optional<std::size_t> announced);
   /// Waits until the source has something. \returns false when the client went away.
   Task<bool> await_source();
   /// Sends all of it, as fast as the client takes it. \returns false when the connection is broken.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include <zlib.h>
 
@@ -17,12 +18,69 @@ constexpr int kGzipWindow = 15 + 16;
 constexpr int kLevel = 1;
 constexpr int kMemory = 8;
 constexpr std::size_t kPiece = std::size_t{16} << 10;
+constexpr std::size_t kExpectedRatio = 16;
 
 bool weighs_nothing(std::string_view parameters) {
   const std::size_t at = parameters.find("q=");
   if (at == std::string_view::npos) return false;
   const std::string_view weight = http1::trim_blanks(parameters.substr(at + 2));
   return weight.starts_with('0') && weight.find_first_of("123456789") == std::string_view::npos;
+}
+
+bool is_coded(const Reply& reply) {
+  return std::ranges::any_of(
+      reply.fields, [](const auto& field) { return http1::equals_ignoring_case(field.first, "content-encoding"); });
+}
+
+/// Another's pieces, compressed. One piece of the other's at a time: neither is ever in memory as a whole.
+class GzipSource final : public BodySource {
+ public:
+  explicit GzipSource(std::unique_ptr<BodySource> source) : source_(std::move(source)) {}
+  ~GzipSource() override { ::deflateEnd(&stream_); }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+
+  bool begin() {
+    return ::deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  std::unique_ptr<BodySource> give_back() { return std::move(source_); }
+
+  Next next(std::string& out) override {
+    piece_.clear();
+    const Next next = source_->next(piece_);
+    stream_.next_in = reinterpret_cast<Bytef*>(piece_.data());
+    stream_.avail_in = static_cast<uInt>(piece_.size());
+    // Who waits for more is to have what there is: a buffer in between would keep it.
+    const int flush = next == Next::kEnd ? Z_FINISH : next == Next::kNothingYet ? Z_SYNC_FLUSH : Z_NO_FLUSH;
+    do {
+      const std::size_t made = out.size();
+      out.resize(made + kPiece);
+      stream_.next_out = reinterpret_cast<Bytef*>(out.data() + made);
+      stream_.avail_out = static_cast<uInt>(kPiece);
+      ::deflate(&stream_, flush);
+      out.resize(out.size() - stream_.avail_out);
+    } while (stream_.avail_out == 0);
+    return next;
+  }
+  void on_ready(std::function<void()> ready) override { source_->on_ready(std::move(ready)); }
+  bool is_endless() const override { return source_->is_endless(); }
+
+ private:
+  std::unique_ptr<BodySource> source_;
+  std::string piece_;
+  z_stream stream_{};
+};
+
+void compress_stream(Reply& reply) {
+  auto compressed = std::make_unique<GzipSource>(std::move(reply.stream));
+  reply.fields.emplace_back("Vary", "Accept-Encoding");
+  if (!compressed->begin()) {
+    reply.stream = compressed->give_back();
+    return;
+  }
+  reply.stream = std::move(compressed);
+  reply.stream_size.reset();
+  reply.fields.emplace_back("Content-Encoding", "gzip");
 }
 
 }  // namespace
@@ -43,17 +101,22 @@ bool takes_gzip(std::string_view accept_encoding) {
 }
 
 void compress(Reply& reply) {
-  const bool coded = std::ranges::any_of(
-      reply.fields, [](const auto& field) { return http1::equals_ignoring_case(field.first, "content-encoding"); });
-  if (coded || reply.body.size() > std::numeric_limits<uInt>::max()) return;
+  if (is_coded(reply) || reply.body.size() > std::numeric_limits<uInt>::max()) return;
+  if (reply.stream != nullptr) return compress_stream(reply);
   z_stream stream{};
   if (::deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) return;
-  std::string out(reply.body.size(), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(reply.body.data());
   stream.avail_in = static_cast<uInt>(reply.body.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const bool whole = ::deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  // Room for what is to be expected; twice as much when that is too little; and no more than there is without a coding.
+  std::string out;
+  bool whole = false;
+  while (!whole && out.size() < reply.body.size()) {
+    const std::size_t made = out.size();
+    out.resize(std::min(std::max(reply.body.size() / kExpectedRatio + kPiece, 2 * made), reply.body.size()));
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + made);
+    stream.avail_out = static_cast<uInt>(out.size() - made);
+    whole = ::deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  }
   out.resize(stream.total_out);
   ::deflateEnd(&stream);
   reply.fields.emplace_back("Vary", "Accept-Encoding");

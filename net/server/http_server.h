@@ -52,7 +52,7 @@ struct ServerOptions {
   std::size_t max_body = std::size_t{4} << 20;
   /// All bodies at a time; what would be over it is answered with 503.
   std::size_t max_bodies = std::size_t{128} << 20;
-  /// Bodies of at least so much are compressed for who takes gzip; 0: none is. Streams never are.
+  /// Bodies of at least so much are compressed for who takes gzip; 0: none is. Of streams those of a known size.
   std::size_t gzip_from = 0;
 
   /// From the connection, or the first byte of a later request, to the end of its head; a TLS handshake, too.

@@ -61,6 +61,8 @@ class BodySource {
   virtual Next next(std::string& out) = 0;
   /// Set once, before the first `next`. Call it on the loop's thread, from outside `next`.
   virtual void on_ready(std::function<void()> ready) = 0;
+  /// Has no end of its own: where the server stops it ends, and what was sent is good. Another is broken off there.
+  virtual bool is_endless() const { return true; }
 };
 
 struct Reply {
@@ -71,6 +73,8 @@ struct Reply {
   FieldList fields{};
   /// Instead of `body`.
   std::unique_ptr<BodySource> stream{};
+  /// Bytes of `stream`, where they are known beforehand: so much is announced, and must come.
+  std::optional<std::size_t> stream_size{};
   /// Behind `body`, as gRPC has its status (RFC 9110 §6.5). Clients of HTTP/1.0 do not get them.
   FieldList trailers{};
 };

@@ -29,7 +29,11 @@ int main(int argc, char** argv) {
   edge::resource_api::http::ResourceApiOptions options;
   options.data_dir = argv[1];
   options.port = static_cast<std::uint16_t>(argc > 2 ? std::atoi(argv[2]) : 0);
-  options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  options.log = edge::Logger([](edge::LogLevel, const std::string& text, const edge::LogFields& fields) {
+    std::string line = text;
+    for (const edge::LogField& field : fields) line += " " + field.key + "=" + field.value;
+    std::fprintf(stderr, "%s\n", line.c_str());
+  });
   auto server = edge::resource_api::http::ResourceApiServer::start(std::move(options));
   if (!server) {
     std::fprintf(stderr, "serve_resource_api: %s\n", server.error().text.c_str());

@@ -84,9 +84,12 @@ class Lines final : public BodySource {
   }
   void on_ready(std::function<void()> ready) override { ready_ = std::move(ready); }
 
-  void say(const std::string& text, bool last) {
+  void put(const std::string& text, bool last) {
     waiting_ += text;
     ended_ = last;
+  }
+  void say(const std::string& text, bool last) {
+    put(text, last);
     ready_();
   }
 
@@ -96,6 +99,31 @@ class Lines final : public BodySource {
   bool ended_ = false;
   std::string waiting_;
   std::function<void()> ready_;
+};
+
+/// As lists are: much of the same.
+std::string list_text() {
+  std::string text;
+  while (text.size() < 3'000'000) text += test::pattern(1000);
+  return text;
+}
+
+/// What is known as a whole and goes out in pieces.
+class Whole final : public BodySource {
+ public:
+  explicit Whole(std::string body) : body_(std::move(body)) {}
+  Next next(std::string& out) override {
+    const std::size_t size = std::min<std::size_t>(100'000, body_.size() - at_);
+    out.append(body_, at_, size);
+    at_ += size;
+    return at_ == body_.size() ? Next::kEnd : Next::kMore;
+  }
+  void on_ready(std::function<void()>) override {}
+  bool is_endless() const override { return false; }
+
+ private:
+  std::string body_;
+  std::size_t at_ = 0;
 };
 
 class HttpServerTest : public ::testing::Test {
@@ -113,6 +141,16 @@ class HttpServerTest : public ::testing::Test {
     ++asked_;
     if (request.path == "/lines" || request.path == "/endless") {
       return Reply{.content_type = "text/plain", .stream = std::make_unique<Lines>(lines_, request.path == "/endless")};
+    }
+    if (request.path == "/known" || request.path == "/short" || request.path == "/long") {
+      auto body = std::make_unique<Lines>(lines_, false);
+      body->put("twelve bytes", true);
+      const std::size_t size = request.path == "/known" ? 12 : request.path == "/short" ? 13 : 11;
+      return Reply{.content_type = "text/plain", .stream = std::move(body), .stream_size = size};
+    }
+    if (request.path == "/list") {
+      return Reply{
+          .content_type = "text/plain", .stream = std::make_unique<Whole>(list_text()), .stream_size = 3'000'000};
     }
     if (request.path == "/large") return Reply{.content_type = "text/plain", .body = test::pattern(3'000'000)};
     if (request.path == "/plain") return Reply{.content_type = "text/plain", .body = std::string(100'000, 'p')};
@@ -378,6 +416,34 @@ TEST_F(HttpServerTest, CompressesForWhoAsks) {
   EXPECT_EQ(ask("GET /small HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n"), "200 GET /small? ");
 }
 
+TEST_F(HttpServerTest, CompressesWhatComesInPieces) {
+  serve({.gzip_from = 1000});
+  const auto connection = connect();
+  ASSERT_TRUE(connection->send("GET /list HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n").ok());
+  Result<Message> head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->values("content-encoding"), std::vector<std::string>{"gzip"});
+  EXPECT_EQ(head->values("vary"), std::vector<std::string>{"Accept-Encoding"});
+  EXPECT_TRUE(head->values("content-length").empty());
+  Result<std::string> body = connection->receive_body(*head);
+  ASSERT_TRUE(body.ok());
+  EXPECT_LT(body->size(), 300'000U);
+  EXPECT_TRUE(*test::decode_content("gzip", *body, true) == list_text());
+  // For others its size is told, and the connection goes on.
+  ASSERT_TRUE(connection->send("GET /list HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->values("content-length"), std::vector<std::string>{"3000000"});
+  body = connection->receive_body(*head);
+  ASSERT_TRUE(body.ok());
+  EXPECT_TRUE(*body == list_text());
+  // Who watches is not kept waiting by a coder that gathers.
+  ASSERT_TRUE(connection->send("GET /endless HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n").ok());
+  head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_TRUE(head->values("content-encoding").empty());
+}
+
 TEST(TakesGzip, ReadsWeights) {
   EXPECT_TRUE(takes_gzip("gzip"));
   EXPECT_TRUE(takes_gzip("br;q=1, GZIP;q=0.1"));
@@ -417,6 +483,25 @@ TEST_F(HttpServerTest, AnOldClientsStreamEndsWithItsConnection) {
   ASSERT_TRUE(lines_.alive.reaches(1));
   say("all\n", true);
   EXPECT_EQ(*connection->receive_all(), "all\n");
+}
+
+TEST_F(HttpServerTest, AStreamOfKnownSizeIsAnnouncedAndMustCome) {
+  serve();
+  const auto connection = connect();
+  // Its end leaves the connection for the next.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(connection->send("GET /known HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+    EXPECT_EQ(next_answer(*connection), "200 twelve bytes");
+  }
+  ASSERT_TRUE(connection->send("HEAD /known HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n").ok());
+  const Result<Message> head = connection->receive_head();
+  ASSERT_TRUE(head.ok());
+  EXPECT_EQ(head->values("content-length"), std::vector<std::string>{"12"});
+  EXPECT_EQ(next_answer(*connection), "200 GET /next? ");
+  for (const char* path : {"/short", "/long"}) {
+    EXPECT_TRUE(ask(std::string("GET ") + path + " HTTP/1.1\r\nHost: x\r\n\r\n").starts_with("no ")) << path;
+  }
+  EXPECT_TRUE(lines_.alive.reaches(0));
 }
 
 TEST_F(HttpServerTest, NoticesThatAClientHasGone) {

@@ -66,6 +66,7 @@ class Held final : public BodySource {
     return at_ == body_.size() ? Next::kEnd : Next::kMore;
   }
   void on_ready(std::function<void()>) override {}
+  bool is_endless() const override { return false; }
 
  private:
   std::string body_;
@@ -120,7 +121,7 @@ objects::StatusError path_forbidden(std::string_view user, const Attributes& wha
 
 }  // namespace
 
-Front::Front(net::Loop& loop, Api& api, Credentials& credentials, Log log, std::size_t max_held)
+Front::Front(net::Loop& loop, Api& api, Credentials& credentials, Logger log, std::size_t max_held)
     : loop_(loop),
       api_(api),
       credentials_(credentials),
@@ -153,29 +154,32 @@ std::optional<User> Front::who_asks(const Request& head) const {
   return std::nullopt;
 }
 
-void Front::refused(const std::function<std::string()>& line) {
-  if (!log_) return;
+void Front::refused(LogLevel level, const std::string& what, const std::function<LogFields()>& fields) {
   count_refusals();
   if (told_ == kRefusalsTold) {
     ++untold_;
   } else {
     ++told_;
-    log_(line());
+    log_.write(level, what, fields());
   }
 }
 
 void Front::count_refusals() {
   if (loop_.now() - told_since_ < kRefusalsToldIn) return;
-  if (untold_ > 0) log_("refused " + std::to_string(untold_) + " more, too many to tell of each");
+  if (untold_ > 0) log_.warn("resource api: more were refused than told", {{"count", std::to_string(untold_)}});
   told_since_ = loop_.now();
   told_ = untold_ = 0;
 }
 
+// Who is nobody may be somebody who tries; who is known and may not is told so by the answer.
 void Front::tell_refused(const Request& head, const Attributes& what, int status, std::string_view user) {
-  refused([&] {
-    return "refused with " + std::to_string(status) + ": user \"" + printable(user) + "\", verb " +
-           printable(what.verb) + ", path " + printable(head.path) + ", from " + to_string(head.peer->address.address) +
-           ":" + std::to_string(head.peer->address.port);
+  const LogLevel level = status == 401 ? LogLevel::kWarn : LogLevel::kInfo;
+  refused(level, "resource api: a request is refused", [&] {
+    return LogFields{{"status", std::to_string(status)},
+                     {"user", printable(user)},
+                     {"verb", printable(what.verb)},
+                     {"path", printable(head.path)},
+                     {"from", to_string(head.peer->address.address) + ":" + std::to_string(head.peer->address.port)}};
   });
 }
 
@@ -214,7 +218,7 @@ std::optional<Reply> Front::guarded(const Work& work) const {
   try {
     return work();
   } catch (const std::exception& fault) {
-    if (log_) log_(std::string("resource api: a request could not be worked on: ") + fault.what());
+    log_.error("resource api: a request could not be worked on", {{"reason", fault.what()}});
     return reply_of(objects::internal_error("the request could not be worked on"));
   }
 }
@@ -261,7 +265,10 @@ net::Task<Reply> Front::answer(const Request& request) {
     if (wake == net::Wake::kCancelled) break;
   }
   Reply reply = reply_of(std::move(pending.reply));
-  if (pending.room) reply.stream = std::make_unique<Held>(std::exchange(reply.body, {}), std::move(pending.room));
+  if (pending.room) {
+    reply.stream_size = reply.body.size();
+    reply.stream = std::make_unique<Held>(std::exchange(reply.body, {}), std::move(pending.room));
+  }
   co_return reply;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "controller/resource_api/api.h"
 #include "controller/resource_api/http/access.h"
 #include "controller/resource_api/http/credentials.h"
@@ -18,23 +19,20 @@
 
 namespace edge::resource_api::http {
 
-using Log = std::function<void(const std::string& line)>;
-
 /// On the loop's thread. Lives until no request is under way.
 class Front final : net::Deferred, net::TimerNode {
  public:
   /// Of large answers (lists) that clients have yet to take, together. Beyond it reading is refused with 429.
   static constexpr std::size_t kMaxHeld = std::size_t{512} << 20;
 
-  Front(net::Loop& loop, Api& api, Credentials& credentials, Log log, std::size_t max_held = kMaxHeld);
+  Front(net::Loop& loop, Api& api, Credentials& credentials, Logger log, std::size_t max_held = kMaxHeld);
 
   Documents& documents() { return documents_; }
   /// Before the body is read: 401 and 403 need none.
   std::optional<net::server::Reply> admit(const net::server::Request& head);
   net::Task<net::server::Reply> answer(const net::server::Request& request);
-  /// One of who was turned away: told to the log, unless there were many in this second, which are told by their
-  /// number.
-  void refused(const std::function<std::string()>& line);
+  /// One of who was turned away: told to the log, unless there were many of late, which are told by their number.
+  void refused(LogLevel level, const std::string& what, const std::function<LogFields()>& fields);
   /// A metav1.Status for what never reaches the Api.
   static net::server::Reply fault(int status, std::string_view text);
 
@@ -67,7 +65,7 @@ class Front final : net::Deferred, net::TimerNode {
   Api& api_;
   Credentials& credentials_;
   Documents documents_;
-  Log log_;
+  Logger log_;
   const std::size_t max_held_;
   std::vector<Pending*> pending_;
   std::shared_ptr<std::size_t> held_ = std::make_shared<std::size_t>(0);  ///< bytes of large answers that are sent

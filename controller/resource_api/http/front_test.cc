@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/test_log.h"
+#include "controller/resource_api/http/request_counts.h"
 #include "net/clock.h"
 
 namespace edge::resource_api::http {
@@ -21,6 +23,7 @@ using net::server::FieldList;
 using net::server::Reply;
 using net::server::Request;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class FrontTest : public testing::Test {
  protected:
@@ -32,8 +35,7 @@ class FrontTest : public testing::Test {
     EXPECT_TRUE(api && credentials);
     api_ = std::move(*api);
     credentials_ = std::move(*credentials);
-    front_ =
-        std::make_unique<Front>(loop_, *api_, *credentials_, [this](const std::string& line) { log_.push_back(line); });
+    front_ = std::make_unique<Front>(loop_, *api_, *credentials_, log_.logger());
   }
   ~FrontTest() override {
     front_.reset();
@@ -60,7 +62,7 @@ class FrontTest : public testing::Test {
   std::string directory_;
   net::ManualClock clock_;
   net::Loop loop_{&clock_};
-  std::vector<std::string> log_;
+  TestLog log_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<Credentials> credentials_;
   std::unique_ptr<Front> front_;
@@ -81,7 +83,7 @@ net::Detached ask(Front& front, const Request& request, std::optional<Reply>& in
 
 /// Lists that nobody takes hold memory: of them together there is a bound.
 TEST_F(FrontTest, LongListsThatAreNotTakenAreBoundedTogether) {
-  front_ = std::make_unique<Front>(loop_, *api_, *credentials_, Log(), std::size_t{6} << 20);
+  front_ = std::make_unique<Front>(loop_, *api_, *credentials_, Logger(), std::size_t{6} << 20);
   const std::string value(std::size_t{1} << 20, 'x');
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     const std::string map = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + std::string(name) +
@@ -115,6 +117,8 @@ TEST_F(FrontTest, LongListsThatAreNotTakenAreBoundedTogether) {
   }
   EXPECT_GT(body.size(), std::size_t{5} << 20);
   EXPECT_TRUE(body.ends_with("}"));
+  EXPECT_EQ(replies[0]->stream_size, body.size());
+  EXPECT_FALSE(replies[0]->stream->is_endless());
   replies[0].reset();
   replies[2].reset();
   ask(*front_, list, replies[2]);
@@ -123,25 +127,59 @@ TEST_F(FrontTest, LongListsThatAreNotTakenAreBoundedTogether) {
   EXPECT_EQ(replies[2]->status, 200);
 }
 
+/// Two pieces, and no end of its own unless it is told one.
+class Pieces final : public net::server::BodySource {
+ public:
+  Next next(std::string& out) override {
+    out += "piece";
+    return ++given_ == 2 ? Next::kEnd : Next::kMore;
+  }
+  void on_ready(std::function<void()>) override {}
+
+ private:
+  int given_ = 0;
+};
+
+TEST(RequestCounts, ALongListIsNoWatch) {
+  const auto counts = std::make_shared<RequestCounts>();
+  Reply list{.stream = std::make_unique<Pieces>(), .stream_size = 10};
+  counts->answered("GET", list, std::chrono::milliseconds(3));
+  const auto written = [&] {
+    metrics::Exposition out(metrics::Format::kText);
+    counts->write(out);
+    return out.finish();
+  };
+  EXPECT_THAT(written(), HasSubstr("edge_api_watches 0\n"));
+  EXPECT_THAT(written(), HasSubstr("edge_api_request_duration_seconds_count{verb=\"GET\"} 1\n"));
+  Reply watch{.stream = std::make_unique<Pieces>()};
+  counts->answered("GET", watch, std::chrono::milliseconds(3));
+  EXPECT_THAT(written(), HasSubstr("edge_api_watches 1\n"));
+  EXPECT_THAT(written(), HasSubstr("edge_api_request_duration_seconds_count{verb=\"GET\"} 1\n"));
+  EXPECT_THAT(written(), HasSubstr("edge_api_requests_total{verb=\"GET\",code=\"2xx\"} 2\n"));
+  watch.stream.reset();
+  EXPECT_THAT(written(), HasSubstr("edge_api_watches 0\n"));
+}
+
 TEST_F(FrontTest, NobodyActsAsAnother) {
   const std::string path = "/api/v1/namespaces";
   EXPECT_EQ(admit("GET", path, {authorization()}), 0);
   EXPECT_EQ(admit("GET", path, {authorization(), {"impersonate-user", "ann"}}), 403);
   EXPECT_EQ(admit("GET", path, {authorization(), {"Impersonate-Extra-Scopes", "x"}}), 403);
   EXPECT_EQ(admit("GET", path, {{"Impersonate-User", "ann"}}), 401);
-  EXPECT_THAT(log_.front(), HasSubstr("refused with 403: user \"edge-admin\""));
+  EXPECT_THAT(log_.lines().front(), StartsWith("info resource api: a request is refused status=403 user=edge-admin "
+                                               "verb=list path=/api/v1/namespaces from="));
 }
 
 TEST_F(FrontTest, TellsManyRefusalsByTheirNumber) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(admit("GET", "/api"), 401);
-  EXPECT_EQ(log_.size(), 20U);
+  EXPECT_EQ(log_.lines().size(), 20U);
   // Without another one, too.
   clock_.advance(std::chrono::minutes(2));
   loop_.poll();
-  ASSERT_EQ(log_.size(), 21U);
-  EXPECT_EQ(log_.back(), "refused 80 more, too many to tell of each");
+  ASSERT_EQ(log_.lines().size(), 21U);
+  EXPECT_EQ(log_.lines().back(), "warn resource api: more were refused than told count=80");
   admit("GET", "/api");
-  EXPECT_THAT(log_.back(), HasSubstr("refused with 401"));
+  EXPECT_THAT(log_.lines().back(), StartsWith("warn resource api: a request is refused status=401 user= "));
 }
 
 }  // namespace

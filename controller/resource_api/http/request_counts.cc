@@ -36,7 +36,8 @@ void RequestCounts::answered(std::string_view method, net::server::Reply& reply,
   const auto at = static_cast<std::size_t>(found - kNames.begin());
   const auto status = static_cast<std::size_t>(std::clamp(reply.status / 100, 0, 5));
   requests_[at][status].fetch_add(1, std::memory_order_relaxed);
-  if (reply.stream == nullptr) {
+  // A long list is a stream whose end is known.
+  if (reply.stream == nullptr || reply.stream_size) {
     durations_[at].observe(took);
   } else {
     reply.stream = std::make_unique<Watch>(shared_from_this(), std::move(reply.stream));

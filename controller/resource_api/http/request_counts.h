@@ -17,7 +17,8 @@ namespace edge::resource_api::http {
 /// Counted on the server's thread, written from any. Shared: a watch may outlive who opened it.
 class RequestCounts : public std::enable_shared_from_this<RequestCounts> {
  public:
-  /// `reply` as it is about to be sent. A stream counts as open until it is destroyed, and its time is nobody's.
+  /// `reply` as it is about to be sent. A stream of no known size is a watch: it counts as open until it is destroyed,
+  /// and its time is nobody's.
   void answered(std::string_view method, net::server::Reply& reply, std::chrono::nanoseconds took);
   void write(metrics::Exposition& out) const;
 

@@ -38,7 +38,7 @@ struct ResourceApiServer::Impl {
 
   std::string kubeconfig;
   std::string url;
-  Log log;
+  Logger log;
   net::Loop* loop = nullptr;
   /// For the loop's thread, which must not look at `server`: set there, before the tender's first turn.
   net::server::HttpServer* running = nullptr;
@@ -50,9 +50,6 @@ struct ResourceApiServer::Impl {
   /// Before what it uses goes, it has stopped.
   std::unique_ptr<net::server::ServerThread> server;
 
-  void tell(const std::string& line) const {
-    if (log) log(line);
-  }
   /// What a crash would keep from being destroyed in order, nothing depends on.
   void forget() {
     tender.reset();
@@ -61,9 +58,11 @@ struct ResourceApiServer::Impl {
   }
   void tend() {
     const Result<bool> changed = credentials->tend();
-    if (!changed) tell("the resource API's certificates cannot be renewed: " + changed.error().text);
+    if (!changed) log.error("resource api: certificates cannot be renewed", {{"reason", changed.error().text}});
     if (changed && *changed) running->replace_tls(credentials->tls());
-    if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) tell(status.error().text);
+    if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) {
+      log.warn("resource api: the kubeconfig is not written", {{"reason", status.error().text}});
+    }
     tend_later();
   }
   net::Task<net::server::Reply> answer(const net::server::Request& request) {
@@ -108,9 +107,9 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
   };
   server.fault = Front::fault;
   server.handshake_refused = [raw](const net::SocketAddress& client, std::string_view why) {
-    raw->front->refused([&] {
-      return "refused in the handshake: " + std::string(why) + ", from " + to_string(client.address) + ":" +
-             std::to_string(client.port);
+    raw->front->refused(LogLevel::kDebug, "resource api: a handshake is refused", [&] {
+      return LogFields{{"reason", std::string(why)},
+                       {"from", to_string(client.address) + ":" + std::to_string(client.port)}};
     });
   };
   const auto prepare = [raw](net::Loop& loop) -> Result<net::server::Handler> {

@@ -2,13 +2,13 @@
 // What kubectl, client-go and our own client take for a Kubernetes API server.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/ip.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/resource_api/api.h"
 #include "metrics/exposition.h"
@@ -25,7 +25,7 @@ struct ResourceApiOptions {
   std::vector<std::string> hosts{};
   ApiLimits limits{};
   /// One line a call: who was refused what, and what an operator should know. On the server's thread. Null: nobody.
-  std::function<void(const std::string& line)> log{};
+  Logger log{};
 };
 
 /// With a thread and a loop of its own. From any thread.
