@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 
+#include "base/precedence.h"
+
 namespace edge::daemon {
 namespace {
 
@@ -16,7 +18,12 @@ constexpr std::size_t kMaxConnections = 64;
 constexpr std::size_t kMaxConnectionsPerSource = kMaxConnections / 2;
 constexpr std::size_t kMaxHeadBytes = std::size_t{16} << 10;
 constexpr std::size_t kMaxBodyBytes = std::size_t{64} << 10;
+/// Of one HTTP/2 connection.
+constexpr std::uint32_t kMaxStreams = 32;
 constexpr auto kDeadline = std::chrono::seconds(10);
+/// How long somebody who asks too often waits for being told: at once, he would ask again at once.
+constexpr auto kHoldRefusal = std::chrono::seconds(1);
+constexpr int kTooManyRequests = 429;
 /// For answers that are under way when it ends, or when the ports go to another process.
 constexpr auto kPatience = std::chrono::seconds(1);
 
@@ -26,12 +33,19 @@ net::server::ServerOptions options_of(const ListenAddress& listen) {
   options.port = listen.port;
   options.max_connections = kMaxConnections;
   options.max_connections_per_source = kMaxConnectionsPerSource;
+  options.max_streams = kMaxStreams;
   options.max_head = kMaxHeadBytes;
   options.max_body = kMaxBodyBytes;
   options.max_bodies = kMaxConnections * kMaxBodyBytes;
   options.head_time = kDeadline;
   options.stall_time = kDeadline;
   return options;
+}
+
+net::Task<AdminReply> refuse_later(net::Loop& loop, AdminReply refusal) {
+  net::Waiter waiter(loop);
+  co_await waiter.wait(loop.now() + kHoldRefusal);
+  co_return refusal;
 }
 
 /// One of `inherited` that listens there; none: it is to be opened.
@@ -106,7 +120,10 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(std::vector<AdminPort> p
   for (AdminPort& port : ports) {
     if (Status status = impl->open(std::move(port), inherited); !status) return status.error();
   }
-  impl->thread = std::thread([raw = impl.get()] { raw->loop.run(); });
+  impl->thread = std::thread([raw = impl.get()] {
+    give_way();
+    raw->loop.run();
+  });
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }
 
@@ -115,10 +132,11 @@ AdminReply text_reply(int status, std::string body) {
 }
 
 WaitingHandler at_once(AdminHandler handler) {
-  return [answer = std::move(handler)](net::Loop&, const AdminRequest& request) {
+  return [answer = std::move(handler)](net::Loop& loop, const AdminRequest& request) {
     auto answered = answer(request);
     AdminReply reply = answered ? std::move(*answered) : text_reply(404, "not found\n");
     reply.fields.emplace_back("Cache-Control", "no-store");
+    if (reply.status == kTooManyRequests) return refuse_later(loop, std::move(reply));
     return net::Task<AdminReply>(std::move(reply));
   };
 }

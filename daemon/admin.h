@@ -1,5 +1,5 @@
-// The small server of a daemon behind /metrics, the health checks and /debug. Cold: one thread for all of its ports, a
-// bound on connections, a deadline on each.
+// The small server of a daemon behind /metrics, the health checks and /debug. Cold: one thread for all of its ports,
+// which gives way to those that serve; a bound on connections, a deadline on each.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ using AdminHandler = std::function<std::optional<AdminReply>(const AdminRequest&
 using WaitingHandler = std::function<net::Task<AdminReply>(net::Loop&, const AdminRequest&)>;
 
 AdminReply text_reply(int status, std::string body);
-/// As a handler that waits; nothing that it says is to be stored.
+/// As a handler that waits: with what is answered to who asks too often (429). Nothing that it says is to be stored.
 WaitingHandler at_once(AdminHandler handler);
 
 struct ListenAddress {

@@ -4,6 +4,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <chrono>
+#include <future>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,6 +18,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::optional<AdminReply> answer(const AdminRequest& request) {
+  if (request.path == "/often") return text_reply(429, "too often\n");
   if (request.path != "/x") return std::nullopt;
   return text_reply(request.method == "GET" || request.method == "HEAD" ? 200 : 405, "body\n");
 }
@@ -93,6 +97,16 @@ TEST_F(AdminTest, LeavesRoomForOthersThanWhoHoldsAllThatItMay) {
   EXPECT_THAT(std::string(buffer), StartsWith("HTTP/1.1 200 OK\r\n"));
   ::close(other);
   for (const int fd : held) ::close(fd);
+}
+
+// Who asks too often is told so late, and others are answered meanwhile: that it is not too early is all that can be
+// said on a machine that is busy.
+TEST_F(AdminTest, HoldsBackWhoAsksTooOften) {
+  const auto began = std::chrono::steady_clock::now();
+  auto refused = std::async(std::launch::async, [&] { return talk("GET /often HTTP/1.1\r\nHost: a\r\n\r\n"); });
+  EXPECT_THAT(talk("GET /x HTTP/1.1\r\nHost: a\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(refused.get(), StartsWith("HTTP/1.1 429"));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500));
 }
 
 TEST(ListenAddress, IsReadAndPrinted) {

@@ -1,5 +1,6 @@
 // Answers /metrics: in the format and coding that are asked for, at a cost that no storm of scrapes raises. Once making
-// texts took its share of a second, the last one is given out again, shared by all who are being answered.
+// texts took its share of a second, or those that are being sent take their share of memory, the last one is given out
+// again, shared by all who are being answered.
 #pragma once
 
 #include <chrono>
@@ -34,14 +35,23 @@ class Scrapes {
     std::string body;
     bool coded = false;
   };
-  struct Made {
+  /// In which texts differ.
+  struct Form {
     metrics::Format format;
     bool gzip = false;
-    std::shared_ptr<const Text> text;
+    friend bool operator==(const Form&, const Form&) = default;
   };
-  std::shared_ptr<const Text> text(metrics::Format format, bool gzip);
-  std::shared_ptr<const Text> made_before(metrics::Format format, bool gzip) const;
+  struct Made {
+    Form form;
+    Clock::time_point at;
+    std::weak_ptr<const Text> text;    ///< gone when the last has taken it
+    std::shared_ptr<const Text> kept;  ///< for whoever comes within this second
+  };
+  std::shared_ptr<const Text> text(const Form& form);
+  std::shared_ptr<const Text> make(const Form& form, Clock::time_point now);
+  std::shared_ptr<const Text> last_of_this_second(const Form& form) const;
   void begin_second(Clock::time_point now);
+  bool holds_much() const;
 
   const Write write_;
   const std::function<Clock::time_point()> clock_;
@@ -50,7 +60,9 @@ class Scrapes {
   Clock::time_point second_{};
   Clock::duration spent_{};  ///< on texts
   std::size_t bytes_ = 0;    ///< given out
-  std::vector<Made> made_;   ///< the last of each form
+  // And of all time:
+  std::vector<Made> made_;           ///< what somebody has still to take, or may be given
+  std::size_t last_plain_size_ = 0;  ///< of a text before it was compressed
 };
 
 }  // namespace edge::daemon

@@ -29,13 +29,14 @@ class ScrapesTest : public testing::Test {
   }
 
   int written_ = 0;
+  std::uint64_t routes_ = 5000;
   Scrapes::Clock::duration cost_{};
   Scrapes::Clock::time_point now_{std::chrono::hours(1)};
   Scrapes scrapes_{[this](metrics::Exposition& out) {
                      ++written_;
                      now_ += cost_;
                      out.begin(metrics::Family::kRequests);
-                     for (std::uint64_t i = 0; i < 5000; ++i) {
+                     for (std::uint64_t i = 0; i < routes_; ++i) {
                        out.sample(i, metrics::labels({{"route", std::to_string(i)}}));
                      }
                    },
@@ -96,6 +97,22 @@ TEST_F(ScrapesTest, RefusesAStorm) {
   EXPECT_EQ(scrapes_.answer_whole(asking("")).status, 429);
   now_ += std::chrono::seconds(1);
   EXPECT_EQ(scrapes_.answer(asking("")).status, 200);
+}
+
+// Each who reads slowly may hold a text of his own: of those of megabytes there are some, and the youngest is given out
+// once more before anybody is refused.
+TEST_F(ScrapesTest, BoundsWhatSlowReadersHold) {
+  routes_ = 100'000;  // 4 MB
+  std::vector<AdminReply> held;
+  for (int i = 0; i < 7; ++i) held.push_back(scrapes_.answer(asking("")));
+  EXPECT_THAT(held, testing::Each(testing::Field(&AdminReply::status, 200)));
+  const int made = written_;
+  EXPECT_LT(made, 7);
+  now_ += std::chrono::seconds(1);
+  EXPECT_EQ(scrapes_.answer(asking("")).status, 429);
+  held.clear();
+  EXPECT_EQ(scrapes_.answer(asking("")).status, 200);
+  EXPECT_EQ(written_, made + 1);
 }
 
 TEST_F(ScrapesTest, IsReadOnly) {

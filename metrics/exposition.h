@@ -37,6 +37,9 @@ class Exposition {
  public:
   explicit Exposition(Format format) : format_(format) {}
 
+  /// About so many bytes will be written: none of them is moved then.
+  void reserve(std::size_t bytes) { text_.reserve(bytes); }
+
   void begin(Family family);
   /// `labels` as `labels()` makes them.
   void sample(std::uint64_t value, std::string_view labels = {});
