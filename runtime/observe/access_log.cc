@@ -17,11 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// Between two looks at the rings while entries come: one wakes the writer, those behind it are written with it.
-constexpr milliseconds kGather{10};
-/// After this many together: so that they are in the processor's cache still, and no ring fills.
-constexpr milliseconds kGatherMany{2};
-constexpr std::size_t kMany = 256;
+/// Between two looks at the rings while entries come: one wakes the writer, those behind it are written with it, unless
+/// a ring is half full before.
+constexpr milliseconds kGather{20};
 /// While the output takes nothing, or nothing is open.
 constexpr milliseconds kRetry{250};
 /// What waits for an output that takes nothing.
@@ -162,7 +160,7 @@ void AccessLog::rest(std::size_t taken) {
   std::array<pollfd, 3> wait{pollfd{bell_.get(), POLLIN, 0}, pollfd{reopen_on_.get(), POLLIN, 0},
                              pollfd{file_.fd(), POLLOUT, 0}};
   const bool blocked = !lines_.empty();
-  int timeout = static_cast<int>((taken < kMany ? kGather : kGatherMany).count());
+  int timeout = static_cast<int>(kGather.count());
   if (taken == 0) {
     asleep_.store(true, std::memory_order_seq_cst);
     const std::lock_guard lock(mutex_);
@@ -173,6 +171,9 @@ void AccessLog::rest(std::size_t taken) {
   asleep_ = false;
   std::uint64_t rung = 0;
   static_cast<void>(::read(bell_.get(), &rung, sizeof(rung)));
+  // Behind the bell: whoever rang before it was taken is looked at now, and must not pass for one who hurries the next
+  // rest, which nobody could then.
+  hurried_ = false;
   std::array<char, 512> why;
   if (reopen_on_.valid() && ::read(reopen_on_.get(), why.data(), why.size()) > 0) reopen_ = true;
 }

@@ -47,6 +47,9 @@ class AccessLog {
     /// Never waits, locks or allocates.
     void write(const LogEntry& entry) {
       if (ring_.put(entry)) log_.wake_writer();
+      if (ring_.crowded()) [[unlikely]] {
+        log_.hurry_writer();
+      }
     }
 
    private:
@@ -72,6 +75,10 @@ class AccessLog {
     // other way round: either he sees the entry, or it is seen here that he sleeps.
     if (asleep_.load(std::memory_order_seq_cst) && asleep_.exchange(false)) ring_bell();
   }
+  /// Once for each time that it rests: half of a ring is left for what comes until it looks.
+  void hurry_writer() {
+    if (!hurried_.load(std::memory_order_relaxed) && !hurried_.exchange(true)) ring_bell();
+  }
   void ring_bell() const;
   void run();
   std::size_t take_entries();
@@ -85,6 +92,8 @@ class AccessLog {
   net::Fd bell_;
   net::Fd reopen_on_;
   std::atomic<bool> asleep_{false};
+  /// Since it rested last.
+  std::atomic<bool> hurried_{false};
   std::atomic<bool> reopen_{false};
   std::atomic<bool> stop_{false};
   net::Counter written_;

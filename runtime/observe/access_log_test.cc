@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "runtime/observe/log_place.h"
 #include "runtime/observe/test_entry.h"
 
 namespace edge::runtime {
@@ -162,7 +163,9 @@ TEST(RecentLog, AsksByNumberAndByFilter) {
     LogEntry entry = sample_entry(format);
     entry.facts.status = status;
     entry.facts.unix_milliseconds = at;
-    entry[LogText::kRoute] = route;
+    const std::string place =
+        place_text({.gateway_space = "shop", .gateway = "web", .route_space = "shop", .route = route});
+    entry[LogText::kPlace] = place;
     std::string flat(entry.flat_size(), '\0');
     entry.flatten(flat);
     const std::span<const char> one(flat);
@@ -214,6 +217,24 @@ TEST(RecentLog, IsBoundedAndTellsWhatWasMissed) {
   EXPECT_LE(all.size(), RecentLog::kMaxAnswer);
   EXPECT_GT(all.size(), RecentLog::kMaxAnswer / 2);
   EXPECT_LE(recent.find({.limit = 1'000'000}).size(), RecentLog::kMaxAnswer);
+}
+
+// Where only some go into an answer they are the last: of bytes that are no UTF-8, each takes three.
+TEST(RecentLog, TheLatestAreThereHoweverLongStrangersMakeThem) {
+  const LogFormat format("json");
+  RecentLog recent;
+  LogEntry entry = sample_entry(format);
+  const std::string path(2048, '\xff');
+  entry[LogText::kPath] = path;
+  std::string flat(entry.flat_size(), '\0');
+  entry.flatten(flat);
+  const std::span<const char> one(flat);
+  for (int i = 0; i < 400; ++i) recent.add({&one, 1});
+  const std::string answer = recent.find({});
+  EXPECT_LE(answer.size(), RecentLog::kMaxAnswer);
+  EXPECT_GT(answer.size(), RecentLog::kMaxAnswer / 2);
+  EXPECT_NE(answer.find("{\"seq\":400,"), std::string::npos);
+  EXPECT_TRUE(answer.ends_with("}\n{\"next\":400,\"missed\":0}\n"));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/observe/log_copy.h"
+
 namespace edge::runtime {
 namespace {
 
@@ -31,7 +33,7 @@ void LogEntry::flatten(std::span<char> into) const {
                          [](std::string_view text) { return static_cast<std::uint16_t>(kept(text)); });
   std::memcpy(at, &sizes, sizeof(sizes));
   at += sizeof(sizes);
-  for (const std::string_view text : texts) at = std::copy_n(text.data(), kept(text), at);
+  for (const std::string_view text : texts) at = copy_text(text.substr(0, kMostText), at);
 }
 
 LogEntry LogEntry::of(std::span<const char> flat) {

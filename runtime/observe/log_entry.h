@@ -10,7 +10,6 @@
 
 #include "base/ip.h"
 #include "net/socket.h"
-#include "program/format_file.h"
 
 namespace edge::runtime {
 
@@ -24,20 +23,14 @@ enum class LogText : std::uint8_t {
   kReferer,
   kUserAgent,
   kReason,
-  kGatewaySpace,
-  kGateway,
-  kListener,
-  kRouteSpace,
-  kRoute,
-  kBackendSpace,
-  kBackend,
+  kPlace,  ///< as log_place.h writes it
   kTlsVersion,
   kTlsCipher,
   kServerName,
   kRequestId,
   kTraceId,
 };
-inline constexpr std::size_t kLogTexts = 19;
+inline constexpr std::size_t kLogTexts = 13;
 
 /// As a line calls it.
 enum class LoggedProtocol : std::uint8_t { kHttp10, kHttp11, kHttp2, kTcp, kTls };
@@ -56,8 +49,6 @@ struct LogFacts {
   IpAddress client;
   net::SocketAddress endpoint;
   std::uint32_t attempts = 0;
-  /// kNone: no rule took it.
-  std::uint32_t rule = program::kNone;
   std::uint16_t client_port = 0;
   std::uint16_t status = 0;
   LoggedProtocol protocol = LoggedProtocol::kHttp11;

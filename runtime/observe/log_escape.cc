@@ -1,7 +1,10 @@
 #include "runtime/observe/log_escape.h"
 
 #include <array>
+#include <cstdint>
 #include <cstring>
+
+#include "runtime/observe/log_copy.h"
 
 namespace edge::runtime {
 namespace {
@@ -45,8 +48,8 @@ Character character_at(std::string_view text, std::size_t i) {
 bool dangerous(std::uint32_t code) {
   const bool control = code < 0x20 || (code >= 0x7f && code <= 0x9f);
   const bool separator = code == 0x2028 || code == 0x2029;
-  const bool direction =
-      code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  const bool direction = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+                         (code >= 0x2066 && code <= 0x2069);
   return control || separator || direction;
 }
 
@@ -84,23 +87,60 @@ char* write_character(const Character& character, std::string_view bytes, LogEsc
 }
 
 constexpr std::size_t kBlock = 16;
+using Block = signed char __attribute__((vector_size(kBlock)));
 
-/// Whether a block is. Without a branch in it, so that a compiler makes vectors of it.
-bool plain_block(const char* block) {
-  unsigned char other = 0;
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const auto byte = static_cast<unsigned char>(block[i]);
-    other |= static_cast<unsigned char>((byte < 0x20) | (byte >= 0x7f) | (byte == '"') | (byte == '\\'));
+/// Adds to `others` what of the bytes is not plain.
+void look_at(Block block, Block& others) {
+  // As signed bytes what is no ASCII is below the blank, too.
+  others |= (block < ' ') | (block == '\x7f') | (block == '"') | (block == '\\');
+}
+
+bool none(Block others) {
+  std::array<std::uint64_t, 2> words;
+  std::memcpy(words.data(), &others, sizeof(words));
+  return (words[0] | words[1]) == 0;
+}
+
+/// Copies what is shorter than a block. \returns its bytes, some of them twice; the rest is plain.
+Block copy_short(std::string_view text, char* at) {
+  constexpr std::uint64_t kFill = 0x6161616161616161;
+  const std::size_t size = text.size();
+  std::array<std::uint64_t, 2> words{kFill, kFill};
+  if (size >= 8) {
+    words = {copy_word<std::uint64_t>(text.data(), at),
+             copy_word<std::uint64_t>(text.data() + size - 8, at + size - 8)};
+  } else if (size >= 4) {
+    words[0] = copy_word<std::uint32_t>(text.data(), at) |
+               std::uint64_t{copy_word<std::uint32_t>(text.data() + size - 4, at + size - 4)} << 32;
+  } else {
+    // The first, the last and the one between are all of them.
+    for (const std::size_t i : {std::size_t{0}, size / 2, size - 1}) {
+      words[0] = words[0] << 8 | copy_word<unsigned char>(text.data() + i, at + i);
+    }
   }
-  return other == 0;
+  Block block;
+  std::memcpy(&block, words.data(), sizeof(block));
+  return block;
+}
+
+/// Copies all of the text, and looks at it on the way: most is plain, and short.
+/// \returns whether it is.
+bool copy_plain(std::string_view text, char* at) {
+  Block others{};
+  if (text.size() < kBlock) {
+    look_at(copy_short(text, at), others);
+    return none(others);
+  }
+  std::size_t done = 0;
+  for (; done + kBlock <= text.size(); done += kBlock) look_at(copy_word<Block>(text.data() + done, at + done), others);
+  const std::size_t last = text.size() - kBlock;
+  if (done != text.size()) look_at(copy_word<Block>(text.data() + last, at + last), others);
+  return none(others);
 }
 
 /// Plain bytes at the beginning of `text`.
 std::size_t plain_run(std::string_view text) {
   std::size_t run = 0;
-  while (run + kBlock <= text.size() && plain_block(text.data() + run)) run += kBlock;
-  // The last block may begin in the one before it.
-  if (run != 0 && text.size() - run < kBlock && plain_block(text.data() + text.size() - kBlock)) return text.size();
   while (run < text.size() && kPlain[byte_at(text, run)]) ++run;
   return run;
 }
@@ -108,6 +148,9 @@ std::size_t plain_run(std::string_view text) {
 }  // namespace
 
 char* write_escaped(std::string_view text, LogEscape how, char* at) {
+  if (text.empty()) return at;
+  if (copy_plain(text, at)) [[likely]]
+    return at + text.size();
   while (!text.empty()) {
     const std::size_t run = plain_run(text);
     at = write_as_is(text.substr(0, run), at);

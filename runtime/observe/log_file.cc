@@ -120,14 +120,17 @@ std::string_view LogFile::piece_of(std::string_view lines) const {
 
 void LogFile::rotate() {
   const auto numbered = [&](unsigned number) { return options_.path + "." + std::to_string(number); };
+  // Not there is how it begins, and whoever rotates too may have been first.
+  const auto done = [](int result) { return result == 0 || errno == ENOENT; };
   bool moved = true;
-  for (unsigned number = options_.keep; number > 1; --number) {
-    // Not there is how it begins.
-    moved = (std::rename(numbered(number - 1).c_str(), numbered(number).c_str()) == 0 || errno == ENOENT) && moved;
+  // Nothing is put over what could not be moved away itself.
+  for (unsigned number = options_.keep; moved && number > 1; --number) {
+    moved = done(std::rename(numbered(number - 1).c_str(), numbered(number).c_str()));
   }
-  moved = (options_.keep == 0 ? ::unlink(options_.path.c_str())
-                              : std::rename(options_.path.c_str(), numbered(1).c_str())) == 0 &&
-          moved;
+  if (moved) {
+    moved = done(options_.keep == 0 ? ::unlink(options_.path.c_str())
+                                    : std::rename(options_.path.c_str(), numbered(1).c_str()));
+  }
   if (!moved) fault("cannot rotate the access log " + options_.path + ": " + std::strerror(errno));
   // Where it could not be moved away it grows on, and is looked at again after as much as before.
   net::Fd fd;
@@ -148,7 +151,7 @@ void LogFile::fault(const std::string& what) {
 
 LogFile::Wrote LogFile::lose(std::string_view lines, int error) {
   fault("the access log " + options_.path + " loses lines: " + std::strerror(error));
-  torn_ = mid_line_;
+  torn_ = torn_ || mid_line_;
   mid_line_ = false;
   // Its reader has gone: another may come.
   if (error == EPIPE && options_.path != kStandardOutput) fd_.reset();

@@ -1,7 +1,10 @@
 #include "runtime/observe/log_file.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -96,6 +99,22 @@ TEST_F(LogFileTest, KeepsNoneWhereNoneIsWanted) {
   EXPECT_FALSE(std::filesystem::exists(path("log.1")));
 }
 
+// Something else has the name of the oldest.
+TEST_F(LogFileTest, WhatCannotBeMovedAwayIsNotWrittenOver) {
+  LogFile file = opened({.path = path("log"), .max_size = 5, .keep = 2});
+  EXPECT_TRUE(write_all(file, "aaaa\nbbbb\n"));
+  std::filesystem::create_directories(path("log.2"));
+  EXPECT_TRUE(write_all(file, "cccc\ndddd\n"));
+  EXPECT_EQ(content(path("log.1")), "aaaa\n");
+  EXPECT_EQ(content(path("log")), "bbbb\ncccc\ndddd\n");
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_NE(told_[0].find("cannot rotate"), std::string::npos) << told_[0];
+  std::filesystem::remove_all(path("log.2"));
+  EXPECT_TRUE(write_all(file, "eeee\n"));
+  EXPECT_EQ(content(path("log.2")), "aaaa\n");
+  EXPECT_EQ(content(path("log")), "eeee\n");
+}
+
 TEST_F(LogFileTest, OpensAnewWhatWasRenamed) {
   LogFile file = opened({.path = path("log")});
   EXPECT_TRUE(write_all(file, "one\n"));
@@ -116,6 +135,27 @@ TEST_F(LogFileTest, AFullDiskLosesLinesAndSaysSoOnce) {
   }
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_NE(told_[0].find("/dev/full loses lines"), std::string::npos) << told_[0];
+}
+
+// The end of a line is lost, and many lines with it, before there is room again: what comes then begins a line.
+TEST_F(LogFileTest, ALineThatWasTornEndsWhereThereIsRoomAgain) {
+  const auto may_grow_to = [](rlim_t size) {
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = std::min(size, limit.rlim_max);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  };
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  LogFile file = opened({.path = path("log")});
+  may_grow_to(8);
+  EXPECT_EQ(file.write("one\ntwo, and more\n").bytes, 8U);
+  EXPECT_TRUE(file.write(" and more\n").lost);
+  EXPECT_TRUE(file.write("three\n").lost);
+  EXPECT_TRUE(file.write("four\n").lost);
+  may_grow_to(RLIM_INFINITY);
+  EXPECT_TRUE(write_all(file, "five\n"));
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(content(path("log")), "one\ntwo,\nfive\n");
 }
 
 TEST_F(LogFileTest, AFifoThatNobodyReadsHoldsNobody) {

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "runtime/observe/log_copy.h"
 #include "runtime/observe/log_escape.h"
+#include "runtime/observe/log_place.h"
 
 namespace edge::runtime {
 namespace {
@@ -22,11 +24,6 @@ constexpr std::size_t kMostKeys = 0
     ;
 
 // Everything here writes to where there is room for it, and gives the end back.
-
-char* write_text(std::string_view text, char* at) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
-}
 
 char* write_number(std::uint64_t number, char* at) { return std::to_chars(at, at + 20, number).ptr; }
 
@@ -61,16 +58,28 @@ std::string_view scheme_text(const LogFacts& facts) {
   return facts.secure ? "https" : "http";
 }
 
+char* write_ip(const IpAddress& address, char* at) {
+  if (!address.is_v4()) return copy_text(to_string(address), at);
+  for (std::size_t i = 12; i < address.bytes.size(); ++i) {
+    const unsigned part = address.bytes[i];
+    if (part >= 100) *at++ = static_cast<char>('0' + part / 100);
+    if (part >= 10) *at++ = static_cast<char>('0' + part / 10 % 10);
+    *at++ = static_cast<char>('0' + part % 10);
+    *at++ = '.';
+  }
+  return at - 1;
+}
+
 char* write_address(const net::SocketAddress& address, char* at) {
   const bool v6 = !address.address.is_v4();
   if (v6) *at++ = '[';
-  at = write_text(to_string(address.address), at);
+  at = write_ip(address.address, at);
   if (v6) *at++ = ']';
   *at++ = ':';
   return write_number(address.port, at);
 }
 
-std::int64_t duration_of(LogField field, const LogFacts& facts) {
+[[gnu::always_inline]] inline std::int64_t duration_of(LogField field, const LogFacts& facts) {
   switch (field) {
     case LogField::kHeadTime:
       return facts.head;
@@ -86,7 +95,7 @@ std::int64_t duration_of(LogField field, const LogFacts& facts) {
 }
 
 /// Of the fields that are one text.
-std::string_view text_of(LogField field, const LogEntry& entry) {
+[[gnu::always_inline]] inline std::string_view text_of(LogField field, const LogEntry& entry) {
   switch (field) {
     case LogField::kMethod:
       return entry[LogText::kMethod];
@@ -102,8 +111,6 @@ std::string_view text_of(LogField field, const LogEntry& entry) {
       return protocol_text(entry.facts.protocol);
     case LogField::kReason:
       return entry[LogText::kReason];
-    case LogField::kListener:
-      return entry[LogText::kListener];
     case LogField::kTlsVersion:
       return entry[LogText::kTlsVersion];
     case LogField::kTlsCipher:
@@ -123,30 +130,23 @@ std::string_view text_of(LogField field, const LogEntry& entry) {
   }
 }
 
-char* write_named(std::string_view space, std::string_view name, LogEscape how, char* at) {
-  if (name.empty()) return at;
-  at = write_escaped(space, how, at);
-  *at++ = '/';
-  return write_escaped(name, how, at);
+/// Of the members of the entry's place.
+constexpr bool in_place(LogField field) {
+  return field == LogField::kGateway || field == LogField::kListener || field == LogField::kRoute ||
+         field == LogField::kRule || field == LogField::kBackend;
 }
 
-/// What is written as text. Nothing: the entry has none.
-char* write_words(LogField field, const LogEntry& entry, LogEscape how, char* at) {
+/// What is written as text. Nothing: the entry has none. Of a known field nothing of the switches remains.
+[[gnu::always_inline]] inline char* write_words(LogField field, const LogEntry& entry, LogEscape how, char* at) {
   const LogFacts& facts = entry.facts;
   switch (field) {
     case LogField::kClient:
-      return write_text(to_string(facts.client), at);
+      return write_ip(facts.client, at);
     case LogField::kTarget:
       at = write_escaped(entry[LogText::kPath], how, at);
       if (entry[LogText::kQuery].empty()) return at;
       *at++ = '?';
       return write_escaped(entry[LogText::kQuery], how, at);
-    case LogField::kGateway:
-      return write_named(entry[LogText::kGatewaySpace], entry[LogText::kGateway], how, at);
-    case LogField::kRoute:
-      return write_named(entry[LogText::kRouteSpace], entry[LogText::kRoute], how, at);
-    case LogField::kBackend:
-      return write_named(entry[LogText::kBackendSpace], entry[LogText::kBackend], how, at);
     case LogField::kEndpoint:
       return facts.endpoint.port == 0 ? at : write_address(facts.endpoint, at);
     default:
@@ -155,7 +155,7 @@ char* write_words(LogField field, const LogEntry& entry, LogEscape how, char* at
 }
 
 /// What is written as a number. Nothing: the field is none, or the entry has none.
-char* write_figure(LogField field, const LogFacts& facts, char* at) {
+[[gnu::always_inline]] inline char* write_figure(LogField field, const LogFacts& facts, char* at) {
   switch (field) {
     case LogField::kClientPort:
       return write_number(facts.client_port, at);
@@ -167,8 +167,6 @@ char* write_figure(LogField field, const LogFacts& facts, char* at) {
       return write_number(facts.sent, at);
     case LogField::kAttempts:
       return write_number(facts.attempts, at);
-    case LogField::kRule:
-      return facts.rule == program::kNone ? at : write_number(facts.rule, at);
     case LogField::kHeadTime:
     case LogField::kPolicyTime:
     case LogField::kConnectTime:
@@ -180,11 +178,13 @@ char* write_figure(LogField field, const LogFacts& facts, char* at) {
   }
 }
 
-/// With `key` before it: a comma, the name, and a colon. A field that the entry does not have is left out. Where it
-/// stands for a field that is known, nothing of the switches above remains.
-[[gnu::always_inline]] inline char* write_member(std::string_view key, LogField field, const LogEntry& entry,
-                                                 char* at) {
-  char* const value = write_text(key, at);
+/// With `key` before it: a comma, the name, and a colon. A field that the entry does not have is left out.
+template <LogField field>
+char* write_member(std::string_view key, const LogEntry& entry, char* at) {
+  // They come together, as they are written already.
+  if constexpr (field == LogField::kGateway) return copy_text(entry[LogText::kPlace], at);
+  if constexpr (in_place(field)) return at;
+  char* const value = copy_text(key, at);
   if (char* const end = write_figure(field, entry.facts, value); end != value) return end;
   *value = '"';
   char* const end = write_words(field, entry, LogEscape::kJson, value + 1);
@@ -221,9 +221,13 @@ void LineWriter::write(const LogEntry& entry, std::string& out) {
 }
 
 char* LineWriter::piece(const program::LogPiece& piece, const LogEntry& entry, char* at) {
-  if (piece.field == LogField::kText) return write_text(piece.text, at);
+  if (piece.field == LogField::kText) return copy_text(piece.text, at);
   if (piece.field == LogField::kTime) return time(entry.facts.unix_milliseconds, at);
-  if (piece.field == LogField::kTimeCommon) return write_text(time_common_, at);
+  if (piece.field == LogField::kTimeCommon) return copy_text(time_common_, at);
+  if (in_place(piece.field)) {
+    const std::string_view member = place_member(entry[LogText::kPlace], program::log_field_name(piece.field));
+    return copy_text(member.empty() ? "-" : member, at);
+  }
   char* end = write_figure(piece.field, entry.facts, at);
   if (end == at) end = write_words(piece.field, entry, LogEscape::kPlain, at);
   // What is not there must not shift what follows.
@@ -237,19 +241,19 @@ void LineWriter::write_json(const LogEntry& entry, std::optional<std::uint64_t> 
   char* at = room(line_.data(), kMostKeys + kMostFigure + size_of_texts(entry) * kMostEscaped);
   *at++ = '{';
   if (number) {
-    at = write_text("\"seq\":", at);
+    at = copy_text("\"seq\":", at);
     at = write_number(*number, at);
     *at++ = ',';
   }
-  at = write_text("\"time\":\"", at);
+  at = copy_text("\"time\":\"", at);
   at = time(entry.facts.unix_milliseconds, at);
   *at++ = '"';
 #define EDGE_LOG_FIELD(id, name, in_json)                   \
   if constexpr (in_json && LogField::id != LogField::kTime) \
-    at = write_member(",\"" name "\":", LogField::id, entry, at);
+    at = write_member<LogField::id>(",\"" name "\":", entry, at);
 #include "program/log_fields.def"
 #undef EDGE_LOG_FIELD
-  at = write_text("}\n", at);
+  at = copy_text("}\n", at);
   out.append(line_.data(), at);
 }
 
@@ -278,7 +282,7 @@ void LineWriter::look_at_second(std::uint64_t unix_milliseconds) {
 
 // RFC 3339.
 char* LineWriter::time(std::uint64_t unix_milliseconds, char* at) {
-  at = write_text(time_, at);
+  at = copy_text(time_, at);
   at = write_three_digits(unix_milliseconds % 1000, at);
   *at++ = 'Z';
   return at;

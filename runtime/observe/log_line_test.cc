@@ -115,6 +115,7 @@ TEST(LogLine, AQuoteIsFoundAtEveryPlace) {
 TEST(LogLine, TextThatTurnsOrPartsLinesIsEscaped) {
   EXPECT_EQ(escaped("caf\xc3\xa9 \xf0\x9f\x8d\xb5", LogEscape::kJson), "caf\xc3\xa9 \xf0\x9f\x8d\xb5");
   EXPECT_EQ(escaped("\xe2\x80\xae", LogEscape::kJson), "\\u202e");
+  EXPECT_EQ(escaped("\xd8\x9c", LogEscape::kJson), "\\u061c");
   EXPECT_EQ(escaped("\xe2\x80\xa8", LogEscape::kPlain), "\\xe2\\x80\\xa8");
   EXPECT_EQ(escaped("\xc2\x9b", LogEscape::kJson), "\\u009b");
   // Overlong, surrogate, beyond Unicode, cut short.

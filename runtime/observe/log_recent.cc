@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/observe/log_line.h"
+#include "runtime/observe/log_place.h"
 
 namespace edge::runtime {
 namespace {
 
-/// What a line is counted as before it is written: names of fields, and some escapes.
-constexpr std::size_t kLineSize = 1024;
 /// Room that the last line takes.
 constexpr std::size_t kLastLine = 64;
 
-bool is_named(const std::string& wanted, std::string_view space, std::string_view name) {
-  if (wanted.empty()) return true;
-  const std::size_t slash = wanted.find('/');
-  if (slash == std::string::npos) return wanted == name;
-  return std::string_view(wanted).substr(0, slash) == space && std::string_view(wanted).substr(slash + 1) == name;
+/// `name` is NAMESPACE/NAME, `wanted` that or NAME alone.
+bool is_named(std::string_view wanted, std::string_view name) {
+  if (wanted.empty() || wanted == name) return true;
+  return wanted.find('/') == std::string_view::npos && wanted == name.substr(name.find('/') + 1);
 }
 
 bool has_status(int wanted, int status) {
@@ -27,8 +27,8 @@ bool has_status(int wanted, int status) {
 bool wants(const RecentQuery& query, const LogEntry& entry) {
   return entry.facts.unix_milliseconds >= query.since_unix_milliseconds &&
          has_status(query.status, entry.facts.status) &&
-         is_named(query.gateway, entry[LogText::kGatewaySpace], entry[LogText::kGateway]) &&
-         is_named(query.route, entry[LogText::kRouteSpace], entry[LogText::kRoute]);
+         is_named(query.gateway, place_member(entry[LogText::kPlace], "gateway")) &&
+         is_named(query.route, place_member(entry[LogText::kPlace], "route"));
 }
 
 std::string last_line(std::uint64_t next, std::uint64_t missed) {
@@ -86,23 +86,23 @@ std::string RecentLog::from(std::uint64_t after, const RecentQuery& query) const
   return out + last_line(next, missed);
 }
 
-// Found from the end, written from the beginning.
+// From the end, since how long a line is nobody knows before it is written: a stranger's bytes take several each.
 std::string RecentLog::latest(const RecentQuery& query) const {
-  std::uint64_t first = newest_ + 1;
+  std::vector<std::string> lines;
   std::size_t size = kLastLine;
-  for (std::size_t lines = 0; first > oldest() && lines < query.limit; --first) {
-    const LogEntry one = entry(first - 1);
+  LineWriter writer;
+  for (std::uint64_t number = newest_; number >= oldest() && lines.size() < query.limit; --number) {
+    const LogEntry one = entry(number);
     if (!wants(query, one)) continue;
-    size += one.flat_size() + kLineSize;
+    std::string line;
+    writer.write_json(one, number, line);
+    size += line.size();
     if (size > kMaxAnswer) break;
-    ++lines;
+    lines.push_back(std::move(line));
   }
   std::string out;
-  LineWriter writer;
-  for (std::uint64_t number = first; number <= newest_; ++number) {
-    const LogEntry one = entry(number);
-    if (wants(query, one) && out.size() < kMaxAnswer - kLastLine - kLineSize) writer.write_json(one, number, out);
-  }
+  out.reserve(size);
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) out += *line;
   return out + last_line(newest_, 0);
 }
 

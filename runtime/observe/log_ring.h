@@ -22,6 +22,8 @@ class LogRing {
 
   /// The thread that serves. \returns false when there was no room.
   bool put(const LogEntry& entry);
+  /// Whether the last entry has more before it than half of the ring takes: who reads should not rest any longer.
+  bool crowded() const { return crowded_; }
 
   /// The thread that writes: the oldest entries, flat, as many as `into` takes. They stay until `pop`.
   /// \returns how many there are.
@@ -48,6 +50,8 @@ class LogRing {
   static_assert(sizeof(Head) == 8);
 
   char* at(std::uint64_t position) { return bytes_.get() + (position & (size_ - 1)); }
+  bool begins_anew(std::uint64_t written, std::size_t piece);
+  bool has_room(std::uint64_t end);
   void put_head(std::uint64_t position, Head head);
   Head head_at(std::uint64_t position);
 
@@ -59,6 +63,11 @@ class LogRing {
   /// Bytes ever written, and ever read; each is written by one side. Apart, so that the sides do not share a line.
   alignas(64) std::atomic<std::uint64_t> written_{0};
   std::uint64_t read_seen_ = 0;  ///< of the writing side
+  /// Where it began anew at last: who reads goes on from one to the other. Written while all is read, so that nobody
+  /// looks at it, and published with the entry that comes next.
+  std::uint64_t left_at_ = ~std::uint64_t{0};
+  std::uint64_t goes_on_at_ = 0;
+  bool crowded_ = false;
   alignas(64) std::atomic<std::uint64_t> read_{0};
   std::uint64_t given_ = 0;  ///< by the last `front`, of the reading side
 };

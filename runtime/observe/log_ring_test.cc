@@ -44,6 +44,20 @@ TEST(LogRing, DropsAndCountsWhenFull) {
   EXPECT_TRUE(ring.put(entry));
 }
 
+TEST(LogRing, SaysWhenItIsHalfFull) {
+  const LogFormat format("json");
+  LogRing ring(1 << 13);
+  const LogEntry entry = sample_entry(format);
+  const std::size_t piece = entry.flat_size() + 8;
+  for (std::size_t used = piece; used <= (1U << 13); used += piece) {
+    ASSERT_TRUE(ring.put(entry));
+    EXPECT_EQ(ring.crowded(), used > (1U << 12)) << used;
+  }
+  while (!ring.front().empty()) ring.pop();
+  ASSERT_TRUE(ring.put(entry));
+  EXPECT_FALSE(ring.crowded());
+}
+
 TEST(LogRing, OneThatNeverFitsIsDropped) {
   const LogFormat format("json");
   LogRing ring(512);
@@ -52,6 +66,34 @@ TEST(LogRing, OneThatNeverFitsIsDropped) {
   entry[LogText::kPath] = large;
   EXPECT_FALSE(ring.put(entry));
   EXPECT_EQ(ring.dropped(), 1U);
+}
+
+// As far as it is read, it begins anew; all of it can be used then, whoever reads still stands where it was.
+TEST(LogRing, ComesBackToItsBeginningWhenAllIsRead) {
+  const LogFormat format("json");
+  LogRing ring(1 << 13);
+  LogEntry entry = sample_entry(format);
+  const char* first = nullptr;
+  bool came_back = false;
+  std::uint32_t next = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::uint32_t put = next;
+    for (entry.facts.attempts = put; ring.put(entry); entry.facts.attempts = put) ++put;
+    EXPECT_GE(put - next, (1U << 13) / (entry.flat_size() + 8) - 1) << round;
+    for (; next != put; ++next) {
+      const std::span<const char> oldest = ring.front();
+      ASSERT_EQ(LogEntry::of(oldest).facts.attempts, next);
+      if (first == nullptr) first = oldest.data();
+      ring.pop();
+    }
+    // One alone, which leaves what was read behind.
+    ASSERT_TRUE(ring.put(entry));
+    if (ring.front().data() == first) came_back = true;
+    ring.pop();
+    ++next;
+    EXPECT_TRUE(ring.front().empty());
+  }
+  EXPECT_TRUE(came_back);
 }
 
 // Every entry that was taken comes out once, whole and in order, wherever the ring ends. Under TSan this shows that the

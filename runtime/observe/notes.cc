@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "runtime/observe/log_copy.h"
 #include "runtime/observe/redact.h"
 
 namespace edge::runtime {
@@ -18,7 +19,8 @@ static_assert(std::accumulate(kMost.begin(), kMost.end(), std::size_t{0}) <= std
 std::size_t write(Notes::Text which, std::string_view text, std::span<char> into) {
   if (which == Notes::Text::kQuery) return write_redacted_query(text, into);
   if (which == Notes::Text::kReferer) return write_redacted_url(text, into);
-  return text.copy(into.data(), into.size());
+  copy_text(text.substr(0, into.size()), into.data());
+  return std::min(text.size(), into.size());
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+
+#include "runtime/observe/log_copy.h"
 
 namespace edge::runtime {
 namespace {
@@ -15,14 +18,44 @@ constexpr std::size_t kMostName = 64;
 constexpr std::array<std::string_view, 16> kParts = {
     "token",     "secret", "passw", "pwd",  "credential", "apikey",     "signature", "session",
     "assertion", "saml",   "jwt",   "auth", "accesskey",  "privatekey", "otp",       "nonce"};
-constexpr std::array<bool, 256> kBeginsPart = [] {
-  std::array<bool, 256> begins{};
-  for (const std::string_view part : kParts) begins[static_cast<unsigned char>(part.front())] = true;
-  return begins;
-}();
 /// The whole name.
 constexpr std::array<std::string_view, 12> kWhole = {"code", "state", "key",    "sig",          "sid",    "pass",
                                                      "pin",  "hmac",  "ticket", "codeverifier", "cookie", "sign"};
+
+/// Which letters follow which at the beginning of some word, a bit each: few names have three of them in a row.
+struct Beginnings {
+  std::array<std::uint32_t, 256> second{};
+  std::array<std::uint32_t, 256> third{};
+};
+constexpr std::uint32_t bit_of(char letter) { return 1U << (static_cast<unsigned char>(letter) & 31U); }
+template <std::size_t count>
+constexpr Beginnings beginnings(const std::array<std::string_view, count>& words) {
+  Beginnings of;
+  for (const std::string_view word : words) {
+    of.second[static_cast<unsigned char>(word[0])] |= bit_of(word[1]);
+    of.third[static_cast<unsigned char>(word[1])] |= bit_of(word[2]);
+  }
+  return of;
+}
+constexpr Beginnings kPartsBegin = beginnings(kParts);
+constexpr Beginnings kWholeBegin = beginnings(kWhole);
+
+/// `plain` has three bytes at least, as every word has. False: it begins with none of them.
+bool may_begin(const Beginnings& words, const char* plain) {
+  return (words.second[static_cast<unsigned char>(plain[0])] & bit_of(plain[1])) != 0 &&
+         (words.third[static_cast<unsigned char>(plain[1])] & bit_of(plain[2])) != 0;
+}
+
+/// What a byte of a name is compared as; 0: it is left out.
+constexpr std::array<char, 256> kPlain = [] {
+  std::array<char, 256> plain{};
+  for (char c = '0'; c <= '9'; ++c) plain[static_cast<unsigned char>(c)] = c;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    plain[static_cast<unsigned char>(c)] = c;
+    plain[static_cast<unsigned char>(c - 'a' + 'A')] = c;
+  }
+  return plain;
+}();
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -39,8 +72,8 @@ std::size_t plain_name(std::string_view name, std::array<char, kMostName>& into)
       c = static_cast<char>(hex_value(name[i + 1]) * 16 + hex_value(name[i + 2]));
       i += 2;
     }
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) into[size++] = c;
+    into[size] = kPlain[static_cast<unsigned char>(c)];
+    size += into[size] != 0 ? 1 : 0;
   }
   return size;
 }
@@ -51,28 +84,44 @@ struct Room {
 
   void put(std::string_view text) {
     const std::size_t size = std::min(text.size(), left.size());
-    std::copy_n(text.data(), size, left.data());
+    copy_text(text.substr(0, size), left.data());
     left = left.subspan(size);
   }
 };
 
+/// Bytes of a query that mean something.
+enum class Mark : std::uint8_t { kNone, kEquals, kParts };
+constexpr std::array<Mark, 256> kMarks = [] {
+  std::array<Mark, 256> marks{};
+  marks['='] = Mark::kEquals;
+  // Some servers part parameters at `;` too.
+  marks['&'] = marks[';'] = Mark::kParts;
+  return marks;
+}();
+
 void put_redacted_query(std::string_view query, Room& out) {
   query = query.substr(0, kMostRead);
-  while (!query.empty()) {
-    // Some servers part parameters at `;` too.
-    const auto parts = [](char c) { return c == '&' || c == ';'; };
-    const auto end = static_cast<std::size_t>(std::ranges::find_if(query, parts) - query.begin());
-    const std::string_view pair = query.substr(0, end);
-    const std::size_t equals = pair.find('=');
-    if (equals != std::string_view::npos && equals + 1 < pair.size() && names_credential(pair.substr(0, equals))) {
-      out.put(pair.substr(0, equals + 1));
-      out.put(kRedacted);
-    } else {
-      out.put(pair);
-    }
-    out.put(query.substr(end, 1));
-    query.remove_prefix(std::min(end + 1, query.size()));
+  std::size_t put = 0;   // what is before it is written
+  std::size_t name = 0;  // where the parameter begins
+  bool in_name = true;
+  const auto mark_at = [&](std::size_t i) { return kMarks[static_cast<unsigned char>(query[i])]; };
+  for (std::size_t i = 0; i < query.size(); ++i) {
+    const Mark mark = mark_at(i);
+    if (mark == Mark::kNone) continue;
+    const bool ends_name = mark == Mark::kEquals && in_name;
+    in_name = mark == Mark::kParts;
+    if (in_name) name = i + 1;
+    if (!ends_name || !names_credential(query.substr(name, i - name))) continue;
+    const std::size_t value = i + 1;
+    // To most servers a `;` is a part of the value.
+    while (i + 1 < query.size() && query[i + 1] != '&') ++i;
+    // What is empty tells nothing.
+    if (i + 1 == value) continue;
+    out.put(query.substr(put, value - put));
+    out.put(kRedacted);
+    put = i + 1;
   }
+  out.put(query.substr(put));
 }
 
 }  // namespace
@@ -80,15 +129,12 @@ void put_redacted_query(std::string_view query, Room& out) {
 bool names_credential(std::string_view name) {
   std::array<char, kMostName> room;
   const std::string_view plain(room.data(), plain_name(name, room));
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    // Few letters begin a part.
-    if (!kBeginsPart[static_cast<unsigned char>(plain[i])]) continue;
+  for (std::size_t i = 0; i + 2 < plain.size(); ++i) {
+    if (!may_begin(kPartsBegin, plain.data() + i)) continue;
     const std::string_view rest = plain.substr(i);
-    const auto begins = [&](std::string_view part) { return part.front() == rest.front() && rest.starts_with(part); };
-    if (std::ranges::any_of(kParts, begins)) return true;
+    if (std::ranges::any_of(kParts, [&](std::string_view part) { return rest.starts_with(part); })) return true;
   }
-  const auto is = [&](std::string_view whole) { return whole.front() == plain.front() && whole == plain; };
-  return !plain.empty() && std::ranges::any_of(kWhole, is);
+  return plain.size() > 2 && may_begin(kWholeBegin, plain.data()) && std::ranges::find(kWhole, plain) != kWhole.end();
 }
 
 std::size_t write_redacted_query(std::string_view query, std::span<char> into) {

@@ -30,7 +30,8 @@ TEST(Redact, CredentialsLeaveTheQuery) {
   EXPECT_EQ(query("X-Amz-Signature=deadbeef&X-Amz-Expires=60"), "X-Amz-Signature=***&X-Amz-Expires=60");
   EXPECT_EQ(query("ACCESS%5fTOKEN=hunter2"), "ACCESS%5fTOKEN=***");
   EXPECT_EQ(query("%74oken=hunter2"), "%74oken=***");
-  EXPECT_EQ(query("a=1;password=hunter2;b"), "a=1;password=***;b");
+  EXPECT_EQ(query("a=1;password=hunter2&b"), "a=1;password=***&b");
+  EXPECT_EQ(query("password=hun;ter2&b=1;c"), "password=***&b=1;c");
   EXPECT_EQ(query("client-secret=a=b&api.key=c"), "client-secret=***&api.key=***");
   EXPECT_EQ(query("token="), "token=");
   EXPECT_EQ(query("&&=&"), "&&=&");

@@ -5,6 +5,9 @@
 
 namespace edge::runtime {
 
+inline constexpr std::string_view kSamplePlace =
+    ",\"gateway\":\"shop/web\",\"listener\":\"https\",\"route\":\"shop/cart\",\"rule\":1,\"backend\":\"shop/cart\"";
+
 /// `format` outlives it.
 inline LogEntry sample_entry(const LogFormat& format) {
   LogEntry entry;
@@ -22,7 +25,6 @@ inline LogEntry sample_entry(const LogFormat& format) {
   facts.client_port = 50'001;
   facts.endpoint = {*parse_ip("2001:db8::5"), 8080};
   facts.attempts = 2;
-  facts.rule = 1;
   facts.status = 200;
   facts.protocol = LoggedProtocol::kHttp2;
   facts.secure = true;
@@ -32,13 +34,7 @@ inline LogEntry sample_entry(const LogFormat& format) {
   entry[LogText::kQuery] = "item=7";
   entry[LogText::kReferer] = "https://shop.example/";
   entry[LogText::kUserAgent] = "curl/8.0";
-  entry[LogText::kGatewaySpace] = "shop";
-  entry[LogText::kGateway] = "web";
-  entry[LogText::kListener] = "https";
-  entry[LogText::kRouteSpace] = "shop";
-  entry[LogText::kRoute] = "cart";
-  entry[LogText::kBackendSpace] = "shop";
-  entry[LogText::kBackend] = "cart";
+  entry[LogText::kPlace] = kSamplePlace;
   entry[LogText::kTlsVersion] = "TLSv1.3";
   entry[LogText::kTlsCipher] = "TLS_AES_128_GCM_SHA256";
   entry[LogText::kServerName] = "shop.example";

@@ -47,8 +47,9 @@ net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arriva
     const Asked asked{worker_.scratch().request, arrival.host,       arrival.path,   arrival.source, arrival.secure,
                       worker_.loop().now(),      exchange.id.text(), &identity.edits};
     const trace::Step traced = begin_step(exchange);
-    net::Task<auth::Verdict> asking =
-        exchange.program->authentication->ask(step, asked, worker_.auth_place(waiter_, client_));
+    auth::Place place = worker_.auth_place(waiter_, client_);
+    place.calls = {exchange.trace.get(), traced};
+    net::Task<auth::Verdict> asking = exchange.program->authentication->ask(step, asked, place);
     const bool waits = !asking.await_ready();
     if (waits) keep_head(exchange);
     auth::Verdict verdict = co_await asking;

@@ -26,7 +26,7 @@ BytePump::BytePump(const Place& place, PumpEnd client, PumpEnd upstream, net::Du
 void BytePump::advance() {
   client_interest_ = upstream_interest_ = net::kHangUp;
   move(up_);
-  if (!broken_) move(down_);
+  if (!failure_) move(down_);
   // Who has sent all and is gone will take nothing more, which no send need ever find out.
   if (up_.ended && !down_.passed && client_.channel.hung_up()) break_off(client_);
   if (down_.ended && !up_.passed && upstream_.channel.hung_up()) break_off(upstream_);
@@ -91,8 +91,8 @@ void BytePump::moved(Direction& direction, std::size_t bytes) {
 }
 
 void BytePump::break_off(const PumpEnd& at) {
-  broken_ = true;
-  upstream_failed_ = &at == &upstream_;
+  failure_ = &at == &upstream_ ? Failure{Origin::kUpstream, FailureKind::kTruncated, false}
+                               : Failure{Origin::kClient, FailureKind::kClientGone, false};
 }
 
 void BytePump::keep() {

@@ -8,10 +8,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "net/byte_stream.h"
 #include "net/task.h"
 #include "runtime/session/counters.h"
+#include "runtime/session/failure.h"
 #include "runtime/session/scratch.h"
 #include "runtime/upstream/connection.h"
 
@@ -19,6 +21,8 @@ namespace edge::runtime {
 
 /// How long nothing may move where the route sets no idleTimeout; no wait on a peer is without a deadline.
 inline constexpr net::Duration kTunnelIdle = std::chrono::hours(1);
+/// The log's word for that.
+inline constexpr std::string_view kIdleTimeout = "idle-timeout";
 
 /// One end of a connection that is pumped.
 struct PumpEnd {
@@ -43,18 +47,20 @@ class BytePump {
   void first_answer_to(UpstreamConnection& connection) { unanswered_ = &connection; }
 
   void advance();
-  bool ended() const { return broken_ || idle_out_ || (up_.passed && down_.passed); }
+  bool ended() const { return failure_ || idle_out_ || (up_.passed && down_.passed); }
   /// One side broke off, or the server ends: neither side may take what it got for the whole.
-  bool broken() const { return broken_; }
+  const Failure& failure() const { return failure_; }
+  /// Why it ended where not both sides have ended it; the log's word.
+  std::string_view reason() const { return idle_out_ ? kIdleTimeout : loss_of(failure_.kind); }
   /// The endpoint broke off before it said anything.
-  bool never_answered() const { return broken_ && unanswered_ != nullptr && upstream_failed_; }
+  bool never_answered() const { return failure_.origin == Origin::kUpstream && unanswered_ != nullptr; }
 
   /// Bytes from the client, and to it.
   std::uint64_t passed_up() const { return up_.moved; }
   std::uint64_t passed_down() const { return down_.moved; }
 
   void timed_out() { idle_out_ = true; }
-  void cancel() { broken_ = true; }
+  void cancel() { failure_ = {Origin::kProxy, FailureKind::kCancelled, false}; }
   /// Before every wait: what lies in the thread's scratch becomes our own.
   void keep();
   /// Until something can be moved, or the time is up.
@@ -85,8 +91,7 @@ class BytePump {
   UpstreamConnection* unanswered_ = nullptr;
   std::uint8_t client_interest_ = net::kHangUp;
   std::uint8_t upstream_interest_ = net::kHangUp;
-  bool broken_ = false;
-  bool upstream_failed_ = false;
+  Failure failure_;
   bool idle_out_ = false;
 };
 

@@ -51,7 +51,7 @@ void Session::ended(const Exchange& exchange, const Ending& ending) {
   worker_.tally().count(place_of(exchange), {ending.status, duration, ending.received, ending.sent},
                         [&] { return names_of(exchange); });
   if (exchange.notes != nullptr) log(exchange, ending);
-  if (exchange.trace != nullptr) trace_ending(exchange, ending);
+  if (exchange.trace != nullptr) trace_ending(exchange, connection_, ending);
 }
 
 }  // namespace edge::runtime

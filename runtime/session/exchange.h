@@ -20,6 +20,7 @@
 #include "runtime/policy/request_edits.h"
 #include "runtime/session/entrance.h"
 #include "runtime/session/logged.h"
+#include "runtime/session/ready_attributes.h"
 #include "runtime/session/reply.h"
 #include "runtime/session/request_id.h"
 #include "runtime/session/shaping.h"
@@ -47,6 +48,8 @@ struct ThreadProgram {
   /// By gateway; null where it has no cache.
   std::vector<std::shared_ptr<cache::Cache>> caches;
   LoggedGateways logged;
+  /// Written by who only reads the rest: it holds what was composed of it.
+  std::unique_ptr<ReadyAttributes> traced = std::make_unique<ReadyAttributes>();
   /// Some backend is told where connections come from and went to.
   bool announces = false;
   std::uint32_t pins = 0;
@@ -69,6 +72,7 @@ class ProgramPin {
     if (program_ != nullptr && --program_->pins == 0) delete program_;
   }
   const ThreadProgram* operator->() const { return program_; }
+  const ThreadProgram& operator*() const { return *program_; }
   explicit operator bool() const { return program_ != nullptr; }
 
  private:

@@ -130,8 +130,8 @@ class Tries {
 
 }  // namespace
 
-// What follows a switch of protocols. \returns whether it was broken off.
-net::Task<bool> Session::speak(const Exchange& exchange, Relay& relay, Outcome& outcome) {
+// What follows a switch of protocols. \returns why it was broken off, if it was.
+net::Task<Failure> Session::speak(const Exchange& exchange, Relay& relay, Outcome& outcome) {
   const std::uint64_t idle = exchange.traffic->idle_timeout_ns;
   worker_.counters().tunnels.add();
   BytePump pump({worker_.loop(), worker_.scratch(), worker_.counters()}, {client_, inlet_, outlet_},
@@ -139,7 +139,8 @@ net::Task<bool> Session::speak(const Exchange& exchange, Relay& relay, Outcome& 
   co_await run_pump(pump, waiter_);
   outcome.received = pump.passed_up();
   outcome.sent = pump.passed_down();
-  co_return pump.broken();
+  outcome.reason = pump.reason();
+  co_return pump.failure();
 }
 
 net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
@@ -201,10 +202,9 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
         if (wake == Wake::kTimeout) relay.timed_out();
       }
       if (relay.switched()) {
-        const bool broken = co_await speak(exchange, relay, outcome);
-        if (broken) {
+        outcome.failure = co_await speak(exchange, relay, outcome);
+        if (outcome.failure) {
           worker_.counters().responses[1].add();
-          outcome.failure = {Origin::kClient, FailureKind::kClientGone, false};
           upstream.reset_on_close();
         }
         traced.end(&upstream.endpoint().address, relay.status(), outcome.failure);

@@ -20,6 +20,10 @@ using program::Protocol;
 constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
 /// TLS: an alert record, fatal, unrecognized_name (RFC 6066 §3, RFC 8446 §6).
 constexpr std::string_view kUnrecognizedName("\x15\3\3\0\2\2\x70", 7);
+// Words of the access log.
+constexpr std::string_view kNobodyListens = "no-listener";
+constexpr std::string_view kBadHeader = "bad-proxy-header";
+constexpr std::string_view kBadHello = "bad-client-hello";
 
 }  // namespace
 
@@ -29,18 +33,20 @@ Greeting::Greeting(Worker& worker, ClientConnection connection, net::Fd client)
       connection_(std::move(connection)),
       program_(worker.pin()),
       entrance_(program_->entrances[connection_.slot]),
-      until_(worker.loop().now() + worker.options().head_timeout) {
+      began_(worker.loop().now()),
+      until_(began_ + worker.options().head_timeout) {
   client_.open(worker.loop(), std::move(client));
 }
 
 net::Detached Greeting::run() {
-  bool welcome = entrance_.bind != program::kNone;
-  if (welcome && entrance_.proxy_header) welcome = co_await take_header();
-  if (welcome && entrance_.looks_for_name) welcome = co_await look_for_name();
-  if (welcome) {
+  std::string_view refusal = entrance_.bind == program::kNone ? kNobodyListens : std::string_view();
+  if (refusal.empty() && entrance_.proxy_header) refusal = co_await take_header();
+  if (refusal.empty() && entrance_.looks_for_name) refusal = co_await look_for_name();
+  if (refusal.empty()) {
     hand_on();
   } else {
     worker_.counters().tunnels_refused.add();
+    log(refusal);
     client_.close();
   }
   worker_.forget(*this);
@@ -51,7 +57,10 @@ net::Task<std::string_view> Greeting::look(std::size_t seen, std::size_t most) {
   const std::span<char> into = worker_.scratch().client().first(most);
   for (;;) {
     const Transfer got = client_.peek(into, seen);
-    if (got.kind == Transfer::Kind::kDone) co_return std::string_view(into.data(), got.bytes);
+    if (got.kind == Transfer::Kind::kDone) {
+      silent_ = false;
+      co_return std::string_view(into.data(), got.bytes);
+    }
     if (got.kind != Transfer::Kind::kWouldBlock || client_.hung_up()) co_return std::string_view();
     if (worker_.draining()) until_ = std::min(until_, worker_.loop().now() + kDrainGrace);
     const Wake wake = co_await waiter_.wait(until_, client_, net::kRead);
@@ -59,37 +68,40 @@ net::Task<std::string_view> Greeting::look(std::size_t seen, std::size_t most) {
   }
 }
 
-net::Task<bool> Greeting::take_header() {
+net::Task<std::string_view> Greeting::take_header() {
   // Anybody may connect; who is not trusted could name any address as its own.
-  if (!entrance_.trusts(*program_->program, connection_.peer)) co_return false;
+  if (!entrance_.trusts(*program_->program, connection_.peer)) {
+    silent_ = false;
+    co_return "untrusted-proxy";
+  }
   net::ProxyHeader header;
   for (std::size_t seen = 0;;) {
     const std::string_view bytes = co_await look(seen, net::kMaxProxyHeader);
-    if (bytes.empty()) co_return false;
+    if (bytes.empty()) co_return kBadHeader;
     seen = bytes.size();
     const net::ProxyHeaderState state = net::parse_proxy_header(bytes, header);
-    if (state == net::ProxyHeaderState::kFault) co_return false;
+    if (state == net::ProxyHeaderState::kFault) co_return kBadHeader;
     if (state == net::ProxyHeaderState::kComplete) break;
   }
   // What was shown is there to be taken, and nothing beyond it is.
   const Transfer taken = client_.receive(worker_.scratch().client().first(header.size));
-  if (taken.kind != Transfer::Kind::kDone || taken.bytes != header.size) co_return false;
+  if (taken.kind != Transfer::Kind::kDone || taken.bytes != header.size) co_return kBadHeader;
   if (header.ends) {
     connection_.set_peer(header.ends->source.address);
     connection_.peer_port = header.ends->source.port;
     connection_.local = header.ends->destination;
   }
-  co_return true;
+  co_return std::string_view();
 }
 
-net::Task<bool> Greeting::look_for_name() {
+net::Task<std::string_view> Greeting::look_for_name() {
   for (std::size_t seen = 0;;) {
     const std::string_view bytes = co_await look(seen, kMaxClientHello + 1);
-    if (bytes.empty()) co_return false;
+    if (bytes.empty()) co_return kBadHello;
     seen = bytes.size();
     const HelloState state = parse_client_hello(bytes, hello_);
-    if (state == HelloState::kFault) co_return false;
-    if (state == HelloState::kComplete) co_return true;
+    if (state == HelloState::kFault) co_return kBadHello;
+    if (state == HelloState::kComplete) co_return std::string_view();
   }
 }
 
@@ -118,6 +130,11 @@ void Greeting::refuse_name() {
   const iovec alert = net::piece(kUnrecognizedName);
   client_.send({&alert, 1});
   worker_.counters().tunnels_refused.add();
+  log("unknown-name");
+}
+
+void Greeting::log(std::string_view reason) {
+  if (!silent_) log_lost(worker_, *program_, {connection_, hello_.server_name(), reason, began_});
 }
 
 }  // namespace edge::runtime

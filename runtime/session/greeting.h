@@ -33,11 +33,13 @@ class Greeting final : public ClientSession {
 
  private:
   net::Detached run();
-  net::Task<bool> take_header();
-  net::Task<bool> look_for_name();
+  // \returns why the connection is closed, as a word of the access log; empty: it is not.
+  net::Task<std::string_view> take_header();
+  net::Task<std::string_view> look_for_name();
   net::Task<std::string_view> look(std::size_t seen, std::size_t most);
   void hand_on();
   void refuse_name();
+  void log(std::string_view reason);
 
   Worker& worker_;
   net::Channel client_;
@@ -45,7 +47,10 @@ class Greeting final : public ClientSession {
   ClientConnection connection_;
   ProgramPin program_;
   const Entrance& entrance_;
+  net::Time began_;
   net::Time until_;
+  /// Nothing came of the client: it may only look whether somebody is there.
+  bool silent_ = true;
   ClientHello hello_;
 };
 

@@ -79,7 +79,7 @@ void copy_changed_fields(const ReturnedHead& from, std::uint64_t skipped, HeadWr
   if (change.length) out.field("Content-Length", *change.length);
   if (change.cut) {
     out.field("Cache-Control", "no-store");
-    out.field("X-Edge-Reason", "response-cut");
+    out.field("X-Edge-Reason", kResponseCut);
   }
   out.lines(change.extra);
 }

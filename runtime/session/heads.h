@@ -53,6 +53,9 @@ bool switches_to_websocket(const net::http1::ResponseHead& head);
 /// How a response's body goes to the client; may differ from how it came.
 enum class BodyOut : std::uint8_t { kAsIs, kChunked, kUntilClose };
 
+/// X-Edge-Reason of a response whose end is missing on purpose (rule D7).
+inline constexpr std::string_view kResponseCut = "response-cut";
+
 /// What a response's head says otherwise than its upstream did, because its body is not what came or does not come from
 /// there.
 struct BodyChange {

@@ -4,6 +4,7 @@
 #include "net/http1/chunked.h"
 #include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/delivery.h"
+#include "runtime/session/heads.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
 #include "runtime/shape/accept_encoding.h"
@@ -190,6 +191,7 @@ net::Task<Session::Outcome> Session::deliver(const Exchange& exchange, const Sto
   outcome.attempts = before.attempts;
   outcome.received = before.received;
   outcome.sent = delivery.body_sent();
+  if (stored.cut) outcome.reason = kResponseCut;
   co_return outcome;
 }
 

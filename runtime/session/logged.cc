@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 
 #include "net/http1/char_tables.h"
+#include "net/http1/parse.h"
 #include "program/records.h"
 #include "runtime/match/decide.h"
 #include "runtime/session/session.h"
@@ -44,6 +46,48 @@ LoggedProtocol protocol_of(const ClientConnection& connection, const Exchange& e
   return exchange.minor == 0 ? LoggedProtocol::kHttp10 : LoggedProtocol::kHttp11;
 }
 
+/// Of a connection that carries no request, or not yet.
+LoggedProtocol transport_of(program::Protocol protocol) {
+  const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
+  return encrypted ? LoggedProtocol::kTls : LoggedProtocol::kTcp;
+}
+
+std::span<const program::GatewayRecord> gateways_of(const LoadedProgram& program) {
+  const program::SectionView& section = program.listeners_section();
+  return section.array(section.header<program::ListenersHeader>().gateways);
+}
+
+/// Once a thread and program for each place.
+PlaceNames names_of(const LoadedProgram& program, const LoggedPlace& place) {
+  PlaceNames names;
+  const program::SectionView& section = program.listeners_section();
+  names.gateway_space = section.string(place.gateway->name_space);
+  names.gateway = section.string(place.gateway->name);
+  if (place.listener != nullptr) names.listener = section.string(place.listener->name);
+  if (place.host != nullptr) {
+    const program::RouteRecord& route = place.host->routes[place.action->route];
+    names.route_space = program::name_space_of(place.host->view, route);
+    names.route = place.host->view.string(route.name);
+    names.rule = place.action->rule;
+  }
+  if (place.pool == nullptr) return names;
+  // By its id: what the pool knows of it may be a later program's by now.
+  const std::uint32_t index = program.backend_index(place.pool->state().id());
+  if (index == program::kNone) return names;
+  const program::BackendRecord& backend = program.backends()[index];
+  names.backend_space = program.backends_section().string(backend.name_space);
+  names.backend = program.backends_section().string(backend.name);
+  return names;
+}
+
+/// Of the loop, which reads the clock once a batch. What ended in the batch that it began in would have taken no time
+/// at all: for that it is read once more.
+net::Time end_of(const Exchange& exchange, Worker& worker) {
+  if (worker.loop().now() != exchange.began) return worker.loop().now();
+  const net::Clock* const clock = worker.options().clock;
+  return clock != nullptr ? clock->now() : net::Time(std::chrono::steady_clock::now());
+}
+
 void take_notes(const Notes& notes, LogEntry& entry) {
   entry.facts.format = notes.format;
   entry.facts.client = notes.client;
@@ -66,12 +110,13 @@ LoggedGateways logged_gateways(const LoadedProgram& program, AccessLog* log) {
   if (log == nullptr) return logged;
   const program::SectionView& section = program.listeners_section();
   bool any = false;
-  for (const program::GatewayRecord& gateway : section.array(section.header<program::ListenersHeader>().gateways)) {
+  for (const program::GatewayRecord& gateway : gateways_of(program)) {
     const auto* settings = program::optional_of(section, gateway.access_log);
     logged.formats.push_back(settings == nullptr ? nullptr : &log->format(section.string(settings->format)));
     any = any || settings != nullptr;
   }
   if (!any) return {};
+  logged.places = std::make_unique<LogPlaces>();
   for (const program::BindRecord& bind : program.binds()) {
     std::uint32_t first = program::kNone;
     const auto look = [&](std::uint32_t listener) {
@@ -88,28 +133,11 @@ LoggedGateways logged_gateways(const LoadedProgram& program, AccessLog* log) {
   return logged;
 }
 
-void name_gateway(const LoadedProgram& program, const program::GatewayRecord& gateway,
-                  const program::ListenerRecord* listener, LogEntry& entry) {
-  const program::SectionView& section = program.listeners_section();
-  entry[LogText::kGatewaySpace] = section.string(gateway.name_space);
-  entry[LogText::kGateway] = section.string(gateway.name);
-  if (listener != nullptr) entry[LogText::kListener] = section.string(listener->name);
-}
-
-void name_route(const LoadedHost& host, const program::ActionRecord& action, LogEntry& entry) {
-  const program::RouteRecord& route = host.routes[action.route];
-  entry[LogText::kRouteSpace] = program::name_space_of(host.view, route);
-  entry[LogText::kRoute] = host.view.string(route.name);
-  entry.facts.rule = action.rule;
-}
-
-void name_backend(const LoadedProgram& program, std::uint64_t backend_id, LogEntry& entry) {
-  // By its id: what the pool knows of it may be a later program's by now.
-  const std::uint32_t index = program.backend_index(backend_id);
-  if (index == program::kNone) return;
-  const program::BackendRecord& backend = program.backends()[index];
-  entry[LogText::kBackendSpace] = program.backends_section().string(backend.name_space);
-  entry[LogText::kBackend] = program.backends_section().string(backend.name);
+std::string_view place_text(const ThreadProgram& program, const LoggedPlace& place) {
+  const void* const taken_by =
+      place.listener != nullptr ? static_cast<const void*>(place.listener) : static_cast<const void*>(place.gateway);
+  return program.logged.places->text({taken_by, place.action, place.pool},
+                                     [&] { return names_of(*program.program, place); });
 }
 
 void name_connection(const ClientConnection& connection, LogEntry& entry) {
@@ -119,6 +147,37 @@ void name_connection(const ClientConnection& connection, LogEntry& entry) {
   entry[LogText::kTlsVersion] = connection.tls->version;
   entry[LogText::kTlsCipher] = connection.tls->cipher;
   entry[LogText::kServerName] = connection.tls->server_name;
+}
+
+bool begin_entry(const ThreadProgram& program, const ClientConnection& connection, std::string_view server_name,
+                 LoggedPlace place, LogEntry& entry) {
+  const LoadedProgram& loaded = *program.program;
+  const std::uint32_t bind = program.entrances[connection.slot].bind;
+  if (!program.logged.any() || bind == program::kNone) return false;
+  const std::uint32_t index = place.listener != nullptr ? place.listener->gateway : program.logged.of_bind[bind];
+  if (index == program::kNone || program.logged.formats[index] == nullptr) return false;
+  place.gateway = &gateways_of(loaded)[index];
+  entry.facts.format = program.logged.formats[index];
+  entry.facts.client = connection.peer;
+  entry.facts.protocol = transport_of(loaded.binds()[bind].protocol);
+  name_connection(connection, entry);
+  entry[LogText::kPlace] = place_text(program, place);
+  entry[LogText::kServerName] = server_name;
+  return true;
+}
+
+void log_lost(Worker& worker, const ThreadProgram& program, const LostConnection& lost) {
+  if (!program.logged.any()) return;
+  const std::uint32_t bind = program.entrances[lost.connection.slot].bind;
+  const bool named = bind != program::kNone && !lost.server_name.empty();
+  LogEntry entry;
+  const LoadedListener* const listener = named ? find_listener(*program.program, bind, lost.server_name) : nullptr;
+  const LoggedPlace place{.listener = listener == nullptr ? nullptr : listener->record};
+  if (!begin_entry(program, lost.connection, lost.server_name, place, entry)) return;
+  entry[LogText::kReason] = lost.reason;
+  entry.facts.unix_milliseconds = worker.unix_milliseconds();
+  entry.facts.total = (worker.loop().now() - lost.began).count();
+  worker.access_log().write(entry);
 }
 
 // While the head is there. Whose log it is, is that of the listener that the host belongs to, before any rule is looked
@@ -137,11 +196,22 @@ void Session::note(Exchange& exchange, const Arrival& arrival) {
   notes->head_at = worker_.loop().now();
 }
 
-// Of a head that could not be read nothing is written down but whence it came.
+// Of a head that cannot be read: whence it came, and what it asks for where the first line is whole. It is read once
+// more, as its bytes may have moved since. Whoever is excluded by his path is not here: this is no healthy request.
 void Session::note_refused(Exchange& exchange) {
   exchange.program = worker_.pin();
   if (!exchange.program->logged.any()) return;
-  if (Notes* const notes = begin_notes(exchange, {}, {})) notes->client = connection_.peer;
+  Notes* const notes = begin_notes(exchange, {}, {});
+  if (notes == nullptr) return;
+  notes->client = connection_.peer;
+  RequestHead& head = worker_.scratch().request;
+  net::http1::ParseHint hint;
+  static_cast<void>(net::http1::parse_request(inlet_.unread(), worker_.scratch().limits, hint, head));
+  notes->keep(Notes::Text::kMethod, head.method_text);
+  // An absolute form may name a user and his password.
+  if (!head.target.starts_with('/')) return;
+  notes->keep(Notes::Text::kPath, head.target.substr(0, head.target.find('?')));
+  if (head.has_query) notes->keep(Notes::Text::kQuery, head.query);
 }
 
 // Null: the exchange is not logged.
@@ -154,22 +224,20 @@ Notes* Session::begin_notes(Exchange& exchange, std::string_view host, std::stri
   const std::uint32_t index = listener != nullptr ? listener->record->gateway : logged.of_bind[bind];
   if (index == program::kNone || logged.formats[index] == nullptr) return nullptr;
   const program::SectionView& section = program.listeners_section();
-  const program::GatewayRecord& gateway = section.array(section.header<program::ListenersHeader>().gateways)[index];
+  const program::GatewayRecord& gateway = gateways_of(program)[index];
   if (!path.empty() && excluded(section, section.array(gateway.access_log)[0], path)) return nullptr;
   exchange.notes = std::make_unique<Notes>(*logged.formats[index], gateway);
   if (listener != nullptr) exchange.notes->listener = listener->record;
   return exchange.notes.get();
 }
 
-// The one clock read of its own: what is answered at once would else have taken no time at all.
 void Session::log(const Exchange& exchange, const Ending& ending) {
   const Notes& notes = *exchange.notes;
   LogEntry entry;
   take_notes(notes, entry);
   name_connection(connection_, entry);
-  name_gateway(*exchange.program->program, *notes.gateway, notes.listener, entry);
-  if (exchange.host != nullptr) name_route(*exchange.host, *exchange.action, entry);
-  if (exchange.pool != nullptr) name_backend(*exchange.program->program, exchange.pool->state().id(), entry);
+  entry[LogText::kPlace] =
+      place_text(*exchange.program, {notes.gateway, notes.listener, exchange.host, exchange.action, exchange.pool});
   entry[LogText::kReason] = ending.reason;
   entry[LogText::kRequestId] = exchange.id.text();
   std::array<char, 32> trace_id;
@@ -178,12 +246,10 @@ void Session::log(const Exchange& exchange, const Ending& ending) {
     entry[LogText::kTraceId] = {trace_id.data(), trace_id.size()};
   }
   LogFacts& facts = entry.facts;
-  const net::Clock* const clock = worker_.options().clock;
-  const net::Time now = clock != nullptr ? clock->now() : net::Time(std::chrono::steady_clock::now());
   facts.unix_milliseconds = worker_.unix_milliseconds();
   facts.protocol = protocol_of(connection_, exchange);
   facts.head = between(exchange.began, notes.head_at);
-  facts.total = between(exchange.began, now);
+  facts.total = between(exchange.began, end_of(exchange, worker_));
   facts.status = static_cast<std::uint16_t>(ending.status);
   facts.received = ending.received;
   facts.sent = ending.sent;

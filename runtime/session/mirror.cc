@@ -2,6 +2,7 @@
 
 #include "runtime/session/relay.h"
 #include "runtime/session/session.h"
+#include "runtime/session/traced.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {
@@ -56,6 +57,10 @@ Mirror::Mirror(Worker& worker, const Exchange& original, BackendPool& pool, std:
   const std::uint64_t timeout = original.traffic->request_timeout_ns;
   exchange_.deadline = worker.loop().now() + (timeout != 0 ? net::Duration(timeout) : kMirrorTime);
   head_.append(head);
+  if (original.trace != nullptr) {
+    exchange_.trace = original.trace->branch();
+    TracedTries(exchange_).renew(head_);
+  }
   source_.open(worker.loop(), net::Transport{{}, std::make_unique<FeedLayer>(feed_)});
   feed_->tell(&source_);
 }
@@ -63,31 +68,44 @@ Mirror::Mirror(Worker& worker, const Exchange& original, BackendPool& pool, std:
 net::Detached Mirror::run() {
   // The original goes first; it also still uses the thread's scratch.
   co_await waiter_.wait(worker_.loop().now());
-  Acquired acquired =
-      co_await exchange_.pool->acquire(waiter_, {.deadline = exchange_.deadline, .key = exchange_.balance_key});
-  if (acquired.connection != nullptr) {
-    UpstreamConnection& upstream = *acquired.connection;
-    Relay relay(exchange_, {source_, inlet_, outlet_},
-                {worker_.loop(), worker_.scratch(), counters_, worker_.encoders(), worker_.date(), worker_.draining()},
-                upstream);
-    relay.begin(head_.view());
-    while (!relay.ended()) {
-      relay.advance();
-      if (relay.ended()) break;
-      relay.keep();
-      const Wake wake = co_await waiter_.wait(relay.wait_until(), upstream, relay.upstream_interest(), source_,
-                                              relay.client_interest());
-      if (wake == Wake::kCancelled) relay.cancel();
-      if (wake == Wake::kTimeout) relay.timed_out();
-    }
-    exchange_.pool->release(std::move(acquired.connection), relay.after_use());
-  }
+  const Failure failure = co_await send();
+  trace_branch(exchange_, "mirror", failure);
   feed_->tell(nullptr);
   feed_->end();
   source_.close();
   worker_.counters().mirrors_active.subtract();
   if (feed_->fell_behind()) worker_.counters().mirrors_dropped.add();
   worker_.forget(*this);
+}
+
+net::Task<Failure> Mirror::send() {
+  TracedTries traced(exchange_);
+  traced.begin();
+  Acquired acquired =
+      co_await exchange_.pool->acquire(waiter_, {.deadline = exchange_.deadline, .key = exchange_.balance_key});
+  if (acquired.connection == nullptr) {
+    const FailureKind kind = acquired.tried ? FailureKind::kConnectFailed : FailureKind::kNoHealthyEndpoint;
+    const Failure failure{Origin::kProxy, kind, false};
+    traced.end(acquired.tried ? &*acquired.tried : nullptr, 0, failure);
+    co_return failure;
+  }
+  UpstreamConnection& upstream = *acquired.connection;
+  Relay relay(exchange_, {source_, inlet_, outlet_},
+              {worker_.loop(), worker_.scratch(), counters_, worker_.encoders(), worker_.date(), worker_.draining()},
+              upstream);
+  relay.begin(head_.view());
+  while (!relay.ended()) {
+    relay.advance();
+    if (relay.ended()) break;
+    relay.keep();
+    const Wake wake = co_await waiter_.wait(relay.wait_until(), upstream, relay.upstream_interest(), source_,
+                                            relay.client_interest());
+    if (wake == Wake::kCancelled) relay.cancel();
+    if (wake == Wake::kTimeout) relay.timed_out();
+  }
+  traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
+  exchange_.pool->release(std::move(acquired.connection), relay.after_use());
+  co_return relay.failure();
 }
 
 // Copies of a request that is about to be forwarded.

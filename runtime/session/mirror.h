@@ -14,6 +14,7 @@
 #include "runtime/session/client_session.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/exchange.h"
+#include "runtime/session/failure.h"
 #include "runtime/session/mirror_feed.h"
 
 namespace edge::runtime {
@@ -33,6 +34,7 @@ class Mirror final : public ClientSession {
 
  private:
   net::Detached run();
+  net::Task<Failure> send();
 
   Worker& worker_;
   Exchange exchange_;

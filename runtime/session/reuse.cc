@@ -193,6 +193,8 @@ void Session::refresh_behind(const Exchange& exchange, std::unique_ptr<Transacti
   behind->method = exchange.method;
   behind->keep_alive = true;
   behind->id = exchange.id;
+  // Its head was written for this request's first try, which there will be none of.
+  if (exchange.trace != nullptr) behind->trace = exchange.trace->branch();
   behind->cache = std::move(refresh);
   auto* session = new Session(worker_, connection_, {net::Fd(), std::make_unique<NoClient>()}, Kind::kStream);
   worker_.keep(*session);
@@ -200,7 +202,8 @@ void Session::refresh_behind(const Exchange& exchange, std::unique_ptr<Transacti
 }
 
 net::Detached Session::fetch_behind(std::unique_ptr<Exchange> exchange) {
-  co_await fetch(*exchange);
+  const Outcome outcome = co_await fetch(*exchange);
+  trace_branch(*exchange, "refresh", outcome.failure);
   worker_.forget(*this);
 }
 

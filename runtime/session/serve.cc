@@ -60,7 +60,10 @@ net::Task<Session::Next> Session::serve() {
   if (exchange.identity != nullptr && !reply) [[unlikely]] {
     reply = co_await authenticate(exchange, arrival);
   }
-  if (reply) co_return answer(*reply, exchange, BodyState::kUnread);
+  if (reply) {
+    if (exchange.listener == nullptr) attribute(exchange, arrival);
+    co_return answer(*reply, exchange, BodyState::kUnread);
+  }
   if (exchange.notes != nullptr) exchange.notes->decided_at = worker_.loop().now();
   if (exchange.shaping.request != nullptr) {
     Outcome held;
@@ -80,10 +83,18 @@ net::Task<Session::Next> Session::serve() {
   co_return conclude(outcome, exchange);
 }
 
+// Whose request it is that came to no rule: that of the listener that its host belongs to, as far as it got.
+void Session::attribute(Exchange& exchange, const Arrival& arrival) const {
+  const std::uint32_t bind = exchange.program->bind_of_slot[connection_.slot];
+  if (bind == program::kNone) return;
+  exchange.listener =
+      arrival.listener != nullptr ? arrival.listener : find_listener(*exchange.program->program, bind, arrival.host);
+}
+
 // How the exchange leaves the client's connection.
 Session::Next Session::conclude(const Outcome& outcome, const Exchange& exchange) {
   rest_time_ = net::Duration(exchange.traffic->idle_timeout_ns);
-  Ending ending{outcome.status, {}, outcome.received, outcome.sent, outcome.attempts};
+  Ending ending{outcome.status, outcome.reason, outcome.received, outcome.sent, outcome.attempts};
   if (!outcome.failure) {
     worker_.counters().responses[static_cast<std::size_t>(outcome.status / 100)].add();
     ended(exchange, ending);
@@ -185,8 +196,7 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
 void Session::begin_trace(Exchange& exchange, const Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
   exchange.trace = worker_.tracer().begin(head.fields, arrival.listener->tracing->sampling_percent);
-  trace_request(exchange, {*arrival.listener, head, arrival.host, arrival.path, arrival.source, connection_,
-                           exchange.program->program->binds()[arrival.bind].port});
+  trace_request(exchange, {head, arrival.host, arrival.path, arrival.source, connection_});
 }
 
 // A request in plain text where the listener wants another scheme. Rule D9: whoever says that it came by TLS is

@@ -283,6 +283,7 @@ ServerStats Server::stats() const {
     sum.tunnel_bytes_up += counters.tunnel_bytes_up.value();
     sum.tunnel_bytes_down += counters.tunnel_bytes_down.value();
     sum.cache.add(counters.cache);
+    std::as_const(*worker).probe().add_to(sum.loop_lag);
     for (std::size_t type = 0; type < kAuthTypes; ++type) {
       for (std::size_t outcome = 0; outcome < auth::kOutcomes; ++outcome) {
         sum.authentication[type][outcome] += counters.authentication[type][outcome].value();

@@ -22,6 +22,7 @@
 #include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/auth/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
+#include "runtime/session/loop_probe.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/tls/expiry.h"
@@ -92,6 +93,7 @@ struct ServerStats {
   std::array<std::array<std::uint64_t, 4>, 4> authentication{};
   auth::LoginFaultCounts login_faults{};
   AccessLogCounts access_log;
+  LoopLag loop_lag;
 };
 
 struct BoundAddress {

@@ -140,17 +140,18 @@ void Session::become_http2() {
 
 // A head that cannot be served: at fault, or too slow.
 Session::Next Session::refuse() {
+  Exchange unread;
+  unread.began = head_since_;
+  note_refused(unread);
   // To another protocol an answer in ours is none; a preface of HTTP/2 that is not one ends so (RFC 9113 §3.4).
   if (requests_ == 0 && fault_ == net::http1::HeadFault::kBadRequestLine && names_other_protocol(inlet_.unread())) {
+    ended(unread, {.reason = fault_reason(fault_)});
     return Next::kLinger;
   }
   Reply reply{408, "head-timeout", "The request's head did not come in time.", {}, true};
   if (fault_ != net::http1::HeadFault::kNone) {
     reply = {fault_status(fault_), fault_reason(fault_), fault_text(fault_), {}, true};
   }
-  Exchange unread;
-  unread.began = head_since_;
-  note_refused(unread);
   return answer(reply, unread, BodyState::kRead);
 }
 

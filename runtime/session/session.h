@@ -54,7 +54,8 @@ class Session final : public ClientSession {
     bool reset = false;
     /// The response is here and not with the client, who waits to be answered.
     bool withheld = false;
-    /// As Ending has them.
+    /// As Ending has them; the reason where nothing failed.
+    std::string_view reason{};
     std::uint32_t attempts = 0;
     std::uint64_t received = 0;
     std::uint64_t sent = 0;
@@ -95,6 +96,7 @@ class Session final : public ClientSession {
   std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival);
   std::optional<Reply> treat(Exchange& exchange, const Arrival& arrival);
 
+  void attribute(Exchange& exchange, const Arrival& arrival) const;
   Next conclude(const Outcome& outcome, const Exchange& exchange);
 
   // ended.cc: told once for each exchange, when its end is known
@@ -133,7 +135,7 @@ class Session final : public ClientSession {
 
   // forward.cc: the way to the backend and back
   net::Task<Outcome> forward(const Exchange& exchange);
-  net::Task<bool> speak(const Exchange& exchange, Relay& relay, Outcome& outcome);
+  net::Task<Failure> speak(const Exchange& exchange, Relay& relay, Outcome& outcome);
 
   Worker& worker_;
   ClientConnection connection_;

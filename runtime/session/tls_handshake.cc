@@ -20,6 +20,8 @@ constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
 /// Of one thread: each may hold some tens of KiB until it is done.
 constexpr std::uint64_t kMaxHandshakes = 4096;
 constexpr std::string_view kHttp2 = "h2";
+/// The access log's word; which fault it was, the daemon's log tells.
+constexpr std::string_view kHandshakeFailed = "handshake-failed";
 constexpr std::string_view kTls13 = "TLSv1.3";
 
 net::tls::RecordLayer& put_layer(net::Channel& channel, std::unique_ptr<net::tls::RecordLayer> layer) {
@@ -43,7 +45,8 @@ TlsHandshake::TlsHandshake(Worker& worker, ClientConnection connection, net::Fd 
       layer_(put_layer(opened(client_, worker.loop(), std::move(client)),
                        net::tls::RecordLayer::accept(sites, worker.record_room()))),
       sites_(std::move(sites)),
-      until_(worker.loop().now() + std::min<net::Duration>(kHandshakeTime, worker.options().head_timeout)) {}
+      began_(worker.loop().now()),
+      until_(began_ + std::min<net::Duration>(kHandshakeTime, worker.options().head_timeout)) {}
 
 void TlsHandshake::drain() {
   until_ = std::min(until_, worker_.loop().now() + kDrainGrace);
@@ -59,33 +62,36 @@ net::Detached TlsHandshake::run() {
     co_return;
   }
   counters.tls_handshaking.add();
-  const bool done = co_await shake_hands();
+  const std::string_view failure = co_await shake_hands();
   counters.tls_handshaking.subtract();
-  if (done) {
+  if (failure.empty()) {
     hand_on();
   } else {
     counters.tls_failures.add();
-    tell_failure();
+    tell_failure(failure);
     client_.close();
   }
   worker_.forget(*this);
 }
 
-net::Task<bool> TlsHandshake::shake_hands() {
+net::Task<std::string_view> TlsHandshake::shake_hands() {
   // Nothing is there as a rule when a connection has just been accepted.
   client_.exhausted();
   Step step = Step::kRead;
   while (step == Step::kRead || step == Step::kWrite) {
     const std::uint8_t interest = step == Step::kRead ? net::kRead : net::kRead | net::kWrite;
     const Wake wake = co_await waiter_.wait(until_, client_, interest);
-    if (wake != Wake::kReady) co_return false;
+    if (wake == Wake::kCancelled) co_return "cancelled";
+    if (wake != Wake::kReady) co_return "handshake-timeout";
     step = layer_.handshake(client_);
-    if (client_.hung_up() && step != Step::kDone) co_return false;
+    if (client_.hung_up() && step != Step::kDone) co_return layer_.fault().empty() ? "client-gone" : kHandshakeFailed;
   }
-  co_return step == Step::kDone;
+  co_return step == Step::kDone ? std::string_view() : kHandshakeFailed;
 }
 
-void TlsHandshake::tell_failure() {
+void TlsHandshake::tell_failure(std::string_view reason) {
+  // Who says nothing only looks whether somebody is there.
+  if (layer_.heard()) log_lost(worker_, *worker_.pin(), {connection_, layer_.server_name(), reason, began_});
   const auto held_back = worker_.handshake_lines().admit();
   if (!held_back) return;
   const std::string& fault = layer_.fault();

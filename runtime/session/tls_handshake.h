@@ -27,9 +27,10 @@ class TlsHandshake final : public ClientSession {
 
  private:
   net::Detached run();
-  net::Task<bool> shake_hands();
+  /// \returns why it failed, as a word of the access log; empty: it did not.
+  net::Task<std::string_view> shake_hands();
   void hand_on();
-  void tell_failure();
+  void tell_failure(std::string_view reason);
 
   Worker& worker_;
   net::Channel client_;
@@ -38,6 +39,7 @@ class TlsHandshake final : public ClientSession {
   /// Of the channel, which owns it.
   net::tls::RecordLayer& layer_;
   std::shared_ptr<const net::tls::Sites> sites_;
+  net::Time began_;
   net::Time until_;
 };
 

@@ -82,8 +82,9 @@ void add_status(int status, Attributes& out) {
   out.add("http.response.status_code", status);
 }
 
-void add_gateway(const Exchange& exchange, const LoadedListener& listener, Attributes& out) {
+void add_gateway(const Exchange& exchange, Attributes& out) {
   const program::SectionView& section = exchange.program->program->listeners_section();
+  const LoadedListener& listener = *exchange.listener;
   const program::GatewayRecord& gateway = *listener.gateway;
   out.add("edge.gateway", Joined{section.string(gateway.name_space), "/", section.string(gateway.name)});
   out.add("edge.listener", section.string(listener.record->name));
@@ -107,6 +108,57 @@ void add_rule(const Exchange& exchange, Attributes& out) {
   const program::RouteRecord& route = exchange.host->routes[exchange.action->route];
   out.add("edge.route", Joined{program::name_space_of(exchange.host->view, route), "/", route_name(exchange)});
   out.add("edge.rule", exchange.action->rule);
+}
+
+std::string_view protocol_of(const Exchange& exchange, const ClientConnection& connection) {
+  if (connection.http == 2) return "2";
+  return exchange.minor == 0 ? "1.0" : "1.1";
+}
+
+ReadyAttributes::Texts compose_request(const Exchange& exchange, const ClientConnection& connection,
+                                       const ReadyAttributes::Way& way) {
+  Attributes out;
+  add_method(way.method, out);
+  add_status(way.status, out);
+  out.add("url.scheme", connection.scheme());
+  if (way.port != 0) out.add("server.port", way.port);
+  out.add("network.protocol.version", protocol_of(exchange, connection));
+  if (exchange.listener != nullptr) add_gateway(exchange, out);
+  if (exchange.host != nullptr) add_rule(exchange, out);
+  if (exchange.pool != nullptr) add_backend(exchange, out);
+  std::string name(way.method == Method::kOther ? kOtherName : method_name(way.method));
+  if (exchange.host != nullptr) name.append(" ").append(route_name(exchange).substr(0, Attributes::kMaxText));
+  return {std::move(name), std::string(out.bytes())};
+}
+
+/// Of the request's span, all that depends only on the way that it went.
+const ReadyAttributes::Texts& ready_request(const Exchange& exchange, const ClientConnection& connection, int status) {
+  const ThreadProgram& program = *exchange.program.operator->();
+  const std::uint32_t bind = program.bind_of_slot[connection.slot];
+  const ReadyAttributes::Way way{
+      .listener = exchange.listener,
+      .action = exchange.action,
+      .pool = exchange.pool,
+      .status = status,
+      .port = bind == program::kNone ? std::uint16_t{0} : program.program->binds()[bind].port,
+      .method = exchange.method,
+      .http = connection.http,
+      .minor = exchange.minor,
+      .secure = connection.secure()};
+  return program.traced->find(way, [&] { return compose_request(exchange, connection, way); });
+}
+
+/// The same of a try's.
+std::string_view ready_try(const Exchange& exchange, int status) {
+  const ReadyAttributes::Way way{.pool = exchange.pool, .status = status, .method = exchange.method};
+  const ReadyAttributes::Texts& texts = exchange.program->traced->find(way, [&] {
+    Attributes out;
+    add_method(exchange.method, out);
+    add_status(status, out);
+    add_backend(exchange, out);
+    return ReadyAttributes::Texts{{}, std::string(out.bytes())};
+  });
+  return texts.attributes;
 }
 
 std::string_view policy_span(program::PolicyType type) {
@@ -145,28 +197,20 @@ void trace_request(const Exchange& exchange, const TracedRequest& request) {
   trace::RequestTrace& trace = *exchange.trace;
   if (!trace.recorded()) return;
   Attributes& out = trace.attributes();
-  add_method(request.head.method, out);
   if (request.head.method == Method::kOther) out.add("http.request.method_original", request.head.method_text);
-  out.add("url.scheme", request.connection.scheme());
   out.add("url.path", request.path);
   if (!request.host.empty()) out.add("server.address", request.host);
-  out.add("server.port", request.port);
   const bool direct = request.source == request.connection.peer;
   out.add("client.address", direct ? request.connection.peer_text() : std::string_view(to_string(request.source)));
-  out.add("network.protocol.version", request.connection.http == 2 ? "2" : request.head.minor == 0 ? "1.0" : "1.1");
   const std::string_view agent = request.head.fields.value(KnownField::kUserAgent);
   if (!agent.empty()) out.add("user_agent.original", agent);
   out.add("edge.request_id", exchange.id.text());
-  add_gateway(exchange, request.listener, out);
 }
 
-void trace_ending(const Exchange& exchange, const Ending& ending) {
+void trace_ending(const Exchange& exchange, const ClientConnection& connection, const Ending& ending) {
   trace::RequestTrace& trace = *exchange.trace;
   if (!trace.recorded()) return;
   Attributes& out = trace.attributes();
-  add_status(ending.status, out);
-  if (exchange.host != nullptr) add_rule(exchange, out);
-  if (exchange.pool != nullptr) add_backend(exchange, out);
   if (!ending.reason.empty()) out.add("edge.reason", ending.reason);
   out.add("http.request.body.size", static_cast<std::int64_t>(ending.received));
   out.add("http.response.body.size", static_cast<std::int64_t>(ending.sent));
@@ -176,9 +220,8 @@ void trace_ending(const Exchange& exchange, const Ending& ending) {
   if (ending.status >= 500 || ending.status == 0 || ending.broken)
     error = ending.reason.empty() ? status.view() : ending.reason;
   if (!error.empty()) out.add("error.type", error);
-  const std::string_view method = exchange.method == Method::kOther ? kOtherName : method_name(exchange.method);
-  if (exchange.host == nullptr) return trace.end(method, error);
-  trace.end(Joined{method, " ", route_name(exchange)}, error);
+  const ReadyAttributes::Texts& ready = ready_request(exchange, connection, ending.status);
+  trace.end(ready.name, error, ready.attributes);
 }
 
 void trace_policy(const Exchange& exchange, const trace::Step& step, program::PolicyType type,
@@ -203,11 +246,15 @@ void trace_look_up(const Exchange& exchange, const trace::Step& step, cache::Tra
   exchange.trace->end_step(step, SpanKind::kInternal, "cache", {});
 }
 
+void trace_branch(const Exchange& exchange, std::string_view name, const Failure& failure) {
+  if (exchange.trace == nullptr || !exchange.trace->recorded()) return;
+  const std::string_view error = failure ? loss_of(failure.kind) : std::string_view{};
+  if (!error.empty()) exchange.trace->attributes().add("error.type", error);
+  exchange.trace->end(name, error);
+}
+
 void TracedTries::tell(const net::SocketAddress* endpoint, int status, const Failure& failure) {
   Attributes& out = exchange_.trace->step_attributes();
-  add_method(exchange_.method, out);
-  add_status(status, out);
-  add_backend(exchange_, out);
   if (endpoint != nullptr) {
     out.add("server.address", to_string(endpoint->address));
     out.add("server.port", endpoint->port);
@@ -220,9 +267,9 @@ void TracedTries::tell(const net::SocketAddress* endpoint, int status, const Fai
   if (failure) error = loss_of(failure.kind);
   if (error.empty() && status >= 400) error = digits.view();
   if (!error.empty()) out.add("error.type", error);
-  const Digits number(told_);
-  const Joined again{"try ", number.view()};
-  exchange_.trace->end_step(step_, SpanKind::kClient, told_ == 1 ? std::string_view("try") : again, error);
+  std::string name = "try";
+  if (told_ > 1) name.append(" ").append(std::to_string(told_));
+  exchange_.trace->end_step(step_, SpanKind::kClient, name, error, ready_try(exchange_, status));
   step_ = {};
 }
 

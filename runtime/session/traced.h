@@ -17,18 +17,16 @@ namespace edge::runtime {
 
 struct ClientConnection;
 
-/// What of a request is known as soon as its listener is.
+/// What of a request is there as long as its head is.
 struct TracedRequest {
-  const LoadedListener& listener;
   const net::http1::RequestHead& head;
   std::string_view host;
   std::string_view path;
   const IpAddress& source;
   const ClientConnection& connection;
-  std::uint16_t port;  ///< of the listener
 };
 void trace_request(const Exchange& exchange, const TracedRequest& request);
-void trace_ending(const Exchange& exchange, const Ending& ending);
+void trace_ending(const Exchange& exchange, const ClientConnection& connection, const Ending& ending);
 
 /// A step that has begun; empty where nobody is told.
 inline trace::Step begin_step(const Exchange& exchange) {
@@ -37,6 +35,9 @@ inline trace::Step begin_step(const Exchange& exchange) {
 void trace_policy(const Exchange& exchange, const trace::Step& step, program::PolicyType type,
                   const auth::Verdict& verdict);
 void trace_look_up(const Exchange& exchange, const trace::Step& step, cache::Transaction::Plan plan);
+
+/// Of a branch of a request's trace, which `name` says what it is for.
+void trace_branch(const Exchange& exchange, std::string_view name, const Failure& failure);
 
 /// The tries of one request to reach a backend. Each is a span of its own, below which the backend's is.
 class TracedTries {

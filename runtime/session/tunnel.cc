@@ -98,8 +98,8 @@ net::Task<void> Tunnel::pump(BackendPool& pool, Acquired acquired, net::Duration
   co_await run_pump(pump, waiter_);
   ending_.received = pump.passed_up();
   ending_.sent = pump.passed_down();
-  if (pump.broken()) {
-    ending_.reason = "broken-off";
+  ending_.reason = pump.reason();
+  if (pump.failure()) {
     client_.reset_on_close();
     upstream.reset_on_close();
   }
@@ -112,23 +112,15 @@ void Tunnel::log() {
   const std::uint32_t bind = program_->entrances[connection_.slot].bind;
   if (bind == program::kNone) return;
   const LoadedListener* const listener = decision_ ? decision_->listener : find_listener(program, bind, server_name_);
-  const std::uint32_t index = listener != nullptr ? listener->record->gateway : program_->logged.of_bind[bind];
-  if (index == program::kNone || program_->logged.formats[index] == nullptr) return;
-  const program::SectionView& section = program.listeners_section();
-  const program::GatewayRecord& gateway = section.array(section.header<program::ListenersHeader>().gateways)[index];
-
+  LoggedPlace place{.listener = listener == nullptr ? nullptr : listener->record, .pool = pool_};
+  if (decision_) {
+    place.host = decision_->host;
+    place.action = decision_->action;
+  }
   LogEntry entry;
+  if (!begin_entry(*program_, connection_, server_name_, place, entry)) return;
   LogFacts& facts = entry.facts;
-  facts.format = program_->logged.formats[index];
-  facts.client = connection_.peer;
-  name_connection(connection_, entry);
-  name_gateway(program, gateway, listener == nullptr ? nullptr : listener->record, entry);
-  if (decision_) name_route(*decision_->host, *decision_->action, entry);
-  if (pool_ != nullptr) name_backend(program, pool_->state().id(), entry);
-  entry[LogText::kServerName] = server_name_;
   entry[LogText::kReason] = ending_.reason;
-  facts.protocol =
-      program.binds()[bind].protocol == program::Protocol::kTcp ? LoggedProtocol::kTcp : LoggedProtocol::kTls;
   facts.unix_milliseconds = worker_.unix_milliseconds();
   facts.total = (worker_.loop().now() - began_).count();
   if (connected_at_ != net::Time{}) facts.connect = (connected_at_ - connecting_at_).count();

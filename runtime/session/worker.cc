@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 
+#include "base/precedence.h"
 #include "runtime/session/greeting.h"
 #include "runtime/session/tls_handshake.h"
 
@@ -82,7 +83,9 @@ class Worker::Listener final : public net::Channel {
 Worker::Worker(SharedState& shared)
     : shared_(shared),
       loop_(shared.options.clock),
-      tracer_(shared.options.spans == nullptr ? nullptr : &shared.options.spans->add_thread()),
+      probe_(loop_),
+      tracer_(shared.options.spans == nullptr ? nullptr : &shared.options.spans->add_thread(),
+              shared.options.clock == nullptr ? &loop_ : nullptr),
       tally_(shared.options.max_tallied),
       access_log_(shared.options.access_log == nullptr ? nullptr : &shared.options.access_log->add_thread()),
       split_(random_.next()),
@@ -98,7 +101,12 @@ Worker::Worker(SharedState& shared)
 Worker::~Worker() = default;
 
 void Worker::start() {
-  thread_ = std::thread([this] { loop_.run(); });
+  // A clock of a test moves by itself: how late somebody came is not to be read of it.
+  if (shared_.options.clock == nullptr) probe_.begin();
+  thread_ = std::thread([this] {
+    serve_promptly();
+    loop_.run();
+  });
 }
 
 void Worker::stop() {

@@ -26,6 +26,7 @@
 #include "runtime/policy/rate_limit_table.h"
 #include "runtime/session/counters.h"
 #include "runtime/session/exchange.h"
+#include "runtime/session/loop_probe.h"
 #include "runtime/session/scratch.h"
 #include "runtime/session/server.h"
 #include "runtime/session/session.h"
@@ -75,6 +76,7 @@ class Worker {
   const Counters& counters() const { return counters_; }
   const UpstreamCounts& upstream_counts() const { return pools_.counts(); }
   const RequestTally& tally() const { return tally_; }
+  const LoopProbe& probe() const { return probe_; }
 
   // On the worker's own thread.
   Status prepare(const LoadedProgram& program) { return match_scratch_.prepare(program); }
@@ -142,6 +144,7 @@ class Worker {
   SharedState& shared_;
   EncoderPool encoders_;
   net::Loop loop_;
+  LoopProbe probe_;
   Counters counters_;
   trace::Tracer tracer_;
   RequestTally tally_;

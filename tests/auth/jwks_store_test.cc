@@ -18,6 +18,7 @@
 
 #include "tests/support/issuer.h"
 #include "tests/support/key_server.h"
+#include "tests/support/recording_server.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -43,6 +44,14 @@ KeysNow renewed(const JwksSource& source, int requests = 1) {
   loop.run();
   for (const KeysNow& each : keys) EXPECT_EQ(each.keys, keys.back().keys);
   return keys.back();
+}
+
+/// Of a request that is traced, and has a token that needs keys.
+net::Detached ask_traced(const JwksSource& source, net::Loop& loop, trace::RequestTrace& request, KeysNow& keys) {
+  net::Waiter waiter(loop);
+  const trace::Step policy = request.begin_step();
+  keys = co_await source.renewed(loop, waiter, {&request, policy});
+  loop.stop();
 }
 
 class JwksStoreTest : public testing::Test {
@@ -142,6 +151,34 @@ TEST_F(JwksStoreTest, EndsInTheMidstOfAFetch) {
     while (server.requests() == 0) std::this_thread::yield();
   }
   EXPECT_EQ(source->keys(std::chrono::steady_clock::now()).keys, nullptr);
+}
+
+TEST_F(JwksStoreTest, AFetchForATracedRequestIsToldOfIt) {
+  const test::RecordingServer issuer(
+      [&](const net::server::Request&) { return net::server::Reply{.content_type = "application/json", .body = one}; });
+  JwksStore store(resolver, kQuick);
+  const auto source =
+      store.source(*net::client::parse_url("http://127.0.0.1:" + std::to_string(issuer.port()) + "/jwks"), nullptr);
+  // The first fetch is nobody's.
+  ASSERT_NE(renewed(*source).keys, nullptr);
+
+  trace::SpanBuffers buffers;
+  trace::Tracer tracer(&buffers.add_thread());
+  const net::http1::HeadFields none{};
+  const trace::TracePointer request = tracer.begin(none, 100);
+  net::Loop loop;
+  KeysNow keys;
+  loop.post([&] { ask_traced(*source, loop, *request, keys); });
+  loop.run();
+  EXPECT_NE(keys.keys, nullptr);
+  const auto asked = issuer.requests("/jwks");
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_FALSE(asked[0].has("traceparent"));
+  const trace::TraceText id = request->id_text();
+  const std::string told(asked[1].field("traceparent"));
+  EXPECT_EQ(told.substr(0, 36), "00-" + std::string(id.begin(), id.end()) + "-");
+  request->end("GET", {});
+  EXPECT_EQ(buffers.added(), 2u);
 }
 
 }  // namespace

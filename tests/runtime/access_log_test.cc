@@ -10,11 +10,14 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "program/log_format.h"
 #include "tests/support/connection.h"
+#include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
 #include "tests/support/stage.h"
 #include "tests/support/upstream.h"
@@ -47,6 +50,10 @@ std::string steady(std::string text) {
       {R"re(127\.0\.0\.1:\d+)re", "127.0.0.1:P"},
       {R"re(_ms":\d+\.\d{3})re", R"(_ms":N)"},
       {R"re("request_id":"[0-9a-f-]{36}")re", R"("request_id":"ID")"},
+      {R"re(request_id=[0-9a-f-]{36})re", "request_id=ID"},
+      {R"re(client_port=\d+)re", "client_port=P"},
+      {R"re( time=\S+ time_common=\S+ \S+)re", " time=T time_common=T"},
+      {R"re(_ms=\d+\.\d{3})re", "_ms=N"},
   };
   for (const auto& [pattern, with] : changes) text = std::regex_replace(text, std::regex(pattern), with);
   return text;
@@ -87,7 +94,7 @@ class AccessLogServed : public testing::Test {
         "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: web, namespace: default}\nspec:\n"
         "  listeners: [" +
         listener + "]\n  accessLog: " + settings +
-        "\n@backend app\n@backend gone\n"
+        "\n@backend app\n@backend gone\n@certificate site\n"
         "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: shop, namespace: default}\nspec:\n"
         "  parentRefs: [{name: web}]\n  rules:\n" +
         rules_;
@@ -109,6 +116,40 @@ class AccessLogServed : public testing::Test {
     const Result<Message> head = connection.receive_head();
     ASSERT_TRUE(head) << head.error().text;
     ASSERT_TRUE(connection.receive_body(*head));
+  }
+
+  /// As a browser does, over TLS; `protocol` is what it offers by ALPN.
+  void ask_encrypted(const std::string& protocol, const std::string& request) {
+    ASSERT_FALSE(server_->addresses().empty());
+    const std::uint16_t port = server_->addresses()[0].port;
+    const auto side = test_client(std::string(kTestHost), protocol);
+    std::unique_ptr<Http2Bridge> bridge;
+    int fd = -1;
+    if (protocol == "h2") {
+      auto opened = Http2Bridge::open(port, fd, side.get());
+      ASSERT_TRUE(opened) << opened.error().text;
+      bridge = std::move(*opened);
+    } else {
+      const Result<int> dialled = Connection::dial(port);
+      ASSERT_TRUE(dialled);
+      fd = *dialled;
+    }
+    Connection connection(fd, stage_.deadline());
+    if (bridge == nullptr) ASSERT_TRUE(connection.encrypt(side->over(fd)));
+    ASSERT_TRUE(connection.send(request));
+    const Result<Message> head = connection.receive_head();
+    ASSERT_TRUE(head) << head.error().text;
+    ASSERT_TRUE(connection.receive_body(*head));
+  }
+
+  /// Both protocols over TLS, forwarded and not.
+  void ask_encrypted_everything() {
+    for (const char* protocol : {"http/1.1", "h2"}) {
+      ask_encrypted(protocol,
+                    "POST /shop?id_token=hunter2&x=%22 HTTP/1.1\r\nHost: example.com\r\nContent-Length: "
+                    "5\r\nCookie: a=s3cret-cookie\r\nUser-Agent: b c\r\nReferer: https://r/?sig=hunter2\r\n\r\nhello");
+      ask_encrypted(protocol, "GET /missing HTTP/1.1\r\nHost: example.com\r\n\r\n");
+    }
   }
 
   void ask_everything() {
@@ -177,6 +218,42 @@ TEST_F(AccessLogServed, Template) {
   serve("{enabled: true, format: '" + std::string(kTemplate) + "', excludePaths: [/health, /internal/]}");
   ask_everything();
   expect_golden("template", lines(kLogged));
+}
+
+constexpr const char* kEncrypted = "{name: https, port: 443, protocol: HTTPS, tls: {secretRef: {name: site}}}";
+
+TEST_F(AccessLogServed, JsonOfEncryptedRequests) {
+  serve("{enabled: true}", kEncrypted);
+  ask_encrypted_everything();
+  expect_golden("json-encrypted", lines(4));
+}
+
+TEST_F(AccessLogServed, ATemplateOfEveryField) {
+  std::string all = "all";
+  for (const std::string_view name : program::log_field_names()) {
+    all += " " + std::string(name) + "=%{" + std::string(name) + "}";
+  }
+  serve("{enabled: true, format: '" + all + "'}", kEncrypted);
+  ask_encrypted_everything();
+  expect_golden("every-field", lines(4));
+}
+
+// Docs say which paths are covered.
+TEST_F(AccessLogServed, PathsAreExcludedAsTheyAreMatched) {
+  serve("{enabled: true, format: '%{target}', excludePaths: [/health, /internal/, '/a*']}");
+  for (const char* target : {"/health", "/health?full=1", "/%68ealth", "/x/../health", "/internal/", "/internal/x/y",
+                             "/internal//x", "/a*"}) {
+    ask("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  EXPECT_EQ(log_->recent({}), "{\"next\":0,\"missed\":0}\n");
+  const std::vector<std::string> logged = {"//health",  "/health/",   "/healthy", "/Health",
+                                           "/internal", "/internals", "/ab"};
+  std::string expected;
+  for (const std::string& target : logged) {
+    ask("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    expected += target + "\n";
+  }
+  EXPECT_EQ(lines(logged.size()), expected);
 }
 
 TEST_F(AccessLogServed, OffLeavesNothing) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <sstream>
 
 #include "base/units.h"
 
@@ -120,7 +121,48 @@ std::string get(const std::string& path, const std::string& field) {
   return "GET " + path + " HTTP/1.1\r\nHost: example.com\r\n" + (field.empty() ? "" : field + "\r\n") + "\r\n";
 }
 
+constexpr std::string_view kReasonField = "X-Edge-Reason: ";
+
+/// Every gateway has a log, so that each case holds for what is logged, too.
+std::string with_logs(const std::string& yaml) {
+  std::string out;
+  std::istringstream lines(yaml);
+  bool gateway = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("kind: ")) gateway = line == "kind: ProxyGateway";
+    out += line + "\n";
+    if (gateway && line == "spec:") out += "  accessLog: {enabled: true}\n";
+  }
+  return out;
+}
+
+/// In a line of JSON whose values are no objects.
+bool has_field(const std::string& line, const std::string& field) {
+  const std::size_t equals = field.find('=');
+  const std::string key = "\"" + field.substr(0, equals) + "\":";
+  const std::string value = field.substr(equals + 1);
+  const std::size_t at = line.find(key);
+  if (value == "-" || at == std::string::npos) return value == "-" && at == std::string::npos;
+  const std::string_view rest = std::string_view(line).substr(at + key.size());
+  return rest.starts_with("\"" + value + "\"") || rest.starts_with(value + ",") || rest.starts_with(value + "}");
+}
+
 }  // namespace
+
+std::vector<std::string> reasons_of(const CaseFile& file) {
+  std::vector<std::string> reasons;
+  for (const Section& section : file.sections) {
+    if (section.kind == "refuse") reasons.push_back(split_word(section.argument).second);
+    if (section.kind != "client") continue;
+    for (const Command& command : section.commands) {
+      if (command.name == "field" && command.argument.starts_with(kReasonField)) {
+        reasons.push_back(command.argument.substr(kReasonField.size()));
+      }
+    }
+  }
+  std::erase(reasons, std::string());
+  return reasons;
+}
 
 bool goes_over_http2(const CaseFile& file) {
   return std::any_of(file.sections.begin(), file.sections.end(),
@@ -171,6 +213,10 @@ Status CaseRun::start_server() {
   options.threads = 1;
   options.ephemeral_ports = true;
   options.call_authorities = test_authority_pem();
+  auto log = runtime::AccessLog::open({.path = ""}, {});
+  if (!log) return log.error();
+  log_ = std::move(*log);
+  options.access_log = log_;
   if (const Section* section = find("options", "")) {
     for (const Command& line : section->commands) {
       if (Status set = set_option(line, clock_, options); !set) return set;
@@ -190,7 +236,7 @@ Status CaseRun::install(const std::string& config_name) {
     for (const auto& upstream : upstreams_) text += "@backend " + upstream->name() + "\n";
     if (!upstreams_.empty()) text += "@route " + upstreams_.front()->name() + "\n";
   }
-  const Result<Compiled> compiled = compile_text(file_.name, expand_config(text, ports_, over_));
+  const Result<Compiled> compiled = compile_text(file_.name, with_logs(expand_config(text, ports_, over_)));
   if (!compiled) return compiled.error();
   server_->set_endpoints(compiled->endpoints);
   secrets_ = compiled->secrets;
@@ -228,9 +274,11 @@ Status CaseRun::dial(std::uint16_t port, const std::string& host,
   return adopt(fd, nullptr);
 }
 
-void CaseRun::drain() {
-  drainer_ = std::thread([this] {
-    if (!server_->drain(std::chrono::seconds(10))) stage_.fail("the drain did not end in time");
+void CaseRun::drain(std::optional<net::Duration> cut_after) {
+  drainer_ = std::thread([this, cut_after] {
+    const bool in_time = server_->drain(cut_after.value_or(std::chrono::seconds(10)));
+    if (in_time == cut_after.has_value())
+      stage_.fail(in_time ? "nothing was cut off" : "the drain did not end in time");
     stage_.signal("drained");
   });
 }
@@ -249,6 +297,57 @@ void CaseRun::play() {
     if (!stage_.failure().empty()) return;
     if (Status rest = upstream->expect_untouched_rest(); !rest) stage_.fail(rest.error().text);
   }
+  if (stage_.failure().empty()) expect_reasons();
+}
+
+/// Whatever word a client is given, the log has it as often.
+void CaseRun::expect_reasons() {
+  std::map<std::string, int> wanted;
+  for (const std::string& reason : reasons_of(file_)) ++wanted[reason];
+  for (const auto& [reason, times] : wanted) {
+    while (logged_reasons_[reason] < times && !stage_.deadline().over()) {
+      read_log();
+      std::this_thread::yield();
+    }
+    if (logged_reasons_[reason] < times) {
+      stage_.fail("the access log has " + reason + " " + std::to_string(logged_reasons_[reason]) + " times, not " +
+                  std::to_string(times) + ":\n" + lines());
+    }
+  }
+}
+
+void CaseRun::read_log() {
+  constexpr std::string_view kReason = "\"reason\":\"";
+  std::istringstream recent(log_->recent({.after = next_line_}));
+  for (std::string line; std::getline(recent, line);) {
+    if (line.starts_with("{\"next\":")) {
+      std::from_chars(line.data() + 8, line.data() + line.size(), next_line_);
+      continue;
+    }
+    const std::size_t at = line.find(kReason);
+    if (at != std::string::npos) {
+      const std::size_t begin = at + kReason.size();
+      ++logged_reasons_[line.substr(begin, line.find('"', begin) - begin)];
+    }
+    lines_.push_back(std::move(line));
+  }
+}
+
+bool CaseRun::take_line(const std::vector<std::string>& fields) {
+  read_log();
+  const auto found = std::ranges::find_if(lines_, [&](const std::string& line) {
+    return std::ranges::all_of(fields, [&](const std::string& field) { return has_field(line, field); });
+  });
+  if (found == lines_.end()) return false;
+  lines_.erase(found);
+  return true;
+}
+
+std::string CaseRun::lines() {
+  read_log();
+  std::string out;
+  for (const std::string& line : lines_) out += line + "\n";
+  return out;
 }
 
 void CaseRun::play_client(const Section& section) {
@@ -296,8 +395,9 @@ Status Client::run_own(const Command& command) {
   if (command.name == "endpoint") return endpoint(command.argument);
   if (command.name == "circuit") return circuit(command.argument);
   if (command.name == "pass") return pass(command.argument);
+  if (command.name == "logged") return logged(command.argument);
   if (command.name == "drain") {
-    run_.drain();
+    run_.drain(parse_duration(command.argument));
     return {};
   }
   return unknown();
@@ -321,6 +421,18 @@ Status Client::pass(const std::string& argument) {
   run_.clock().advance(*duration);
   // A thread that waits for nothing but time sees it when it is asked for something.
   static_cast<void>(run_.server().share_listeners());
+  return {};
+}
+
+/// `logged NAME=VALUE ...`: waits for a line of the access log with all of these.
+Status Client::logged(const std::string& argument) {
+  std::vector<std::string> fields;
+  std::istringstream words(argument);
+  for (std::string word; words >> word;) fields.push_back(unescape(word));
+  while (!run_.take_line(fields)) {
+    if (stage_.deadline().over()) return mismatch(argument, run_.lines());
+    std::this_thread::yield();
+  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,6 +35,8 @@ class CaseClock final : public net::Clock {
 enum class Spoken { kHttp1, kHttp2 };
 /// Whether a case has the section `== over http2`.
 bool goes_over_http2(const CaseFile& file);
+/// The words that its clients find in X-Edge-Reason, once each time.
+std::vector<std::string> reasons_of(const CaseFile& file);
 
 /// The client's own commands: connections to the proxy, and what an operator does to it meanwhile.
 class Client : public Actor {
@@ -52,6 +55,7 @@ class Client : public Actor {
   Status endpoint(const std::string& argument);
   Status circuit(const std::string& argument);
   Status pass(const std::string& argument);
+  Status logged(const std::string& argument);
   Status await(const std::string& wanted, const std::function<std::string()>& ask);
 
   CaseRun& run_;
@@ -78,8 +82,13 @@ class CaseRun {
   CaseClock& clock() { return clock_; }
   Over over() const { return over_; }
   Upstream* upstream(const std::string& name) const;
-  /// Drains on a thread of its own; `drained` is signalled after.
-  void drain();
+  /// Drains on a thread of its own; `drained` is signalled after. `cut_after`: what is under way then is cut off.
+  void drain(std::optional<net::Duration> cut_after);
+  /// Takes the oldest line of the access log that has all of `fields` (`name=value`, `name=-` for one that is absent)
+  /// and was not taken before. False: there is none yet.
+  bool take_line(const std::vector<std::string>& fields);
+  /// Lines that were not taken.
+  std::string lines();
 
  private:
   void start_upstreams();
@@ -87,6 +96,8 @@ class CaseRun {
   void play();
   void play_client(const Section& section);
   void play_refusal(const Section& section);
+  void expect_reasons();
+  void read_log();
   const Section* find(const std::string& kind, const std::string& argument) const;
 
   const CaseFile& file_;
@@ -97,6 +108,10 @@ class CaseRun {
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::map<std::string, std::uint16_t> ports_;
   program::SecretSet secrets_;
+  std::shared_ptr<runtime::AccessLog> log_;
+  std::vector<std::string> lines_;
+  std::map<std::string, int> logged_reasons_;
+  std::uint64_t next_line_ = 0;
   std::unique_ptr<runtime::Server> server_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::unique_ptr<Http2Bridge>> bridges_;

@@ -8,8 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controller/traces/otlp/export_request.h"
-#include "runtime/observe/trace/otlp.h"
+#include "tests/runtime/trace_reader.h"
 #include "tests/support/connection.h"
 #include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
@@ -26,25 +25,6 @@ using testing::Not;
 
 constexpr std::string_view kSampled = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n";
 constexpr std::string_view kNotSampled = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n";
-
-std::string hex(std::span<const std::uint8_t> bytes) {
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
-std::string value_of(const otlp::Span& span, std::string_view name) {
-  for (const otlp::Attribute& attribute : span.attributes) {
-    if (attribute.key != name) continue;
-    return attribute.value.kind == otlp::Value::Kind::kInteger ? std::to_string(attribute.value.integer)
-                                                               : attribute.value.text;
-  }
-  return "-";
-}
 
 class TracedRequests : public testing::TestWithParam<int> {
  protected:
@@ -110,20 +90,9 @@ class TracedRequests : public testing::TestWithParam<int> {
   /// What came since the last time, `count` at the least, each span behind those that it waited for. A request's own
   /// comes when its client may have its answer already.
   std::vector<otlp::Span> spans(std::size_t count) {
-    std::vector<otlp::Span> all;
     seen_ += count;
     while (buffers_->added() < seen_ && !stage_.deadline().over()) std::this_thread::yield();
-    std::vector<runtime::trace::SpanBuffer::Taken> buffers;
-    buffers_->take(buffers);
-    for (const runtime::trace::SpanBuffer::Taken& taken : buffers) {
-      const std::string message =
-          runtime::trace::MessageFrame({{"service.name", "s"}}).head(taken.bytes.size()) + taken.bytes;
-      const auto reading = otlp::read_request(message, [&](const otlp::Taken& one) { all.push_back(one.span); });
-      EXPECT_TRUE(reading) << reading.error().text;
-      EXPECT_EQ(reading->refused, 0U);
-      EXPECT_EQ(all.size(), taken.count);
-    }
-    return all;
+    return take_spans(*buffers_);
   }
   /// A line a span: `NAME STATUS ERROR`, indented below the request's.
   static std::vector<std::string> lines(const std::vector<otlp::Span>& all) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <future>
 #include <string>
-#include <thread>
+
+#include <boost/asio/io_context.hpp>
 
 #include "net/client/http_client.h"
 #include "net/loop.h"
@@ -51,29 +51,23 @@ Sent sent_of(const Answer& answer) {
   return sent;
 }
 
+/// Has a loop, which runs in whoever sends, for as long as he does.
 class HttpSender final : public SpanSender {
  public:
   HttpSender(net::client::Url url, const SenderFields& fields, std::shared_ptr<const net::tls::Authorities> authorities)
       : url_(std::move(url)), lines_(lines_of(fields)), client_(loop_, resolver_, records_) {
     if (authorities != nullptr) client_.trust(std::move(authorities));
-    thread_ = std::thread([this] { loop_.run(); });
   }
-  ~HttpSender() override {
-    loop_.post([this] {
-      client_.close_idle();
-      loop_.stop();
-    });
-    thread_.join();
-  }
+  ~HttpSender() override { client_.close_idle(); }
   HttpSender(const HttpSender&) = delete;
   HttpSender& operator=(const HttpSender&) = delete;
 
   Sent send(const Message& message, Time until) override {
-    // Shared: the promise is used a moment longer than its value is waited for.
-    const auto done = std::make_shared<std::promise<Answer>>();
-    std::future<Answer> answer = done->get_future();
-    loop_.post([this, message, until, done] { call(message, until, done); });
-    return sent_of(answer.get());
+    Answer answer;
+    loop_.post([&] { call(message, until, answer); });
+    loop_.context().restart();
+    loop_.run();
+    return sent_of(answer);
   }
   void cancel() override {
     loop_.post([this] {
@@ -82,21 +76,22 @@ class HttpSender final : public SpanSender {
   }
 
  private:
-  net::Detached call(Message message, Time until, std::shared_ptr<std::promise<Answer>> done) {
+  net::Detached call(const Message& message, Time until, Answer& answer) {
     net::Waiter waiter(loop_);
     calling_ = &waiter;
     const auto left = std::max(until - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration{});
     // What a lost answer leaves open the exporter would send again in any case.
-    Answer answer = co_await client_.call(waiter, {.url = url_,
-                                                   .method = "POST",
-                                                   .fields = lines_,
-                                                   .body = message.head,
-                                                   .body_rest = message.spans,
-                                                   .until = loop_.now() + left,
-                                                   .max_body = kMaxAnswer,
-                                                   .repeatable = true});
+    Answer got = co_await client_.call(waiter, {.url = url_,
+                                                .method = "POST",
+                                                .fields = lines_,
+                                                .body = message.head,
+                                                .body_rest = message.spans,
+                                                .until = loop_.now() + left,
+                                                .max_body = kMaxAnswer,
+                                                .repeatable = true});
     calling_ = nullptr;
-    done->set_value(std::move(answer));
+    answer = std::move(got);
+    loop_.stop();
   }
 
   const net::client::Url url_;
@@ -107,7 +102,6 @@ class HttpSender final : public SpanSender {
   net::client::HttpClient client_;
   /// Of the call that is under way.
   net::Waiter* calling_ = nullptr;
-  std::thread thread_;
 };
 
 }  // namespace

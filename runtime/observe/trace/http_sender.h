@@ -12,7 +12,7 @@ namespace edge::runtime::trace {
 /// The target of an endpoint that names none.
 inline constexpr std::string_view kTracesPath = "/v1/traces";
 
-/// Keeps a connection, on a thread and a loop of its own. `authorities`: null believes nobody.
+/// Keeps a connection. `authorities`: null believes nobody.
 std::unique_ptr<SpanSender> make_http_sender(net::client::Url url, const SenderFields& fields,
                                              std::shared_ptr<const net::tls::Authorities> authorities);
 

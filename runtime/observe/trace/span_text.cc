@@ -1,6 +1,7 @@
 #include "runtime/observe/trace/span_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace edge::runtime::trace {
@@ -42,7 +43,7 @@ constexpr std::size_t field_size(std::size_t bytes) { return 1 + varint_size(byt
 class Pen {
  public:
   explicit Pen(char* at) : at_(at) {}
-  const char* at() const { return at_; }
+  char* at() const { return at_; }
   void byte(char value) { *at_++ = value; }
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) byte(static_cast<char>(value | 0x80));
@@ -64,15 +65,18 @@ class Pen {
     bytes(value);
   }
   /// Most significant byte first, as ids travel.
-  void id(std::uint64_t value) {
-    for (int shift = 56; shift >= 0; shift -= 8) byte(static_cast<char>(value >> shift & 0xff));
-  }
+  void id(std::uint64_t value) { word(std::endian::native == std::endian::little ? __builtin_bswap64(value) : value); }
   void fixed(char field, std::uint64_t value) {
     byte(field);
-    for (int shift = 0; shift < 64; shift += 8) byte(static_cast<char>(value >> shift & 0xff));
+    word(std::endian::native == std::endian::little ? value : __builtin_bswap64(value));
   }
 
  private:
+  void word(std::uint64_t value) {
+    std::memcpy(at_, &value, sizeof value);
+    at_ += sizeof value;
+  }
+
   char* at_;
 };
 
@@ -147,56 +151,52 @@ void Attributes::add(const AttributeName& name, std::string_view text) {
   }
 }
 
-// Grown by far more than is asked for: that is asked twenty times a request.
-char* Attributes::room(std::size_t size) {
+void Composed::grow(std::size_t size) {
   constexpr std::size_t kLeast = 1024;
-  // Of tags, sizes and a name.
-  constexpr std::size_t kAround = 64;
-  size += kAround;
-  if (bytes_.size() - size_ < size) [[unlikely]] {
-    bytes_.resize(std::max(2 * bytes_.size(), size_ + std::max(size, kLeast)));
-  }
-  return bytes_.data() + size_;
+  bytes_.resize(std::max(2 * bytes_.size(), size_ + std::max(size, kLeast)));
 }
 
 void Attributes::add_text(const AttributeName& name, std::string_view text) {
   const std::size_t any = field_size(text.size());
   const std::size_t pair = name.size_ + varint_size(any) + any;
-  Pen pen(room(text.size()));
+  Pen pen(composed_.room(text.size()));
   pen.byte(kAttributes);
   pen.varint(pair);
   pen.begin(name.bytes_, name.size_);
   pen.varint(any);
   pen.text(kString, text);
-  wrote_to(pen.at());
+  composed_.wrote_to(pen.at());
 }
 
 void Attributes::add(const AttributeName& name, std::int64_t number) {
   const auto value = static_cast<std::uint64_t>(number);
   const std::size_t any = 1 + varint_size(value);
-  Pen pen(room(any));
+  Pen pen(composed_.room(any));
   pen.byte(kAttributes);
   pen.varint(name.size_ + varint_size(any) + any);
   pen.begin(name.bytes_, name.size_);
   pen.varint(any);
   pen.byte(kInt);
   pen.varint(value);
-  wrote_to(pen.at());
+  composed_.wrote_to(pen.at());
 }
 
-void append_span(const SpanHead& head, const Attributes& attributes, std::string& out) {
+SpanMessage::SpanMessage(const SpanHead& of, const Attributes& with, std::string_view more)
+    : head(of), attributes(with.bytes()), ready(more) {
   constexpr std::size_t kTimes = 2 * (1 + 8);
   constexpr std::size_t kKindSize = 2;
   constexpr std::size_t kCodeSize = 2;
-  const std::size_t status = head.error.empty() ? 0 : field_size(head.error.size()) + kCodeSize;
-  const std::size_t size = field_size(kTraceIdBytes) + field_size(kSpanIdBytes) +
-                           (head.parent == 0 ? 0 : field_size(kSpanIdBytes)) + field_size(head.name.size()) +
-                           kKindSize + kTimes + attributes.bytes().size() + (status == 0 ? 0 : field_size(status));
-  const std::size_t before = out.size();
-  out.resize(before + field_size(size));
-  Pen pen(out.data() + before);
+  status = head.error.empty() ? 0 : field_size(head.error.size()) + kCodeSize;
+  inner = field_size(kTraceIdBytes) + field_size(kSpanIdBytes) + (head.parent == 0 ? 0 : field_size(kSpanIdBytes)) +
+          field_size(head.name.size()) + kKindSize + kTimes + attributes.size() + ready.size() +
+          (status == 0 ? 0 : field_size(status));
+  whole = field_size(inner);
+}
+
+char* SpanMessage::write(char* at) const {
+  Pen pen(at);
   pen.byte(kSpans);
-  pen.varint(size);
+  pen.varint(inner);
   pen.byte(kTraceId);
   pen.varint(kTraceIdBytes);
   pen.id(head.trace.high);
@@ -214,13 +214,23 @@ void append_span(const SpanHead& head, const Attributes& attributes, std::string
   pen.byte(static_cast<char>(head.kind));
   pen.fixed(kBegin, head.begin);
   pen.fixed(kEnd, head.end);
-  pen.bytes(attributes.bytes());
-  if (status == 0) return;
-  pen.byte(kStatus);
-  pen.varint(status);
-  pen.text(kStatusMessage, head.error);
-  pen.byte(kStatusCode);
-  pen.byte(kStatusError);
+  pen.bytes(attributes);
+  pen.bytes(ready);
+  if (status != 0) {
+    pen.byte(kStatus);
+    pen.varint(status);
+    pen.text(kStatusMessage, head.error);
+    pen.byte(kStatusCode);
+    pen.byte(kStatusError);
+  }
+  return pen.at();
+}
+
+void append_span(const SpanHead& head, const Attributes& attributes, std::string& out) {
+  const SpanMessage span(head, attributes);
+  const std::size_t before = out.size();
+  out.resize(before + span.size());
+  span.write(out.data() + before);
 }
 
 std::size_t first_span_size(std::string_view spans) {

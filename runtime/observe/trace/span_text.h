@@ -41,6 +41,29 @@ class AttributeName {
   std::uint8_t size_;
 };
 
+/// Bytes that are composed in memory which is used again: as large as it had to be so far, and only its beginning in
+/// use. Nothing is cleared that is written over.
+class Composed {
+ public:
+  /// Where to write, so much and a bit more.
+  char* room(std::size_t size) {
+    if (bytes_.size() - size_ < size + kSpare) [[unlikely]]
+      grow(size + kSpare);
+    return bytes_.data() + size_;
+  }
+  void wrote_to(const char* end) { size_ = static_cast<std::size_t>(end - bytes_.data()); }
+  std::string_view view() const { return std::string_view(bytes_).substr(0, size_); }
+  void clear() { size_ = 0; }
+
+ private:
+  /// An AttributeName is copied as a whole.
+  static constexpr std::size_t kSpare = 64;
+  void grow(std::size_t size);
+
+  std::string bytes_;
+  std::size_t size_ = 0;
+};
+
 /// What is said of a span, as fields `attributes` of a Span.
 class Attributes {
  public:
@@ -50,18 +73,13 @@ class Attributes {
   /// Bytes that are no UTF-8, which a text of protocol buffers must be, become `?`.
   void add(const AttributeName& name, std::string_view text);
   void add(const AttributeName& name, std::int64_t number);
-  std::string_view bytes() const { return std::string_view(bytes_).substr(0, size_); }
-  void clear() { size_ = 0; }
+  std::string_view bytes() const { return composed_.view(); }
+  void clear() { composed_.clear(); }
 
  private:
-  /// Where to write, so much and a bit more.
-  char* room(std::size_t size);
-  void wrote_to(const char* end) { size_ = static_cast<std::size_t>(end - bytes_.data()); }
   void add_text(const AttributeName& name, std::string_view text);
 
-  /// As large as it had to be so far; only the beginning is in use.
-  std::string bytes_;
-  std::size_t size_ = 0;
+  Composed composed_;
 };
 
 /// A span but for its attributes.
@@ -78,7 +96,23 @@ struct SpanHead {
   std::string_view error{};
 };
 
-/// Appends the span as a field `spans` of a ScopeSpans.
+/// The span as a field `spans` of a ScopeSpans. `ready`: attributes that were composed before, as Attributes::bytes.
+struct SpanMessage {
+  SpanMessage(const SpanHead& of, const Attributes& with, std::string_view ready = {});
+
+  std::size_t size() const { return whole; }
+  /// \returns where it ends.
+  char* write(char* at) const;
+
+  const SpanHead& head;
+  std::string_view attributes;
+  std::string_view ready;
+
+ private:
+  std::size_t status;
+  std::size_t inner;
+  std::size_t whole;
+};
 void append_span(const SpanHead& head, const Attributes& attributes, std::string& out);
 
 /// The size of the first such field of `spans`, which append_span wrote.

@@ -1,6 +1,7 @@
 #include "runtime/observe/trace/trace_context.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "net/http1/char_tables.h"
 
@@ -245,9 +246,16 @@ void take(const B3& b3, TraceContext& context) {
 std::string_view view(const TraceText& text) { return {text.data(), text.size()}; }
 std::string_view view(const SpanText& text) { return {text.data(), text.size()}; }
 
-void put_hex(std::uint64_t value, char* out) {
+/// Both digits of each byte.
+constexpr auto kHex = [] {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  for (int i = 15; i >= 0; --i, value >>= 4) out[i] = kDigits[value & 15];
+  std::array<std::array<char, 2>, 256> pairs{};
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kDigits[i >> 4], kDigits[i & 15]};
+  return pairs;
+}();
+
+void put_hex(std::uint64_t value, char* out) {
+  for (int i = 14; i >= 0; i -= 2, value >>= 8) std::memcpy(out + i, kHex[value & 255].data(), 2);
 }
 
 /// Appends to a buffer that has room.

@@ -12,6 +12,7 @@
 
 #include "net/http1/head.h"
 #include "net/http1/write.h"
+#include "net/loop.h"
 #include "runtime/observe/trace/span_buffers.h"
 #include "runtime/observe/trace/span_text.h"
 #include "runtime/observe/trace/trace_context.h"
@@ -56,8 +57,8 @@ class RequestTrace {
 
   /// Of the request's own span. Only when recorded.
   Attributes& attributes() { return attributes_; }
-  /// The request is over. `name` and `error` are as in SpanHead.
-  void end(std::string_view name, std::string_view error);
+  /// The request is over. `name` and `error` are as in SpanHead; `ready` are attributes that were composed before.
+  void end(std::string_view name, std::string_view error, std::string_view ready = {});
 
   /// Empty when not recorded.
   Step begin_step();
@@ -68,12 +69,22 @@ class RequestTrace {
   void renew_try(std::span<char> head);
   /// Attributes of the step that ends next.
   Attributes& step_attributes();
-  void end_step(const Step& step, SpanKind kind, std::string_view name, std::string_view error);
+  void end_step(const Step& step, SpanKind kind, std::string_view name, std::string_view error,
+                std::string_view ready = {});
+
+  /// What goes on for this request when it may be over itself: a copy of it, the refresh of what a cache had for it.
+  /// Has a span below this one's, told when it ends, and tries of its own. A head that was written for this one's first
+  /// try tells of the branch's, too: of two that are sent one has to have it renewed (renew_try).
+  std::unique_ptr<RequestTrace, GiveBack> branch();
 
  private:
   friend class Tracer;
+  friend class StepCalls;
   friend struct GiveBack;
-  std::uint64_t now() const;
+  std::uint64_t now();
+  std::uint64_t batch_began() const;
+  void tell(const Step& step, SpanId parent, SpanKind kind, std::string_view name, std::string_view error,
+            std::string_view ready = {});
   /// What was told goes to the exporter.
   void leave();
 
@@ -85,12 +96,16 @@ class RequestTrace {
   bool try_ended_ = false;
   bool sampled_ = false;
   bool recorded_ = false;
-  /// By the wall's clock, and by one that nobody sets, when it began.
+  /// Of the request's own span.
+  SpanKind kind_ = SpanKind::kServer;
+  /// By the wall's clock, when it began, and how far that is before the one that nobody sets.
   std::uint64_t began_ = 0;
-  std::uint64_t steady_ = 0;
+  std::uint64_t ahead_ = 0;
+  /// When the clock was read last for it.
+  std::uint64_t read_at_ = 0;
   Attributes attributes_;
   /// Spans that have ended: those of a request go to the exporter at once, all or none.
-  std::string told_;
+  Composed told_;
   std::size_t told_count_ = 0;
 };
 
@@ -100,10 +115,37 @@ struct GiveBack {
 };
 using TracePointer = std::unique_ptr<RequestTrace, GiveBack>;
 
+/// Calls that a step of a request makes, before its backend is asked: each a span below the step's.
+class StepCalls {
+ public:
+  /// Nobody traces.
+  StepCalls() = default;
+  /// `trace`, which may be null, must outlive it.
+  StepCalls(RequestTrace* trace, const Step& step) : trace_(trace), step_(step.id) {}
+
+  /// Somebody is to be told of the trace, recorded or not.
+  explicit operator bool() const { return trace_ != nullptr; }
+  /// Empty when not recorded.
+  Step begin() const { return trace_ == nullptr ? Step{} : trace_->begin_step(); }
+  /// Whole lines for who is called: what it does hangs below `call`, else below the request's own span. But for
+  /// `others`.
+  std::string fields(const Step& call, TraceFields others) const;
+  Attributes& attributes() const { return trace_->step_attributes(); }
+  /// Only of one that has begun.
+  void end(const Step& call, std::string_view name, std::string_view error) const {
+    trace_->tell(call, step_, SpanKind::kClient, name, error);
+  }
+
+ private:
+  RequestTrace* trace_ = nullptr;
+  SpanId step_ = 0;
+};
+
 class Tracer {
  public:
-  /// `buffer`: null where nobody exports. It must outlive this.
-  explicit Tracer(SpanBuffer* buffer) : buffer_(buffer) {}
+  /// `buffer`: null where nobody exports. `loop`: its time, which was read for the whole batch, is when a request of
+  /// the batch begins; null: the clock is read. Both must outlive this.
+  explicit Tracer(SpanBuffer* buffer, const net::Loop* loop = nullptr) : buffer_(buffer), loop_(loop) {}
 
   /// `percent`: of the requests whose sender leaves it to us.
   TracePointer begin(const net::http1::HeadFields& fields, unsigned percent);
@@ -113,7 +155,17 @@ class Tracer {
   friend struct GiveBack;
   static constexpr std::size_t kMostKept = 256;
 
+  std::unique_ptr<RequestTrace> unused();
+  /// By the clock that nobody sets, in nanoseconds: now, and when the batch began.
+  static std::uint64_t now();
+  std::uint64_t batch_began() const;
+  /// What that clock has to be put forward by to be the wall's. Asked once a second.
+  std::uint64_t ahead(std::uint64_t now);
+
   SpanBuffer* buffer_;
+  const net::Loop* loop_;
+  std::uint64_t ahead_ = 0;
+  std::uint64_t asked_at_ = 0;
   IdSource ids_;
   /// Of the step that ends: between two waits.
   Attributes step_;

@@ -121,17 +121,54 @@ TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
   EXPECT_NE(trace->begin_try().id, second.id);
 }
 
+std::vector<SpanBuffer::Taken> take(SpanBuffer& buffer) {
+  std::vector<SpanBuffer::Taken> taken;
+  buffer.take(taken);
+  return taken;
+}
+
+std::size_t count_of(const std::vector<SpanBuffer::Taken>& all) {
+  std::size_t count = 0;
+  for (const SpanBuffer::Taken& taken : all) count += taken.count;
+  return count;
+}
+
 TEST_F(TracerTest, WhatNobodyFetchesIsDroppedAndCounted) {
-  const std::string spans(1000, 'x');
+  const std::string spans(SpanBuffer::kChunk / 4, 'x');
   const std::size_t room = SpanBuffer::kMaxBytes / spans.size();
   for (std::size_t i = 0; i < room + 10; ++i) buffer_.add(spans, 2);
   EXPECT_EQ(buffer_.added(), 2 * room);
   EXPECT_EQ(buffer_.dropped(), 20U);
-  const SpanBuffer::Taken taken = buffer_.take({});
-  EXPECT_EQ(taken.count, 2 * room);
-  EXPECT_EQ(taken.bytes.size(), room * spans.size());
-  buffer_.add(spans, 1);
-  EXPECT_EQ(buffer_.take({}).count, 1U);
+  const std::vector<SpanBuffer::Taken> taken = take(buffer_);
+  EXPECT_EQ(count_of(taken), 2 * room);
+  for (const SpanBuffer::Taken& one : taken) EXPECT_EQ(one.bytes, std::string(SpanBuffer::kChunk, 'x'));
+  // What was given out is not written over before the next turn.
+  for (std::size_t i = 0; i < room / 2; ++i) buffer_.add(std::string(spans.size(), 'y'), 1);
+  for (const SpanBuffer::Taken& one : taken) EXPECT_EQ(one.bytes.find('y'), std::string_view::npos);
+  EXPECT_EQ(count_of(take(buffer_)), room / 2);
+}
+
+TEST_F(TracerTest, WhatIsLeftOfAChunkIsFetchedByItself) {
+  buffer_.add("one", 1);
+  EXPECT_EQ(take(buffer_).at(0).bytes, "one");
+  EXPECT_TRUE(take(buffer_).empty());
+  buffer_.add("two", 1);
+  buffer_.add(std::string(SpanBuffer::kChunk, 'x'), 5);
+  const std::vector<SpanBuffer::Taken> taken = take(buffer_);
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(taken[0].bytes, "two");
+  EXPECT_EQ(taken[1].count, 5U);
+}
+
+TEST_F(TracerTest, ARequestMayTellMoreThanAChunkHolds) {
+  buffer_.add(std::string(SpanBuffer::kChunk + 1, 'x'), 7);
+  buffer_.add("next", 1);
+  const std::vector<SpanBuffer::Taken> taken = take(buffer_);
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(taken[0].bytes.size(), SpanBuffer::kChunk + 1);
+  EXPECT_EQ(taken[1].bytes, "next");
+  buffer_.add(std::string(SpanBuffer::kMaxBytes + 1, 'x'), 7);
+  EXPECT_EQ(buffer_.dropped(), 7U);
 }
 
 TEST(SpanBuffers, WakeTheExporterOnceThereAreMany) {
@@ -139,40 +176,52 @@ TEST(SpanBuffers, WakeTheExporterOnceThereAreMany) {
   int calls = 0;
   buffers.on_many([&] { ++calls; });
   SpanBuffer& buffer = buffers.add_thread();
-  const std::string spans(SpanBuffer::kMany / 4, 'x');
+  const std::string spans(SpanBuffer::kChunk / 4, 'x');
   for (int i = 0; i < 10; ++i) buffer.add(spans, 1);
   EXPECT_EQ(calls, 1);
   std::vector<SpanBuffer::Taken> taken;
   buffers.take(taken);
-  EXPECT_EQ(taken.size(), 1U);
+  EXPECT_EQ(count_of(taken), 10U);
   for (int i = 0; i < 4; ++i) buffer.add(spans, 1);
   EXPECT_EQ(calls, 2);
 }
 
+// So much that chunks are left, sent from and used again meanwhile. Under TSan this shows that who fills one and who
+// reads of it need no lock.
 TEST(SpanBuffers, AreFilledAndFetchedAtTheSameTime) {
-  constexpr int kThreads = 3;
-  constexpr int kEach = 20000;
+  constexpr std::size_t kThreads = 3;
+  constexpr std::size_t kEach = 20000;
+  constexpr std::size_t kSpan = 1000;
   SpanBuffers buffers;
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) {
+  for (std::size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&buffer = buffers.add_thread()] {
-      for (int k = 0; k < kEach; ++k) buffer.add("0123456789", 1);
+      std::string span(kSpan, ' ');
+      for (std::size_t k = 0; k < kEach; ++k) {
+        span.assign(kSpan, static_cast<char>('a' + k % 26));
+        buffer.add(span, 1);
+      }
     });
   }
   std::size_t fetched = 0;
+  std::size_t torn = 0;
   std::vector<SpanBuffer::Taken> all;
   const auto fetch = [&] {
     buffers.take(all);
     for (const SpanBuffer::Taken& taken : all) {
-      EXPECT_EQ(taken.bytes.size(), 10 * taken.count);
+      EXPECT_EQ(taken.bytes.size(), kSpan * taken.count);
+      for (std::size_t at = 0; at < taken.bytes.size(); at += kSpan) {
+        torn += taken.bytes.substr(at, kSpan) != std::string(kSpan, taken.bytes[at]) ? 1 : 0;
+      }
       fetched += taken.count;
     }
   };
   while (buffers.added() + buffers.dropped() < kThreads * kEach) fetch();
   for (std::thread& thread : threads) thread.join();
   fetch();
+  EXPECT_EQ(torn, 0U);
   EXPECT_EQ(fetched, buffers.added());
-  EXPECT_EQ(fetched + buffers.dropped(), std::size_t{kThreads} * kEach);
+  EXPECT_EQ(fetched + buffers.dropped(), kThreads * kEach);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/ip.h"
+#include "runtime/observe/trace/trace_context.h"
+#include "runtime/policy/auth/call.h"
 #include "runtime/policy/auth/stores.h"
 
 namespace edge::runtime::auth {
@@ -112,13 +114,13 @@ bool ForwardAuth::sends(std::string_view name) const {
   return credential || !among(response_headers_, name);
 }
 
-std::string ForwardAuth::subrequest(const Asked& asked) const {
+std::string ForwardAuth::subrequest(const Asked& asked, std::string& traced) const {
   std::string lines;
   const HeadFields& fields = asked.head.fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.hop_by_hop(i) || !sends(fields[i].name)) continue;
     if (asked.edits != nullptr && asked.edits->drops(fields[i].name)) continue;
-    add_line(lines, fields[i].name, fields[i].value);
+    add_line(trace::tells_of_trace(fields[i].name) ? traced : lines, fields[i].name, fields[i].value);
   }
   if (asked.edits != nullptr) {
     for (const RequestEdits::Line& line : asked.edits->lines()) {
@@ -137,22 +139,26 @@ std::string ForwardAuth::subrequest(const Asked& asked) const {
 }
 
 net::Task<Verdict> ForwardAuth::ask(const Asked& asked, Place place) const {
-  std::string told = subrequest(asked);
+  std::string traced;
+  std::string told = subrequest(asked, traced);
   std::optional<ForwardAuthCache::Key> key;
   if (cache_ttl_ != net::Duration{}) {
     key = place.stores.forward_auth.key(identity_, told);
     if (const auto known = place.stores.forward_auth.find(*key, asked.now)) return Verdict(*known);
   }
   if (!asked.request_id.empty()) add_line(told, "X-Request-ID", asked.request_id);
+  // Where the gateway traces, the service is told of the call's span instead.
+  if (!place.calls) told += traced;
   return call(std::move(told), key, place);
 }
 
 net::Task<Verdict> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const {
-  const Answer answer = co_await place.client.call(place.waiter, {.url = url_,
-                                                                  .fields = fields,
-                                                                  .until = place.loop.now() + timeout_,
-                                                                  .max_body = kMostRead,
-                                                                  .asker = place.asker});
+  const Answer answer = co_await auth::call(place, "call ForwardAuth", Callee::kOwnService,
+                                            {.url = url_,
+                                             .fields = fields,
+                                             .until = place.loop.now() + timeout_,
+                                             .max_body = kMostRead,
+                                             .asker = place.asker});
   Verdict verdict = judge(answer);
   // A login that is under way, or a cookie, is one client's.
   const bool decision = verdict.passed() || verdict.outcome == Outcome::kDenied;

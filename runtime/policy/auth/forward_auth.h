@@ -30,7 +30,8 @@ class ForwardAuth {
 
  private:
   ForwardAuth() = default;
-  std::string subrequest(const Asked& asked) const;
+  /// `traced`: what the client tells of one; the rest is what is decided about.
+  std::string subrequest(const Asked& asked, std::string& traced) const;
   bool sends(std::string_view name) const;
   net::Task<Verdict> call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const;
   Verdict judge(const net::client::Answer& answer) const;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "net/client/http_client.h"
 #include "net/tls/record_layer.h"
+#include "runtime/policy/auth/call.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -22,6 +23,7 @@ constexpr net::Duration kFetchTime = std::chrono::seconds(10);
 constexpr net::Duration kPatience = std::chrono::seconds(5);
 /// Requests that wait for one fetch; further ones are told what is known.
 constexpr std::size_t kMostWaiting = 1024;
+constexpr std::string_view kFields = "Accept: application/jwk-set+json, application/json\r\n";
 
 }  // namespace
 
@@ -43,6 +45,8 @@ struct JwksSource::State {
   std::uint64_t fetches = 0;
   bool fetching = true;
   bool wanted = true;
+  /// Of the request that the next fetch is made for: what it tells of its trace.
+  std::string trace_fields;
 
   /// Of the task that tends it, while it pauses. Of the fetcher's thread.
   net::Waiter* pause = nullptr;
@@ -82,7 +86,7 @@ class JwksSource::Fetcher : public std::enable_shared_from_this<JwksSource::Fetc
 
  private:
   net::Detached tend(std::shared_ptr<State> state);
-  bool begin_fetch(State& state);
+  bool begin_fetch(State& state, std::string& fields);
   void finish_fetch(State& state, const Answer& answer);
 
   net::Loop loop_;
@@ -102,13 +106,13 @@ net::Detached JwksSource::Fetcher::tend(std::shared_ptr<State> state) {
   waiters_.push_back(&pause);
   state->pause = &pause;
   Wake why = Wake::kReady;
-  while (!stopping_ && why != Wake::kCancelled && begin_fetch(*state)) {
-    const Answer answer =
-        co_await client_.call(calling, {.url = state->url,
-                                        .fields = "Accept: application/jwk-set+json, application/json\r\n",
-                                        .until = loop_.now() + kFetchTime,
-                                        .max_body = kMaxKeySetBytes,
-                                        .authorities = state->authorities});
+  std::string fields;
+  while (!stopping_ && why != Wake::kCancelled && begin_fetch(*state, fields)) {
+    const Answer answer = co_await client_.call(calling, {.url = state->url,
+                                                          .fields = fields,
+                                                          .until = loop_.now() + kFetchTime,
+                                                          .max_body = kMaxKeySetBytes,
+                                                          .authorities = state->authorities});
     finish_fetch(*state, answer);
     net::Time due;
     {
@@ -124,9 +128,11 @@ net::Detached JwksSource::Fetcher::tend(std::shared_ptr<State> state) {
 }
 
 /// False when nobody wants the keys any more.
-bool JwksSource::Fetcher::begin_fetch(State& state) {
+bool JwksSource::Fetcher::begin_fetch(State& state, std::string& fields) {
   const std::scoped_lock lock(state.mutex);
   if (!state.wanted) return false;
+  fields = kFields;
+  fields += std::exchange(state.trace_fields, {});
   state.fetching = true;
   ++state.fetches;
   state.schedule.begin(loop_.now());
@@ -179,27 +185,38 @@ KeysNow JwksSource::keys(net::Time now) const {
   return state_->now(now);
 }
 
-net::Task<KeysNow> JwksSource::renewed(net::Loop& loop, net::Waiter& waiter) const {
+net::Task<KeysNow> JwksSource::renewed(net::Loop& loop, net::Waiter& waiter, trace::StepCalls calls) const {
+  const net::Time now = loop.now();
   std::shared_ptr<WaitList::Entry> entry;
+  trace::Step step;
   {
     const std::scoped_lock lock(state_->mutex);
-    if (!state_->fetching) {
-      if (!state_->schedule.may_ask(loop.now())) return state_->now(loop.now());
-      state_->fetching = true;
-      fetcher_->rouse(state_);
-    }
+    if (!state_->fetching && !state_->schedule.may_ask(now)) return state_->now(now);
     // Under the mutex: whoever ends the fetch comes after this.
     entry = state_->waiting.enter(loop, waiter);
-    if (entry == nullptr) return state_->now(loop.now());
+    if (!std::exchange(state_->fetching, true)) {
+      if (entry != nullptr) {
+        step = calls.begin();
+        state_->trace_fields = trace_fields(calls, step, Callee::kIdentityProvider);
+      }
+      fetcher_->rouse(state_);
+    }
+    if (entry == nullptr) return state_->now(now);
   }
-  return wait(std::move(entry), loop, waiter);
+  if (!step) step = calls.begin();
+  return wait(std::move(entry), loop, waiter, calls, step);
 }
 
-net::Task<KeysNow> JwksSource::wait(std::shared_ptr<WaitList::Entry> entry, net::Loop& loop,
-                                    net::Waiter& waiter) const {
+net::Task<KeysNow> JwksSource::wait(std::shared_ptr<WaitList::Entry> entry, net::Loop& loop, net::Waiter& waiter,
+                                    trace::StepCalls calls, trace::Step step) const {
   co_await waiter.wait(loop.now() + kPatience);
   state_->waiting.leave(entry);
-  co_return keys(loop.now());
+  const KeysNow now = keys(loop.now());
+  if (step) {
+    const std::string_view fault = now.keys == nullptr ? "keys-unavailable" : "";
+    end_call(calls, step, "call keys", {.url = state_->url, .method = "GET", .fault = fault});
+  }
+  co_return now;
 }
 
 std::string JwksSource::fault() const {

@@ -14,6 +14,7 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "net/tls/client.h"
+#include "runtime/observe/trace/tracer.h"
 #include "runtime/policy/auth/jwk.h"
 #include "runtime/policy/auth/jwks_schedule.h"
 #include "runtime/policy/auth/wait_list.h"
@@ -36,8 +37,9 @@ class JwksSource {
 
   KeysNow keys(net::Time now) const;
   /// Waits for the fetch that is under way, or has one made: for want of any keys, or of one that a token names. At
-  /// once, and without a fetch, where the last one was a short while ago. At most five seconds.
-  net::Task<KeysNow> renewed(net::Loop& loop, net::Waiter& waiter) const;
+  /// once, and without a fetch, where the last one was a short while ago. At most five seconds. The wait is a span of
+  /// the request's, and a fetch that is made for it is told so; one that was under way is not.
+  net::Task<KeysNow> renewed(net::Loop& loop, net::Waiter& waiter, trace::StepCalls calls = {}) const;
   /// Why there are no keys, or no newer ones; empty: all is well.
   std::string fault() const;
   /// Fetches so far.
@@ -48,7 +50,8 @@ class JwksSource {
   struct State;
   class Fetcher;
   JwksSource(std::shared_ptr<Fetcher> fetcher, std::shared_ptr<State> state);
-  net::Task<KeysNow> wait(std::shared_ptr<WaitList::Entry> entry, net::Loop& loop, net::Waiter& waiter) const;
+  net::Task<KeysNow> wait(std::shared_ptr<WaitList::Entry> entry, net::Loop& loop, net::Waiter& waiter,
+                          trace::StepCalls calls, trace::Step step) const;
 
   std::shared_ptr<Fetcher> fetcher_;
   std::shared_ptr<State> state_;

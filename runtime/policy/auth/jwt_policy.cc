@@ -161,7 +161,7 @@ net::Task<Verdict> JwtPolicy::ask(const Asked& asked, Place place) const {
 }
 
 net::Task<Verdict> JwtPolicy::ask_with_new_keys(std::string token, Place place) const {
-  const KeysNow keys = co_await source_->renewed(place.loop, place.waiter);
+  const KeysNow keys = co_await source_->renewed(place.loop, place.waiter, place.calls);
   if (keys.keys == nullptr) {
     co_return Verdict::fail("keys-unavailable", "The keys of the token issuer cannot be had.");
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "runtime/policy/auth/call.h"
 #include "runtime/policy/auth/oidc.h"
 #include "runtime/policy/auth/stores.h"
 
@@ -169,13 +170,14 @@ net::Task<RefreshedSession> Oidc::ask_anew(std::string bound_to, OidcIdentity be
 }
 
 net::Task<Oidc::Proof> Oidc::redeem(ProviderNow provider, TokenRequest request, Expected expected, Place place) const {
-  const net::client::Answer answer = co_await place.client.call(place.waiter, {.url = provider.provider->token_endpoint,
-                                                                               .method = "POST",
-                                                                               .fields = request.fields,
-                                                                               .body = request.body,
-                                                                               .until = place.loop.now() + kCallTime,
-                                                                               .max_body = kMaxTokenAnswer,
-                                                                               .authorities = trusted_});
+  const net::client::Answer answer = co_await call(place, "call token", Callee::kIdentityProvider,
+                                                   {.url = provider.provider->token_endpoint,
+                                                    .method = "POST",
+                                                    .fields = request.fields,
+                                                    .body = request.body,
+                                                    .until = place.loop.now() + kCallTime,
+                                                    .max_body = kMaxTokenAnswer,
+                                                    .authorities = trusted_});
   Proof proof;
   if (!answer.ok() || answer.status >= 500) {
     note(LoginFault::kUnreachable, answer.ok() ? "HTTP " + std::to_string(answer.status) : std::string(), place);
@@ -214,7 +216,7 @@ net::Task<Oidc::Proof> Oidc::examine(ProviderNow provider, TokenAnswer answer, E
   proof.refusal = not_confirmed();
   KeysNow keys = provider.keys->keys(place.loop.now());
   if (keys.keys == nullptr) {
-    keys = co_await provider.keys->renewed(place.loop, place.waiter);
+    keys = co_await provider.keys->renewed(place.loop, place.waiter, place.calls);
   }
   if (keys.keys == nullptr) {
     note(LoginFault::kNoKeys, {}, place);
@@ -227,7 +229,7 @@ net::Task<Oidc::Proof> Oidc::examine(ProviderNow provider, TokenAnswer answer, E
     std::variant<Token, LoginFault> verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
     const LoginFault* fault = std::get_if<LoginFault>(&verified);
     if (fault != nullptr && *fault == LoginFault::kKey) {
-      keys = co_await provider.keys->renewed(place.loop, place.waiter);
+      keys = co_await provider.keys->renewed(place.loop, place.waiter, place.calls);
       if (keys.keys != nullptr) verified = verify_id_token(answer.id, *keys.keys, rules, place.unix_now);
       fault = std::get_if<LoginFault>(&verified);
     }
@@ -261,11 +263,12 @@ net::Task<void> Oidc::complete(const OidcProvider& provider, const TokenAnswer& 
                                OidcIdentity& identity, Place place) const {
   if (!provider.userinfo_endpoint || !lacks_something(identity)) co_return;
   const std::string fields = "Accept: application/json\r\nAuthorization: Bearer " + answer.access + "\r\n";
-  const net::client::Answer info = co_await place.client.call(place.waiter, {.url = *provider.userinfo_endpoint,
-                                                                             .fields = fields,
-                                                                             .until = place.loop.now() + kCallTime,
-                                                                             .max_body = kMaxUserInfo,
-                                                                             .authorities = trusted_});
+  const net::client::Answer info = co_await call(place, "call userinfo", Callee::kIdentityProvider,
+                                                 {.url = *provider.userinfo_endpoint,
+                                                  .fields = fields,
+                                                  .until = place.loop.now() + kCallTime,
+                                                  .max_body = kMaxUserInfo,
+                                                  .authorities = trusted_});
   if (!info.ok() || info.status != 200) co_return;
   const Result<Json> claims = read_json(info.body, {.bytes = kMaxUserInfo, .depth = 8});
   // Of another subject: tokens were swapped (§5.3.2).

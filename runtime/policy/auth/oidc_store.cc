@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/policy/auth/call.h"
 #include "runtime/policy/auth/stores.h"
 
 namespace edge::runtime::auth {
@@ -27,12 +28,12 @@ net::Task<ProviderNow> ProviderSource::ask(Place place) {
   const Result<net::client::Url> url = discovery_url(issuer_);
   ProviderNow now;
   if (url.ok()) {
-    const net::client::Answer answer =
-        co_await place.client.call(place.waiter, {.url = *url,
-                                                  .fields = "Accept: application/json\r\n",
-                                                  .until = place.loop.now() + kCallTime,
-                                                  .max_body = kMaxDocument,
-                                                  .authorities = trusted_});
+    const net::client::Answer answer = co_await call(place, "call discovery", Callee::kIdentityProvider,
+                                                     {.url = *url,
+                                                      .fields = "Accept: application/json\r\n",
+                                                      .until = place.loop.now() + kCallTime,
+                                                      .max_body = kMaxDocument,
+                                                      .authorities = trusted_});
     if (answer.ok() && answer.status == 200) {
       Result<OidcProvider> read = read_discovery(answer.body, issuer_);
       if (read.ok()) {

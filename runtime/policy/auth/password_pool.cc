@@ -1,21 +1,17 @@
 #include "runtime/policy/auth/password_pool.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
 #include <openssl/crypto.h>
-#include <unistd.h>
+
+#include "base/precedence.h"
 
 namespace edge::runtime::auth {
 namespace {
 
 /// Requests that wait for one check.
 constexpr std::size_t kMostJoined = 1024;
-/// nice(1): beside a worker that never rests, a tenth of the core. On Linux it is a thread's own. Lower still, nobody
-/// could log in on a machine that is busy.
-constexpr int kPriority = 10;
 
 }  // namespace
 
@@ -106,7 +102,7 @@ std::shared_ptr<PasswordPool::Job> PasswordPool::find_or_queue(Question& questio
 }
 
 void PasswordPool::work() {
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kPriority);
+  give_way();
   std::unique_lock lock(mutex_);
   while (true) {
     wanted_.wait(lock, [&] { return stopping_ || !queue_.empty(); });

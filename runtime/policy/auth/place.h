@@ -10,6 +10,7 @@
 #include "net/loop.h"
 #include "program/read.h"
 #include "program/secrets.h"
+#include "runtime/observe/trace/tracer.h"
 
 namespace edge::runtime::auth {
 
@@ -27,6 +28,8 @@ struct Place {
   std::int64_t unix_now;
   /// The client's connection: calls made for it end when it breaks. May be null.
   net::Channel* asker = nullptr;
+  /// What it asks of others is told here (call.h).
+  trace::StepCalls calls{};
 };
 
 /// What policies are made from, on the thread that installs programs and secrets.
