@@ -114,6 +114,9 @@ void write_metrics(Exposition& out, const runtime::ServerStats& stats, const Ins
   write_policies(out, stats);
   write_cache(out, stats.cache);
   write_programs(out, installs);
+  out.begin(Family::kLoopLag);
+  out.histogram(
+      {metrics::kDurationBounds, stats.loop_lag.counts, static_cast<double>(stats.loop_lag.nanoseconds) / 1e9}, {});
   out.one(Family::kAccessLogLines, stats.access_log.written);
   out.begin(Family::kAccessLogDropped);
   out.sample(stats.access_log.dropped_busy, labels({{"reason", "busy"}}));

@@ -14,6 +14,7 @@
 #include "agent/cache_admin.h"
 #include "agent/capabilities.h"
 #include "agent/debug_config.h"
+#include "agent/program_body.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
@@ -35,8 +36,6 @@ constexpr std::size_t kLeastSeries = 1000;
 constexpr std::size_t kMostSeries = 1'000'000;
 /// Of a program's hash, where a person reads it.
 constexpr std::size_t kShortHash = 12;
-/// Of a program that is given out: it is copied for the answer.
-constexpr std::size_t kMaxDebugBytes = std::size_t{256} << 20;
 
 /// Never waits: whoever does not read the standard output must hold neither programs nor the end of this process.
 /// `line` is no longer than a pipe takes at once (PIPE_BUF). \returns whether it is out.
@@ -308,10 +307,9 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
 AdminReply Service::debug_program() const {
   const auto program = server_->program();
   if (!program) return daemon::text_reply(503, "no program yet\n");
-  const std::span<const std::byte> bytes = program->view().bytes();
-  if (bytes.size() > kMaxDebugBytes) return daemon::text_reply(500, "the program is too large\n");
-  return {.content_type = "application/octet-stream",
-          .body = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  auto body = std::make_unique<ProgramBody>(program);
+  const std::size_t size = body->size();
+  return {.content_type = "application/octet-stream", .stream = std::move(body), .stream_size = size};
 }
 
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
@@ -401,6 +399,8 @@ int Service::run() {
   message(drains);
   std::thread([] { ::_exit(128 + daemon::await_ending_signal_of_others()); }).detach();
   if (!server_->drain(options_.drain_timeout)) log_.warn("the time is up; connections that were left are reset");
+  // Now, as long as the process is sure to go on: who ends the rest of it may have to be left behind.
+  if (exporter_) exporter_->stop();
   return exit_code_;
 }
 

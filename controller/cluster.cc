@@ -66,11 +66,13 @@ class Cluster::Impl {
     if (!client) return client.error();
     client_ = std::move(*client);
     discovery_ = std::make_unique<kube::Discovery>(*client_);
-    writer_ =
-        std::make_unique<StatusWriter>(*client_, options_.status, options_.log, [this](const StatusCounts& counts) {
-          const std::lock_guard lock(mutex_);
-          statuses_ = counts;
-        });
+    StatusWriter::Told told{.counted =
+                                [this](const StatusCounts& counts) {
+                                  const std::lock_guard lock(mutex_);
+                                  statuses_ = counts;
+                                },
+                            .wrote = events_.wrote};
+    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(told));
     thread_ = std::thread([this] {
       begin();
       loop_.run();

@@ -39,6 +39,8 @@ struct ClusterEvents {
   std::function<void(std::vector<ObjectEdit>)> edited;
   /// What there is has been told whole. Once.
   std::function<void()> synced;
+  /// After each write of a status: how long it took.
+  std::function<void(std::chrono::nanoseconds)> wrote;
 };
 
 struct ClusterCounts {

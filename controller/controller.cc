@@ -83,7 +83,7 @@ class Controller::Impl {
     options.listen = options_.listen;
     options.data_dir = options_.data_dir;
     options.program_key = key_.public_pem();
-    options.log = [log = options_.log](const std::string& line) { log.info(line); };
+    options.log = options_.log;
     options.history = {.list = [this] { return publisher_->list(); },
                        .rollback =
                            [this](const std::string& program) {
@@ -145,7 +145,8 @@ class Controller::Impl {
     options.log = options_.log;
     auto cluster = Cluster::start(
         std::move(options), {.edited = [this](std::vector<ObjectEdit> edits) { reconciler_->edit(std::move(edits)); },
-                             .synced = [this] { reconciler_->begin(); }});
+                             .synced = [this] { reconciler_->begin(); },
+                             .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
     if (!cluster) return cluster.error();
     cluster_ = std::move(*cluster);
     return {};
@@ -241,7 +242,10 @@ class Controller::Impl {
 
 void Controller::Impl::write_metrics(metrics::Exposition& out) const {
   const std::vector<AgentState> agents = distributor_->agents();
-  metrics_.write(out, {.cluster = cluster_->counts(), .agents = agents, .pinned = publisher_->pinned()});
+  metrics_.write(out, {.cluster = cluster_->counts(),
+                       .changes_waiting = reconciler_->waiting(),
+                       .agents = agents,
+                       .pinned = publisher_->pinned()});
 }
 
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {

@@ -16,6 +16,7 @@ constexpr std::size_t kMaxFollowed = 64;
 
 void ControllerMetrics::reconciled(const Reconciled& result, std::chrono::nanoseconds took, Clock::time_point now) {
   compile_time_.observe(took);
+  queue_time_.observe(result.waited);
   const std::lock_guard lock(mutex_);
   ++compiles_;
   failures_ += result.program == nullptr ? 1 : 0;
@@ -89,6 +90,13 @@ void ControllerMetrics::write(Exposition& out, const Scene& scene) const {
   out.one(Family::kStatusWrites, cluster.statuses.written);
   out.one(Family::kStatusConflicts, cluster.statuses.conflicts);
   out.one(Family::kStatusFailures, cluster.statuses.failed);
+  out.begin(Family::kStatusDuration);
+  status_time_.write(out);
+  out.begin(Family::kQueueDepth);
+  out.sample(std::uint64_t{scene.changes_waiting}, labels({{"queue", "changes"}}));
+  out.sample(cluster.statuses.waiting, labels({{"queue", "statuses"}}));
+  out.begin(Family::kQueueDuration);
+  queue_time_.write(out);
   const std::lock_guard lock(mutex_);
   write_compiles(out);
   write_agents(out, scene);

@@ -28,9 +28,11 @@ class ControllerMetrics {
   /// Those at fault that are served as they last were sound.
   void held_back(std::size_t resources);
   void looked(const AgentsView& view, Clock::time_point now);
+  void wrote_status(std::chrono::nanoseconds took) { status_time_.observe(took); }
 
   struct Scene {
     ClusterCounts cluster;
+    std::size_t changes_waiting = 0;
     std::span<const AgentState> agents;
     std::string pinned;  ///< by a rollback; empty: nothing is
   };
@@ -58,6 +60,8 @@ class ControllerMetrics {
   std::deque<std::pair<std::uint64_t, Clock::time_point>> on_their_way_;
   metrics::DurationHistogram compile_time_;
   metrics::DurationHistogram distribution_time_;
+  metrics::DurationHistogram queue_time_;
+  metrics::DurationHistogram status_time_;
 };
 
 /// Of the trace store.

@@ -55,6 +55,31 @@ TEST_F(ControllerMetricsTest, TellsOfCompiles) {
   EXPECT_THAT(said, HasSubstr("edge_controller_resources_held_back 2\n"));
 }
 
+TEST_F(ControllerMetricsTest, TellsWhatWaitsAndForHowLong) {
+  Reconciled result = program(1);
+  result.waited = milliseconds(30);
+  metrics_.reconciled(result, milliseconds(4), now_);
+  metrics_.wrote_status(milliseconds(2));
+  ControllerMetrics::Scene scene;
+  scene.changes_waiting = 7;
+  scene.cluster.statuses.waiting = 3;
+  scene.cluster.statuses.conflicts = 2;
+  const std::string said = text(scene);
+  EXPECT_THAT(said, HasSubstr("edge_controller_queue_depth{queue=\"changes\"} 7\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_queue_depth{queue=\"statuses\"} 3\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_status_conflicts_total 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_queue_duration_seconds_bucket{le=\"0.05\"} 1\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_status_write_duration_seconds_sum 0.002\n"));
+}
+
+TEST(TraceMetrics, TellWhatTheStoreRefused) {
+  metrics::Exposition out(metrics::Format::kText);
+  traces::TraceCounts counts;
+  counts.spans_refused = 4;
+  write_trace_counts(out, counts);
+  EXPECT_THAT(out.finish(), HasSubstr("edge_traces_spans_refused_total 4\n"));
+}
+
 TEST_F(ControllerMetricsTest, TellsWhichProgramEachAgentRuns) {
   metrics_.reconciled(program(1), milliseconds(4), now_);
   const std::string hash = program::to_hex(program(1).hash);

@@ -9,6 +9,7 @@
 #include "controller/admin_pages.h"
 #include "controller/controller.h"
 #include "controller/controller_metrics.h"
+#include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/admin.h"
 #include "daemon/ending.h"
@@ -71,7 +72,7 @@ int run(const cli::Arguments& arguments) {
   if (!config) return failed(log, config.error());
   for (const std::string& warning : config->warnings) lines.warn(warning);
   const auto tell = [&lines](const std::string& line) { lines.info(line); };
-  auto trace_store = traces::start_trace_server(arguments, arguments.one("data-dir"), tell);
+  auto trace_store = traces::start_trace_server(arguments, arguments.one("data-dir"), lines);
   if (!trace_store) return failed(log, trace_store.error());
 
   AdminPages pages(log, [&trace_store](metrics::Exposition& out, const Controller& controller) {
@@ -81,7 +82,10 @@ int run(const cli::Arguments& arguments) {
   });
   ControllerOptions options = controller_options(arguments, std::move(*config));
   options.log = lines;
-  options.own_pages = [&pages](const AgentQuestion& question) { return pages.answer(question); };
+  options.own_pages = [&pages, &trace_store](const AgentQuestion& question) {
+    auto told = trace_page(trace_store->get(), question);
+    return told ? std::move(*told) : pages.answer(question);
+  };
   auto started = Controller::start(std::move(options));
   if (!started) return failed(log, started.error());
   std::unique_ptr<Controller> controller = std::move(*started);

@@ -36,6 +36,7 @@ void Reconciler::edit(std::vector<ObjectEdit> edits) {
     for (ObjectEdit& edit : edits) {
       if (edit.object) {
         gone_.erase(edit.key);
+        if (waiting_.empty()) waiting_since_ = Clock::now();
         waiting_.push_back(std::move(edit));
       } else if (gone_.insert(edit.key).second) {
         leaving_.push_back({due, std::move(edit.key)});
@@ -58,6 +59,11 @@ bool Reconciler::idle() const {
   return !busy_ && waiting_.empty() && leaving_.empty() && !(begun_ && first_);
 }
 
+std::size_t Reconciler::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size() + gone_.size();
+}
+
 /// Whether there is something to compile. Under the mutex.
 bool Reconciler::something() const {
   if (!begun_) return false;
@@ -75,8 +81,9 @@ std::vector<ObjectEdit> Reconciler::take() {
   return batch;
 }
 
-/// \returns false at the end. An empty batch: nothing is new, and there is time to judge.
-bool Reconciler::gather(std::vector<ObjectEdit>& batch) {
+/// \returns false at the end. An empty batch: nothing is new, and there is time to judge. `since`: when the first of
+/// the batch came; what is gone waits on purpose, and counts from when its time has come.
+bool Reconciler::gather(std::vector<ObjectEdit>& batch, Clock::time_point& since) {
   std::unique_lock lock(mutex_);
   busy_ = false;
   if (reconciliation_.judged_all()) {
@@ -97,14 +104,19 @@ bool Reconciler::gather(std::vector<ObjectEdit>& batch) {
   }
   if (stopping_) return false;
   busy_ = true;
-  if (something()) batch = take();
+  if (something()) {
+    since = waiting_.empty() ? Clock::now() : waiting_since_;
+    if (!leaving_.empty()) since = std::min(since, leaving_.front().due);
+    batch = take();
+  }
   return true;
 }
 
 void Reconciler::run() {
   std::vector<ObjectEdit> batch;
-  while (gather(batch)) {
-    reconcile(std::exchange(batch, {}));
+  Clock::time_point since{};
+  while (gather(batch, since)) {
+    reconcile(std::exchange(batch, {}), since);
     std::vector<Verdict> verdicts = reconciliation_.judge(kJudgedAtOnce);
     if (!verdicts.empty()) events_.judged(std::move(verdicts));
   }
@@ -130,11 +142,14 @@ void Reconciler::tell_taken() {
   if (events_.taken) events_.taken(taken);
 }
 
-void Reconciler::reconcile(std::vector<ObjectEdit> batch) {
+void Reconciler::reconcile(std::vector<ObjectEdit> batch, Clock::time_point since) {
   for (const ObjectEdit& edit : batch) note(edit);
   const auto began = std::chrono::steady_clock::now();
   auto result = reconciliation_.apply(std::move(batch));
-  if (result) result->took = std::chrono::steady_clock::now() - began;
+  if (result) {
+    result->waited = began - since;
+    result->took = std::chrono::steady_clock::now() - began;
+  }
   // Where nothing was to be made, what could not be made before is in no program still.
   if (result) behind_ = result->program == nullptr;
   const bool sound_versions = result && result->sound_versions_changed;

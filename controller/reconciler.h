@@ -62,6 +62,8 @@ class Reconciler {
   void begin();
   /// Whether nothing waits and nothing is under way, for tests; from any thread.
   bool idle() const;
+  /// Changes that are in no batch yet; from any thread.
+  std::size_t waiting() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -71,10 +73,10 @@ class Reconciler {
   };
 
   void run();
-  bool gather(std::vector<ObjectEdit>& batch);
+  bool gather(std::vector<ObjectEdit>& batch, Clock::time_point& since);
   bool something() const;
   std::vector<ObjectEdit> take();
-  void reconcile(std::vector<ObjectEdit> batch);
+  void reconcile(std::vector<ObjectEdit> batch, Clock::time_point since);
   void note(const ObjectEdit& edit);
   void tell_taken();
 
@@ -87,7 +89,8 @@ class Reconciler {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;
-  std::deque<Leaving> leaving_;  ///< by when they are due; those that are not in `gone_` are back
+  Clock::time_point waiting_since_{};  ///< the first of them
+  std::deque<Leaving> leaving_;        ///< by when they are due; those that are not in `gone_` are back
   std::set<ResourceKey> gone_;
   bool begun_ = false;
   bool first_ = true;

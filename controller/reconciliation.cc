@@ -15,8 +15,14 @@ namespace {
 using compiler::DocumentEdit;
 using compiler::ResourceStatus;
 
-/// Compiles that look for what no program can be made with among what came together.
+constexpr std::string_view kRefused = "no program can be made with it";
+constexpr std::string_view kUntried =
+    "no program can be made with what came together with it, and to try each alone would take too long; it is tried "
+    "again once it changes";
+
 constexpr int kMostTrials = 64;
+constexpr int kFewestTrials = 16;
+constexpr std::size_t kMostCompiledInTrials = 200'000;  ///< resources, once for every run
 
 program::Hash hash_of(std::string_view text) { return program::sha256(std::as_bytes(std::span(text))); }
 
@@ -25,6 +31,12 @@ std::string text_of(const ResourceStatus& status) {
 }
 
 auto name_of(const ResourceStatus& status) { return std::tie(status.kind, status.name_space, status.name); }
+
+std::vector<DocumentEdit> as_edits(const std::map<std::string, std::optional<std::string>>& texts) {
+  std::vector<DocumentEdit> edits;
+  for (const auto& [name, text] : texts) edits.push_back({name, text});
+  return edits;
+}
 
 /// The first error that is told of each of these resources, and how many more there are.
 std::map<std::string, std::string> complaints(const Diagnostics& diagnostics, const std::set<std::string>& resources) {
@@ -53,12 +65,12 @@ ResourceStatus with_complaint(ResourceStatus status, const std::string& complain
 }
 
 /// Of a resource with which no program could be vouched for.
-ResourceStatus refused_status(const ResourceKey& key, std::int64_t generation) {
+ResourceStatus refused_status(const ResourceKey& key, std::int64_t generation, std::string_view message) {
   ResourceStatus status{.kind = key.kind, .name_space = key.name_space, .name = key.name};
   status.observed_generation = generation;
   compiler::set_condition(status.conditions,
                           {std::string(compiler::condition::kAccepted), compiler::ConditionStatus::kFalse,
-                           std::string(compiler::reason::kInvalid), "no program can be made with it"});
+                           std::string(compiler::reason::kInvalid), std::string(message)});
   return status;
 }
 
@@ -127,6 +139,7 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
 }
 
 std::optional<compiler::Artifact> Reconciliation::run(const std::vector<DocumentEdit>& documents, Reconciled& result) {
+  ++result.runs;
   auto artifact = workspace_.apply(documents);
   if (!artifact) {
     const Diagnostics said = workspace_.diagnostics();
@@ -173,7 +186,7 @@ std::vector<DocumentEdit> Reconciliation::undo(const Tried& tried, Reconciled& r
   for (const auto& [name, text] : tried) {
     Known& known = objects_.at(name);
     if (keeps_sound_version(known.object.key.kind)) {
-      hold(name, known, refused_status(known.object.key, known.object.generation), result);
+      hold(name, known, refused_status(known.object.key, known.object.generation, kRefused), result);
     } else {
       // It is out, so whoever brings the same text again brings something new.
       known.document = {};
@@ -200,44 +213,70 @@ std::optional<compiler::Artifact> Reconciliation::try_bystanders(compiler::Artif
   return with;
 }
 
+int Reconciliation::most_trials(std::size_t objects) {
+  const std::size_t affordable = kMostCompiledInTrials / std::max<std::size_t>(objects, 1);
+  return std::clamp(static_cast<int>(std::min<std::size_t>(affordable, kMostTrials)), kFewestTrials, kMostTrials);
+}
+
 /// Most of what was held because it came together is sound: halves of it are tried by themselves, and halves of those
 /// that fail, so that in the end what no program can be made with is held alone. `without` is the program without them.
 std::optional<compiler::Artifact> Reconciliation::try_apart(compiler::Artifact without, const Tried& tried,
                                                             Reconciled& result) {
-  std::vector<Tried> groups(1);
+  std::vector<Suspects> left(1);
   bool some_left_out = false;
   for (const auto& [name, text] : tried) {
     const Known& known = objects_.at(name);
     if (keeps_sound_version(known.object.key.kind)) {
-      groups[0].emplace(name, text);
+      left[0].texts.emplace(name, text);
     } else {
       some_left_out |= known.document == program::Hash{};
     }
   }
-  // One alone is what failed, unless that was what came with it.
-  if (groups[0].size() == 1 && !some_left_out) groups.clear();
+  if (left[0].texts.empty()) return without;
+  // All of them together are known to fail, where nothing that came with them was left out.
+  left[0].known_to_fail = !some_left_out;
   std::optional<compiler::Artifact> best = std::move(without);
-  for (int trial = 0; trial < kMostTrials && best && !groups.empty(); ++trial) {
-    const Tried group = std::move(groups.back());
-    groups.pop_back();
-    if (group.empty()) continue;
-    std::vector<DocumentEdit> edits;
-    for (const auto& [name, text] : group) edits.push_back({name, text});
-    // All of them together are known to fail, where nothing that came with them was left out.
-    const bool known_to_fail = trial == 0 && !some_left_out;
-    if (auto with = known_to_fail ? std::nullopt : run(edits, result)) {
-      for (const auto& [name, text] : group) objects_.at(name).held.reset();
-      const std::vector<DocumentEdit> back = hold_back(group, result);
-      best = back.empty() ? std::move(with) : run(back, result);
+  const int last = result.runs + most_trials(objects_.size());
+  // What failed last is taken back with what is tried next: there is no need of a program without it.
+  std::map<std::string, std::optional<std::string>> edits;
+  while (!left.empty() && result.runs < last) {
+    const Suspects group = std::move(left.back());
+    left.pop_back();
+    if (!group.known_to_fail) {
+      for (const auto& [name, text] : group.texts) edits[name] = text;
+      best = run(as_edits(edits), result);
+      edits.clear();
+    }
+    if (!group.known_to_fail && best) {
+      for (const auto& [name, text] : group.texts) objects_.at(name).held.reset();
+      const std::vector<DocumentEdit> back = hold_back(group.texts, result);
+      if (!back.empty()) best = run(back, result);
+      if (!best) break;
+      if (group.first_half && back.empty()) left.back().known_to_fail = true;
       continue;
     }
-    if (!known_to_fail) best = run(as_sound(group), result);
-    if (group.size() == 1) continue;
-    const auto middle = std::next(group.begin(), static_cast<std::ptrdiff_t>(group.size() / 2));
-    groups.emplace_back(middle, group.end());
-    groups.emplace_back(group.begin(), middle);
+    if (!group.known_to_fail) {
+      for (DocumentEdit& edit : as_sound(group.texts)) edits[edit.document] = std::move(edit.text);
+    }
+    if (group.texts.size() == 1) continue;
+    const auto middle = std::next(group.texts.begin(), static_cast<std::ptrdiff_t>(group.texts.size() / 2));
+    left.push_back({.texts = {middle, group.texts.end()}});
+    left.push_back({.texts = {group.texts.begin(), middle}, .first_half = true});
   }
-  return best;
+  leave_held(left);
+  return best ? std::move(best) : run(as_edits(edits), result);
+}
+
+/// There was no more time for these.
+void Reconciliation::leave_held(const std::vector<Suspects>& untried) {
+  for (const Suspects& group : untried) {
+    if (group.known_to_fail && group.texts.size() == 1) continue;
+    for (const auto& [name, text] : group.texts) {
+      Known& known = objects_.at(name);
+      known.held =
+          std::make_unique<ResourceStatus>(refused_status(known.object.key, known.object.generation, kUntried));
+    }
+  }
 }
 
 std::vector<DocumentEdit> Reconciliation::hold_back(const Tried& tried, Reconciled& result) {

@@ -44,7 +44,9 @@ struct Reconciled {
   Cause cause;
   std::string fault;
   bool sound_versions_changed = false;
+  std::chrono::nanoseconds waited{};  ///< the first change of the batch, until it was begun
   std::chrono::nanoseconds took{};
+  int runs = 0;  ///< of the compiler; more than one where something had to be held back
   compiler::WorkspaceStats stats;
   compiler::CompileStats compile;  ///< of the last run, where several were needed
 };
@@ -64,6 +66,10 @@ class Reconciliation {
   const SoundVersions& sound_versions() const { return sound_; }
   std::size_t objects() const { return objects_.size(); }
 
+  /// How often the compiler is run to find what no program can be made with among what came together. Each run that
+  /// fails is one from nothing, so that all together take no longer for more objects, but for the fewest worth trying.
+  static int most_trials(std::size_t objects);
+
  private:
   struct Known {
     ClusterObject object;      ///< without its document
@@ -79,6 +85,13 @@ class Reconciliation {
   };
   /// Texts that are tried, by document.
   using Tried = std::map<std::string, std::string>;
+  /// Some of what failed together, on the way to those that fail alone.
+  struct Suspects {
+    Tried texts;
+    bool known_to_fail = false;
+    /// The half that is tried first: where it can be served whole, the other half is known to fail.
+    bool first_half = false;
+  };
 
   void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, Reconciled& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
@@ -88,6 +101,7 @@ class Reconciliation {
   std::optional<compiler::Artifact> try_bystanders(compiler::Artifact without, const Tried& tried, Reconciled& result);
   std::optional<compiler::Artifact> try_apart(compiler::Artifact without, const Tried& tried, Reconciled& result);
   std::vector<compiler::DocumentEdit> as_sound(const Tried& tried) const;
+  void leave_held(const std::vector<Suspects>& untried);
   std::vector<compiler::DocumentEdit> hold_back(const Tried& tried, Reconciled& result);
   void hold(const std::string& document, Known& known, compiler::ResourceStatus status, Reconciled& result);
   void release(const std::string& document, Reconciled& result);

@@ -268,15 +268,17 @@ TEST(Reconciliation, WhatCameWithAResourceThatNoProgramHoldsIsTakenWithoutIt) {
   EXPECT_FALSE(world.try_apply({edit(slice("10.0.0.2"))}).has_value()) << "it is in";
 }
 
+/// A route that no program can be made with where there is no worker for expressions.
+Json searching(const std::string& name) {
+  Json made = route(name, "/[a-z]+");
+  made["spec"]["rules"][0]["matches"][0]["path"]["type"] = "RegularExpression";
+  return made;
+}
+
 TEST(Reconciliation, OfABatchThatFailsTheGuiltyAloneAreHeld) {
   World world;
   world.start({edit(route("a", "/a"))});
   world.verdicts();
-  const auto searching = [](const std::string& name) {
-    Json made = route(name, "/[a-z]+");
-    made["spec"]["rules"][0]["matches"][0]["path"]["type"] = "RegularExpression";
-    return made;
-  };
   std::vector<ObjectEdit> batch;
   for (char digit = '0'; digit <= '9'; ++digit) {
     const std::string name = std::string("r") + digit;
@@ -298,6 +300,51 @@ TEST(Reconciliation, OfABatchThatFailsTheGuiltyAloneAreHeld) {
   }
   EXPECT_THAT(condition(verdicts["ProxyRoute shop/broken"].status, "Accepted")["message"].get<std::string>(),
               HasSubstr("spec.expression"));
+}
+
+std::string three_digits(int number) { return std::to_string(1000 + number).substr(1); }
+
+TEST(Reconciliation, AHalfThatIsSoundSparesATrialOfTheOther) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  std::vector<ObjectEdit> batch;
+  for (int i = 0; i < 64; ++i) {
+    const std::string name = "r" + three_digits(i);
+    batch.push_back(edit(i == 63 ? searching(name) : route(name, "/" + name)));
+  }
+  const Reconciled result = world.apply(std::move(batch));
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_EQ(result.runs, 2 + 6) << "with all, with none, and the sound half of each half";
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/r000\n"), HasSubstr("/r062\n"), Not(HasSubstr("[a-z]"))));
+}
+
+TEST(Reconciliation, WhatTakesTooLongToBeTriedAloneIsHeldAndSaysSo) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.verdicts();
+  std::vector<ObjectEdit> batch;
+  for (int i = 0; i < 100; ++i) batch.push_back(edit(searching("r" + three_digits(i))));
+  batch.push_back(edit(route("z", "/z")));
+  const Reconciled result = world.apply(std::move(batch));
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_LE(result.runs, 3 + Reconciliation::most_trials(110));
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("[a-z]"))));
+  auto verdicts = world.verdicts();
+  const auto message = [&](const std::string& name) {
+    return condition(verdicts["ProxyRoute shop/" + name].status, "Accepted").value("message", "");
+  };
+  EXPECT_EQ(message("r000"), "no program can be made with it");
+  EXPECT_THAT(message("z"), HasSubstr("with what came together with it"));
+  // By itself it is taken.
+  world.apply({edit(route("z", "/z2", 2))});
+  EXPECT_THAT(world.tree(), HasSubstr("/z2"));
+}
+
+TEST(Reconciliation, TrialsAreFewerWhereEachTakesLonger) {
+  EXPECT_EQ(Reconciliation::most_trials(0), 64);
+  EXPECT_EQ(Reconciliation::most_trials(3'000), 64);
+  EXPECT_EQ(Reconciliation::most_trials(10'000), 20);
+  EXPECT_EQ(Reconciliation::most_trials(1'000'000'000), 16);
 }
 
 TEST(Reconciliation, VerdictsSayWhereARouteIs) {

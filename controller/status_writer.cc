@@ -38,11 +38,10 @@ std::vector<Event> events_of(const ResourceKey& key, const std::vector<Condition
   return events;
 }
 
-StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log,
-                           std::function<void(const StatusCounts&)> counted)
+StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log, Told told)
     : client_(client),
       log_(std::move(log)),
-      counted_(std::move(counted)),
+      told_(std::move(told)),
       queue_(std::move(options)),
       recorder_(client),
       waiter_(client.loop()) {
@@ -85,6 +84,7 @@ net::Detached StatusWriter::pump() {
       if (!due) break;
       write(*std::move(due));
     }
+    tell_counts();
     const net::Time until = leads_ ? queue_.due() : net::kNever;
     co_await waiter_.wait(until);
   }
@@ -95,6 +95,7 @@ net::Detached StatusWriter::pump() {
 net::Detached StatusWriter::write(StatusQueue::Write write) {
   net::Waiter waiter(client_.loop());
   writing_.insert(&waiter);
+  const auto began = std::chrono::steady_clock::now();
   const kube::Resource resource = resources_[write.key.kind];
   kube::WriteOptions options;
   options.subresource = "status";
@@ -103,13 +104,19 @@ net::Detached StatusWriter::write(StatusQueue::Write write) {
   std::optional<StatusQueue::Observed> observed;
   const StatusQueue::Outcome outcome = co_await settle(waiter, write, std::move(reply), observed);
   writing_.erase(&waiter);
-  counted_(counts_);
+  told_.wrote(std::chrono::steady_clock::now() - began);
   queue_.done(write.key, outcome, std::move(observed), client_.loop().now());
+  tell_counts();
   if (stopping_) {
     finish_when_idle();
   } else {
     wake();
   }
+}
+
+void StatusWriter::tell_counts() {
+  counts_.waiting = leads_ ? queue_.waiting() + queue_.writing() : 0;
+  told_.counted(counts_);
 }
 
 namespace {

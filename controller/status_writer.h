@@ -2,6 +2,7 @@
 // turned. Only while it leads; at rest it writes nothing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,14 +21,19 @@ struct StatusCounts {
   std::uint64_t written = 0;
   std::uint64_t conflicts = 0;
   std::uint64_t failed = 0;
+  std::uint64_t waiting = 0;  ///< or under way; of who does not lead none
 };
 
 /// On the client's loop.
 class StatusWriter {
  public:
-  /// `counted`: after each write.
-  StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log,
-               std::function<void(const StatusCounts&)> counted);
+  struct Told {
+    /// Whenever they are others.
+    std::function<void(const StatusCounts&)> counted;
+    /// After each write: how long it took.
+    std::function<void(std::chrono::nanoseconds)> wrote;
+  };
+  StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log, Told told);
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
@@ -50,11 +56,12 @@ class StatusWriter {
   void tell_events(const StatusQueue::Write& write);
   void complain(const StatusQueue::Write& write, const kube::Failure& failure);
   void wake();
+  void tell_counts();
   void finish_when_idle();
 
   kube::Client& client_;
   Logger log_;
-  std::function<void(const StatusCounts&)> counted_;
+  Told told_;
   StatusQueue queue_;
   kube::Recorder recorder_;
   std::map<std::string, kube::Resource> resources_;

@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
 #include "controller/controller_metrics.h"
+#include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/ending.h"
 #include "daemon/logging.h"
@@ -44,12 +45,14 @@ int run(const cli::Arguments& arguments) {
   parts.published_addresses = arguments.all("published-address");
   parts.colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
   // Before the data plane, which sends its spans there.
-  const auto tell = [log](const std::string& line) { log->write(LogLevel::kInfo, line); };
-  auto trace_store = traces::start_trace_server(arguments, parts.data_dir, tell);
+  auto trace_store = traces::start_trace_server(arguments, parts.data_dir, log->logger());
   if (!trace_store) return failed(*log, trace_store.error());
   if (*trace_store != nullptr && options->traces.endpoint.empty()) {
     options->traces.endpoint = (*trace_store)->otlp_url();
   }
+  parts.pages = [store = trace_store->get()](const controller::AgentQuestion& question) {
+    return controller::trace_page(store, question);
+  };
   auto service = agent::Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   auto whole = Whole::start(std::move(parts), **service);

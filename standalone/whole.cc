@@ -61,7 +61,7 @@ Status Whole::start_api() {
   options.data_dir = options_.data_dir;
   options.address = options_.api.address;
   options.port = options_.api.port;
-  options.log = [this](const std::string& line) { service_.log().warn(line); };
+  options.log = service_.log();
   auto api = resource_api::http::ResourceApiServer::start(std::move(options));
   if (!api) return api.error();
   api_ = std::move(*api);
@@ -109,7 +109,10 @@ Status Whole::start_controller() {
   options.listen = options_.agents;
   options.embedded = true;
   options.status_rate = 1000;
-  options.own_pages = [this](const controller::AgentQuestion& question) { return own_page(service_, question); };
+  options.own_pages = [this](const controller::AgentQuestion& question) {
+    auto told = options_.pages ? options_.pages(question) : std::nullopt;
+    return told ? std::move(*told) : own_page(service_, question);
+  };
   options.log = service_.log();
   auto controller = controller::Controller::start(std::move(options));
   if (!controller) return controller.error();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct WholeOptions {
   std::string controller_class;
   std::vector<std::string> published_addresses;
   Colour colour = Colour::kNo;
+  /// What else is told to administrators, beside the agent's pages; nullopt: that is none of it.
+  std::function<std::optional<controller::AgentAnswer>(const controller::AgentQuestion&)> pages{};
 };
 
 class Whole {

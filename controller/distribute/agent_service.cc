@@ -71,7 +71,7 @@ class AgentService final : public Agents::CallbackService {
   }
 
   Error refuse(const grpc::CallbackServerContext& context, const Error& why) {
-    hub_.log_refusal("refuses " + peer_address(context) + ": " + why.text);
+    hub_.log_refusal(peer_address(context), why.text);
     return why;
   }
 
@@ -84,7 +84,7 @@ class AgentService final : public Agents::CallbackService {
     if (Status status = issue(request.name(), request.request(), reply); !status) {
       return refuse(context, status.error());
     }
-    hub_.log("agent " + request.name() + " has joined from " + peer_address(context));
+    hub_.log().info("an agent has joined", {{"agent", request.name()}, {"from", peer_address(context)}});
     return {};
   }
 

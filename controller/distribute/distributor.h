@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
@@ -46,7 +47,7 @@ struct DistributorOptions {
   /// PEM of the key that programs are signed with: what agents are told to verify by.
   std::string program_key;
   /// Lines for an operator: connections, refusals, wrong credentials. From any thread.
-  std::function<void(const std::string&)> log;
+  Logger log;
   HistorySource history{};
   ProgressSource progress{};
   /// Of programs that were replaced while slow agents are still being sent them, together. Beyond it, who is sent the

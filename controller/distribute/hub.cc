@@ -18,11 +18,11 @@ std::string random_word() {
 }
 
 /// A value that no message carries is left out: what needs it is denied at the agents, and the operator is told.
-void leave_out_large(program::SecretSet& secrets, const std::function<void(const std::string&)>& tell) {
+void leave_out_large(program::SecretSet& secrets, const Logger& log) {
   for (program::NamedSecret& secret : secrets.secrets) {
     const auto is_large = [](const auto& value) { return value.value->size() > ValuesFeed::kMaxValueBytes; };
     if (std::erase_if(secret.values, is_large) == 0) continue;
-    tell("secret " + secret.name_space + "/" + secret.name + ": a value larger than 8 MiB is not sent to agents");
+    log.warn("a value larger than 8 MiB is not sent to agents", {{"secret", secret.name_space + "/" + secret.name}});
   }
 }
 
@@ -82,9 +82,9 @@ std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
 
 void Hub::take(Published published, std::uint64_t version) {
   if (published.program == nullptr) return;
-  leave_out_large(published.secrets, [this](const std::string& text) { log(text); });
+  leave_out_large(published.secrets, log_);
   auto made = Publication::make(std::move(published), version);
-  if (!made) return log(made.error().text);
+  if (!made) return log_.error("the program is given to no agent", {{"reason", made.error().text}});
   std::shared_ptr<const Publication> next = std::move(*made);
   {
     const std::lock_guard lock(mutex_);
@@ -96,7 +96,7 @@ void Hub::take(Published published, std::uint64_t version) {
       if (outlines_.size() > kRememberedOutlines) outlines_.pop_front();
     }
     current_.swap(next);
-    if (next) replaced_programs_.push_back(next);
+    if (next) overtaken_.push_back({next, next->values()});
   }
   next.reset();
   let_go_of_old();
@@ -104,19 +104,39 @@ void Hub::take(Published published, std::uint64_t version) {
   wake_all();
 }
 
-/// Of the programs that slow agents pin the newest stay, as many as there is room for.
+/// Bytes that are there for it alone: of other endpoints beside the same program its bytes are there once, and so are
+/// secrets that did not change.
+std::size_t Hub::pinned_by(const Overtaken& overtaken, std::set<const void*>& counted) {
+  std::size_t bytes = 0;
+  if (const auto whole = overtaken.whole.lock(); whole && counted.insert(whole->bytes().get()).second) {
+    bytes += whole->bytes()->size();
+  }
+  const auto values = overtaken.values.lock();
+  if (!values) return bytes;
+  bytes += values->bytes;
+  for (const program::NamedSecret& secret : values->secrets.secrets) {
+    for (const auto& value : secret.values) {
+      if (counted.insert(value.value.get()).second) bytes += value.value->size();
+    }
+  }
+  return bytes;
+}
+
+/// Of what slow agents pin the newest stays, as much as there is room for.
 void Hub::let_go_of_old() {
   const std::lock_guard lock(mutex_);
-  std::size_t pinned = 0;
+  // A publication holds its values.
+  std::erase_if(overtaken_, [](const Overtaken& overtaken) { return overtaken.values.expired(); });
+  if (overtaken_.empty()) return;
   std::set<const void*> counted = {current_->bytes().get()};
-  std::erase_if(replaced_programs_, [](const auto& replaced) { return replaced.expired(); });
-  for (auto replaced = replaced_programs_.rbegin(); replaced != replaced_programs_.rend(); ++replaced) {
-    const auto publication = replaced->lock();
-    // Of other endpoints beside the same program the bytes are there once.
-    if (!publication || !counted.insert(publication->bytes().get()).second) continue;
-    pinned += publication->bytes()->size();
+  for (const program::NamedSecret& secret : current_->values()->secrets.secrets) {
+    for (const auto& value : secret.values) counted.insert(value.value.get());
+  }
+  std::size_t pinned = 0;
+  for (auto overtaken = overtaken_.rbegin(); overtaken != overtaken_.rend(); ++overtaken) {
+    pinned += pinned_by(*overtaken, counted);
     if (pinned <= most_pinned_) continue;
-    oldest_sent_ = std::max(oldest_sent_, publication->values()->version + 1);
+    if (const auto values = overtaken->values.lock()) oldest_sent_ = std::max(oldest_sent_, values->version + 1);
     return;
   }
 }
@@ -156,7 +176,9 @@ void Hub::loop() {
     }
     if (due) {
       tick = std::chrono::steady_clock::now() + kTick;
-      if (const auto tended = authority_->tend(); !tended) log(tended.error().text);
+      if (const auto tended = authority_->tend(); !tended) {
+        log_.error("the authority of agents cannot be renewed", {{"reason", tended.error().text}});
+      }
       wake_all();
     }
     lock.lock();
@@ -207,7 +229,7 @@ void Hub::end_older(const Stream& stream) {
 
 Status Hub::revoke(const std::string& name) {
   if (Status status = authority_->revoke(name); !status) return status;
-  log("agent " + name + ": its certificates are revoked");
+  log_.info("an agent's certificates are revoked", {{"agent", name}});
   end_streams({name, UINT64_MAX}, {ErrorCode::kUnauthenticated, "the certificate of " + name + " is revoked"});
   return {};
 }
@@ -225,11 +247,7 @@ void Hub::on_change(std::function<void()> callback) {
   callback_ = std::move(callback);
 }
 
-void Hub::log(const std::string& text) const {
-  if (log_) log_(text);
-}
-
-void Hub::log_refusal(const std::string& text) {
+void Hub::log_refusal(const std::string& peer, const std::string& reason) {
   unsigned before = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -240,8 +258,10 @@ void Hub::log_refusal(const std::string& text) {
     }
     if (++refusals_ > kRefusalsASecond) return;
   }
-  if (before > kRefusalsASecond) log(std::to_string(before - kRefusalsASecond) + " more like this");
-  log(text);
+  if (before > kRefusalsASecond) {
+    log_.warn("more were refused than told", {{"count", std::to_string(before - kRefusalsASecond)}});
+  }
+  log_.warn("a call is refused", {{"from", peer}, {"reason", reason}});
 }
 
 }  // namespace edge::controller

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/log.h"
 #include "controller/authority/authority.h"
 #include "controller/distribute/agent_registry.h"
 #include "controller/distribute/distributor.h"
@@ -96,9 +97,9 @@ class Hub {
   void changed();
   void on_change(std::function<void()> callback);
 
-  void log(const std::string& text) const;
+  const Logger& log() const { return log_; }
   /// Of what anybody may bring about: at most a few lines a second, with a count of the others.
-  void log_refusal(const std::string& text);
+  void log_refusal(const std::string& peer, const std::string& reason);
 
  private:
   void loop();
@@ -109,6 +110,12 @@ class Hub {
     std::string name;
     std::uint64_t before = 0;  ///< order
   };
+  /// What was published before: streams that are slow hold the whole, or its values alone.
+  struct Overtaken {
+    std::weak_ptr<const Publication> whole;
+    std::weak_ptr<const Values> values;
+  };
+  static std::size_t pinned_by(const Overtaken& overtaken, std::set<const void*>& counted);
   void end_streams(const Replaced& which, const Error& why);
 
   std::unique_ptr<Authority> authority_;
@@ -120,14 +127,14 @@ class Hub {
   const std::string run_;
   const std::size_t most_pinned_;
   const std::string program_key_;
-  const std::function<void(const std::string&)> log_;
+  const Logger log_;
   const std::function<WallTime()> clock_;
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable work_;
   std::unique_ptr<Published> pending_;
   std::shared_ptr<const Publication> current_;
-  std::deque<std::weak_ptr<const Publication>> replaced_programs_;  ///< oldest first; slow agents may pin them
+  std::deque<Overtaken> overtaken_;  ///< oldest first; slow agents may pin them
   std::uint64_t oldest_sent_ = 0;
   std::deque<std::shared_ptr<const Outline>> outlines_;
   std::set<std::shared_ptr<Stream>> streams_;

@@ -179,7 +179,7 @@ class InspectService final : public Inspect::CallbackService {
   Status check(const grpc::CallbackServerContext& context) {
     const auto who = caller(context, hub_, Role::kAdministrator);
     if (who) return {};
-    hub_.log_refusal("refuses " + peer_address(context) + ": " + who.error().text);
+    hub_.log_refusal(peer_address(context), who.error().text);
     return who.error();
   }
 

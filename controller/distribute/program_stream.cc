@@ -51,7 +51,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
     if (!hub_.registry().connected(std::move(state), instance_, order(), hub_.now())) {
       return Error{ErrorCode::kResourceExhausted, "too many agents"};
     }
-    hub_.log("agent " + name() + " is connected from " + peer_address(context_));
+    hub_.log().debug("an agent is connected", {{"agent", name()}, {"from", peer_address(context_)}});
     hub_.changed();
     hub_.end_older(*this);
     welcome_due_ = true;
@@ -94,7 +94,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   void tell_refused(const std::string& reason) {
     hub_.registry().refused(name(), instance_, program::to_hex(offered_->program), reason, hub_.now());
-    hub_.log("agent " + name() + " refuses the program: " + reason);
+    hub_.log().error("an agent refuses the program", {{"agent", name()}, {"reason", reason}});
     hub_.changed();
   }
 
@@ -159,7 +159,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   void gone() override {
     if (instance_.empty() || !hub_.registry().lost(name(), order(), hub_.now())) return;
-    hub_.log("agent " + name() + " is gone");
+    hub_.log().warn("an agent is gone", {{"agent", name()}});
     hub_.changed();
   }
 

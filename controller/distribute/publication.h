@@ -2,6 +2,7 @@
 // what it has is a walk over two tables, and the values beside it. Immutable but for what it remembers of differences.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -44,6 +45,8 @@ struct Values {
   program::Hash program{};
   program::EndpointSet endpoints;
   program::SecretSet secrets;
+  /// Memory of names and endpoints, about; values of secrets are shared by all that have them.
+  std::size_t bytes = 0;
 };
 
 class Publication {

@@ -34,6 +34,12 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
 
   bool waits_for_answer() const override { return false; }
 
+  // What it has is held as long as the difference to it is being sent.
+  bool is_overtaken() const override {
+    const std::uint64_t oldest = hub_.oldest_sent();
+    return feed_ && (feed_->after()->version < oldest || (sent_ && sent_->version < oldest));
+  }
+
   void advance() override {
     if (instance_.empty() || !may_write()) return;
     if (!feed_) {

@@ -103,10 +103,14 @@ Json trace_json(const StoredTrace& trace) {
   for (const StoredTrace::Entry& entry : trace.spans) {
     spans.push_back(span_json(entry.span, trace.sources[entry.source], process_name(entry.source)));
   }
-  Json processes = Json::object();
+  // Appended, not looked up: an object that keeps its order looks through all of it for each name, and hostile senders
+  // make as many sources as spans.
+  Json::object_t processes;
+  processes.reserve(trace.sources.size());
   for (std::size_t i = 0; i < trace.sources.size(); ++i) {
     const otlp::Source& source = trace.sources[i];
-    processes[process_name(i)] = {{"serviceName", source.service}, {"tags", tags_json(source.attributes)}};
+    processes.push_back(
+        {process_name(i), Json{{"serviceName", source.service}, {"tags", tags_json(source.attributes)}}});
   }
   Json warnings = nullptr;
   if (trace.cut) warnings = Json::array({"the trace has more spans than are shown"});

@@ -24,6 +24,8 @@ constexpr std::uint64_t kRoomAtATime = 16;
 constexpr std::array<std::uint64_t, 2> kRoomFactors = {3, 12};
 constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 20;
 constexpr int kTracesAtATime = 64;
+/// A clock that is set back by less than this is waited for.
+constexpr std::int64_t kClockSlackUs = 60'000'000;
 
 constexpr const char* kSchema = R"(
   BEGIN IMMEDIATE;
@@ -216,7 +218,23 @@ Status TraceFile::make_room(std::uint64_t bytes) {
   return forget_names();
 }
 
+// Where the clock ran ahead and came back, what came meanwhile would stay for as long as it ran ahead, and with it
+// whatever comes now. It came at the latest now. The order of what came before holds, so that names stay with their
+// spans.
+Status TraceFile::follow_clock(std::int64_t now_us) {
+  if (latest_us_ <= now_us + kClockSlackUs) return {};
+  const std::string now = std::to_string(now_us);
+  Status status = transact([&] {
+    return handles_->file->run("UPDATE sources SET last=" + now + " WHERE last > " + now +
+                               "; UPDATE operations SET last=" + now + " WHERE last > " + now +
+                               "; UPDATE traces SET arrived=" + now + " WHERE arrived > " + now);
+  });
+  if (status) latest_us_ = now_us;
+  return status;
+}
+
 Status TraceFile::expire(std::int64_t now_us) {
+  if (Status status = follow_clock(now_us); !status) return status;
   const std::uint64_t at_first = traces_;
   for (std::uint64_t before = traces_ + 1; traces_ < before;) {
     before = traces_;

@@ -36,7 +36,7 @@ class TraceFile {
 
   /// All of them or none, but those that are there already; what is oldest makes room. At most 1 MiB at a time.
   Status write(std::span<const IncomingSpan> spans, std::int64_t now_us);
-  /// Deletes what is too old.
+  /// Deletes what is too old. What came by a clock that ran ahead counts as having come now.
   Status expire(std::int64_t now_us);
 
   std::uint64_t bytes() const { return bytes_; }
@@ -47,6 +47,7 @@ class TraceFile {
   explicit TraceFile(std::unique_ptr<Handles> handles, TraceLimits limits);
   Status insert(std::span<const IncomingSpan> spans, std::int64_t arrived_us);
   Status make_room(std::uint64_t bytes);
+  Status follow_clock(std::int64_t now_us);
   Status remove_oldest(std::int64_t before_us);
   Status forget_names();
   Status measure();

@@ -1,10 +1,12 @@
 #include "controller/traces/trace_flags.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/file.h"
 #include "base/units.h"
 
 namespace edge::traces {
@@ -15,6 +17,9 @@ constexpr const char* kOtlp = "otlp-listen";
 constexpr const char* kQueries = "traces-listen";
 constexpr const char* kSize = "traces-size";
 constexpr const char* kAge = "traces-age";
+constexpr const char* kToken = "traces-token-file";
+constexpr std::size_t kMostToken = 4096;
+constexpr std::size_t kLeastToken = 16;
 
 Error refusal(const char* flag, const std::string& wanted, const cli::Arguments& arguments) {
   return {ErrorCode::kInvalidArgument,
@@ -25,6 +30,23 @@ Status read_listen(const cli::Arguments& arguments, const char* flag, std::optio
   if (arguments.one(flag) == kOff) return {};
   listen = parse_trace_listen(arguments.one(flag));
   return listen ? Status() : refusal(flag, "ADDRESS:PORT, :PORT or off", arguments);
+}
+
+Status read_token(const cli::Arguments& arguments, TraceServerOptions& options) {
+  if (arguments.has(kToken)) {
+    auto text = read_file(arguments.one(kToken), kMostToken);
+    if (!text) return text.error();
+    while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
+    const bool plain = std::ranges::all_of(*text, [](char c) { return c > 0x20 && c < 0x7f; });
+    if (!plain || text->size() < kLeastToken) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "--traces-token-file takes a file with one line of 16 visible characters or more"};
+    }
+    options.query_token = std::move(*text);
+  }
+  if (!options.queries || is_loopback(*options.queries) || !options.query_token.empty()) return {};
+  return Error{ErrorCode::kInvalidArgument,
+               "--traces-listen " + arguments.one(kQueries) + " is beyond this machine: --traces-token-file is needed"};
 }
 
 }  // namespace
@@ -38,6 +60,9 @@ std::vector<cli::Flag> trace_flags() {
            .value = "ADDR",
            .help = "Where the traces that are kept are asked for, by edgectl, Grafana and Jaeger's UI; `off`: nowhere",
            .fallback = "127.0.0.1:16686"},
+          {.name = kToken,
+           .value = "FILE",
+           .help = "Token that whoever asks for traces has to bring; needed where --traces-listen is not loopback"},
           {.name = kSize,
            .value = "SIZE",
            .help = "How much of traces is kept, the newest; at least 8Mi",
@@ -46,12 +71,13 @@ std::vector<cli::Flag> trace_flags() {
 }
 
 Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& arguments, const std::string& data_dir,
-                                                        const std::function<void(const std::string&)>& log) {
+                                                        const Logger& log) {
   TraceServerOptions options;
   options.data_dir = data_dir;
   options.log = log;
   if (Status status = read_listen(arguments, kOtlp, options.otlp); !status) return status.error();
   if (Status status = read_listen(arguments, kQueries, options.queries); !status) return status.error();
+  if (Status status = read_token(arguments, options); !status) return status.error();
   const auto size = parse_size(arguments.one(kSize));
   if (!size || *size < kLeastTraceBytes) return refusal(kSize, "a size of at least 8Mi", arguments);
   const auto age = parse_duration(arguments.one(kAge));
@@ -64,13 +90,13 @@ Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& ar
   if (fs::create_directories(data_dir, error)) fs::permissions(data_dir, fs::perms::owner_all, error);
   auto server = TraceServer::start(std::move(options));
   if (server) {
-    if (!(*server)->otlp_url().empty()) log("takes traces on " + (*server)->otlp_url());
-    if (!(*server)->query_url().empty()) log("tells of traces on " + (*server)->query_url());
+    if (!(*server)->otlp_url().empty()) log.info("takes traces on " + (*server)->otlp_url());
+    if (!(*server)->query_url().empty()) log.info("tells of traces on " + (*server)->query_url());
     return server;
   }
   const bool asked_for = arguments.has(kOtlp) || arguments.has(kQueries);
   if (asked_for || server.error().code != ErrorCode::kUnavailable) return server.error();
-  log("traces are not kept: " + server.error().text);
+  log.warn("traces are not kept", {{"reason", server.error().text}});
   return std::unique_ptr<TraceServer>();
 }
 

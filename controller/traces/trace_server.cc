@@ -2,10 +2,13 @@
 
 #include <charconv>
 #include <chrono>
+#include <mutex>
 #include <utility>
 
+#include "base/base64.h"
 #include "controller/traces/query_api.h"
 #include "controller/traces/trace_writer.h"
+#include "net/http1/char_tables.h"
 #include "net/server/http_server.h"
 
 namespace edge::traces {
@@ -27,11 +30,6 @@ bool is_any(const TraceListen& listen) {
   return !listen.address || *listen.address == parse_ip("0.0.0.0") || *listen.address == parse_ip("::");
 }
 
-bool is_loopback(const IpAddress& address) {
-  const std::string text = to_string(address);
-  return text == "::1" || text.starts_with("127.");
-}
-
 /// The host of an authority, without its port and brackets.
 std::string_view host_of(std::string_view authority) {
   if (authority.starts_with('[')) return authority.substr(1, authority.find(']') - 1);
@@ -45,6 +43,35 @@ std::optional<Reply> refuse_browser(const Request& request, bool loopback) {
   const bool own_name = host.empty() || host == "localhost" || parse_ip(std::string(host)).has_value();
   if (!request.has("origin") && (own_name || !loopback)) return std::nullopt;
   return Reply{.status = 403, .content_type = "text/plain; charset=utf-8", .body = "not for pages of other sites\n"};
+}
+
+/// Takes the same time wherever they differ.
+bool same(std::string_view given, std::string_view token) {
+  unsigned difference = given.size() == token.size() ? 0 : 1;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    difference |= static_cast<unsigned char>(i < given.size() ? given[i] : 0) ^ static_cast<unsigned char>(token[i]);
+  }
+  return difference == 0;
+}
+
+/// `Bearer TOKEN`, and for clients that know passwords alone `Basic`, whoever the user is (RFC 6750, RFC 7617).
+bool shows(std::string_view credentials, std::string_view token) {
+  constexpr std::string_view kBearer = "bearer ";
+  constexpr std::string_view kBasic = "basic ";
+  const auto is = [&](std::string_view scheme) {
+    return net::http1::equals_ignoring_case(credentials.substr(0, scheme.size()), scheme);
+  };
+  if (is(kBearer)) return same(credentials.substr(kBearer.size()), token);
+  const auto pair = is(kBasic) ? from_base64(credentials.substr(kBasic.size())) : std::nullopt;
+  const std::size_t colon = pair ? pair->find(':') : std::string::npos;
+  return colon != std::string::npos && same(std::string_view(*pair).substr(colon + 1), token);
+}
+
+std::optional<Reply> refuse_stranger(const Request& request, const std::string& token) {
+  if (token.empty() || shows(request.field("authorization"), token)) return std::nullopt;
+  Reply reply{.status = 401, .content_type = "text/plain; charset=utf-8", .body = "a token is needed\n"};
+  reply.fields.emplace_back("WWW-Authenticate", R"(Bearer realm="traces", Basic realm="traces")");
+  return reply;
 }
 
 /// Where it is reached on this machine.
@@ -61,8 +88,7 @@ net::server::ServerOptions server_options(const TraceListen& listen) {
   options.port = listen.port;
   options.max_connections = kConnections;
   options.max_connections_per_source = kConnections;
-  const bool loopback = listen.address && is_loopback(*listen.address);
-  options.admit = [loopback](const Request& head) { return refuse_browser(head, loopback); };
+  options.admit = [loopback = is_loopback(listen)](const Request& head) { return refuse_browser(head, loopback); };
   return options;
 }
 
@@ -81,12 +107,20 @@ std::optional<TraceListen> parse_trace_listen(std::string_view text) {
   return listen;
 }
 
+bool is_loopback(const TraceListen& listen) {
+  if (!listen.address) return false;
+  const std::string text = to_string(*listen.address);
+  return text == "::1" || text.starts_with("127.");
+}
+
 struct TraceServer::Impl {
   std::string otlp_url;
   std::string query_url;
   std::unique_ptr<TraceWriter> writer;
   std::unique_ptr<Receiver> receiver;
   std::unique_ptr<QueryApi> queries;
+  std::mutex asking;
+  std::unique_ptr<QueryApi> asked;  ///< guarded by it
   // They end before what they use.
   std::unique_ptr<ServerThread> query_server;
   std::unique_ptr<ServerThread> otlp_server;
@@ -113,15 +147,23 @@ Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions optio
   if (!writer) return writer.error();
   impl->writer = std::move(*writer);
   impl->receiver = std::make_unique<Receiver>(*impl->writer, options.receiver);
-  for (const auto* listen : {&options.otlp, &options.queries}) {
-    if (!*listen || ((*listen)->address && is_loopback(*(*listen)->address)) || !options.log) continue;
-    options.log("traces are served beyond this machine, and whoever reaches that port may use it");
+  if (options.otlp && !is_loopback(*options.otlp)) {
+    options.log.warn("traces are taken from beyond this machine, and whoever reaches that port may send");
   }
-  if (options.queries) {
+  for (auto* api : {&impl->queries, &impl->asked}) {
     auto reader = TraceReader::open(path);
     if (!reader) return reader.error();
-    impl->queries = std::make_unique<QueryApi>(std::move(*reader), system_now);
+    *api = std::make_unique<QueryApi>(std::move(*reader), system_now);
+  }
+  if (options.queries) {
+    if (!is_loopback(*options.queries) && options.query_token.empty()) {
+      return Error{ErrorCode::kInvalidArgument, "traces are told beyond this machine to who has a token alone"};
+    }
     net::server::ServerOptions server = server_options(*options.queries);
+    server.admit = [browser = std::move(server.admit), token = options.query_token](const Request& head) {
+      auto refused = browser(head);
+      return refused ? std::move(refused) : refuse_stranger(head, token);
+    };
     server.gzip_from = kGzipFrom;
     server.max_body = 0;
     auto started = impl->serve(
@@ -146,5 +188,12 @@ Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions optio
 const std::string& TraceServer::otlp_url() const { return impl_->otlp_url; }
 const std::string& TraceServer::query_url() const { return impl_->query_url; }
 TraceCounts TraceServer::counts() const { return impl_->writer->counts(); }
+
+// A search takes seconds, and a thread of those who carry the questions with it.
+Reply TraceServer::ask(const Request& request) {
+  const std::unique_lock lock(impl_->asking, std::try_to_lock);
+  if (!lock) return {.status = 503, .content_type = "text/plain", .body = "another question is being answered\n"};
+  return impl_->asked->answer(request);
+}
 
 }  // namespace edge::traces

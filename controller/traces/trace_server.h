@@ -5,17 +5,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/ip.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/traces/receiver.h"
 #include "controller/traces/trace_counts.h"
 #include "controller/traces/trace_file.h"
+#include "net/server/message.h"
 
 namespace edge::traces {
 
@@ -26,6 +27,7 @@ struct TraceListen {
 };
 /// `127.0.0.1:4318`, `[::1]:4318`, `:4318`.
 std::optional<TraceListen> parse_trace_listen(std::string_view text);
+bool is_loopback(const TraceListen& listen);
 
 struct TraceServerOptions {
   /// Where `traces.db` is.
@@ -34,8 +36,11 @@ struct TraceServerOptions {
   ReceiverLimits receiver{};
   std::optional<TraceListen> otlp{};     ///< nullopt: nothing is taken
   std::optional<TraceListen> queries{};  ///< nullopt: nobody is answered
+  /// That questions must bring, as a bearer token or the password of any user; empty: whoever reaches the port may ask,
+  /// which is for loopback alone.
+  std::string query_token{};
   /// From any thread. Null: nobody.
-  std::function<void(const std::string& line)> log{};
+  Logger log{};
 };
 
 /// From any thread.
@@ -52,6 +57,9 @@ class TraceServer {
   /// `http://127.0.0.1:16686`; empty: nobody is answered.
   const std::string& query_url() const;
   TraceCounts counts() const;
+  /// What the query API says to whoever may ask by another way than its port. One question at a time: 503 while there
+  /// is another.
+  net::server::Reply ask(const net::server::Request& request);
 
  private:
   struct Impl;

@@ -32,7 +32,7 @@ void put_aside(const std::string& path) {
 Result<std::unique_ptr<TraceWriter>> TraceWriter::start(TraceWriterOptions options) {
   auto file = TraceFile::open(options.path, options.limits);
   if (!file && file.error().code == ErrorCode::kDataLoss) {
-    if (options.log) options.log(options.path + " is no database of traces; it is kept beside, as *.broken");
+    options.log.warn("the file is no database of traces; it is kept beside, as *.broken", {{"file", options.path}});
     put_aside(options.path);
     file = TraceFile::open(options.path, options.limits);
   }
@@ -141,8 +141,8 @@ void TraceWriter::write(const std::vector<IncomingSpan>& spans) {
 void TraceWriter::note(const Status& status) {
   if (status.ok() != failing_) return;
   failing_ = !status.ok();
-  if (!options_.log) return;
-  options_.log(failing_ ? "traces are dropped: " + status.error().text : "traces are kept again");
+  if (!failing_) return options_.log.info("traces are kept again");
+  options_.log.warn("traces are dropped", {{"reason", status.error().text}});
 }
 
 }  // namespace edge::traces

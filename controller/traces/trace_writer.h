@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/traces/incoming_span.h"
 #include "controller/traces/trace_counts.h"
@@ -25,7 +26,7 @@ struct TraceWriterOptions {
   /// Microseconds since the epoch; null: the system's clock.
   std::function<std::int64_t()> clock{};
   /// One line when writing begins to fail, and one when it works again. On the writer's thread. Null: nobody.
-  std::function<void(const std::string& line)> log{};
+  Logger log{};
 };
 
 /// From any thread, but where it says otherwise.

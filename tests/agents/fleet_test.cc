@@ -50,7 +50,6 @@ class FleetTest : public testing::Test {
     options.listen = "127.0.0.1:0";
     options.data_dir = directory_;
     options.program_key = "key";
-    options.log = [](const std::string&) {};
     auto started = Distributor::start(std::move(options));
     ASSERT_TRUE(started) << started.error().text;
     distributor_ = std::move(*started);
@@ -203,6 +202,36 @@ TEST_F(FleetTest, SlowAgentsTogetherPinNoMoreThanIsAllowed) {
   EXPECT_TRUE(is_connected("deaf-2"));
   EXPECT_TRUE(is_connected("deaf-3"));
   EXPECT_TRUE(is_connected("good"));
+}
+
+TEST_F(FleetTest, EndpointsAreCountedToWhatSlowAgentsPin) {
+  controller::DistributorOptions options;
+  options.most_pinned = 40'000'000;
+  start(std::move(options));
+  std::vector<std::unique_ptr<LightAgent>> deaf;
+  const auto is_connected = [this](const std::string& name) {
+    const auto state = distributor_->agent(name);
+    return state && state->connected;
+  };
+  const auto good = connect({.controller = {}, .name = "good"});
+  program::EndpointSet endpoints;
+  endpoints.backends.resize(1);
+  endpoints.backends[0].endpoints.resize(12'000'000 / sizeof(program::Endpoint));
+  for (unsigned i = 0; i < 4; ++i) {
+    // All programs together have room; it is by their endpoints that two are too much.
+    const Bytes next = program_of(i, 2, 5'000'000);
+    endpoints.backends[0].endpoints[0].port = static_cast<std::uint16_t>(1 + i);
+    distributor_->publish({next, endpoints, {}, ""});
+    const std::string hash = hash_of(next);
+    ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; }));
+    deaf.push_back(connect({.controller = {}, .name = "deaf-" + std::to_string(i), .deaf = true}));
+    ASSERT_TRUE(deaf.back()->reaches([](const std::string&, std::uint32_t protocol) { return protocol != 0; }));
+  }
+  std::unique_lock lock(mutex_);
+  EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60),
+                                [&] { return !is_connected("deaf-0") && !is_connected("deaf-1"); }));
+  EXPECT_TRUE(is_connected("deaf-2"));
+  EXPECT_TRUE(is_connected("deaf-3"));
 }
 
 /// All at once, as after a power cut: each makes its key, joins, connects and runs what is published.

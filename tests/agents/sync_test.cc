@@ -13,6 +13,7 @@
 #include "agent/service.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/test_log.h"
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/inspect_client.h"
 #include "program/sample_program.h"
@@ -49,29 +50,6 @@ Bytes program_of(std::uint64_t number, const program::SigningKey& key,
 
 std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
 
-/// Lines that were logged, and waiting for one.
-class Log {
- public:
-  void add(const std::string& line) {
-    const std::lock_guard lock(mutex_);
-    lines_ += line + "\n";
-    changed_.notify_all();
-  }
-  bool has(const std::string& text) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [&] { return lines_.find(text) != std::string::npos; });
-  }
-  std::string text() {
-    const std::lock_guard lock(mutex_);
-    return lines_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string lines_;
-};
-
 class SyncTest : public testing::Test {
  protected:
   SyncTest() {
@@ -88,7 +66,7 @@ class SyncTest : public testing::Test {
     auto started = Distributor::start({.listen = listen,
                                        .data_dir = directory_ + "/controller",
                                        .program_key = key_->public_pem(),
-                                       .log = [this](const std::string& line) { log_.add(line); },
+                                       .log = log_.logger(),
                                        .history = {},
                                        .clock = [this] { return now(); }});
     ASSERT_TRUE(started) << started.error().text;
@@ -160,7 +138,7 @@ class SyncTest : public testing::Test {
   std::string directory_;
   std::atomic<seconds> shift_{seconds(0)};
   Result<program::SigningKey> key_ = program::SigningKey::generate();
-  Log log_;
+  TestLog log_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<Distributor> distributor_;
@@ -239,7 +217,8 @@ TEST_F(SyncTest, AWrongTokenIsRefusedAndLogged) {
   auto with = options("edge-1");
   with.token_file = directory_ + "/forged";
   start_agent(with);
-  EXPECT_TRUE(log_.has("the token is wrong"));
+  EXPECT_TRUE(log_.has("warn a call is refused from=127.0.0.1:"));
+  EXPECT_TRUE(log_.has(" reason=the token is wrong"));
   EXPECT_FALSE(distributor_->agent("edge-1"));
   EXPECT_EQ(log_.text().find(join.substr(join.find("token: ") + 7, 20)), std::string::npos) << "the token is logged";
 }
@@ -432,6 +411,10 @@ TEST_F(SyncTest, ARevokedAgentIsDrivenOutAtOnce) {
   ASSERT_TRUE((*client)->revoke("edge-1"));
   ASSERT_TRUE(becomes("edge-1", [](const AgentState& s) { return !s.connected; }));
   EXPECT_TRUE(log_.has("the certificate of edge-1 is revoked"));
+  // What an operator did, what he should look at, and what is of interest to who looks for something alone.
+  EXPECT_TRUE(log_.has("info an agent's certificates are revoked agent=edge-1"));
+  EXPECT_TRUE(log_.has("warn an agent is gone agent=edge-1"));
+  EXPECT_TRUE(log_.has("debug an agent is connected agent=edge-1 from=127.0.0.1:"));
 }
 
 TEST_F(SyncTest, ASecondProcessOfANameTakesOver) {

@@ -165,7 +165,7 @@ TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
   EXPECT_TRUE(api.says("ProxyRoute", "c", "Programmed", "True"));
 
   control->send_signal(SIGTERM);
-  EXPECT_EQ(control->wait_exit(), 0);
+  EXPECT_EQ(control->wait_exit(), 0) << control->err_text();
   EXPECT_THAT(curl(port, "/a"), StartsWith("200"));
 }
 

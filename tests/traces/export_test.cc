@@ -16,6 +16,12 @@
 #include "runtime/observe/trace/http_sender.h"
 #include "runtime/observe/trace/span_text.h"
 #include "tests/support/connection.h"
+#include "tests/support/recording_server.h"
+
+// c-ares 1.18, by which gRPC finds addresses, forgets ten bytes of each `localhost` that it is asked for. Read by
+// LeakSanitizer where there is one.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libcares\n"; }
 
 namespace edge::tests {
 namespace {
@@ -197,6 +203,83 @@ TEST(GrpcSender, GivesASilentCollectorUp) {
   EXPECT_THAT(told.get_future().get(), HasSubstr("spans cannot be exported: gRPC status"));
   EXPECT_EQ((*exporter)->counts().at_end, 1U);
 }
+
+/// A collector under TLS, over HTTP and gRPC alike.
+class SecureExport : public testing::TestWithParam<std::string> {
+ protected:
+  struct Sending {
+    runtime::trace::SpanCounts counts;
+    std::vector<std::string> told;
+  };
+  /// A span to a collector with this certificate, by who believes `authority`.
+  Sending send(const test::IssuedCertificate& certificate, const std::string& authority, int spans = 1) {
+    test::RecordingServer collector(
+        [](const net::server::Request& request) {
+          const bool grpc = request.field("content-type").starts_with("application/grpc");
+          net::server::Reply reply{.content_type = grpc ? "application/grpc" : "application/x-protobuf"};
+          if (grpc) {
+            reply.body = std::string(5, '\0');
+            reply.trailers = {{"grpc-status", "0"}};
+          }
+          return reply;
+        },
+        &certificate);
+    const auto buffers = std::make_shared<SpanBuffers>();
+    runtime::trace::SpanBuffer& buffer = buffers->add_thread();
+    Sending sending;
+    auto exporter =
+        agent::start_span_export({.endpoint = GetParam() + "://localhost:" + std::to_string(collector.port()),
+                                  .fields = {{"Authorization", "Bearer s3cret"}},
+                                  .authorities = authority,
+                                  .tell = [&](const std::string& line) { sending.told.push_back(line); }},
+                                 buffers);
+    EXPECT_TRUE(exporter.ok());
+    if (!exporter.ok()) return sending;
+    for (int i = 0; i < spans; ++i) buffer.add(some_span("GET"), 1);
+    (*exporter)->stop();
+    sending.counts = (*exporter)->counts();
+    asked_ = collector.requests(GetParam() == "https" ? "/v1/traces" : kExport);
+    return sending;
+  }
+
+  static constexpr const char* kExport = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+  const test::TestAuthority authority_{"the collector's"};
+  const test::TestAuthority other_{"somebody's"};
+  std::vector<net::server::Request> asked_;
+};
+
+TEST_P(SecureExport, ACollectorThatIsBelieved) {
+  const Sending sending = send(authority_.issue("localhost"), authority_.pem());
+  EXPECT_EQ(sending.counts.exported, 1U);
+  EXPECT_THAT(sending.told, testing::IsEmpty());
+  ASSERT_EQ(asked_.size(), 1U);
+  EXPECT_EQ(asked_[0].field("authorization"), "Bearer s3cret");
+}
+
+TEST_P(SecureExport, OneThatAnotherAuthorityVouchesFor) {
+  const Sending sending = send(other_.issue("localhost"), authority_.pem());
+  EXPECT_EQ(sending.counts.exported, 0U);
+  EXPECT_EQ(sending.counts.at_end, 1U);
+  // Told once, however often it is tried.
+  EXPECT_THAT(sending.told, testing::ElementsAre(HasSubstr("spans cannot be exported")));
+  EXPECT_THAT(asked_, testing::IsEmpty());
+}
+
+TEST_P(SecureExport, OneOfAnotherName) {
+  const Sending sending = send(authority_.issue("elsewhere.example"), authority_.pem());
+  EXPECT_EQ(sending.counts.exported, 0U);
+  EXPECT_THAT(sending.told, testing::ElementsAre(HasSubstr("spans cannot be exported")));
+  EXPECT_THAT(asked_, testing::IsEmpty());
+}
+
+TEST_P(SecureExport, OneWhoseTimeIsOver) {
+  const Sending sending =
+      send(authority_.issue({.names = {"localhost"}, .lifetime = -std::chrono::hours(1)}), authority_.pem());
+  EXPECT_EQ(sending.counts.exported, 0U);
+  EXPECT_THAT(asked_, testing::IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, SecureExport, testing::Values("https", "grpcs"));
 
 TEST(SpanExport, RefusesEndpointsThatAreNone) {
   for (const char* endpoint : {"127.0.0.1:4318", "ftp://a", "grpc://a/path", "http://user:secret@a", "grpc://"}) {

@@ -100,6 +100,46 @@ class Traces : public testing::Test {
   std::unique_ptr<traces::TraceServer> server_;
 };
 
+TEST_F(Traces, TellsWhoHasTheToken) {
+  options_.query_token = "a-long-enough-token";
+  start();
+  const auto asked = [&](const std::string& credentials) {
+    return get("/api/services", "Host: 127.0.0.1\r\nAuthorization: " + credentials + "\r\n");
+  };
+  const Got refused = get("/api/services");
+  EXPECT_EQ(refused.status, "401");
+  EXPECT_THAT(refused.head.values("www-authenticate"), testing::ElementsAre(HasSubstr("Bearer")));
+  EXPECT_EQ(asked("Bearer a-long-enough-token").status, "200");
+  EXPECT_EQ(asked("bearer a-long-enough-token").status, "200");
+  // base64 of `anybody:a-long-enough-token`.
+  EXPECT_EQ(asked("Basic YW55Ym9keTphLWxvbmctZW5vdWdoLXRva2Vu").status, "200");
+  for (const char* wrong : {"Bearer ", "Bearer a-long-enough-toke", "Bearer a-long-enough-token2",
+                            "Basic YS1sb25nLWVub3VnaC10b2tlbg==", "Basic !", "a-long-enough-token", ""}) {
+    EXPECT_EQ(asked(wrong).status, "401") << wrong;
+  }
+  // Spans are sent without.
+  EXPECT_EQ(post(sample("checkout.otlp")).status, "200");
+}
+
+TEST_F(Traces, TellsNobodyElsewhereWithoutAToken) {
+  server_.reset();
+  options_.queries = traces::TraceListen{.address = std::nullopt};
+  const auto server = traces::TraceServer::start(options_);
+  ASSERT_FALSE(server.ok());
+  EXPECT_EQ(server.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(Traces, AnswersOneWhoAsksByAnotherWay) {
+  net::server::Request request;
+  request.method = "GET";
+  request.path = "/api/services";
+  EXPECT_THAT(server_->ask(request).body, HasSubstr("\"data\":"));
+  request.path = "/secret";
+  EXPECT_EQ(server_->ask(request).status, 404);
+  request.method = "POST";
+  EXPECT_EQ(server_->ask(request).status, 405);
+}
+
 TEST_F(Traces, SaysWhatJaegerSays) {
   EXPECT_EQ(post(sample("checkout.otlp")).status, "200");
   const std::string path = std::string("/api/traces/") + kTrace;

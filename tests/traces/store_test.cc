@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "base/test_log.h"
 #include "controller/traces/trace_reader.h"
 #include "controller/traces/trace_writer.h"
 #include "tests/traces/sample.h"
@@ -20,6 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
+using testing::StartsWith;
 using traces::TraceFile;
 using traces::TraceQuery;
 using traces::TraceReader;
@@ -135,6 +137,31 @@ TEST_F(Store, KeepsNamesWhenTheClockIsSetBack) {
   EXPECT_THAT(*reader()->services(), ElementsAre("cart", "edge"));
 }
 
+TEST_F(Store, WhatCameByAClockThatRanAheadIsKeptNoLonger) {
+  auto file = open({.age_us = kHour});
+  ASSERT_TRUE(file->write(std::vector{incoming(1, 1)}, 2 * kHour).ok());
+  ASSERT_TRUE(file->write(std::vector{incoming(2, 1, 0, "ahead")}, 100 * kHour).ok());
+  // Set back while we were not looking.
+  file = open({.age_us = kHour});
+  ASSERT_TRUE(file->expire(2 * kHour + 1).ok());
+  ASSERT_TRUE(file->write(std::vector{incoming(3, 1, 0, "cart")}, 2 * kHour + 2).ok());
+  EXPECT_EQ(file->traces(), 3u) << "nothing goes before its time";
+  EXPECT_THAT(*reader()->services(), ElementsAre("ahead", "cart", "edge"));
+  ASSERT_TRUE(file->expire(3 * kHour + 2).ok());
+  EXPECT_THAT(*reader()->find({}), ElementsAre(trace_id(3)));
+  EXPECT_THAT(*reader()->services(), ElementsAre("cart"));
+  ASSERT_TRUE(file->expire(3 * kHour + 3).ok());
+  EXPECT_EQ(file->traces(), 0u);
+}
+
+TEST_F(Store, AClockThatIsSetBackALittleIsWaitedFor) {
+  const auto file = open({.age_us = kHour});
+  ASSERT_TRUE(file->write(std::vector{incoming(1, 1)}, 2 * kHour).ok());
+  ASSERT_TRUE(file->expire(2 * kHour - 1'000'000).ok());
+  ASSERT_TRUE(file->expire(3 * kHour).ok());
+  EXPECT_EQ(file->traces(), 1u) << "it came when it came";
+}
+
 TEST_F(Store, StaysWithinItsSize) {
   constexpr std::uint64_t kLimit = traces::kLeastTraceBytes;
   {
@@ -203,17 +230,17 @@ TEST_F(Store, RefusesAnothersFileAndPutsABrokenOneAside) {
   EXPECT_EQ(TraceFile::open(path(), {}).error().code, ErrorCode::kFailedPrecondition);
   std::filesystem::remove(path());
   std::ofstream(path()) << std::string(8192, '?');
-  std::vector<std::string> lines;
-  auto writer = TraceWriter::start({.path = path(), .log = [&](const std::string& line) { lines.push_back(line); }});
+  TestLog log;
+  auto writer = TraceWriter::start({.path = path(), .log = log.logger()});
   ASSERT_TRUE(writer.ok()) << writer.error().text;
-  EXPECT_EQ(lines.size(), 1u);
+  EXPECT_THAT(log.lines(),
+              ElementsAre("warn the file is no database of traces; it is kept beside, as *.broken file=" + path()));
   EXPECT_TRUE(std::filesystem::exists(path() + ".broken"));
 }
 
 TEST_F(Store, ASlowDiskDropsAndCounts) {
-  std::atomic<int> lines{0};
-  auto writer =
-      TraceWriter::start({.path = path(), .queue_bytes = 200'000, .log = [&](const std::string&) { ++lines; }});
+  TestLog log;
+  auto writer = TraceWriter::start({.path = path(), .queue_bytes = 200'000, .log = log.logger()});
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE((*writer)->settle(20s));
   // Whoever holds the file's lock is a disk that answers nobody.
@@ -239,7 +266,7 @@ TEST_F(Store, ASlowDiskDropsAndCounts) {
   ASSERT_TRUE((*writer)->settle(20s));
   EXPECT_EQ((*writer)->counts().spans_taken, 1u);
   EXPECT_EQ((*writer)->counts().traces, 1u);
-  EXPECT_EQ(lines, 2) << "one when it begins, one when it is over";
+  EXPECT_THAT(log.lines(), ElementsAre(StartsWith("warn traces are dropped reason="), "info traces are kept again"));
 }
 
 TEST_F(Store, WhatComesMakesRoomForItself) {

@@ -1,0 +1,29 @@
+// A loaded program as the body of an answer: piece by piece out of the memory that it is served from, however large.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/server/message.h"
+#include "runtime/match/load.h"
+
+namespace edge::agent {
+
+class ProgramBody final : public net::server::BodySource {
+ public:
+  explicit ProgramBody(std::shared_ptr<const runtime::LoadedProgram> program) : program_(std::move(program)) {}
+
+  std::size_t size() const { return program_->view().bytes().size(); }
+  Next next(std::string& out) override;
+  /// There always is something.
+  void on_ready(std::function<void()>) override {}
+
+ private:
+  /// Pinned until its last byte is sent, though others serve by then.
+  const std::shared_ptr<const runtime::LoadedProgram> program_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace edge::agent
