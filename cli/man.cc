@@ -24,7 +24,7 @@ std::string plain(std::string_view text) {
 }
 
 /// One argument of a request.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : plain(text)) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   return out + "\"";
@@ -37,7 +37,7 @@ std::string upper(std::string text) {
 }
 
 std::string head(const std::string& name, std::string_view summary) {
-  return ".TH " + quoted(upper(name)) + " 1 \"\" " + quoted("edge proxy " EDGE_VERSION) + " \"User Commands\"\n" +
+  return ".TH " + in_quotes(upper(name)) + " 1 \"\" " + in_quotes("edge proxy " EDGE_VERSION) + " \"User Commands\"\n" +
          ".nh\n.ad l\n.SH NAME\n" + plain(name) + " \\- " + plain(summary) + "\n";
 }
 

@@ -30,7 +30,7 @@ void PageLines::take(const std::string& source, const std::string& body, Batch& 
     if (!object.is_object()) continue;
     const auto next = object.find("next");
     if (next == object.end()) {
-      batch.lines.push_back({source, member_text(object, "time"), std::string(line)});
+      if (!wants_ || wants_(object)) batch.lines.push_back({source, member_text(object, "time"), std::string(line)});
       continue;
     }
     if (next->is_number_unsigned()) next_[source] = next->get<std::uint64_t>();
@@ -39,18 +39,33 @@ void PageLines::take(const std::string& source, const std::string& body, Batch& 
   }
 }
 
+std::string PageLines::target(const std::string& place) const {
+  if (place.empty()) return page_;
+  return page_ + (page_.find('?') == std::string::npos ? "?" : "&") + place;
+}
+
+/// 0: it does not say.
+std::uint64_t PageLines::end_of(const std::string& source) {
+  const auto body = fetch_(source, target("limit=0"));
+  const auto object = nlohmann::json::parse(body ? *body : "", nullptr, /*allow_exceptions=*/false);
+  const auto next = object.find("next");
+  return next != object.end() && next->is_number_unsigned() ? next->get<std::uint64_t>() : 0;
+}
+
 PageLines::Batch PageLines::read(const std::vector<std::string>& sources) {
   Batch batch;
   for (const std::string& source : sources) {
+    if (wants_ && !ends_.contains(source)) ends_[source] = end_of(source);
     const auto known = next_.find(source);
-    const std::string place = known == next_.end() ? first_ : "after=" + std::to_string(known->second);
-    const std::string gap = place.empty() ? "" : page_.find('?') == std::string::npos ? "?" : "&";
-    const auto body = fetch_(source, page_ + gap + place);
-    if (body) {
-      take(source, *body, batch);
-    } else {
+    const std::uint64_t before = known == next_.end() ? 0 : known->second;
+    const auto body = fetch_(source, target(known == next_.end() ? first_ : "after=" + std::to_string(before)));
+    if (!body) {
       batch.failed.push_back(body.error());
+      continue;
     }
+    take(source, *body, batch);
+    // One that has begun anew meanwhile never comes to where it was.
+    if (wants_ && next_[source] != before && next_[source] < ends_[source]) batch.more = true;
   }
   std::ranges::stable_sort(batch.lines, {}, &PageLine::time);
   return batch;
@@ -84,6 +99,7 @@ int print_lines(std::string_view command, PageLines& lines,
       if (first && batch.failed.size() == all->size() && !all->empty() && (wrong || !follow)) {
         return wrong ? cli::kExitFindings : cli::kExitUnreachable;
       }
+      if (!follow && batch.more) continue;
       if (!follow) return batch.failed.empty() ? cli::kExitOk : cli::kExitUnreachable;
     }
     std::this_thread::sleep_for(kAskAgain);

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -33,18 +34,26 @@ class PageLines {
   struct Batch {
     std::vector<PageLine> lines;  ///< by time
     std::uint64_t missed = 0;     ///< came, and went before they were asked for
+    bool more = false;            ///< of what `only` has read to its end
     std::vector<Error> failed;
   };
+  /// Lines for which this is false are left out. All that is there when a source is first asked is read then, not the
+  /// first page alone: what comes meanwhile would have no end.
+  void only(std::function<bool(const nlohmann::json&)> wants) { wants_ = std::move(wants); }
   /// What is there of each; behind the lines of the last time, from the second time on.
   Batch read(const std::vector<std::string>& sources);
 
  private:
+  std::string target(const std::string& place) const;
+  std::uint64_t end_of(const std::string& source);
   void take(const std::string& source, const std::string& body, Batch& batch);
 
   Fetch fetch_;
   std::string page_;
   std::string first_;
+  std::function<bool(const nlohmann::json&)> wants_;
   std::map<std::string, std::uint64_t> next_;  ///< by source
+  std::map<std::string, std::uint64_t> ends_;  ///< when it was first asked, by source
 };
 
 /// Prints what there is, and with `follow` what comes, until stdout is closed. `text_of` makes a line without its end.

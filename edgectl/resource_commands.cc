@@ -260,7 +260,8 @@ void add_config(std::vector<cli::Command>& all) {
                   .value = "CONTEXT",
                   .help = "Of the cluster: context in its kubeconfig"},
                  {.name = "controller", .value = "HOST:PORT", .help = "Of the cluster: gRPC port of the controller"},
-                 {.name = "credentials", .value = "FILE", .help = "Of the cluster: the administrator's file for it"}},
+                 {.name = "credentials", .value = "FILE", .help = "Of the cluster: the administrator's file for it"},
+                 {.name = "traces", .value = "URL", .help = "Of the cluster: where its traces are asked for"}},
        .positional =
            cli::Positional{.name = "NAME", .help = "Context", .required = false, .complete = complete_context},
        .examples = {"edgectl config set-context prod --kubeconfig /etc/edge/kubeconfig -n shop",

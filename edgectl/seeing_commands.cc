@@ -149,17 +149,39 @@ void add_logs(std::vector<cli::Command>& all) {
                  .examples = {"edgectl logs controller --tail 20", "edgectl logs agent --node edge-1 -f"},
                  .run = logs,
                  .global = true});
+  all.push_back({.name = "log-level",
+                 .summary = "Show which messages the controller or agents write, or change it while they run",
+                 .details =
+                     "A change holds until the process ends: --log-level says how it begins. Of all agents unless "
+                     "--agent or --node names one. At `debug` what peers bring about is told too.",
+                 .flags = of_agents({{.name = "node", .value = "NODE", .help = "Of the agent on this node alone"}}),
+                 .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
+                 .second = cli::Positional{.name = "LEVEL",
+                                           .help = "Least important messages that are written; without it the level "
+                                                   "is shown",
+                                           .required = false,
+                                           .choices = {"debug", "info", "warn", "error"}},
+                 .examples = {"edgectl log-level agent", "edgectl log-level agent debug --agent edge-1",
+                              "edgectl log-level controller info"},
+                 .run = log_level,
+                 .global = true});
   all.push_back(
       {.name = "logs-access",
        .summary = "Print requests, as the access logs of agents tell them",
        .details = "Of gateways whose access log is on. Agents keep the last few thousand for this; which are written "
                   "to files, and in which form, makes no difference.",
-       .flags = of_agents({since,
-                           {.name = "gateway", .value = "NAME", .help = "`name` or `namespace/name`"},
-                           {.name = "route", .value = "NAME", .help = "`name` or `namespace/name`"},
-                           {.name = "status", .value = "STATUS", .help = "404, or 4xx for all of a class"},
-                           follow,
-                           form({"text", "json"})}),
+       .flags =
+           of_agents({since,
+                      {.name = "gateway", .value = "NAME", .help = "`name` or `namespace/name`"},
+                      {.name = "route", .value = "NAME", .help = "`name` or `namespace/name`"},
+                      {.name = "status", .value = "STATUS", .help = "404, or 4xx for all of a class"},
+                      {.name = "backend", .value = "NAME", .help = "`name` or `namespace/name`"},
+                      {.name = "method", .value = "METHOD", .help = "GET, POST and their like"},
+                      {.name = "path", .value = "PATH", .help = "This path, or what is below it where it ends in /"},
+                      {.name = "client", .value = "ADDRESS", .help = "This one, or a network such as 10.0.0.0/8"},
+                      {.name = "min-duration", .value = "DURATION", .help = "What took at least so long: 250ms"},
+                      follow,
+                      form({"text", "json"})}),
        .examples = {"edgectl logs-access --follow --status 5xx", "edgectl logs-access --since 5m --route cart -o json"},
        .run = logs_access,
        .global = true});

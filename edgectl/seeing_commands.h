@@ -10,6 +10,7 @@ namespace edge::edgectl {
 std::vector<cli::Command> seeing_commands();
 
 int debug_bundle(const cli::Arguments& arguments);
+int log_level(const cli::Arguments& arguments);
 int logs(const cli::Arguments& arguments);
 int logs_access(const cli::Arguments& arguments);
 int metrics_agent(const cli::Arguments& arguments);

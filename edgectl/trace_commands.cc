@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "edgectl/commands.h"
+#include "edgectl/resources/agents.h"
 
 namespace edge::edgectl {
 namespace {
@@ -15,9 +16,14 @@ cli::Flag limit() {
 std::vector<cli::Flag> asking(std::vector<cli::Flag> flags) {
   flags.push_back({.name = "trace-endpoint",
                    .value = "URL",
-                   .help = "The embedded store, Jaeger's query service, or Tempo",
-                   .fallback = "http://127.0.0.1:16686",
+                   .help = "The embedded store, Jaeger's query service, or Tempo (default: the context's, else the "
+                           "controller's by the administrator's file, else http://127.0.0.1:16686)",
                    .environment = "EDGECTL_TRACE_ENDPOINT"});
+  flags.push_back({.name = "trace-token-file",
+                   .value = "FILE",
+                   .help = "Token for that endpoint",
+                   .environment = "EDGECTL_TRACE_TOKEN_FILE"});
+  for (cli::Flag& flag : controller_flags()) flags.push_back(std::move(flag));
   flags.push_back({.name = "output",
                    .letter = 'o',
                    .value = "FORM",
@@ -40,13 +46,15 @@ std::vector<cli::Command> trace_commands() {
                          .help = "How far back a trace may have begun",
                          .fallback = "1h"}}),
        .examples = {"edgectl trace list --lookback 15m", "edgectl trace list --trace-endpoint http://tempo:3200"},
-       .run = trace_list});
+       .run = trace_list,
+       .global = true});
   all.push_back({.name = "trace get",
                  .summary = "Show a trace as a tree of spans with their times",
                  .flags = asking({}),
                  .positional = cli::Positional{.name = "TRACE-ID", .help = "As lists and access logs show it"},
                  .examples = {"edgectl trace get 4bf92f3577b34da6a3ce929d0e0e4736"},
-                 .run = trace_get});
+                 .run = trace_get,
+                 .global = true});
   all.push_back(
       {.name = "trace search",
        .summary = "Find traces by what is in them",
@@ -62,11 +70,13 @@ std::vector<cli::Command> trace_commands() {
                         limit()}),
        .examples = {"edgectl trace search --service edge --tag http.status_code=503",
                     "edgectl trace search --min-duration 500ms --start 2026-01-31T12:00:00Z"},
-       .run = trace_search});
+       .run = trace_search,
+       .global = true});
   all.push_back({.name = "trace services",
                  .summary = "List services that sent traces",
                  .flags = asking({}),
-                 .run = trace_services});
+                 .run = trace_services,
+                 .global = true});
   return all;
 }
 

@@ -52,7 +52,8 @@ Result<WebAnswer> web_get(const std::string& url, const WebOptions& options) {
     if (Status status = authorities->add_system(); !status) return status.error();
     caller->client.trust(std::move(authorities));
   }
-  const std::string fields = "Accept: " + options.accept + "\r\nUser-Agent: edgectl\r\n";
+  std::string fields = "Accept: " + options.accept + "\r\nUser-Agent: edgectl\r\n";
+  if (!options.token.empty()) fields += "Authorization: Bearer " + options.token + "\r\n";
   const net::client::Call call{.url = *parsed,
                                .fields = fields,
                                .until = std::chrono::steady_clock::now() + options.time,

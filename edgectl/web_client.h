@@ -12,6 +12,7 @@ namespace edge::edgectl {
 
 struct WebOptions {
   std::string accept = "application/json";
+  std::string token{};                           ///< `Authorization: Bearer`; empty: none
   std::chrono::milliseconds time{20'000};        ///< of the whole call
   std::size_t max_body = std::size_t{64} << 20;  ///< an answer with more is a fault
 };

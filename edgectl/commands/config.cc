@@ -63,7 +63,7 @@ int config_set_context(const cli::Arguments& arguments) {
     return cli::kExitUsage;
   }
   const bool of_cluster = arguments.has("kubeconfig") || arguments.has("kubeconfig-context") ||
-                          arguments.has("controller") || arguments.has("credentials");
+                          arguments.has("controller") || arguments.has("credentials") || arguments.has("traces");
   bool made = false;
   const Status status = change_client_config(client_config_path(), [&](ClientConfig& config) -> Status {
     if (name.empty()) name = config.current();
@@ -79,7 +79,8 @@ int config_set_context(const cli::Arguments& arguments) {
                                .kubeconfig = arguments.one("kubeconfig"),
                                .context = arguments.one("kubeconfig-context"),
                                .controller = arguments.one("controller"),
-                               .credentials = arguments.one("credentials")});
+                               .credentials = arguments.one("credentials"),
+                               .traces = arguments.one("traces")});
     } else if (!cluster.empty() && config.find_cluster(cluster) == nullptr) {
       return Error{ErrorCode::kInvalidArgument,
                    "there is no cluster `" + cluster + "` yet; --kubeconfig says where it is"};

@@ -7,6 +7,7 @@
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/page_lines.h"
+#include "edgectl/request_filter.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/seeing_commands.h"
 
@@ -57,6 +58,12 @@ int logs_access(const cli::Arguments& arguments) {
     return usage("--since takes a duration such as 5m, not `" + since + "`");
   const std::string status = arguments.one("status");
   if (!status.empty() && !is_status(status)) return usage("--status takes 404, or 4xx for all of a class");
+  const auto filter = RequestFilter::read({.method = arguments.one("method"),
+                                           .path = arguments.one("path"),
+                                           .backend = arguments.one("backend"),
+                                           .client = arguments.one("client"),
+                                           .min_duration = arguments.one("min-duration")});
+  if (!filter) return usage(filter.error().text);
   int exit = cli::kExitOk;
   const auto pages = AgentPages::open(kCommand, arguments, exit);
   if (pages == nullptr) return exit;
@@ -66,7 +73,11 @@ int logs_access(const cli::Arguments& arguments) {
   const auto fetch = [&](const std::string& agent, const std::string& target) {
     return AgentPages::body_of(pages->ask_one(agent, {.target = target}));
   };
-  PageLines lines(fetch, "/debug/access-log" + filters, since.empty() ? std::string() : "since=" + since);
+  std::string first = since.empty() ? std::string() : "since=" + since;
+  // From the beginning, not the latest page: few of its lines may be wanted.
+  if (!filter->all()) first += first.empty() ? "after=0" : "&after=0";
+  PageLines lines(fetch, "/debug/access-log" + filters, first);
+  if (!filter->all()) lines.only([&](const nlohmann::json& line) { return filter->wants(line); });
   const bool json = arguments.one("output") == "json";
   return print_lines(
       kCommand, lines, [&] { return pages->names(); }, json ? json_line : request_line, arguments.has("follow"));

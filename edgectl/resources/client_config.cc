@@ -171,7 +171,8 @@ Result<ClientConfig> ClientConfig::read(const std::string& path) {
                                                      .kubeconfig = text_at(entry, "kubeconfig", where, bad),
                                                      .context = text_at(entry, "context", where, bad),
                                                      .controller = text_at(entry, "controller", where, bad),
-                                                     .credentials = text_at(entry, "credentials", where, bad)});
+                                                     .credentials = text_at(entry, "credentials", where, bad),
+                                                     .traces = text_at(entry, "traces", where, bad)});
                        });
   }
   if (!wrong.empty()) return fault(path, wrong);
@@ -194,6 +195,7 @@ void ClientConfig::put(const ClientCluster& cluster) {
   replace(entry.context, cluster.context);
   replace(entry.controller, cluster.controller);
   replace(entry.credentials, cluster.credentials);
+  replace(entry.traces, cluster.traces);
 }
 
 std::string ClientConfig::merged_json() const {
@@ -212,6 +214,7 @@ std::string ClientConfig::merged_json() const {
     set_text(entry, "context", cluster.context);
     set_text(entry, "controller", cluster.controller);
     set_text(entry, "credentials", cluster.credentials);
+    set_text(entry, "traces", cluster.traces);
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

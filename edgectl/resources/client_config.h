@@ -29,6 +29,7 @@ struct ClientCluster {
   std::string context{};      ///< within the kubeconfig; empty: its current one
   std::string controller{};   ///< HOST:PORT of its gRPC port, for what agents are asked about
   std::string credentials{};  ///< the administrator's file for that port
+  std::string traces{};       ///< URL where traces are asked for; empty: the controller
 };
 
 class ClientConfig {

@@ -75,6 +75,7 @@ Result<Target> target_of(const cli::Arguments& arguments, const ClientConfig& co
   fill(target.kubeconfig, cluster->kubeconfig);
   fill(target.controller, cluster->controller);
   fill(target.credentials, cluster->credentials);
+  fill(target.traces, cluster->traces);
   return target;
 }
 

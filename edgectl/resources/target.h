@@ -20,6 +20,7 @@ struct Target {
   std::string name_space;   ///< empty: as the kubeconfig's context says
   std::string controller;   ///< HOST:PORT; empty: as the credentials say
   std::string credentials;  ///< the administrator's file; empty: beside the kubeconfig
+  std::string traces{};     ///< URL of the context's trace store; empty: nothing is said of one
 };
 
 /// A context is looked for in ~/.edgectl/config first, then in the kubeconfig. The file's current context holds where

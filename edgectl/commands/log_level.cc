@@ -1,0 +1,63 @@
+// edgectl log-level: which messages the controller and agents write, looked at and changed while they run.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "edgectl/agent_pages.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/table.h"
+#include "edgectl/seeing_commands.h"
+
+namespace edge::edgectl {
+namespace {
+
+constexpr std::string_view kCommand = "edgectl log-level";
+
+controller::AgentQuestion question_of(const std::string& level) {
+  if (level.empty()) return {.target = "/debug/log-level"};
+  return {.method = "PUT", .target = "/debug/log-level?level=" + level};
+}
+
+/// Whom the flags mean; the controller says which agents there are.
+Result<std::vector<std::string>> agents_meant(AgentPages& pages, const std::string& node) {
+  if (node.empty() || !pages.controlled()) return pages.names();
+  return pages.names_on(node);
+}
+
+int print(const std::vector<AgentPages::Said>& all) {
+  int exit = cli::kExitOk;
+  TextTable table({"DAEMON", "LEVEL"});
+  for (const AgentPages::Said& one : all) {
+    const auto body = AgentPages::body_of(one);
+    if (body) {
+      table.add({shown(one.agent), shown(body->substr(0, body->find('\n')))});
+      continue;
+    }
+    cli::print_error(kCommand, body.error().text);
+    exit = cli::kExitUnreachable;
+  }
+  if (!table.empty()) cli::write_text(stdout, table.take(/*with_heads=*/true));
+  return exit;
+}
+
+}  // namespace
+
+int log_level(const cli::Arguments& arguments) {
+  const controller::AgentQuestion question = question_of(arguments.one("LEVEL"));
+  int exit = cli::kExitOk;
+  if (arguments.one("PART") == "controller") {
+    const auto controller = open_controller(kCommand, arguments, exit);
+    return controller == nullptr ? exit : print({{"controller", controller->ask({}, question)}});
+  }
+  const auto pages = AgentPages::open(kCommand, arguments, exit);
+  if (pages == nullptr) return exit;
+  const auto names = agents_meant(*pages, arguments.one("node"));
+  if (!names) return tell(kCommand, names.error());
+  if (names->empty()) cli::print_message("edgectl", "no agent is connected");
+  std::vector<AgentPages::Said> all;
+  for (const std::string& name : *names) all.push_back(pages->ask_one(name, question));
+  return print(all);
+}
+
+}  // namespace edge::edgectl
