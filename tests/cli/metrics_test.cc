@@ -141,7 +141,7 @@ TEST_F(Metrics, TellOfRequestsByRoute) {
   const std::string text = scrape();
   EXPECT_THAT(text, HasSubstr("edge_requests_total{gateway=\"default/gw\",route=\"default/a\",backend=\"default/be\","
                               "code=\"2xx\"} 3\n"));
-  EXPECT_THAT(text, HasSubstr("edge_requests_total{gateway=\"\",route=\"\",backend=\"\",code=\"4xx\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("edge_requests_total{gateway=\"default/gw\",route=\"\",backend=\"\",code=\"4xx\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("edge_request_duration_seconds_count{gateway=\"default/gw\",route=\"default/a\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("edge_backend_connects_total{backend=\"default/be\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("edge_endpoint_healthy{backend=\"default/be\",endpoint=\"127.0.0.1:"));

@@ -58,6 +58,7 @@ class Process {
   /// All that was read of stderr so far, for messages.
   const std::string& err_text() const { return err_.all; }
 
+  pid_t pid() const { return pid_; }
   void send_signal(int number) const;
   /// The exit code, 128 + number after a signal, -1 when it does not end in time.
   int wait_exit();

@@ -80,6 +80,22 @@ TEST_F(SeeingProcess, LogsAccessFollowsARequest) {
       << seen.err;
   EXPECT_EQ(edgectl("logs-access --route cart --status 404").out, "");
   EXPECT_EQ(edgectl("logs-access --status 4").code, 2);
+  // Each filter for itself takes the request, or leaves it out.
+  for (const char* taking : {"--backend be", "--backend default/be", "--method get", "--path /cart", "--path /",
+                             "--client 127.0.0.0/8", "--min-duration 0s", "--gateway gw", "--status 2xx --since 1h"}) {
+    EXPECT_THAT(edgectl("logs-access " + std::string(taking)).out, HasSubstr("/cart")) << taking;
+  }
+  for (const char* other : {"--backend other", "--method POST", "--path /c", "--client ::1", "--min-duration 1h",
+                            "--gateway 'a&route=cart'", "--route '../cart'", "--path '/cart?x'", "--backend '\"'",
+                            "--method $'\\x1b[2J\\n'", "--status 4xx"}) {
+    const Finished none = edgectl("logs-access " + std::string(other));
+    EXPECT_EQ(none.code, 0) << other << none.err;
+    EXPECT_EQ(none.out, "") << other;
+  }
+  for (const char* refused :
+       {"--path cart", "--client 127.0.0", "--min-duration soon", "--status '2xx&x'", "--since 1"}) {
+    EXPECT_EQ(edgectl("logs-access " + std::string(refused)).code, 2) << refused;
+  }
 
   Process follow({"/bin/sh", "-c",
                   "export KUBECONFIG='" + dir_ / "data/kubeconfig' HOME='" + dir_.path().string() + "'; exec '" +
@@ -99,6 +115,24 @@ TEST_F(SeeingProcess, LogsAreOfTheAgentAndOfTheController) {
   EXPECT_EQ(edgectl("logs agent --node nowhere").out, "");
   EXPECT_EQ(edgectl("logs agent --tail x").code, 2);
   EXPECT_EQ(edgectl("logs web").code, 2);
+}
+
+TEST_F(SeeingProcess, LogLevelsChangeWhileTheyRun) {
+  start();
+  EXPECT_THAT(edgectl("log-level agent").out, ContainsRegex("DAEMON +LEVEL\nstandalone +info\n"));
+  EXPECT_THAT(edgectl("log-level agent debug --agent standalone").out, ContainsRegex("standalone +debug\n"));
+  // One process, one log.
+  EXPECT_THAT(edgectl("log-level controller").out, ContainsRegex("controller +debug\n"));
+  EXPECT_THAT(edgectl("log-level controller warn").out, ContainsRegex("controller +warn\n"));
+  EXPECT_THAT(edgectl("logs agent --tail 1").out, HasSubstr("warn the log's level was changed to=warn"));
+  const std::string address = " --agent 127.0.0.1:" + std::to_string(proxy_->health_port);
+  EXPECT_EQ(edgectl("log-level agent error" + address).code, 0);
+  EXPECT_THAT(edgectl("log-level agent" + address).out, ContainsRegex(" +error\n"));
+  EXPECT_EQ(edgectl("log-level agent --node nowhere").out, "");
+  EXPECT_EQ(edgectl("log-level agent loud").code, 2);
+  EXPECT_EQ(edgectl("log-level agent debug --agent nobody").code, 3);
+  EXPECT_THAT(edgectl("__complete log-level agent ''").out,
+              AllOf(HasSubstr("debug"), HasSubstr("info"), HasSubstr("warn"), HasSubstr("error")));
 }
 
 TEST_F(SeeingProcess, CachesAndTrafficAreOfAllAgents) {

@@ -194,6 +194,17 @@ TEST_F(Daemons, ServePagesToWhoIsOnThisMachine) {
   EXPECT_THAT(page(process, "/debug/heap"), HasSubstr("in_use_bytes "));
 }
 
+TEST_F(Daemons, GiveTheirProgramOutPieceByPiece) {
+  compile();
+  ProxyProcess process(agent());
+  ASSERT_NE(process.wait_ready(), "") << process.process.err_text();
+  const std::string url = "http://127.0.0.1:" + std::to_string(process.health_port) + "/debug/program";
+  ASSERT_EQ(run_command({"curl", "-sf", "-m", "30", "-o", dir_ / "given", url}).code, 0);
+  EXPECT_EQ(dir_.get("given"), dir_.get("p.edgeprog"));
+  EXPECT_THAT(run_command({"curl", "-sI", "-m", "30", url}).out,
+              HasSubstr("Content-Length: " + std::to_string(dir_.get("given").size()) + "\r\n"));
+}
+
 TEST_F(Daemons, RefuseBrowsers) {
   compile();
   ProxyProcess process(agent());

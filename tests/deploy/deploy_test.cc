@@ -1,11 +1,13 @@
 // What deploy/ holds against the programs and tools that read it: rules and their tests by promtool, units by
 // systemd-analyze, and every metric that anything there names by the table of metrics.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,6 +89,39 @@ TEST(Deploy, NamesOnlyMetricsThatAreServed) {
   EXPECT_GE(files, 6U);
 }
 
+/// All tests but this one.
+std::string text_of_tests() {
+  std::string text;
+  const std::filesystem::path root(EDGE_SOURCE_DIR);
+  for (const char* room : {"agent", "controller", "daemon", "metrics", "runtime", "tests"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / room)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with("_test.cc") && name != "deploy_test.cc") text += text_of(entry.path());
+    }
+  }
+  return text;
+}
+
+/// Whether a name stands in a text whole, or as one of a histogram's series.
+bool stands_in(const std::string& text, const std::string& name) {
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += name.size()) {
+    std::string_view rest = std::string_view(text).substr(at + name.size(), 8);
+    for (const std::string_view series : {"_bucket", "_count", "_sum"}) {
+      if (rest.starts_with(series)) rest.remove_prefix(series.size());
+    }
+    if (rest.empty() || (rest[0] != '_' && std::isalnum(static_cast<unsigned char>(rest[0])) == 0)) return true;
+  }
+  return false;
+}
+
+// What nothing looks at is sooner or later wrong.
+TEST(Metrics, EachHasATestThatLooksAtIt) {
+  const std::string tests = text_of_tests();
+  for (const metrics::FamilyEntry& family : metrics::families()) {
+    EXPECT_TRUE(stands_in(tests, std::string(family.name))) << family.name;
+  }
+}
+
 TEST(Deploy, HasRulesThatPromtoolTakesAndWhoseTestsPass) {
   if (!there("promtool")) GTEST_SKIP() << "no promtool (Debian's package prometheus)";
   const std::filesystem::path folder = kDeploy / "prometheus";
@@ -153,6 +188,28 @@ TEST(Deploy, HasUnitsThatSystemdTakes) {
     EXPECT_EQ(checked.code, 0) << checked.err;
     EXPECT_THAT(checked.err, testing::Not(HasSubstr(name))) << "a warning";
   }
+}
+
+// One instance of the template in place of another (docs/upgrades.md).
+TEST(Deploy, HasADropInThatLetsInstancesTakeTurns) {
+  const std::string text = text_of(kDeploy / "systemd/handover.conf");
+  for (const char* line : {"\nUser=edge-agent\n", "\nRuntimeDirectory=edge-agent\n", "\nRuntimeDirectoryPreserve=yes\n",
+                           "\nRestart=on-failure\n", "--upgrade-socket ${RUNTIME_DIRECTORY}/upgrade.sock"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  if (!there("systemd-analyze")) GTEST_SKIP() << "no systemd-analyze (Debian's package systemd)";
+  const TempDir dir;
+  std::filesystem::create_directory(dir.path() / "edge-agent@.service.d");
+  const auto put = [&](const std::string& name, std::string unit) {
+    static const std::string kInstalled = "/usr/bin/edge-agent";
+    unit.replace(unit.find(kInstalled), kInstalled.size(), "/bin/true");
+    dir.put(name, unit);
+  };
+  put("edge-agent@.service", text_of(kDeploy / "systemd/edge-agent.service"));
+  put("edge-agent@.service.d/handover.conf", text);
+  const Finished checked = run_command({"systemd-analyze", "verify", "--man=no", dir / "edge-agent@blue.service"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_THAT(checked.err, testing::Not(HasSubstr("edge-agent"))) << "a warning";
 }
 
 }  // namespace

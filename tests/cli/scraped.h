@@ -1,0 +1,39 @@
+// What /metrics said once, asked series by series.
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "tests/cli/proxy_process.h"
+
+namespace edge::tests {
+
+class Scraped {
+ public:
+  explicit Scraped(int port) : text_("\n" + curl(port, "/metrics") + "\n") {}
+
+  /// As it stands there, `none` where it does not. `series`: `name`, or `name{label="value"}`.
+  std::string operator[](const std::string& series) const {
+    const std::string begin = "\n" + series + " ";
+    const std::size_t at = text_.find(begin);
+    if (at == std::string::npos) return "none";
+    return text_.substr(at + begin.size(), text_.find('\n', at + 1) - at - begin.size());
+  }
+  double number(const std::string& series) const { return std::strtod((*this)[series].c_str(), nullptr); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Scrapes until a series has this value: what is counted behind an answer's back comes soon. \returns what it said
+/// last.
+inline std::string comes_to(int port, const std::string& series, const std::string& wanted) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  std::string said = Scraped(port)[series];
+  while (said != wanted && std::chrono::steady_clock::now() < end) said = Scraped(port)[series];
+  return said;
+}
+
+}  // namespace edge::tests
