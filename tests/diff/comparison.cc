@@ -1,7 +1,11 @@
 #include "tests/diff/comparison.h"
 
 #include <cstring>
+#include <set>
+#include <tuple>
 #include <utility>
+
+#include "tests/reference/treatment.h"
 
 namespace edge::diff {
 namespace {
@@ -86,6 +90,8 @@ std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, cons
   auto plain = Engines::open(tables->bytes);
   if (!plain) return Disagreement{none, "the tables cannot be loaded: " + plain.error().text};
   const Reference reference(config);
+  // What becomes of requests hangs on the rule, the listener and the host that took them: each once.
+  std::set<std::tuple<std::uint32_t, std::string, std::uint32_t, std::uint16_t, std::uint16_t>> treated;
 
   for (const OwnedRequest& request : requests) {
     const reference::RequestViewOf view(request);
@@ -96,11 +102,24 @@ std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, cons
       const Verdict interpreted = plain->decide(bind, view.view());
       ++evaluations_;
       matched_ += expected ? 1 : 0;
-      if (same(evaluated, expected, config) && decided == evaluated && interpreted == evaluated) continue;
-      return Disagreement{request, "reference:             " + describe(expected, config) +
-                                       "\nevaluate, RE2:         " + describe(evaluated) + "\ndecide, native code:   " +
-                                       describe(decided) + "\ndecide, tables alone:  " + describe(interpreted) +
-                                       "\nbind " + std::to_string(bind) + errors_of(diagnostics)};
+      if (!same(evaluated, expected, config) || decided != evaluated || interpreted != evaluated) {
+        return Disagreement{request, "reference:             " + describe(expected, config) +
+                                         "\nevaluate, RE2:         " + describe(evaluated) +
+                                         "\ndecide, native code:   " + describe(decided) +
+                                         "\ndecide, tables alone:  " + describe(interpreted) + "\nbind " +
+                                         std::to_string(bind) + errors_of(diagnostics)};
+      }
+      if (!expected) continue;
+      const auto [place, is_new] = treated.insert(
+          {evaluated.listener, std::string(evaluated.host), expected->route, expected->rule, expected->match});
+      if (!is_new) continue;
+      ++treatments_;
+      const std::string wanted = reference::treatment_of(config, *expected);
+      const std::string with_code = fast->treatment(bind, view.view());
+      const std::string with_tables = plain->treatment(bind, view.view());
+      if (with_code == wanted && with_tables == wanted) continue;
+      return Disagreement{request, "as configured:\n" + wanted + "in the program with native code:\n" + with_code +
+                                       "in the program of tables alone:\n" + with_tables};
     }
   }
   return std::nullopt;

@@ -36,6 +36,8 @@ class Comparison {
   /// Requests evaluated by the reference and all engines so far, and those of them that some rule matched.
   std::uint64_t evaluations() const { return evaluations_; }
   std::uint64_t matched() const { return matched_; }
+  /// Rules under a host whose treatment was held against the configuration.
+  std::uint64_t treatments() const { return treatments_; }
 
  private:
   std::optional<Disagreement> compare(const compiler::LinkedConfig& config,
@@ -47,6 +49,7 @@ class Comparison {
   compiler::Compiler tables_;
   std::uint64_t evaluations_ = 0;
   std::uint64_t matched_ = 0;
+  std::uint64_t treatments_ = 0;
 };
 
 }  // namespace edge::diff

@@ -47,6 +47,7 @@ TEST(Differential, EnginesAgreeWithTheReference) {
   std::uint64_t evaluations = 0;
   std::uint64_t matched = 0;
   std::uint64_t programs = 0;
+  std::uint64_t treatments = 0;
   for (std::uint64_t seed = first; evaluations < count; ++seed) {
     Chance chance(seed);
     compiler::LinkedConfig config = random_config(chance);
@@ -62,11 +63,13 @@ TEST(Differential, EnginesAgreeWithTheReference) {
     // A seed whose configuration binds nothing would never end the loop.
     evaluations += std::max<std::uint64_t>(comparison.evaluations(), 1);
     matched += comparison.matched();
+    treatments += comparison.treatments();
     programs += 2 * (1 + kEdits);
   }
-  std::printf("%llu evaluations, %llu of them matched, %llu programs, seeds from %llu on\n",
+  std::printf("%llu evaluations, %llu of them matched, %llu treatments, %llu programs, seeds from %llu on\n",
               static_cast<unsigned long long>(evaluations), static_cast<unsigned long long>(matched),
-              static_cast<unsigned long long>(programs), static_cast<unsigned long long>(first));
+              static_cast<unsigned long long>(treatments), static_cast<unsigned long long>(programs),
+              static_cast<unsigned long long>(first));
   EXPECT_GT(matched, evaluations / 10) << "the generator's requests match too seldom to show anything";
 }
 

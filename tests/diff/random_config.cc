@@ -136,6 +136,78 @@ RuleMatch random_match(Chance& chance) {
   return match;
 }
 
+std::vector<compiler::Filter> random_filters(Chance& chance, bool may_redirect) {
+  using program::FilterOp;
+  const std::vector<FilterOp> headers = {FilterOp::kRequestHeaderSet,    FilterOp::kRequestHeaderAdd,
+                                         FilterOp::kRequestHeaderRemove, FilterOp::kResponseHeaderSet,
+                                         FilterOp::kResponseHeaderAdd,   FilterOp::kResponseHeaderRemove};
+  std::vector<compiler::Filter> filters;
+  while (chance.one_in(3)) filters.push_back({chance.of(headers), chance.of(kHeaderNames), chance.of(kHeaderValues)});
+  if (may_redirect && chance.one_in(4)) {
+    if (chance.one_in(2)) filters.push_back({FilterOp::kRedirectHost, "", "elsewhere.test"});
+    if (chance.one_in(2)) filters.push_back({FilterOp::kRedirectPrefix, "", random_prefix(chance)});
+    filters.push_back({FilterOp::kRedirect, "", "", chance.one_in(2) ? 301U : 302U, chance.below(2) * 8443});
+    return filters;
+  }
+  if (chance.one_in(6)) filters.push_back({FilterOp::kRewriteHost, "", "inside.test"});
+  if (chance.one_in(6)) filters.push_back({FilterOp::kRewritePrefix, "", random_prefix(chance)});
+  return filters;
+}
+
+std::optional<std::uint32_t> random_backend(Chance& chance) {
+  if (chance.one_in(12)) return std::nullopt;
+  return chance.below(2);
+}
+
+/// How the requests of a rule are treated. Few kinds, so that one host has several actions of the same.
+void fill_treatment(Chance& chance, compiler::LinkedRule& rule) {
+  const auto add_backend = [&] {
+    rule.backends.push_back({random_backend(chance), chance.below(4)});
+    if (chance.one_in(6)) rule.backends.back().filters = random_filters(chance, /*may_redirect=*/false);
+  };
+  if (!chance.one_in(8)) add_backend();
+  while (!rule.backends.empty() && rule.backends.size() < 4 && chance.one_in(3)) add_backend();
+  if (chance.one_in(3)) rule.filters = random_filters(chance, /*may_redirect=*/rule.backends.empty());
+  while (rule.mirrors.size() < 2 && chance.one_in(5))
+    rule.mirrors.push_back({random_backend(chance), chance.below(101)});
+  if (chance.one_in(8)) rule.max_request_body = chance.below(3);
+  if (chance.one_in(8)) rule.request_timeout = std::chrono::seconds(chance.below(3));
+  if (chance.one_in(8)) rule.idle_timeout = std::chrono::seconds(chance.below(3));
+  if (chance.one_in(8)) rule.max_buffer = chance.below(3);
+  if (chance.one_in(8)) {
+    const auto retry_on = static_cast<std::uint16_t>(program::kRetry5xx << chance.below(3));
+    rule.retry = {static_cast<std::uint16_t>(chance.below(3)), retry_on, std::chrono::seconds(chance.below(2))};
+  }
+  rule.buffer_request = chance.one_in(10);
+  rule.buffer_response = chance.one_in(10);
+}
+
+/// At most one of each type, as they lie in the pool: ascending by type.
+std::vector<std::uint32_t> random_policies(Chance& chance, const LinkedConfig& config) {
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t i = 0; i < config.policies.size(); ++i) {
+    if (!chance.one_in(8)) continue;
+    if (!chosen.empty() && config.policies[chosen.back()].type == config.policies[i].type) continue;
+    chosen.push_back(i);
+  }
+  return chosen;
+}
+
+/// The paths of a login, which nobody wrote (decision 47).
+void add_login_rule(Chance& chance, const LinkedConfig& config, LinkedRoute& route) {
+  const bool logs_in = std::ranges::any_of(
+      route.policies, [&](std::uint32_t i) { return config.policies[i].type == compiler::PolicyType::kOidc; });
+  if (!logs_in) return;
+  compiler::LinkedRule rule;
+  rule.implied = true;
+  for (const std::string& path : {random_path(chance), std::string("/oauth2/logout")}) {
+    rule.matches.emplace_back().path = {PathMatch::Type::kExact, located(path)};
+  }
+  rule.backends = route.rules[0].backends;
+  for (auto& backend : rule.backends) backend.filters.reset();
+  route.rules.push_back(std::move(rule));
+}
+
 void fill_route(Chance& chance, const LinkedConfig& config, LinkedRoute& route) {
   std::set<std::string> names;
   for (std::uint32_t i = chance.below(3); i > 0; --i) names.insert(chance.of(kHostPatterns));
@@ -149,12 +221,35 @@ void fill_route(Chance& chance, const LinkedConfig& config, LinkedRoute& route) 
     auto& rule = route.rules.emplace_back();
     for (std::uint32_t n = 1 + chance.below(3); n > 0; --n) rule.matches.push_back(random_match(chance));
     if (chance.one_in(200)) rule.matches.back().path = {PathMatch::Type::kRegex, located("^/(a")};
-    if (!chance.one_in(8)) rule.backends.push_back({chance.below(2), 1 + chance.below(3)});
+    fill_treatment(chance, rule);
   }
+  route.policies.clear();
+  if (chance.one_in(3)) route.policies = random_policies(chance, config);
+  add_login_rule(chance, config, route);
   route.listeners.clear();
   for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
     if (!chance.one_in(4)) route.listeners.push_back(i);
   }
+}
+
+void add_policies(Chance& chance, LinkedConfig& config) {
+  const auto add = [&](compiler::PolicyType type, compiler::PolicySettings settings) {
+    compiler::LinkedPolicy& policy = config.policies.emplace_back();
+    policy.identity = {"ProxyPolicy", "edge", "p" + std::to_string(config.policies.size()), 0, {}};
+    policy.type = type;
+    policy.enforced = type != compiler::PolicyType::kUnknown && !chance.one_in(6);
+    if (policy.enforced) policy.settings = std::move(settings);
+  };
+  using compiler::PolicyType;
+  add(PolicyType::kUnknown, {});
+  add(PolicyType::kRateLimit, compiler::RateLimitSettings{.requests_per_second = 5, .burst = 5});
+  add(PolicyType::kRateLimit, compiler::RateLimitSettings{.requests_per_second = 9, .burst = 9});
+  add(PolicyType::kBasicAuth, compiler::BasicAuthSettings{.realm = "a"});
+  add(PolicyType::kOidc, compiler::OidcSettings{.issuer = "https://id.test", .redirect_url = "https://a.test/back"});
+  add(PolicyType::kForwardAuth, compiler::ForwardAuthSettings{.address = "http://auth.test"});
+  add(PolicyType::kCors, compiler::CorsSettings{.allow_origins = {"*"}});
+  add(PolicyType::kSecurityHeaders, compiler::SecurityHeadersSettings{.hsts = true});
+  add(PolicyType::kSecurityHeaders, compiler::SecurityHeadersSettings{.no_sniff = true});
 }
 
 void add_listeners(Chance& chance, LinkedConfig& config) {
@@ -164,11 +259,13 @@ void add_listeners(Chance& chance, LinkedConfig& config) {
     auto& gateway = config.gateways.emplace_back();
     gateway.identity = {"ProxyGateway", "edge", "g" + std::to_string(g), 0, {}};
     for (const auto& address : chance.of(addresses)) gateway.addresses.push_back(*parse_ip(address));
+    if (chance.one_in(2)) gateway.policies = random_policies(chance, config);
     for (std::uint32_t l = 0; l < 1 + chance.below(3); ++l) {
       compiler::LinkedListener listener;
       listener.gateway = g;
       listener.name = "l" + std::to_string(l);
       listener.port = chance.one_in(3) ? 8080 : 80;
+      listener.max_request_body = chance.below(3);
       const std::string port = std::to_string(listener.port) + "/";
       std::set<std::string> names;
       for (std::uint32_t i = chance.below(3); i > 0; --i) names.insert(chance.of(kHostPatterns));
@@ -213,6 +310,7 @@ void fit(Chance& chance, const LinkedRoute& route, const RuleMatch& match, refer
 
 LinkedConfig random_config(Chance& chance) {
   LinkedConfig config;
+  add_policies(chance, config);
   add_listeners(chance, config);
   for (const char* const name : {"b0", "b1"})
     config.backends.emplace_back().identity = {"ProxyBackend", "edge", name, 0, {}};

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "tests/reference/treatment.h"
+
 namespace edge::diff {
 namespace {
 
@@ -67,9 +69,12 @@ class Shrinker {
     drop_each([&](Case& c) -> auto& { return route(c).rules; }, 1);
     drop_each([&](Case& c) -> auto& { return route(c).hostnames; }, 0);
     drop_each([&](Case& c) -> auto& { return route(c).listeners; }, 1);
+    drop_each([&](Case& c) -> auto& { return route(c).policies; }, 0);
     for (std::size_t n = 0; n < route(best_).rules.size(); ++n) {
       drop_each([&](Case& c) -> auto& { return route(c).rules[n].matches; }, 1);
       drop_each([&](Case& c) -> auto& { return route(c).rules[n].backends; }, 0);
+      drop_each([&](Case& c) -> auto& { return route(c).rules[n].filters; }, 0);
+      drop_each([&](Case& c) -> auto& { return route(c).rules[n].mirrors; }, 0);
       for (std::size_t m = 0; m < route(best_).rules[n].matches.size(); ++m) {
         const auto match = [&route, n, m](Case& c) -> RuleMatch& { return route(c).rules[n].matches[m]; };
         drop_each([&](Case& c) -> auto& { return match(c).headers; }, 0);
@@ -143,6 +148,22 @@ std::string header_text(const compiler::Identity& identity) {
   return text + "}\nspec:\n";
 }
 
+/// In the words that a disagreement about it is told in.
+std::string treatment_text(const LinkedConfig& config, const LinkedRoute& route, const compiler::LinkedRule& rule) {
+  if (route.listeners.empty()) return {};
+  const auto index = [](const auto& all, const auto& one) { return static_cast<std::size_t>(&one - all.data()); };
+  const std::string text =
+      reference::treatment_of(config, {route.listeners[0], static_cast<std::uint32_t>(index(config.routes, route)),
+                                       static_cast<std::uint16_t>(index(route.rules, rule)), 0});
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines += "    # " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 Case shrink(Case failing, const std::function<bool(const Case&)>& fails) {
@@ -174,6 +195,7 @@ std::string case_text(const Case& small) {
     for (const auto& rule : route.rules) {
       text += "  - matches:\n";
       for (const auto& match : rule.matches) text += "    - " + match_text(match) + "\n";
+      text += treatment_text(config, route, rule);
     }
   }
   return text + request_line(small.request) + "\n";

@@ -5,6 +5,7 @@
 
 #include "compiler/expr/regex_matcher.h"
 #include "program/records.h"
+#include "tests/reference/treatment.h"
 
 namespace edge::reference {
 namespace {
@@ -63,6 +64,13 @@ Verdict Engines::decide(std::uint32_t bind, const program::RequestView& request)
   if (decision) return verdict_of(index_of(decision->listener), decision->host->view, *decision->action);
   const runtime::LoadedListener* listener = runtime::find_listener(*loaded_, bind, request.host);
   return {listener == nullptr ? program::kNone : index_of(listener), {}, {}, {}, 0, 0};
+}
+
+std::string Engines::treatment(std::uint32_t bind, const program::RequestView& request) const {
+  const program::Outcome outcome = program::evaluate(view(), bind, request, regex_);
+  if (outcome.host == nullptr) return {};
+  const program::SectionView& host = outcome.host->view;
+  return treatment_of(view(), host, host.array(host.header<program::HostHeader>().actions)[outcome.action]);
 }
 
 }  // namespace edge::reference

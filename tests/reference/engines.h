@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +43,8 @@ class Engines {
 
   Verdict evaluate(std::uint32_t bind, const program::RequestView& request) const;
   Verdict decide(std::uint32_t bind, const program::RequestView& request);
+  /// What becomes of it (treatment.h), by `program::evaluate`; empty where nothing matches.
+  std::string treatment(std::uint32_t bind, const program::RequestView& request) const;
 
  private:
   std::shared_ptr<const runtime::LoadedProgram> loaded_;

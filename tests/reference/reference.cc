@@ -173,9 +173,11 @@ std::optional<Answer> Reference::answer(const Bind& bind, const OwnedRequest& re
     if (entry.refused || std::ranges::find(entry.route->listeners, *listener) == entry.route->listeners.end()) continue;
     const auto host = host_level(config_.listeners[*listener], *entry.route, request.host);
     if (!host) continue;
-    // "the expression is evaluated first; if it is false the route does not match" (D5)
-    if (entry.expression && !entry.expression->holds(facts)) continue;
+    // "the expression is evaluated first; if it is false the route does not match" (D5), but for the paths of a login,
+    // which nobody wrote
+    const bool matches = !entry.expression || entry.expression->holds(facts);
     for (const MatchEntry& match : entry.matches) {
+      if (!matches && !entry.route->rules[match.origin.rule].implied) continue;
       if (!holds(match, facts)) continue;
       if (best != nullptr && !before(*host, match, best_host, *best)) continue;
       best = &match;
