@@ -125,11 +125,10 @@ class Explainer {
 
   /// Every rule of the host that was not looked at.
   void append_others(const program::Section& host, const program::HostHeader& header, ExplainedHost& out) {
-    program::for_each_path(host.view.array(header.paths), [&](const program::PathRecord& record) {
-      const std::string_view path = program::path_text(record);
-      append_target(host, PathClass::kExact, path, record.exact, out);
-      append_target(host, PathClass::kPrefix, path, record.prefix, out);
-    });
+    for (const program::Path& path : program::paths_of(host.view)) {
+      append_target(host, PathClass::kExact, path.text, path.exact, out);
+      append_target(host, PathClass::kPrefix, path.text, path.prefix, out);
+    }
     append_target(host, PathClass::kPrefix, "/", header.root_prefix, out);
     append_target(host, PathClass::kRegex, {}, header.regex, out);
     append_target(host, PathClass::kAny, {}, header.any_path, out);

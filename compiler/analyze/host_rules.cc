@@ -63,13 +63,10 @@ std::vector<TableRule> HostRules::rules() const {
       rules.push_back({path_class, std::string(path), candidate.predicate, candidate.action});
     }
   };
-  std::vector<const program::PathRecord*> paths;
-  program::for_each_path(view.array(header.paths),
-                         [&paths](const program::PathRecord& record) { paths.push_back(&record); });
-  std::ranges::sort(paths, [](auto* a, auto* b) { return program::path_text(*a) < program::path_text(*b); });
-  for (const auto* record : paths) add(PathClass::kExact, program::path_text(*record), record->exact);
-  std::ranges::stable_sort(paths, [](auto* a, auto* b) { return a->size > b->size; });
-  for (const auto* record : paths) add(PathClass::kPrefix, program::path_text(*record), record->prefix);
+  std::vector<program::Path> paths = program::paths_of(view);
+  for (const program::Path& path : paths) add(PathClass::kExact, path.text, path.exact);
+  std::ranges::stable_sort(paths, std::ranges::greater(), [](const program::Path& path) { return path.text.size(); });
+  for (const program::Path& path : paths) add(PathClass::kPrefix, path.text, path.prefix);
   add(PathClass::kPrefix, {}, header.root_prefix);
   add(PathClass::kRegex, {}, header.regex);
   add(PathClass::kAny, {}, header.any_path);

@@ -7,7 +7,7 @@ namespace {
 
 using program::Op;
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string result = "\"";
   for (const char c : text) {
@@ -34,19 +34,19 @@ std::string leaf_text(const Host& host, const Node& node, bool negated) {
   const std::string_view not_ = negated ? "NOT " : "";
   switch (node.op) {
     case Op::kEquals:
-      if (node.slot == program::kSlotPath) return std::string(not_) + "path exact " + quoted(node.text);
-      return slot_text(host, node.slot) + (negated ? " != " : " == ") + quoted(node.text);
+      if (node.slot == program::kSlotPath) return std::string(not_) + "path exact " + in_quotes(node.text);
+      return slot_text(host, node.slot) + (negated ? " != " : " == ") + in_quotes(node.text);
     case Op::kPresent:
       return std::string(not_) + slot_text(host, node.slot) + " present";
     case Op::kPathPrefix:
-      return std::string(not_) + "path prefix " + quoted(node.text.empty() ? "/" : node.text);
+      return std::string(not_) + "path prefix " + in_quotes(node.text.empty() ? "/" : node.text);
     case Op::kContains:
-      return std::string(not_) + slot_text(host, node.slot) + " contains " + quoted(node.text);
+      return std::string(not_) + slot_text(host, node.slot) + " contains " + in_quotes(node.text);
     case Op::kSourceIn:
-      return std::string(not_) + "source_ip in " + quoted(to_string(node.cidr));
+      return std::string(not_) + "source_ip in " + in_quotes(to_string(node.cidr));
     case Op::kRegex: {
       const Regex& regex = host.regexes[node.regex];
-      return std::string(not_) + slot_text(host, regex.slot) + " matches " + quoted(regex.pattern);
+      return std::string(not_) + slot_text(host, regex.slot) + " matches " + in_quotes(regex.pattern);
     }
     default:
       return std::string(not_) + "false";
@@ -97,16 +97,16 @@ std::string dump(const LinkedConfig& config, const Host& host) {
   const Identity& gateway = config.gateways[listener.gateway].identity;
   std::string text = "host " + (host.pattern.any() ? "(every host)" : host.pattern.text()) + " on " +
                      gateway.name_space + "/" + gateway.name + " " + listener.name + "\n";
-  for (const auto& [path, group] : host.exact) dump_group(config, host, "exact " + quoted(path), group, text);
+  for (const auto& [path, group] : host.exact) dump_group(config, host, "exact " + in_quotes(path), group, text);
   for (auto it = host.prefix.rbegin(); it != host.prefix.rend(); ++it) {
-    dump_group(config, host, "prefix " + quoted(it->first.empty() ? "/" : it->first), it->second, text);
+    dump_group(config, host, "prefix " + in_quotes(it->first.empty() ? "/" : it->first), it->second, text);
   }
   dump_group(config, host, "regex", host.regex, text);
   dump_group(config, host, "any path", host.any, text);
   for (std::size_t i = 0; i < host.regexes.size(); ++i) {
     const Regex& regex = host.regexes[i];
     text +=
-        "  pattern " + std::to_string(i) + " of " + slot_text(host, regex.slot) + " " + quoted(regex.pattern) + "\n";
+        "  pattern " + std::to_string(i) + " of " + slot_text(host, regex.slot) + " " + in_quotes(regex.pattern) + "\n";
   }
   for (const Shadowed& shadowed : host.shadowed) {
     text += "  shadowed " + candidate_text(config, shadowed.loser) + " by " + candidate_text(config, shadowed.winner) +

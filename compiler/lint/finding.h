@@ -29,7 +29,7 @@ inline Diagnostic warning(const model::Metadata& resource, Finding finding) {
           .fix = std::move(finding.fix)};
 }
 
-inline std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+inline std::string in_quotes(std::string_view text) { return "`" + std::string(text) + "`"; }
 inline std::string indexed(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }

@@ -14,11 +14,12 @@ void lint_hostnames(const model::Metadata& resource, const std::vector<Located<H
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto [first, added] = seen.emplace(names[i].value.text(), &names[i]);
     if (added) continue;
-    Diagnostic found = warning(resource, {.code = DiagnosticCode::kHostnameTwice,
-                                          .span = names[i].span,
-                                          .field = indexed(field, i),
-                                          .message = "the host name " + quoted(names[i].value.text()) + " stands twice",
-                                          .fix = "remove one of the two"});
+    Diagnostic found =
+        warning(resource, {.code = DiagnosticCode::kHostnameTwice,
+                           .span = names[i].span,
+                           .field = indexed(field, i),
+                           .message = "the host name " + in_quotes(names[i].value.text()) + " stands twice",
+                           .fix = "remove one of the two"});
     found.labels.push_back({first->second->span, "first given here"});
     diagnostics.add(std::move(found));
   }

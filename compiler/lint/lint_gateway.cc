@@ -22,7 +22,7 @@ void certificate(const model::ProxyGateway& gateway, std::size_t index, Diagnost
       warning(gateway.metadata, {.code = DiagnosticCode::kNoCertificate,
                                  .span = listener.tls ? listener.tls->span : listener.protocol.span,
                                  .field = listener_field(index, "tls"),
-                                 .message = "the listener " + quoted(listener.name.value) + " has no certificate",
+                                 .message = "the listener " + in_quotes(listener.name.value) + " has no certificate",
                                  .fix = "name a secret of type `kubernetes.io/tls` in `tls.secretRef`"});
   found.notes.emplace_back("no TLS handshake with it can succeed, whatever host name the client asks for");
   diagnostics.add(std::move(found));

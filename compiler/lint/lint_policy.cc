@@ -70,14 +70,14 @@ void check(const ProxyPolicy& policy, const model::ForwardAuth& auth, Diagnostic
       auth.auth_headers, [](const Located<std::string>& name) { return carries_credential(*name); });
   if (!auth.auth_headers.empty() && credential == auth.auth_headers.end()) return;
   const bool all = auth.auth_headers.empty();
-  Diagnostic found =
-      warning(policy.metadata,
-              {.code = DiagnosticCode::kCredentialInClear,
-               .span = auth.address.span,
-               .field = "spec.forwardAuth.address",
-               .message = (all ? std::string("all headers, credentials too,") : "the header " + quoted(**credential)) +
-                          " of every request reach the authentication service over plain HTTP",
-               .fix = "use `https://`, or list in `authHeaders` only what the service needs"});
+  Diagnostic found = warning(
+      policy.metadata,
+      {.code = DiagnosticCode::kCredentialInClear,
+       .span = auth.address.span,
+       .field = "spec.forwardAuth.address",
+       .message = (all ? std::string("all headers, credentials too,") : "the header " + in_quotes(**credential)) +
+                  " of every request reach the authentication service over plain HTTP",
+       .fix = "use `https://`, or list in `authHeaders` only what the service needs"});
   if (!all) found.labels.push_back({credential->span, "a credential"});
   diagnostics.add(std::move(found));
 }

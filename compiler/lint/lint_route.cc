@@ -46,7 +46,7 @@ void doubles(const ProxyRoute& route, std::size_t index, Diagnostics& diagnostic
         warning(route.metadata, {.code = DiagnosticCode::kBackendTwice,
                                  .span = backend.name.span,
                                  .field = rule_field(index, indexed("backendRefs", i) + ".name"),
-                                 .message = "the rule names the backend " + quoted(backend.name.value) + " twice",
+                                 .message = "the rule names the backend " + in_quotes(backend.name.value) + " twice",
                                  .fix = "name the other backend, or add the weights up in one entry"});
     found.labels.push_back({first->second->backend.name.span, "first given here"});
     diagnostics.add(std::move(found));
@@ -56,12 +56,13 @@ void doubles(const ProxyRoute& route, std::size_t index, Diagnostics& diagnostic
 void loops(const ProxyRoute& route, std::size_t index, Diagnostics& diagnostics) {
   const auto loop = find_redirect_loop(route, index);
   if (!loop) return;
-  Diagnostic found = warning(
-      route.metadata, {.code = DiagnosticCode::kRedirectLoop,
-                       .span = loop->span,
-                       .field = rule_field(index, "filters"),
-                       .message = "the redirect leads to " + quoted(loop->path) + ", which this rule redirects again",
-                       .fix = "redirect to another path or host, or match the old path exactly"});
+  Diagnostic found =
+      warning(route.metadata,
+              {.code = DiagnosticCode::kRedirectLoop,
+               .span = loop->span,
+               .field = rule_field(index, "filters"),
+               .message = "the redirect leads to " + in_quotes(loop->path) + ", which this rule redirects again",
+               .fix = "redirect to another path or host, or match the old path exactly"});
   if (loop->match.somewhere()) found.labels.push_back({loop->match, "the rule takes the new path too"});
   found.notes.emplace_back("browsers give up after some twenty rounds");
   diagnostics.add(std::move(found));

@@ -123,7 +123,7 @@ class TogetherLinter {
                                                   .span = rule.request_timeout->span,
                                                   .field = indexed("spec.rules", index) + timeout_field(route),
                                                   .message = "the timeout is longer than that of the backend " +
-                                                             quoted(backend->metadata.name),
+                                                             in_quotes(backend->metadata.name),
                                                   .fix = "raise the backend's `timeout.request`, or lower this one"});
       found.labels.push_back({backend->request_timeout->span, "requests end here already"});
       diagnostics_.add(std::move(found));
@@ -155,8 +155,8 @@ class TogetherLinter {
                 {.code = DiagnosticCode::kCredentialInClear,
                  .span = change.name.span,
                  .field = indexed("spec.rules", index) + "." + indexed("filters", filter) + ".requestHeaderModifier",
-                 .message = "the credential " + quoted(change.name.value) + " is sent to " +
-                            quoted(plain->backend.name.value) + " over plain HTTP",
+                 .message = "the credential " + in_quotes(change.name.value) + " is sent to " +
+                            in_quotes(plain->backend.name.value) + " over plain HTTP",
                  .fix = "reach the backend over TLS, or let the backend hold the credential itself"});
     found.labels.push_back({plain->backend.name.span, "a backend over plain HTTP"});
     found.notes.emplace_back("whoever can read the traffic between proxy and backend can use it");
@@ -173,18 +173,18 @@ class TogetherLinter {
     if (policy.target_kind == PolicyTarget::kRoute) {
       const auto route = routes_.find(target);
       if (route == routes_.end() || !route->second->parents.empty()) return;
-      return idle(policy, "the route " + quoted(name) + " belongs to no gateway");
+      return idle(policy, "the route " + in_quotes(name) + " belongs to no gateway");
     }
     if (!gateways_.contains(target)) return;
     const auto served = routes_of_gateway_.find(target);
     if (served == routes_of_gateway_.end()) {
       if (resources_.routes.empty()) return;
-      return idle(policy, "no route belongs to the gateway " + quoted(name));
+      return idle(policy, "no route belongs to the gateway " + in_quotes(name));
     }
     const auto& overridden = overriding_routes(policy.type.value);
     const bool all = std::ranges::all_of(
         served->second, [&](const ProxyRoute* route) { return overridden.contains(key_of(route->metadata)); });
-    if (all) idle(policy, "every route of the gateway " + quoted(name) + " has a policy of this type of its own");
+    if (all) idle(policy, "every route of the gateway " + in_quotes(name) + " has a policy of this type of its own");
   }
 
   void idle(const ProxyPolicy& policy, std::string why) {
@@ -233,7 +233,7 @@ class TogetherLinter {
                                     .span = policy.type.span,
                                     .field = annotated ? "metadata.annotations" : "spec.type",
                                     .message = "passwords are asked for over plain HTTP, on the listener " +
-                                               quoted(plain->name.value) + " of " + gateway->metadata.text(),
+                                               in_quotes(plain->name.value) + " of " + gateway->metadata.text(),
                                     .fix = annotated ? "add `tls`, and set the annotation `ssl-redirect` to \"true\""
                                                      : "serve the route on an HTTPS listener, and redirect this one to "
                                                        "it"});

@@ -25,7 +25,7 @@ class AllowanceReader {
   void unknown(yaml::Node annotation) {
     const bool near = !nearest_name(annotation.key(), {kAllowAnnotation}).empty();
     diagnostics_.add(about(annotation, DiagnosticCode::kUnknownAnnotation, annotation.key_span(),
-                           "nothing reads the annotation " + quoted(annotation.key()),
+                           "nothing reads the annotation " + in_quotes(annotation.key()),
                            near ? "did you mean `" + std::string(kAllowAnnotation) + "`?" : "remove it"));
   }
 
@@ -35,7 +35,7 @@ class AllowanceReader {
     if (const auto found = find_code(text)) return diagnostics_.allow(resource_, *found);
     const std::string near = nearest_code(text);
     Diagnostic found =
-        about(value, DiagnosticCode::kUnknownAllowance, value.span(), "there is no code " + quoted(text),
+        about(value, DiagnosticCode::kUnknownAllowance, value.span(), "there is no code " + in_quotes(text),
               near.empty() ? "write codes as they are printed: `EDGE1004, EDGE0404`" : "did you mean `" + near + "`?");
     found.within = Within{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
     diagnostics_.add(std::move(found));

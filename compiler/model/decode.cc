@@ -86,7 +86,7 @@ class Decoder {
     }
     if (known->own && known->api_version != api_version) {
       return complain(DiagnosticCode::kUnknownKind, root.find("apiVersion").span(),
-                      quoted(api_version) + " is not a version of " + std::string(kind),
+                      in_quotes(api_version) + " is not a version of " + std::string(kind),
                       "write `" + std::string(known->api_version) + "`");
     }
     decode_known(root, *known);
@@ -109,17 +109,17 @@ class Decoder {
     if (our_group && kind == kRouteTestKind) return;
     if (our_group) {
       const std::string_view near = nearest_name(kind, own);
-      return complain(DiagnosticCode::kUnknownKind, root.find("kind").span(), "unknown kind " + quoted(kind),
+      return complain(DiagnosticCode::kUnknownKind, root.find("kind").span(), "unknown kind " + in_quotes(kind),
                       near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
     }
     // An own kind under another group is a slip rather than a stranger.
     if (same_name != nullptr && same_name->own) {
       return complain(DiagnosticCode::kUnknownKind, root.find("apiVersion").span(),
-                      std::string(kind) + " is not a kind of " + quoted(api_version),
+                      std::string(kind) + " is not a kind of " + in_quotes(api_version),
                       "write `" + std::string(same_name->api_version) + "`");
     }
     complain(DiagnosticCode::kForeignKind, root.find("kind").span(),
-             quoted(kind) + " of " + quoted(api_version) + " is not read here; the resource is passed over", "",
+             in_quotes(kind) + " of " + in_quotes(api_version) + " is not read here; the resource is passed over", "",
              Severity::kNote);
   }
 

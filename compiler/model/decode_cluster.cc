@@ -64,7 +64,7 @@ EndpointSlice decode_slice(const Fields& root, Metadata metadata, Report& report
         slice.addresses.push_back({.address = *address, .ready = ready});
       } else {
         report.fault(DiagnosticCode::kInvalidValue, text.span, "endpoints[" + std::to_string(index) + "].addresses",
-                     quoted(text.value) + " is not an IP address");
+                     in_quotes(text.value) + " is not an IP address");
       }
     }
     ++index;

@@ -233,7 +233,7 @@ Gateway decode_api_gateway(const Fields& root, Metadata metadata, Report& report
       if (out.listeners[i].listener.name.value != name.value) continue;
       report.fault(DiagnosticCode::kConflict, name.span,
                    "spec.listeners[" + std::to_string(out.listeners.size() - 1) + "].name",
-                   "two listeners have the name " + quoted(name.value));
+                   "two listeners have the name " + in_quotes(name.value));
       break;
     }
   });

@@ -42,12 +42,13 @@ class RuleReader {
     for (const std::string_view known :
          {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}) {
       if (method.value == known || upper(method.value) != known) continue;
-      report_.add({.code = DiagnosticCode::kInvalidValue,
-                   .severity = Severity::kWarning,
-                   .field = place.text("method"),
-                   .span = method.span,
-                   .message = "methods are case-sensitive: " + quoted(method.value) + " is not " + std::string(known),
-                   .fix = "write `" + std::string(known) + "`"});
+      report_.add(
+          {.code = DiagnosticCode::kInvalidValue,
+           .severity = Severity::kWarning,
+           .field = place.text("method"),
+           .span = method.span,
+           .message = "methods are case-sensitive: " + in_quotes(method.value) + " is not " + std::string(known),
+           .fix = "write `" + std::string(known) + "`"});
     }
   }
 
@@ -67,7 +68,7 @@ class RuleReader {
     }
     if (condition.type != PathType::kRegex && !condition.value.value.empty() && condition.value.value[0] != '/') {
       report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, place.text("path.value"),
-                    quoted(condition.value.value) + " is no path: a path begins with `/`",
+                    in_quotes(condition.value.value) + " is no path: a path begins with `/`",
                     "write `/" + clipped(condition.value.value) + "`");
     } else if (condition.value.value.empty() && report_.ok()) {
       report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, place.text("path.value"),
@@ -114,7 +115,7 @@ class RuleReader {
            {"connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "keep-alive"}) {
         if (lower != reserved) continue;
         report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),
-                      "the header " + quoted(name.value) + " frames the message and cannot be changed by a filter");
+                      "the header " + in_quotes(name.value) + " frames the message and cannot be changed by a filter");
       }
       if (lower == "host") {
         report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),

@@ -56,17 +56,17 @@ std::string found_text(Node node) {
     case NodeKind::kScalar:
       break;
   }
-  if (node.data().style != Style::kPlain) return "the string " + quoted(node.text());
+  if (node.data().style != Style::kPlain) return "the string " + in_quotes(node.text());
   switch (plain_type(node.text())) {
     case PlainType::kInteger:
     case PlainType::kFloat:
-      return "the number " + quoted(node.text());
+      return "the number " + in_quotes(node.text());
     case PlainType::kBoolean:
-      return "the boolean " + quoted(node.text());
+      return "the boolean " + in_quotes(node.text());
     case PlainType::kString:
       break;
   }
-  return "the string " + quoted(node.text());
+  return "the string " + in_quotes(node.text());
 }
 
 std::optional<std::int64_t> integer_of(Node node) {
@@ -164,7 +164,7 @@ class Validator {
     if (!number) {
       if (node.is_scalar() && node.data().style == Style::kPlain && plain_type(node.text()) == PlainType::kInteger) {
         return report_.fault(DiagnosticCode::kOutOfRange, node.span(), path->text(),
-                             quoted(node.text()) + " is not a decimal number of 64 bits");
+                             in_quotes(node.text()) + " is not a decimal number of 64 bits");
       }
       const bool digits = node.is_scalar() && plain_type(node.text()) == PlainType::kInteger;
       return wrong_type(node, field.type == Type::kList ? field.item : field.type, path,
@@ -202,7 +202,7 @@ class Validator {
     if (!field.values.empty()) return one_of(node, field, path);
     if (has_format(node.text(), field.format)) return;
     report_.fault(DiagnosticCode::kInvalidValue, node.span(), path->text(),
-                  quoted(node.text()) + " is not " + std::string(schemas::format_text(field.format)));
+                  in_quotes(node.text()) + " is not " + std::string(schemas::format_text(field.format)));
   }
 
   void one_of(Node node, const Field& field, const FieldPath* path) {
@@ -217,7 +217,7 @@ class Validator {
     const std::string_view near =
         number ? std::string_view() : nearest_name(node.text(), {field.values.begin(), field.values.end()});
     report_.fault(DiagnosticCode::kInvalidValue, node.span(), path->text(),
-                  quoted(node.text()) + " is not one of " + values,
+                  in_quotes(node.text()) + " is not one of " + values,
                   near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
   }
 
@@ -240,7 +240,7 @@ class Validator {
                  .severity = slip ? Severity::kError : Severity::kWarning,
                  .field = here.text(),
                  .span = child.key_span(),
-                 .message = "unknown field " + quoted(child.key()),
+                 .message = "unknown field " + in_quotes(child.key()),
                  .fix = std::move(fix)});
   }
 
@@ -311,6 +311,6 @@ std::string clipped(std::string_view text) {
   return std::string(text.substr(0, end)) + "...";
 }
 
-std::string quoted(std::string_view text) { return "`" + clipped(text) + "`"; }
+std::string in_quotes(std::string_view text) { return "`" + clipped(text) + "`"; }
 
 }  // namespace edge::compiler::model

@@ -47,8 +47,8 @@ void validate(yaml::Node node, const schemas::Object& object, const FieldPath* p
 /// The value of `key`, nothing when it is absent or null: both mean that the field is not given.
 yaml::Node given(yaml::Node map, std::string_view key);
 
-/// At most 60 bytes of a value, whole characters; `quoted` puts it in backquotes.
+/// At most 60 bytes of a value, whole characters; `in_quotes` puts it in backquotes.
 std::string clipped(std::string_view text);
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace edge::compiler::model

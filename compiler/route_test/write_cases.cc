@@ -7,7 +7,7 @@ namespace edge::compiler::route_test {
 namespace {
 
 /// A double-quoted YAML scalar (YAML 1.2 §7.3.1); what a reader could take for something else is always quoted.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
@@ -31,7 +31,7 @@ std::string scalar(std::string_view text) {
   };
   const bool begins = !text.empty() && (text.front() == '/' || (text.front() >= 'a' && text.front() <= 'z'));
   const bool word = begins && std::ranges::all_of(text, plain) && text.find('/') != std::string_view::npos;
-  return word ? std::string(text) : quoted(text);
+  return word ? std::string(text) : in_quotes(text);
 }
 
 std::string url_of(const Case& one) {
@@ -53,7 +53,7 @@ void append_fields(const std::string& indent, const char* key, const analyze::Na
   if (fields.empty()) return;
   out += indent + key + ":\n";
   for (const auto& [name, value] : fields) {
-    out += indent + "  - {name: " + quoted(name) + ", value: " + quoted(value) + "}\n";
+    out += indent + "  - {name: " + in_quotes(name) + ", value: " + in_quotes(value) + "}\n";
   }
 }
 
@@ -81,11 +81,11 @@ void append_expectation(const Expectation& expect, std::string& out) {
 
 void append_case(const Case& one, std::string& out) {
   const analyze::Witness& request = one.request.request;
-  out += "  - name: " + quoted(one.name) + "\n    request:\n";
-  if (request.method != "GET") out += "      method: " + quoted(request.method) + "\n";
-  out += "      url: " + quoted(url_of(one)) + "\n";
+  out += "  - name: " + in_quotes(one.name) + "\n    request:\n";
+  if (request.method != "GET") out += "      method: " + in_quotes(request.method) + "\n";
+  out += "      url: " + in_quotes(url_of(one)) + "\n";
   append_fields("      ", "headers", request.headers, out);
-  if (request.source != *parse_ip("127.0.0.1")) out += "      source: " + quoted(to_string(request.source)) + "\n";
+  if (request.source != *parse_ip("127.0.0.1")) out += "      source: " + in_quotes(to_string(request.source)) + "\n";
   out += "    expect:\n";
   append_expectation(one.expect, out);
 }
@@ -94,7 +94,7 @@ void append_case(const Case& one, std::string& out) {
 
 std::string write_cases(const std::vector<Case>& cases, std::string_view name) {
   std::string out = "apiVersion: " + std::string(schemas::kApiGroup) +
-                    "/v1alpha1\nkind: RouteTest\nmetadata:\n  name: " + quoted(name) + "\ntests:\n";
+                    "/v1alpha1\nkind: RouteTest\nmetadata:\n  name: " + in_quotes(name) + "\ntests:\n";
   for (const Case& one : cases) append_case(one, out);
   return out;
 }
