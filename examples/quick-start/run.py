@@ -3,20 +3,24 @@
 
     run.py BIN_DIR DATA_DIR [--once]
 
-Without --once it prints the README's sample requests and stays until Ctrl-C. With it, the samples are sent, every
-answer is compared with the README, and the exit code tells whether all were right.
+Without --once it prints the README's sample requests and stays until Ctrl-C, with a Prometheus server beside it where
+one is installed. With it, the samples are sent, every answer is compared with the README, and the exit code tells
+whether all were right.
 """
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parents[1] / "README.md"
 READY_SECONDS = 60
+PROMETHEUS = "127.0.0.1:9093"
 
 
 def samples():
@@ -89,6 +93,49 @@ def check_all():
     return wrong == 0 and len(all_samples) > 0
 
 
+def print_rest(process):
+    """What it prints from now on: the proxy, a line for each program."""
+
+    def read():
+        for line in process.stdout:
+            print(f"run: {line.rstrip()}", flush=True)
+
+    threading.Thread(target=read, daemon=True).start()
+
+
+def start_prometheus(started, data):
+    """For `edgectl metrics`. False: there is none."""
+    program = shutil.which("prometheus")
+    if program is None:
+        return False
+    config = Path(data) / "prometheus.yaml"
+    config.write_text(
+        "global: {scrape_interval: 5s}\n"
+        "scrape_configs: [{job_name: edge, static_configs: [{targets: ['127.0.0.1:9090']}]}]\n"
+    )
+    store = Path(data) / "prometheus"
+    command = [program, f"--config.file={config}", f"--storage.tsdb.path={store}", f"--web.listen-address={PROMETHEUS}"]
+    with (Path(data) / "prometheus.log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    # The last to be stopped: how it ends is nobody's failure.
+    started.processes.insert(0, process)
+    return True
+
+
+def tell(data, metrics):
+    print("\nrun: the quick start is running. Try, in another terminal:\n")
+    for command, _ in samples():
+        print(f"  {command}")
+    print("\nrun: and see what it did:\n")
+    print(f"  export PATH={sys.argv[1]}:$PATH KUBECONFIG={Path(data) / 'kubeconfig'}")
+    if metrics:
+        print(f"  export EDGECTL_METRICS_URL=http://{PROMETHEUS}")
+    commands = ["status", "top", "logs-access", "trace list", "trace get TRACE-ID"]
+    for command in commands + (["metrics dashboard"] if metrics else []):
+        print(f"  edgectl {command}")
+    print(f"\nrun: edit {HERE}/routes.yaml and it is live at once. Ctrl-C ends.", flush=True)
+
+
 def main():
     binaries, data, once = Path(sys.argv[1]), sys.argv[2], "--once" in sys.argv[3:]
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -99,14 +146,15 @@ def main():
     try:
         for name, port in (("stable", "9101"), ("next", "9102")):
             started.start([sys.executable, str(HERE / "backend.py"), name, port], "backend ")
-        proxy = started.start([str(binaries / "edge-standalone"), "--config", str(HERE), "--data-dir", data], "ready ")
+        # The standard output is for what becomes live; requests are told of in a file.
+        log = str(Path(data) / "access.log")
+        command = [str(binaries / "edge-standalone"), "--config", str(HERE), "--data-dir", data, "--access-log", log]
+        proxy = started.start(command, "ready ")
+        print_rest(proxy)
         if once:
             right = check_all()
         else:
-            print("\nrun: the quick start is running. Try:\n")
-            for command, _ in samples():
-                print(f"  {command}")
-            print(f"\nrun: edit {HERE}/routes.yaml and it is live at once. Ctrl-C ends.", flush=True)
+            tell(data, start_prometheus(started, data))
             proxy.wait()
     except KeyboardInterrupt:
         right = True
