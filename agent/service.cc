@@ -314,6 +314,19 @@ AdminReply Service::debug_program() const {
 
 Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                       const program::SecretSet& secrets) {
+  Status status = install(std::move(bytes), endpoints, secrets);
+  if (status || status.error().code == ErrorCode::kCancelled || !options_.first_must_serve) return status;
+  if (program().empty()) stop(cli::kExitFindings);
+  return status;
+}
+
+Status Service::restore(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                        const program::SecretSet& secrets) {
+  return install(std::move(bytes), endpoints, secrets);
+}
+
+Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                        const program::SecretSet& secrets) {
   const std::lock_guard installing(install_mutex_);
   if (draining_) return Error{ErrorCode::kCancelled, "draining"};
   const auto began = std::chrono::steady_clock::now();
@@ -324,7 +337,6 @@ Status Service::apply(std::shared_ptr<const std::vector<std::byte>> bytes, const
     if (outcome.error().code == ErrorCode::kUnavailable) tell_capabilities(*bytes);
     const std::lock_guard lock(state_mutex_);
     ++installs_.refused;
-    if (options_.first_must_serve && installs_.program.empty()) stop(cli::kExitFindings);
     return outcome.error();
   }
   tell_secret_faults();

@@ -67,6 +67,10 @@ class Service {
   /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                const program::SecretSet& secrets);
+  /// As `apply`, of what a run before this one kept. That it is refused ends nothing, first_must_serve or not: it may be
+  /// of another version's format, and a newer one is still to come.
+  Status restore(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                 const program::SecretSet& secrets);
 
   /// Programs must be signed with this key from now on.
   void trust(program::VerifyKey key);
@@ -106,6 +110,8 @@ class Service {
   AdminReply debug_program() const;
   void tell_listeners() const;
   void tell_secret_faults();
+  Status install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
+                 const program::SecretSet& secrets);
   void tell_capabilities(std::span<const std::byte> program);
 
   ServiceOptions options_;

@@ -161,7 +161,7 @@ void Sync::Impl::restore() {
   if (!fault.empty()) tell("of what served before there are " + fault);
   // Programs are native code: without a key the service would take any.
   if (!verifies) return tell("no program from before: there is no key to verify it by");
-  if (Status status = service.apply(kept->program, kept->endpoints, kept->secrets); !status) return;
+  if (Status status = service.restore(kept->program, kept->endpoints, kept->secrets); !status) return;
   running = std::move(kept->program);
   program = hash_of(running);
   endpoints = std::move(kept->endpoints);

@@ -1,10 +1,12 @@
 // What becomes of the others when one part of the control plane goes, and comes back.
 #include <filesystem>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
+#include "program/format_file.h"
 #include "tests/control/world.h"
 
 namespace edge::tests {
@@ -101,6 +103,28 @@ TEST_F(Control, WhatLeavesTheFilesLeavesTheApiAndNothingElse) {
   EXPECT_TRUE(proxy->process.wait_err("correct the faults above")) << proxy->process.err_text();
   EXPECT_TRUE(api.get("ProxyBackend", "be").is_object());
   EXPECT_THAT(curl(proxy->port, "/by-hand"), StartsWith("200"));
+}
+
+/// What an older version kept, read by one with another format: it is compiled anew, and meanwhile nothing ends.
+TEST_F(Control, StartsOverWhatAnotherVersionKept) {
+  dir_.put("config/base.yaml", base_config(backend_.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  {
+    auto proxy = standalone({"--config", dir_ / "config"});
+    ASSERT_NE(proxy->wait_ready(), "") << proxy->process.err_text();
+    EXPECT_TRUE(answers(proxy->port, "/a", "200"));
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(dir_ / "data/agent/program.edgeprog"); }));
+  }
+  for (const char* kept : {"data/program.edgeprog", "data/agent/program.edgeprog"}) {
+    ASSERT_TRUE(std::filesystem::exists(dir_ / kept)) << kept;
+    std::fstream file(dir_ / kept, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(sizeof(program::FileHeader::magic)).put(1);
+    ASSERT_TRUE(file.flush()) << kept;
+  }
+  auto proxy = standalone({"--config", dir_ / "config"});
+  ASSERT_NE(proxy->wait_ready(), "") << proxy->process.err_text();
+  EXPECT_THAT(proxy->process.err_text(), HasSubstr("the program was refused: "));
+  EXPECT_TRUE(answers(proxy->port, "/a", "200"));
 }
 
 /// A kind and objects of it, in one file: both are there without another change of the files.
