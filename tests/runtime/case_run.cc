@@ -418,6 +418,9 @@ Status Client::connect(const std::string& argument, bool tls) {
 Status Client::pass(const std::string& argument) {
   const auto duration = parse_duration(argument);
   if (!duration) return failure("no duration: " + argument);
+  // Time counts from when a thread has seen what was sent before: to be told of a connection, to accept it and to read
+  // from it takes a turn of its loop each, and the first may have begun before.
+  for (int turn = 0; turn < 4; ++turn) static_cast<void>(run_.server().share_listeners());
   run_.clock().advance(*duration);
   // A thread that waits for nothing but time sees it when it is asked for something.
   static_cast<void>(run_.server().share_listeners());
