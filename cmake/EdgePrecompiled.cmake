@@ -5,18 +5,26 @@ option(EDGE_PRECOMPILE "Read the headers of libraries once a build" OFF)
 
 set(EDGE_STANDARD_HEADERS
     <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <functional> <map> <memory> <mutex> <optional>
-    <span> <string> <string_view> <unordered_map> <utility> <variant> <vector> <nlohmann/json.hpp>)
+    <span> <string> <string_view> <unordered_map> <utility> <variant> <vector> <nlohmann/json.hpp>
+    "${CMAKE_CURRENT_LIST_DIR}/shared_templates.h")
 
 if(EDGE_PRECOMPILE)
   # A header compiled at another second must not give other objects: ccache knows them by their content.
   add_compile_options(SHELL:-Xclang SHELL:-fno-pch-timestamp)
   file(WRITE "${CMAKE_BINARY_DIR}/empty.cc" "")
+  # What the precompiled headers promise: a fifth of the time of the files that read JSON. A function a section, so that
+  # a program takes what it uses of it.
+  add_library(edge_shared_templates STATIC "${CMAKE_CURRENT_LIST_DIR}/shared_templates.cc")
+  target_include_directories(edge_shared_templates PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_compile_options(edge_shared_templates PRIVATE -fPIC -ffunction-sections)
+  target_link_options(edge_shared_templates INTERFACE -Wl,--gc-sections)
   add_library(edge_library_headers OBJECT "${CMAKE_BINARY_DIR}/empty.cc")
   target_precompile_headers(edge_library_headers PRIVATE ${EDGE_STANDARD_HEADERS})
   if(EDGE_SANITIZE)
     add_library(edge_waiting_headers OBJECT "${CMAKE_BINARY_DIR}/empty.cc")
     target_precompile_headers(edge_waiting_headers PRIVATE ${EDGE_STANDARD_HEADERS})
     target_compile_options(edge_waiting_headers PRIVATE -O0)
+    target_compile_options(edge_shared_templates PRIVATE -O0)
   endif()
   # With the flags of a test: a program, not optimised.
   add_library(edge_test_headers OBJECT "${CMAKE_BINARY_DIR}/empty.cc")
@@ -30,5 +38,6 @@ endif()
 function(edge_precompiled target headers)
   if(EDGE_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM ${headers})
+    target_link_libraries(${target} PRIVATE edge_shared_templates)
   endif()
 endfunction()

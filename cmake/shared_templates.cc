@@ -1,0 +1,2 @@
+#define EDGE_SHARED template
+#include "cmake/shared_templates.h"
