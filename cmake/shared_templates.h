@@ -1,5 +1,6 @@
-// Templates that most files use with the same arguments: compiled once a build (shared_templates.cc) and not once a file.
-// Read with the precompiled headers alone (EdgePrecompiled.cmake), so no file includes it, and none depends on it.
+// Templates that most files use with the same arguments: compiled once a build (shared_templates.cc) and not once a
+// file. Read with the precompiled headers alone (EdgePrecompiled.cmake), so no file includes it, and none depends on
+// it.
 //
 // Chosen by what the weak functions of all objects take together: nlohmann/json and maps of it were two thirds.
 #pragma once

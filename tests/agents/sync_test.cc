@@ -30,7 +30,7 @@ using controller::WallTime;
 using std::chrono::hours;
 using std::chrono::seconds;
 
-constexpr auto kPatience = seconds(30);
+constexpr auto kPatience = seconds(120);
 
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 

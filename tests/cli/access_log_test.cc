@@ -38,7 +38,7 @@ class AccessLogProcess : public testing::Test {
 
   /// Waits until the file holds just this.
   static testing::AssertionResult comes_to_hold(const std::string& path, const std::string& text) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     std::string found;
     while (found != text && std::chrono::steady_clock::now() < until) {
       std::ostringstream out;
@@ -83,7 +83,7 @@ TEST_F(AccessLogProcess, TheLatestRequestsCanBeAskedFor) {
   curl(agent.port, "/a");
   curl(agent.port, "/missing?code=hunter2");
   std::string answer;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   while (answer.find("\"next\":2") == std::string::npos && std::chrono::steady_clock::now() < until) {
     answer = curl(agent.health_port, "/debug/access-log");
   }

@@ -201,7 +201,7 @@ TEST_F(Metrics, AreScrapedByPrometheus) {
   const auto query = [&](const std::string& expression) {
     return curl(port, "/api/v1/query", {"-G", "--data-urlencode", "query=" + expression});
   };
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   std::string said;
   do {
     said = query("edge_requests_total{route='default/a'}");

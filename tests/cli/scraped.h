@@ -30,7 +30,7 @@ class Scraped {
 /// Scrapes until a series has this value: what is counted behind an answer's back comes soon. \returns what it said
 /// last.
 inline std::string comes_to(int port, const std::string& series, const std::string& wanted) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   std::string said = Scraped(port)[series];
   while (said != wanted && std::chrono::steady_clock::now() < end) said = Scraped(port)[series];
   return said;

@@ -16,7 +16,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kPatience = std::chrono::seconds(120);
 constexpr const char* kSecret = "Zml0dGluZy1zZWNyZXQ-of-nobody";
 
 class SeeingProcess : public testing::Test {

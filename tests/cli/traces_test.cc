@@ -29,7 +29,7 @@ class TracesProcess : public testing::Test {
   }
   /// Spans are sent and written behind the request's back.
   Finished edgectl_until(const std::vector<std::string>& words, const std::string& text) const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     Finished got = edgectl(words);
     while (got.out.find(text) == std::string::npos && std::chrono::steady_clock::now() < end) got = edgectl(words);
     return got;
@@ -50,7 +50,7 @@ class TracesProcess : public testing::Test {
   }
   static Finished until_found(const std::vector<std::string>& words, const std::vector<std::string>& more,
                               const std::string& text) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     Finished got = run(words, more);
     while (got.out.find(text) == std::string::npos && std::chrono::steady_clock::now() < end) got = run(words, more);
     return got;

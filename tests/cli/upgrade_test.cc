@@ -53,7 +53,7 @@ class Load {
   Status connection() {
     const auto fd = test::Connection::dial(static_cast<std::uint16_t>(port_));
     if (!fd) return fd.error();
-    test::Connection connection(*fd, {std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr});
+    test::Connection connection(*fd, {std::chrono::steady_clock::now() + std::chrono::seconds(120), nullptr});
     for (int served = 0;; ++served) {
       if (Status sent = connection.send(request()); !sent) return served == 0 ? sent : Status();
       const auto head = connection.receive_head();
@@ -165,7 +165,7 @@ TEST_F(Upgrade, WhatIsInFlightEndsWithTheOldProcess) {
             0);
   auto running = agent();
   ASSERT_NE(running->wait_ready(), "");
-  const test::Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr};
+  const test::Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(120), nullptr};
   test::Connection client(*test::Connection::dial(static_cast<std::uint16_t>(running->port)), deadline);
   ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n").ok());
   test::Connection backend(slow.accept_one(), deadline);
@@ -192,7 +192,7 @@ TEST_F(Upgrade, ASuccessorOfOneThatDrainsDoesNotCutItShort) {
             0);
   auto running = agent();
   ASSERT_NE(running->wait_ready(), "");
-  const test::Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(20), nullptr};
+  const test::Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(120), nullptr};
   test::Connection client(*test::Connection::dial(static_cast<std::uint16_t>(running->port)), deadline);
   ASSERT_TRUE(client.send("GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n").ok());
   test::Connection backend(slow.accept_one(), deadline);

@@ -55,7 +55,7 @@ class ServiceManager {
 
   /// The next message that begins so; empty when none comes.
   std::string wait_for(const std::string& begin) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     std::unique_lock lock(mutex_);
     while (came_.wait_until(lock, until, [this] { return !messages_.empty(); })) {
       const std::string message = std::move(messages_.front());

@@ -73,7 +73,7 @@ Page UserAgent::send(const std::string& method, const std::string& url, const st
     page.fault = socket.error().text;
   }
   if (fd < 0) return page;
-  Connection connection(fd, {std::chrono::steady_clock::now() + std::chrono::seconds(30)});
+  Connection connection(fd, {std::chrono::steady_clock::now() + std::chrono::seconds(120)});
   if (tls != nullptr && !over_http2) {
     const Status encrypted = connection.encrypt(tls->over(connection.fd()));
     if (!encrypted.ok()) page.fault = encrypted.error().text;

@@ -66,7 +66,7 @@ class Client : public Actor {
 class CaseRun {
  public:
   explicit CaseRun(const CaseFile& file, Spoken spoken = Spoken::kHttp1, Over over = Over::kPlain)
-      : file_(file), spoken_(spoken), over_(over), stage_(std::chrono::seconds(20)) {}
+      : file_(file), spoken_(spoken), over_(over), stage_(std::chrono::seconds(120)) {}
   ~CaseRun();
 
   /// Empty: the case holds.

@@ -294,7 +294,7 @@ class Desync : public testing::Test {
 
   /// Sends, ends the client's side, waits for the end.
   std::string exchange(const std::string& message) {
-    const Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(20)};
+    const Deadline deadline{std::chrono::steady_clock::now() + std::chrono::seconds(120)};
     const Result<int> fd = Connection::dial(server_->addresses().front().port);
     EXPECT_TRUE(fd.ok());
     if (!fd) return {};
