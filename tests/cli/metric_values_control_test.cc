@@ -59,7 +59,7 @@ class CacheValues : public testing::Test {
         std::vector<std::string>{"edge-standalone", "--config", dir_ / "config.yaml", "--data-dir", dir_ / "data"});
     ASSERT_NE(proxy_->wait_ready(), "") << proxy_->process.err_text();
   }
-  Scraped scrape() const { return Scraped(proxy_->metrics_port); }
+  Scraped scrape() const { return settled(proxy_->metrics_port); }
   std::string comes_to(const std::string& series, const std::string& wanted) const {
     return tests::comes_to(proxy_->metrics_port, series, wanted);
   }
@@ -133,7 +133,7 @@ class ControlValues : public testing::Test {
         std::vector<std::string>{"edge-standalone", "--config", dir_ / "config", "--data-dir", dir_ / "data"});
     ASSERT_NE(proxy_->wait_ready(), "") << proxy_->process.err_text();
   }
-  Scraped scrape() const { return Scraped(proxy_->metrics_port); }
+  Scraped scrape() const { return settled(proxy_->metrics_port); }
   std::string comes_to(const std::string& series, const std::string& wanted) const {
     return tests::comes_to(proxy_->metrics_port, series, wanted);
   }
@@ -177,10 +177,7 @@ TEST_F(ControlValues, CompilesAndAgents) {
 }
 
 TEST_F(ControlValues, StatusesAndTheResourceApi) {
-  const auto written = [&] { return scrape().number("edge_controller_status_writes_total"); };
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
-  while (written() < 3 && std::chrono::steady_clock::now() < end) {
-  }
+  EXPECT_GE(reaches(proxy_->metrics_port, {"edge_controller_status_write_duration_seconds_count"}, 3), 3);
   const Scraped before = scrape();
   EXPECT_GE(before.number("edge_controller_status_writes_total"), 3) << "gateway, backend, route";
   EXPECT_GE(before.number("edge_controller_status_write_duration_seconds_count"), 3);
@@ -194,16 +191,18 @@ TEST_F(ControlValues, StatusesAndTheResourceApi) {
          "export KUBECONFIG='" + dir_ / "data/kubeconfig' HOME='" + dir_.path().string() + "'; exec edgectl " + words});
   };
   EXPECT_EQ(ask("delete proxyroute nobody").code, 1);
-  const Scraped after = scrape();
-  EXPECT_GE(after.number("edge_api_requests_total{verb=\"DELETE\",code=\"4xx\"}") +
-                after.number("edge_api_requests_total{verb=\"GET\",code=\"4xx\"}"),
+  const int port = proxy_->metrics_port;
+  EXPECT_GE(reaches(port,
+                    {"edge_api_requests_total{verb=\"DELETE\",code=\"4xx\"}",
+                     "edge_api_requests_total{verb=\"GET\",code=\"4xx\"}"},
+                    1),
             1);
+  const std::string reads = "edge_api_requests_total{verb=\"GET\",code=\"2xx\"}";
+  const std::string durations = "edge_api_request_duration_seconds_count{verb=\"GET\"}";
+  const Scraped after = scrape();
   EXPECT_EQ(ask("get proxyroutes").code, 0);
-  const Scraped last = scrape();
-  EXPECT_GT(last.number("edge_api_requests_total{verb=\"GET\",code=\"2xx\"}"),
-            after.number("edge_api_requests_total{verb=\"GET\",code=\"2xx\"}"));
-  EXPECT_GT(last.number("edge_api_request_duration_seconds_count{verb=\"GET\"}"),
-            after.number("edge_api_request_duration_seconds_count{verb=\"GET\"}"));
+  EXPECT_GT(reaches(port, {reads}, after.number(reads) + 1), after.number(reads));
+  EXPECT_GT(reaches(port, {durations}, after.number(durations) + 1), after.number(durations));
 }
 
 TEST_F(ControlValues, RefusedPrograms) {

@@ -16,6 +16,7 @@
 
 #include "metrics/family.h"
 #include "tests/cli/proxy_process.h"
+#include "tests/cli/scraped.h"
 
 namespace edge::tests {
 namespace {
@@ -39,6 +40,7 @@ class Metrics : public testing::Test {
     ASSERT_NE(proxy_->wait_ready(), "") << proxy_->process.err_text();
     for (int i = 0; i < 3; ++i) EXPECT_THAT(curl(proxy_->port, "/a"), testing::StartsWith("200 "));
     EXPECT_THAT(curl(proxy_->port, "/none"), testing::StartsWith("404 "));
+    settled(proxy_->metrics_port);
   }
 
   std::string scrape(const std::vector<std::string>& more = {}) const {
@@ -190,7 +192,7 @@ TEST_F(Metrics, PassPromtool) {
 TEST_F(Metrics, AreScrapedByPrometheus) {
   if (!has_program("prometheus")) GTEST_SKIP() << "no prometheus";
   dir_.put("prometheus.yml",
-           "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\nscrape_configs: [{job_name: edge, static_configs: "
+           "global: {scrape_interval: 2s, scrape_timeout: 2s}\nscrape_configs: [{job_name: edge, static_configs: "
            "[{targets: ['127.0.0.1:" +
                std::to_string(proxy_->metrics_port) + "']}]}]\n");
   const int port = free_port();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/cli/proxy_process.h"
 
@@ -34,6 +35,23 @@ inline std::string comes_to(int port, const std::string& series, const std::stri
   std::string said = Scraped(port)[series];
   while (said != wanted && std::chrono::steady_clock::now() < end) said = Scraped(port)[series];
   return said;
+}
+
+/// Scrapes until a series, or the sum of several, is at least this. \returns what it was last.
+inline double reaches(int port, const std::vector<std::string>& series, double least) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  for (;;) {
+    const Scraped scraped(port);
+    double sum = 0;
+    for (const std::string& one : series) sum += scraped.number(one);
+    if (sum >= least || std::chrono::steady_clock::now() >= end) return sum;
+  }
+}
+
+/// Once no client is connected any more: a session counts what it did before it ends, and after its answer went out.
+inline Scraped settled(int port) {
+  comes_to(port, "edge_connections_active", "0");
+  return Scraped(port);
 }
 
 }  // namespace edge::tests

@@ -192,11 +192,10 @@ TEST_F(SeeingProcess, ABundleHoldsNoSecret) {
 TEST_F(SeeingProcess, MetricsAreReadFromPrometheus) {
   if (run_command({"/bin/sh", "-c", "command -v prometheus"}).code != 0) GTEST_SKIP() << "prometheus is not installed";
   start();
-  dir_.put(
-      "prometheus.yml",
-      "global: {scrape_interval: 250ms, scrape_timeout: 250ms}\nscrape_configs:\n- job_name: edge\n  static_configs: "
-      "[{targets: ['127.0.0.1:" +
-          std::to_string(proxy_->metrics_port) + "']}]\n");
+  dir_.put("prometheus.yml",
+           "global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n- job_name: edge\n  static_configs: "
+           "[{targets: ['127.0.0.1:" +
+               std::to_string(proxy_->metrics_port) + "']}]\n");
   Process prometheus({"prometheus", "--config.file=" + dir_ / "prometheus.yml", "--storage.tsdb.path=" + dir_ / "tsdb",
                       "--web.listen-address=127.0.0.1:0"});
   const auto listening = prometheus.wait_err("msg=\"Listening on\"");

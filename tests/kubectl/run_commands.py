@@ -124,7 +124,7 @@ def main():
                     failed += 1
                     print(f"{case.name}:{case.line}: {case.command}\n{fault}\n")
         api.stdin.close()
-        ended = api.wait(timeout=30)
+        ended = api.wait(timeout=LONGEST)
         if ended != 0:
             failed += 1
             print(f"the API ended with {ended}")
