@@ -7,18 +7,27 @@ include(EdgePrecompiled)
 set(EDGE_WAITING_ROOMS agent cli controller daemon edgectl schemas standalone compiler/link compiler/lint
                        compiler/translate)
 
+# Of these, the folders that no fuzz target goes through.
+set(EDGE_UNFUZZED_ROOMS cli daemon edgectl edgectl/observe edgectl/resources standalone)
+
 # edge_compiled(TARGET): the flags and the precompiled headers of what is ours and is no test.
 function(edge_compiled target)
   set(headers edge_library_headers)
+  set(options ${EDGE_COVERAGE})
   if(EDGE_SANITIZE)
     file(RELATIVE_PATH here "${CMAKE_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
     foreach(room IN LISTS EDGE_WAITING_ROOMS)
       if("${here}/" MATCHES "^${room}/")
-        target_compile_options(${target} PRIVATE -O0)
+        set(options -O0 ${EDGE_COVERAGE})
         set(headers edge_waiting_headers)
       endif()
     endforeach()
+    if(here IN_LIST EDGE_UNFUZZED_ROOMS)
+      set(options -O0)
+      set(headers edge_unfuzzed_headers)
+    endif()
   endif()
+  target_compile_options(${target} PRIVATE ${options})
   edge_precompiled(${target} ${headers})
 endfunction()
 

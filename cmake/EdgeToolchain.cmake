@@ -25,6 +25,9 @@ if(EDGE_SANITIZE)
   add_compile_options(-fsanitize=${EDGE_SANITIZE} -fno-sanitize=object-size -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EDGE_SANITIZE})
 endif()
+# What shows libFuzzer the ways through the code. Not for tests, nor for rooms that no target goes through: it takes a
+# seventh of the time to compile, and half of the space.
+set(EDGE_COVERAGE "")
 if(EDGE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  set(EDGE_COVERAGE -fsanitize=fuzzer-no-link)
 endif()
