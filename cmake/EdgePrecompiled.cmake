@@ -29,7 +29,6 @@ if(EDGE_PRECOMPILE)
       target_compile_options(edge_${kind}_headers PRIVATE -O0)
     endforeach()
     target_compile_options(edge_waiting_headers PRIVATE ${EDGE_COVERAGE})
-    target_compile_options(edge_shared_templates PRIVATE -O0)
   endif()
   # With the flags of a test: a program, not optimised.
   add_library(edge_test_headers OBJECT "${CMAKE_BINARY_DIR}/empty.cc")
