@@ -130,7 +130,8 @@ class Observers : public testing::Test {
 
 class ManyRoutes : public Observers {
  protected:
-  static constexpr int kRoutes = 5000;
+  /// Under a sanitizer a text of 5,000 takes seconds.
+  static constexpr int kRoutes = kMemoryMeansSomething ? 5000 : 1000;
   void SetUp() override {
     Observers::SetUp();
     compile("", kRoutes);
@@ -167,7 +168,7 @@ TEST_F(ManyRoutes, AreFoldedOverASmallerLimit) {
   const std::string text = scrape();
   EXPECT_LT(samples_of(text), 1100U);
   EXPECT_EQ(sum_of(text, "edge_requests_total{"), kRoutes);
-  EXPECT_GT(sum_of(text, "edge_requests_total{gateway=\"\",route=\"other\""), 4000);
+  EXPECT_GT(sum_of(text, "edge_requests_total{gateway=\"\",route=\"other\""), kRoutes * 4 / 5);
   EXPECT_EQ(sum_of(text, "edge_metrics_folded_requests_total "),
             sum_of(text, "edge_requests_total{gateway=\"\",route=\"other\""));
 }
