@@ -67,8 +67,8 @@ class Service {
   /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                const program::SecretSet& secrets);
-  /// As `apply`, of what a run before this one kept. That it is refused ends nothing, first_must_serve or not: it may be
-  /// of another version's format, and a newer one is still to come.
+  /// As `apply`, of what a run before this one kept. That it is refused ends nothing, first_must_serve or not: it may
+  /// be of another version's format, and a newer one is still to come.
   Status restore(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
 
