@@ -59,6 +59,10 @@ function(edge_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_PRIVATE})
 endfunction()
 
+# Begun first, the longest before, so that at the end none is waited for alone. Seconds would not do: they differ by build.
+set(EDGE_LONG_TESTS resource_api_test cli_process_test runtime_test resource_api_crash_test oidc_test tables_test cli_test
+                    cache_store_test mutations_test control_test daemon_test observers_test)
+
 # edge_test(NAME SOURCES a_test.cc ... [DEPS ...] [PRIVATE ...] [LABELS ...] [OPTIMIZED]): a GoogleTest program, one
 # ctest entry. The test's own files are not optimised, which under the sanitizers takes a quarter of the time to compile;
 # what they test is. OPTIMIZED is for those that do much work themselves.
@@ -70,7 +74,12 @@ function(edge_test name)
     edge_precompiled(${name} edge_test_headers)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 1200)
+  list(FIND EDGE_LONG_TESTS ${name} place)
+  if(NOT place EQUAL -1)
+    math(EXPR cost "100 - ${place}")
+    set_tests_properties(${name} PROPERTIES COST ${cost})
+  endif()
 endfunction()
 
 # edge_fuzzer(NAME SOURCES a_fuzz.cc ... [DEPS ...]): a libFuzzer program; built with -DEDGE_FUZZ=ON alone. Its seeds are
