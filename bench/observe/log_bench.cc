@@ -4,13 +4,13 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "bench/observe/measure.h"
 #include "runtime/observe/access_log.h"
 #include "runtime/observe/notes.h"
 
@@ -23,20 +23,6 @@ constexpr int kBatch = 500;
 constexpr std::string_view kPlace =
     ",\"gateway\":\"shop/public\",\"listener\":\"http\",\"route\":\"shop/catalogue\",\"rule\":0,"
     "\"backend\":\"shop/catalogue-v2\"";
-
-double nanoseconds(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-/// Of one thread.
-template <typename Part>
-void measure(const char* what, Part&& part) {
-  const double before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  for (int i = 0; i < kRequests; ++i) part(i);
-  std::printf("%-28s %7.1f ns\n", what, (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / kRequests);
-}
 
 void note(Notes& notes) {
   notes.keep(Notes::Text::kMethod, "GET");
@@ -87,25 +73,25 @@ void measure_parts() {
   const LogFormat json("json");
   const LogFormat combined("combined");
   Requests requests(json);
-  measure("note", [&](int) {
+  bench::measure("note", kRequests, [&](int) {
     const auto notes = std::make_unique<Notes>(json, requests.gateway);
     note(*notes);
   });
   LogRing ring;
-  measure("put into the ring, and out", [&](int number) {
+  bench::measure("put into the ring, and out", kRequests, [&](int number) {
     ring.put(entry_of(requests.notes, number));
     if (!ring.front().empty()) ring.pop();
   });
   ring.put(entry_of(requests.notes, 1));
   const std::span<const char> flat = ring.front();
   RecentLog recent;
-  measure("keep among the latest", [&](int) { recent.add({&flat, 1}); });
+  bench::measure("keep among the latest", kRequests, [&](int) { recent.add({&flat, 1}); });
   LineWriter writer;
   std::string lines;
   for (const LogFormat* format : {&json, &combined}) {
     LogEntry entry = LogEntry::of(flat);
     entry.facts.format = format;
-    measure(format == &json ? "line in JSON" : "line as combined", [&](int) {
+    bench::measure(format == &json ? "line in JSON" : "line as combined", kRequests, [&](int) {
       if (lines.size() > 65536) lines.clear();
       writer.write(entry, lines);
     });
@@ -122,7 +108,7 @@ int measure_whole(const char* path) {
     const AccessLogCounts counts = (*log)->counts();
     return counts.written + counts.dropped_busy + counts.dropped_output;
   };
-  const double before = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+  const double before = bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
   for (int number = 0; number < kRequests; ++number) {
     const auto notes = std::make_unique<Notes>(format, requests.gateway);
     note(*notes);
@@ -135,7 +121,7 @@ int measure_whole(const char* path) {
   }
   const timespec pause{0, 1'000'000};
   while (done() < kRequests) ::nanosleep(&pause, nullptr);
-  const double spent = nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+  const double spent = bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before;
   const AccessLogCounts counts = (*log)->counts();
   const std::uint64_t dropped = counts.dropped_busy + counts.dropped_output;
   std::printf("%-28s %7.1f ns (%" PRIu64 " written, %" PRIu64 " dropped)\n", "all of it, both threads",

@@ -2,12 +2,12 @@
 // process, nobody else's.
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "bench/observe/measure.h"
 #include "net/http1/parse.h"
 #include "net/http1/write.h"
 #include "runtime/observe/trace/span_exporter.h"
@@ -20,20 +20,6 @@ constexpr int kRequests = 400'000;
 constexpr std::string_view kHead =
     "GET /catalogue/shoes/42 HTTP/1.1\r\nHost: shop.example\r\nAccept: */*\r\nAccept-Encoding: gzip, br\r\n"
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\r\n";
-
-double nanoseconds(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-/// Of one thread.
-template <typename Part>
-void measure(const char* what, Part&& part) {
-  const double before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  for (int i = 0; i < kRequests; ++i) part();
-  std::printf("%-36s %7.1f ns\n", what, (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / kRequests);
-}
 
 /// Takes everything, and looks at nothing.
 class Nowhere final : public SpanSender {
@@ -92,7 +78,7 @@ void measure_all() {
   net::http1::ParseHint hint;
   net::http1::parse_request(kHead, {}, hint, *parsed);
   Tracer untold(nullptr);
-  measure("ids and traceparent", [&] {
+  bench::measure("ids and traceparent", kRequests, [&](int) {
     const TracePointer trace = untold.begin(parsed->fields, 100);
     char room[256];
     net::http1::HeadWriter head(room, sizeof room);
@@ -102,16 +88,16 @@ void measure_all() {
   SpanExporter exporter(buffers, std::make_unique<Nowhere>(), {});
   Tracer tracer(&buffers->add_thread());
   const Ready ready;
-  const double before = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+  const double before = bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
   int told = 0;
-  measure("two spans, composed and left", [&] {
+  bench::measure("two spans, composed and left", kRequests, [&](int) {
     tell(tracer, parsed->fields, ready);
     if (++told % 1000 == 0) std::this_thread::yield();
   });
   exporter.stop();
   const SpanCounts counts = exporter.counts();
   std::printf("%-36s %7.1f ns\n", "the same with the exporter",
-              (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / told);
+              (bench::nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / told);
   std::printf("%llu spans, %llu dropped\n", static_cast<unsigned long long>(counts.recorded),
               static_cast<unsigned long long>(counts.full));
 }
