@@ -12,8 +12,8 @@ if(EDGE_PRECOMPILE)
   # A header compiled at another second must not give other objects: ccache knows them by their content.
   add_compile_options(SHELL:-Xclang SHELL:-fno-pch-timestamp)
   file(WRITE "${CMAKE_BINARY_DIR}/empty.cc" "")
-  # What the precompiled headers promise: a fifth of the time of the files that read JSON. A function a section, so that
-  # a program takes what it uses of it.
+  # What the precompiled headers promise: under the sanitizers two fifths of the time of the files that read JSON. A
+  # function a section, so that a program takes what it uses of it.
   add_library(edge_shared_templates STATIC "${CMAKE_CURRENT_LIST_DIR}/shared_templates.cc")
   target_include_directories(edge_shared_templates PRIVATE "${CMAKE_SOURCE_DIR}")
   target_compile_options(edge_shared_templates PRIVATE -fPIC -ffunction-sections)

@@ -2,7 +2,7 @@
 // file. Read with the precompiled headers alone (EdgePrecompiled.cmake), so no file includes it, and none depends on
 // it.
 //
-// Chosen by what the weak functions of all objects take together: nlohmann/json and maps of it were two thirds.
+// Chosen by what the weak functions of all objects take together, of which nlohmann/json had the most.
 #pragma once
 
 #include <cstddef>
