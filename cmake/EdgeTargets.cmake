@@ -59,6 +59,10 @@ function(edge_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_PRIVATE})
 endfunction()
 
+# Off in the build for sanitizers and fuzz targets (`fuzz`): the same code is gone through there by the tests within one
+# process, and what these wait for is longest there.
+option(EDGE_PROCESS_TESTS "Tests that drive programs, ours and others, as processes, and those of fleets" ON)
+
 # Begun first, the longest before, so that at the end none is waited for alone. Seconds would not do: they differ by build.
 set(EDGE_LONG_TESTS resource_api_test cli_process_test runtime_test resource_api_crash_test oidc_test tables_test cli_test
                     cache_store_test mutations_test control_test daemon_test observers_test)
