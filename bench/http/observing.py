@@ -2,14 +2,14 @@
 """What being seen costs a request: access log and tracing on, against both off, in CPU time of the proxy.
 
 Metrics are counted either way: nobody turns them off. Four agents share one core with load and backend, in rounds of
-alternating order; the result is the median of the rounds' ratios. The log goes to a file, spans to a collector that
-takes them, on another core where there is one.
+alternating order, for each workload of `script/bench http`; the result is the median of the rounds' ratios. The log goes
+to a file, each request's spans to a collector that takes them, on another core where there is one. nginx runs beside
+them, with its `combined` log and without.
 """
 import argparse
 import http.server
 import json
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -23,6 +23,7 @@ GOAL = 1.08
 LOG = "  accessLog: {enabled: true}\n"
 TRACES = "  tracing: {enabled: true}\n"
 VARIANTS = {"off": "", "log": LOG, "traces": TRACES, "on": LOG + TRACES}
+NGINX = ("nginx", "nginx-log")
 
 
 class Collector(http.server.BaseHTTPRequestHandler):
@@ -39,70 +40,76 @@ class Collector(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def start_agent(bench, name, port, backend, collector):
-    folder = bench.folder / name
-    folder.mkdir()
-    config = run.EDGE.format(port=port, backend=backend, protocol="protocol: HTTP")
-    config += run.EDGE_ROUTE.format(number=0, path="/", type="PathPrefix")
-    config = config.replace("spec:\n", "spec:\n" + VARIANTS[name], 1)
-    (folder / "config.yaml").write_text(config)
-    files = {"--program": "p.edgeprog", "--endpoints": "endpoints.json"}
-    run.subprocess.run([bench.edgectl, "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
-                        "--endpoints-out", folder / "endpoints.json"], check=True, stdout=run.subprocess.DEVNULL)
-    flags = [part for flag, file in files.items() for part in (flag, folder / file)]
-    if name != "off":
-        flags += ["--access-log", folder / "access.log", "--access-log-max-size", "64Mi",
-                  "--otlp-endpoint", f"http://127.0.0.1:{collector}"]
-    return bench.start(bench.binaries / "edge-agent", *flags, "--allow-unsigned", "--threads", 1,
-                       "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
+def starter(bench, collector):
+    def start(name, port, backend, routes, tls):
+        folder = bench.folder / name
+        folder.mkdir(exist_ok=True)
+        if name in NGINX:
+            log = f"{folder}/access.log combined buffer=64k flush=1s" if name == "nginx-log" else "off"
+            return bench.start_proxy("nginx", port, backend, routes, tls, log)
+        paths = [f"/service-{n}/items" for n in range(routes)] if routes > 1 else []
+        flags = [] if name == "off" else ["--access-log", folder / "access.log", "--access-log-max-size", "64Mi",
+                                          "--otlp-endpoint", f"http://127.0.0.1:{collector}"]
+        return bench.start_edge(folder, port, backend, paths, tls, VARIANTS[name], flags)
+
+    return start
 
 
-def measure(bench, rounds, seconds, collector):
-    backend = run.free_port()
-    run.wait_for(backend, bench.start(bench.binaries / "http_backend", backend, 100))
-    ports, agents = {}, {}
-    for name in VARIANTS:
-        ports[name] = run.free_port()
-        agents[name] = start_agent(bench, name, ports[name], backend, collector)
-        run.wait_for(ports[name], agents[name])
-        bench.load("http", ports[name], "/", 64, False, "1s")
-    rounds_of = []
-    for number in range(rounds):
-        figures = {}
-        for name in list(VARIANTS)[::1 if number % 2 == 0 else -1]:
-            before = run.cpu_nanoseconds(agents[name].pid)
-            requests = bench.load("http", ports[name], "/", 64, False, f"{seconds}s")
-            figures[name] = (run.cpu_nanoseconds(agents[name].pid) - before) / requests / 1000
-        rounds_of.append(figures)
-        print(f"  round {number + 1}: " + ", ".join(f"{name} {figures[name]:.2f}" for name in VARIANTS) + " us",
-              flush=True)
-    return rounds_of
+def summarise(spec, results):
+    proxies = list(results[0])
+    micros = {name: round(statistics.median(one[name] for one in results), 2) for name in proxies}
+    ratios = {name: round(statistics.median(one[name] / one["off"] for one in results), 3) for name in VARIANTS}
+    summary = {"workload": spec.name, "rounds": len(results), "microseconds": micros, "ratios": ratios,
+               "reached": ratios["on"] <= GOAL}
+    for peer in set(NGINX) & set(proxies):
+        summary[f"on to {peer}"] = round(statistics.median(one["on"] / one[peer] for one in results), 3)
+    return summary
+
+
+def print_table(summaries):
+    print(f"\n{'workload':20} {'off':>8} {'on':>8}   {'log':>6} {'traces':>6} {'on':>6}   on to nginx, with its log")
+    for one in summaries:
+        micros, ratios = one["microseconds"], one["ratios"]
+        mark = "<=" if one["reached"] else "> "
+        peers = ", ".join(f"{one[f'on to {peer}']:.2f}" for peer in NGINX if f"on to {peer}" in one)
+        print(f"{one['workload']:20} {micros['off']:8.2f} {micros['on']:8.2f}   {ratios['log']:6.3f} "
+              f"{ratios['traces']:6.3f} {ratios['on']:6.3f} {mark} {GOAL}   {peers}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=run.ROOT / "build/release")
     parser.add_argument("--edgectl", type=Path, help="of another build")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--only", action="append", help="a workload's name; repeatable")
+    parser.add_argument("--without-nginx", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    chosen = [spec for spec in run.WORKLOADS if not arguments.only or spec.name in arguments.only]
+    if not chosen:
+        sys.exit("observing bench: workloads are " + ", ".join(spec.name for spec in run.WORKLOADS))
     collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
     threading.Thread(target=collector.serve_forever, daemon=True).start()
-    folder = Path(tempfile.mkdtemp(prefix="edge-observing-"))
-    bench = run.Bench(arguments.build / "bin", folder, max(os.sched_getaffinity(0)))
-    bench.edgectl = arguments.edgectl or arguments.build / "bin/edgectl"
-    try:
-        results = measure(bench, arguments.rounds, arguments.seconds, collector.server_address[1])
-    finally:
-        bench.stop_all()
-        shutil.rmtree(folder, ignore_errors=True)
-    ratios = {name: round(statistics.median(one[name] / one["off"] for one in results), 3) for name in VARIANTS}
-    print("CPU time of a request, against access log and tracing off: " +
-          ", ".join(f"{name} {ratio}" for name, ratio in ratios.items()) + f"; goal for both on {GOAL}")
+    proxies = tuple(VARIANTS) + (() if arguments.without_nginx else NGINX)
+    summaries = []
+    with tempfile.TemporaryDirectory(prefix="edge-observing-") as folder:
+        os.chmod(folder, 0o755)
+        run.make_certificate(Path(folder))
+        bench = run.Bench(arguments.build.resolve() / "bin", Path(folder), max(os.sched_getaffinity(0)))
+        bench.edgectl = arguments.edgectl or bench.edgectl
+        start = starter(bench, collector.server_address[1])
+        try:
+            for spec in chosen:
+                results = bench.workload(spec, arguments.rounds, arguments.seconds, proxies, start)
+                summaries.append(summarise(spec, results))
+        finally:
+            bench.stop_all()
+    print("\nCPU microseconds a request (median), and the medians of the rounds' ratios to access log and tracing off")
+    print_table(summaries)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"ratios": ratios, "goal": GOAL}) + "\n")
-    sys.exit(0 if ratios["on"] <= GOAL else 1)
+        arguments.json.write_text(json.dumps({"bench": "observing", "goal": GOAL, "workloads": summaries}, indent=2) + "\n")
+    sys.exit(0 if all(one["reached"] for one in summaries) else 1)
 
 
 if __name__ == "__main__":

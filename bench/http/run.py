@@ -60,7 +60,7 @@ error_log {folder}/nginx.log crit;
 worker_rlimit_nofile 65536;
 events {{ worker_connections 8192; }}
 http {{
-  access_log off;
+  access_log {log};
   sendfile on;
   tcp_nodelay on;
   keepalive_timeout 75s;
@@ -200,6 +200,7 @@ def cpu_nanoseconds(pid):
 class Bench:
     def __init__(self, binaries, folder, core):
         self.binaries, self.folder, self.core = binaries, folder, core
+        self.edgectl = binaries / "edgectl"
         self.processes = []
 
     def start(self, *command):
@@ -220,7 +221,8 @@ class Bench:
                 process.wait()
         self.processes.clear()
 
-    def start_proxy(self, name, port, backend, routes, tls):
+    def start_proxy(self, name, port, backend, routes, tls, log="off"):
+        """`log` is nginx's alone, as its `access_log` takes it."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         paths = [f"/service-{n}/items" for n in range(routes)] if routes > 1 else []
@@ -231,7 +233,7 @@ class Bench:
             locations = locations or "    location / { proxy_pass http://backend; }\n"
             certificate = f"    ssl_certificate {self.folder}/site.crt; ssl_certificate_key {self.folder}/site.key;"
             (folder / "nginx.conf").write_text(NGINX.format(
-                folder=folder, port=port, backend=backend, locations=locations, ssl=" ssl http2" if tls else "",
+                folder=folder, port=port, backend=backend, log=log, locations=locations, ssl=" ssl http2" if tls else "",
                 certificate=certificate + " ssl_protocols TLSv1.2 TLSv1.3;" if tls else ""))
             return self.start("nginx", "-p", folder, "-c", folder / "nginx.conf")
         if name == "haproxy":
@@ -240,20 +242,24 @@ class Bench:
             (folder / "haproxy.cfg").write_text(HAPROXY.format(
                 port=port, backend=backend, rules=rules, ssl=f" ssl crt {self.folder}/site.pem alpn h2,http/1.1" if tls else ""))
             return self.start("haproxy", "-db", "-f", folder / "haproxy.cfg")
+        return self.start_edge(folder, port, backend, paths, tls)
+
+    def start_edge(self, folder, port, backend, paths, tls, gateway="", flags=()):
+        """An agent of ours. `gateway`: lines of YAML for the gateway's spec; `flags`: more of the agent's."""
         protocol = "protocol: HTTPS, tls: {secretRef: {name: site}}" if tls else "protocol: HTTP"
-        config = EDGE.format(port=port, backend=backend, protocol=protocol)
+        config = EDGE.format(port=port, backend=backend, protocol=protocol).replace("spec:\n", "spec:\n" + gateway, 1)
         if tls:
             texts = [base64.b64encode((self.folder / one).read_bytes()).decode() for one in ("site.crt", "site.key")]
             config += EDGE_SECRET.format(certificate=texts[0], key=texts[1])
         for number, path in enumerate(paths or ["/"]):
             config += EDGE_ROUTE.format(number=number, path=path, type="Exact" if paths else "PathPrefix")
         (folder / "config.yaml").write_text(config)
-        subprocess.run([self.binaries / "edgectl", "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
+        subprocess.run([self.edgectl, "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
                         "--endpoints-out", folder / "endpoints.json", "--secrets-out", folder / "secrets.json"],
                        check=True, stdout=subprocess.DEVNULL)
         return self.start(self.binaries / "edge-agent", "--program", folder / "p.edgeprog", "--endpoints",
                           folder / "endpoints.json", "--secrets", folder / "secrets.json", "--allow-unsigned", "--threads", 1,
-                          "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
+                          "--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", *flags)
 
     def load(self, scheme, port, path, connections, close, seconds, streams=0):
         """Requests answered in one burst of load. Any failed one ends the benchmark."""
@@ -277,23 +283,25 @@ class Bench:
             sys.exit(f"http bench: failed requests on port {port}\n{output}")
         return int(counts[1])
 
-    def workload(self, spec, rounds, seconds):
+    def workload(self, spec, rounds, seconds, proxies=PROXIES, start=None):
+        """Microseconds a request of each of `proxies`, a dictionary a round. `start`, as start_proxy, begins one."""
         name, size, connections, close, routes, _, tls, streams = spec
+        start = start or self.start_proxy
         backend = free_port()
         wait_for(backend, self.start(self.binaries / "http_backend", backend, size))
         ports, running = {}, {}
-        for proxy in PROXIES:
+        for proxy in proxies:
             ports[proxy] = free_port()
-            running[proxy] = self.start_proxy(proxy, ports[proxy], backend, routes, tls)
+            running[proxy] = start(proxy, ports[proxy], backend, routes, tls)
             wait_for(ports[proxy], running[proxy])
         path = f"/service-{routes // 2}/items" if routes > 1 else "/"
-        scheme = {proxy: "https" if tls and proxy != "relay" else "http" for proxy in PROXIES}
-        streams = {proxy: streams if proxy != "relay" else 0 for proxy in PROXIES}
-        for proxy in PROXIES:
+        scheme = {proxy: "https" if tls and proxy != "relay" else "http" for proxy in proxies}
+        streams = {proxy: streams if proxy != "relay" else 0 for proxy in proxies}
+        for proxy in proxies:
             self.load(scheme[proxy], ports[proxy], path, connections, close, "1s", streams[proxy])
         results = []
         for number in range(rounds):
-            order = PROXIES if number % 2 == 0 else PROXIES[::-1]
+            order = proxies if number % 2 == 0 else proxies[::-1]
             figures = {}
             for proxy in order:
                 before = cpu_nanoseconds(running[proxy].pid)
@@ -302,7 +310,7 @@ class Bench:
                 figures[proxy] = (cpu_nanoseconds(running[proxy].pid) - before) / requests / 1000
             results.append(figures)
             print(f"  {name} round {number + 1}: " +
-                  ", ".join(f"{proxy} {figures[proxy]:.2f}" for proxy in PROXIES) + " us", flush=True)
+                  ", ".join(f"{proxy} {figures[proxy]:.2f}" for proxy in proxies) + " us", flush=True)
         self.stop_all()
         return results
 
