@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 
 #include "runtime/observe/log_copy.h"
 
@@ -89,37 +91,49 @@ struct Room {
   }
 };
 
-/// Bytes of a query that mean something.
-enum class Mark : std::uint8_t { kNone, kEquals, kParts };
+/// What bytes of a query mean. `/`, `?` and `#` part what is before a query that is itself a value (`next=/a?token=1`).
+enum class Mark : std::uint8_t { kNone, kEquals, kParts, kEscape };
 constexpr std::array<Mark, 256> kMarks = [] {
   std::array<Mark, 256> marks{};
   marks['='] = Mark::kEquals;
+  marks['%'] = Mark::kEscape;
   // Some servers part parameters at `;` too.
-  marks['&'] = marks[';'] = Mark::kParts;
+  for (const unsigned char c : {'&', ';', '/', '?', '#'}) marks[c] = Mark::kParts;
   return marks;
 }();
+
+/// What the byte means that is escaped at `at`, once or more often (`%3D` and `%253D` are `=`), and where it ends.
+std::pair<Mark, std::size_t> escaped(std::string_view query, std::size_t at) {
+  std::size_t i = at + 1;
+  while (query.substr(i, 2) == "25") i += 2;
+  if (i + 1 >= query.size()) return {Mark::kNone, i};
+  const int high = hex_value(query[i]);
+  const int low = hex_value(query[i + 1]);
+  if (high < 0 || low < 0) return {Mark::kNone, i};
+  return {kMarks[static_cast<std::size_t>(high * 16 + low)], i + 2};
+}
 
 void put_redacted_query(std::string_view query, Room& out) {
   query = query.substr(0, kMostRead);
   std::size_t put = 0;   // what is before it is written
-  std::size_t name = 0;  // where the parameter begins
-  bool in_name = true;
-  const auto mark_at = [&](std::size_t i) { return kMarks[static_cast<unsigned char>(query[i])]; };
-  for (std::size_t i = 0; i < query.size(); ++i) {
-    const Mark mark = mark_at(i);
-    if (mark == Mark::kNone) continue;
-    const bool ends_name = mark == Mark::kEquals && in_name;
-    in_name = mark == Mark::kParts;
-    if (in_name) name = i + 1;
-    if (!ends_name || !names_credential(query.substr(name, i - name))) continue;
-    const std::size_t value = i + 1;
-    // To most servers a `;` is a part of the value.
-    while (i + 1 < query.size() && query[i + 1] != '&') ++i;
-    // What is empty tells nothing.
-    if (i + 1 == value) continue;
-    out.put(query.substr(put, value - put));
-    out.put(kRedacted);
-    put = i + 1;
+  std::size_t name = 0;  // where what may be a parameter's name begins
+  for (std::size_t i = 0; i < query.size();) {
+    Mark mark = kMarks[static_cast<unsigned char>(query[i])];
+    std::size_t end = i + 1;
+    if (mark == Mark::kEscape) std::tie(mark, end) = escaped(query, i);
+    if (mark == Mark::kEquals && names_credential(query.substr(name, i - name))) {
+      const std::size_t value = end;
+      // To most servers a `;` is a part of the value, and all that is escaped is.
+      end = std::min(query.find('&', value), query.size());
+      // What is empty tells nothing.
+      if (end != value) {
+        out.put(query.substr(put, value - put));
+        out.put(kRedacted);
+        put = end;
+      }
+    }
+    if (mark == Mark::kEquals || mark == Mark::kParts) name = end;
+    i = end;
   }
   out.put(query.substr(put));
 }

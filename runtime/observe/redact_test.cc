@@ -38,6 +38,24 @@ TEST(Redact, CredentialsLeaveTheQuery) {
   EXPECT_EQ(query(""), "");
 }
 
+TEST(Redact, CredentialsLeaveAQueryThatIsAValue) {
+  EXPECT_EQ(query("next=/login?token=hunter2&b=2"), "next=/login?token=***&b=2");
+  EXPECT_EQ(query("next=%2Flogin%3Fa%3D1%26code%3Dhunter2%26x%3D1&b=2"), "next=%2Flogin%3Fa%3D1%26code%3D***&b=2");
+  EXPECT_EQ(query("rd=%252Fa%253Fsid%253Dhunter2"), "rd=%252Fa%253Fsid%253D***");
+  EXPECT_EQ(query("u=https%3a%2f%2fa%2fb%23id_token%3dhunter2"), "u=https%3a%2f%2fa%2fb%23id_token%3d***");
+  EXPECT_EQ(query("u=a%3Fuser%5Btoken%5D%3Dhunter2"), "u=a%3Fuser%5Btoken%5D%3D***");
+  EXPECT_EQ(query("q=a=pin=1"), "q=a=pin=***");
+  EXPECT_EQ(query("token%3Dhunter2"), "token%3D***");
+  EXPECT_EQ(url("/login?next=%2Fa%3Fstate%3D1"), "/login?next=%2Fa%3Fstate%3D***");
+}
+
+TEST(Redact, OddEscapesStay) {
+  for (const std::string_view text :
+       {"a=%", "a=%2", "a=%25", "a=%2525", "a=%3", "a=%zz", "%=%3D%", "a=100%&b=2", "q=a%3Db"}) {
+    EXPECT_EQ(query(text), text);
+  }
+}
+
 TEST(Redact, OtherParametersStay) {
   for (const std::string_view text : {"keyword=tea", "encode=1", "country_code=de", "estate=1", "page=2&sort=-price"}) {
     EXPECT_EQ(query(text), text);
