@@ -159,8 +159,7 @@ spec:
 }
 
 TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
-  auto server = serve_api("0");
-  ASSERT_NE(api_port_, "");
+  auto server = serve_api();
   auto control = controller();
   auto proxy = agent();
   Api api(dir_ / "api/kubeconfig");
@@ -174,7 +173,7 @@ TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
   server->wait_exit();
   EXPECT_TRUE(control->wait_err("what is known of it stays in force")) << control->err_text();
   EXPECT_THAT(curl(port, "/a"), StartsWith("200"));
-  server = serve_api(api_port_);
+  server = serve_api();
   api.apply(route("b", "/b"));
   EXPECT_TRUE(answers(port, "/b", "200"));
 

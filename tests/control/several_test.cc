@@ -41,7 +41,7 @@ class Several : public Parts {
 };
 
 TEST_F(Several, ControllersCompileAllAndOneOfThemWritesStatuses) {
-  auto server = serve_api("0");
+  auto server = serve_api();
   const std::vector<std::string> elect = {"--leader-elect", "--lease-namespace", "default"};
   auto first = controller("first", elect);
   auto second = controller("second", elect);
@@ -77,7 +77,7 @@ TEST_F(Several, ControllersCompileAllAndOneOfThemWritesStatuses) {
 
 /// A machine that hangs: its agent answers nothing, and its connections stay open.
 TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
-  auto server = serve_api("0");
+  auto server = serve_api();
   auto control = controller();
   const int metrics = metrics_port_of(*control);
   auto good = agent("good");
@@ -120,7 +120,7 @@ TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
 
 /// A newer binary takes the listeners over from the one that runs, with its name and its data directory.
 TEST_F(Several, AnAgentTakesOverFromAnotherAndFollowsTheController) {
-  auto server = serve_api("0");
+  auto server = serve_api();
   auto control = controller();
   const std::vector<std::string> upgrade = {"--upgrade-socket", dir_ / "upgrade", "--drain-timeout", "30s"};
   auto old = agent("one", "controller", upgrade);

@@ -111,25 +111,24 @@ int Control::port_of(ProxyProcess& proxy) {
   return line ? std::atoi(line->c_str() + line->rfind(':') + 1) : 0;
 }
 
-std::unique_ptr<Process> Parts::serve_api(const std::string& port) {
+std::unique_ptr<Process> Parts::serve_api() {
   const std::string command = "p=\"$2.in\"; rm -f \"$p\"; mkfifo \"$p\"; exec 0<>\"$p\"; exec \"$1\" \"$2\" \"$3\"";
   auto process = std::make_unique<Process>(std::vector<std::string>{
-      "sh", "-c", command, "sh", (bin_dir() / "serve_resource_api").string(), dir_ / "api", port});
-  const auto line = process->wait_out("https://");
-  api_port_ = line ? line->substr(line->rfind(':') + 1) : "";
+      "sh", "-c", command, "sh", (bin_dir() / "serve_resource_api").string(), dir_ / "api", api_port_});
+  process->wait_out("https://");
   return process;
 }
 
 std::unique_ptr<Process> Parts::controller(const std::string& name, const std::vector<std::string>& more) {
-  std::string& port = controller_ports_.try_emplace(name, "0").first->second;
+  std::string& port = controller_ports_[name];
+  if (port.empty()) port = std::to_string(lasting_port());
   std::vector<std::string> words = {"edge-controller",   "--kubeconfig", dir_ / "api/kubeconfig",
                                     "--data-dir",        dir_ / name,    "--listen",
                                     "127.0.0.1:" + port, "--metrics",    "127.0.0.1:0"};
   words.insert(words.end(), {"--otlp-listen", "off", "--traces-listen", "off"});
   words.insert(words.end(), more.begin(), more.end());
   auto process = std::make_unique<Process>(words);
-  const auto line = process->wait_err("agents on port ");
-  if (line) port = std::to_string(std::atoi(line->c_str() + line->find("port ") + 5));
+  process->wait_err("agents on port ");
   return process;
 }
 

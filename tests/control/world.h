@@ -12,6 +12,7 @@
 
 #include "controller/kube/blocking_client.h"
 #include "tests/cli/proxy_process.h"
+#include "tests/support/lasting_port.h"
 
 namespace edge::tests {
 
@@ -56,15 +57,15 @@ class Control : public testing::Test {
 /// API, controllers and agents as processes of their own.
 class Parts : public Control {
  protected:
-  /// Its standard input must not end.
-  std::unique_ptr<Process> serve_api(const std::string& port);
+  /// Its standard input must not end. Its port stays the same over a restart.
+  std::unique_ptr<Process> serve_api();
   /// `name`: of its data directory. Its port stays the same over a restart.
   std::unique_ptr<Process> controller(const std::string& name = "controller",
                                       const std::vector<std::string>& more = {});
   std::unique_ptr<ProxyProcess> agent(const std::string& name = "one", const std::string& of = "controller",
                                       const std::vector<std::string>& more = {});
 
-  std::string api_port_;
+  const std::string api_port_ = std::to_string(lasting_port());
   std::map<std::string, std::string> controller_ports_;  ///< by name
 };
 

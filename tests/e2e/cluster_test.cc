@@ -13,6 +13,7 @@
 #include "controller/resource_api/http/resource_api_server.h"
 #include "tests/e2e/process.h"
 #include "tests/kube/fake_api.h"
+#include "tests/support/lasting_port.h"
 
 namespace edge::test {
 namespace {
@@ -47,8 +48,8 @@ class ClusterTest : public testing::Test {
     std::string pattern = testing::TempDir() + "cluster.XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
-    start_api(0);
-    start_controller(0);
+    start_api();
+    start_controller();
     apply(kGateway);
     apply(kService);
     apply(kBackend);
@@ -66,8 +67,8 @@ class ClusterTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  void start_api(std::uint16_t port) {
-    auto started = ResourceApiServer::start({.data_dir = directory_ + "/api", .port = port});
+  void start_api() {
+    auto started = ResourceApiServer::start({.data_dir = directory_ + "/api", .port = api_port_});
     ASSERT_TRUE(started.ok()) << started.error().text;
     api_ = std::move(*started);
     kube::ConfigSources sources;
@@ -78,15 +79,13 @@ class ClusterTest : public testing::Test {
     ASSERT_TRUE(made.ok()) << made.error().text;
     client_ = std::move(*made);
   }
-  void start_controller(int port) {
+  void start_controller() {
     controller_ = std::make_unique<Process>(
         std::vector<std::string>{EDGE_BIN "/edge-controller", "--data-dir", directory_ + "/controller", "--kubeconfig",
-                                 api_->kubeconfig(), "--listen", "127.0.0.1:" + std::to_string(port), "--metrics",
-                                 "off", "--otlp-listen", "off", "--traces-listen", "off"},
+                                 api_->kubeconfig(), "--listen", "127.0.0.1:" + std::to_string(controller_port_),
+                                 "--metrics", "off", "--otlp-listen", "off", "--traces-listen", "off"},
         directory_ + "/controller.log");
-    const std::string bound = controller_->after("agents on port ");
-    ASSERT_NE(bound, "") << controller_->log();
-    controller_port_ = std::atoi(bound.c_str());
+    ASSERT_NE(controller_->after("agents on port "), "") << controller_->log();
   }
   void start_agent() {
     agent_ = std::make_unique<Process>(
@@ -159,7 +158,8 @@ class ClusterTest : public testing::Test {
   std::unique_ptr<kube::BlockingClient> client_;
   std::unique_ptr<Process> controller_;
   std::unique_ptr<Process> agent_;
-  int controller_port_ = 0;
+  const std::uint16_t api_port_ = tests::lasting_port();
+  const std::uint16_t controller_port_ = tests::lasting_port();
   int port_ = 0;
 };
 
@@ -188,14 +188,13 @@ TEST_F(ClusterTest, KeepsAFaultToItsRoute) {
 }
 
 TEST_F(ClusterTest, GoesOnWithoutTheApi) {
-  const std::uint16_t port = api_->port();
   apply(route("second", kAnyPath));
   ASSERT_TRUE(serves("second"));
   client_.reset();
   api_.reset();
   EXPECT_EQ(ask("second").status, 200);
   EXPECT_TRUE(controller_->running());
-  start_api(port);
+  start_api();
   EXPECT_EQ(ask("first").status, 200);
   apply(route("third", kAnyPath));
   EXPECT_TRUE(serves("third"));
@@ -212,7 +211,7 @@ TEST_F(ClusterTest, ServesOnWithoutTheController) {
   agent_->kill();
   start_agent();
   EXPECT_TRUE(serves("first"));
-  start_controller(controller_port_);
+  start_controller();
   EXPECT_TRUE(serves("second"));
   EXPECT_EQ(ask("first").status, 200);
   EXPECT_TRUE(says("second", R"("reason":"Programmed","status":"True")"));
@@ -232,7 +231,7 @@ TEST_F(ClusterTest, LosesNothingWhenTheControllerIsKilled) {
     controller_->kill();
     apply(route("s" + std::to_string(i), kAnyPath));
     EXPECT_EQ(ask("first").status, 200);
-    start_controller(controller_port_);
+    start_controller();
   }
   for (int i = 0; i < 6; ++i) {
     EXPECT_TRUE(serves("r" + std::to_string(i))) << i;
