@@ -221,14 +221,15 @@ Status Service::start_admin(std::vector<net::Fd> inherited) {
   std::vector<daemon::AdminPort> ports;
   std::vector<const char*> names;
   if (options_.metrics) {
-    ports.push_back({*options_.metrics, daemon::at_once([this](const AdminRequest& request) {
-                       return request.path == "/metrics" ? std::optional(metrics_->answer(request)) : std::nullopt;
-                     })});
+    const auto handler = [this](const AdminRequest& request) {
+      return request.path == "/metrics" ? std::optional(metrics_->answer(request)) : std::nullopt;
+    };
+    ports.push_back({*options_.metrics, daemon::at_once(handler), "--metrics-listen"});
     names.push_back("metrics");
   }
   if (options_.health) {
-    ports.push_back(
-        {*options_.health, [this](net::Loop& loop, const AdminRequest& request) { return attend(loop, request); }});
+    const auto handler = [this](net::Loop& loop, const AdminRequest& request) { return attend(loop, request); };
+    ports.push_back({*options_.health, handler, "--health-listen"});
     names.push_back("health");
   }
   if (ports.empty()) return {};

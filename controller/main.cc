@@ -38,9 +38,10 @@ Result<std::unique_ptr<daemon::AdminServer>> serve_admin(const std::string& addr
     return Error{ErrorCode::kInvalidArgument, "--metrics takes ADDRESS:PORT, :PORT or off, not `" + address + "`"};
   }
   const bool local = daemon::is_loopback(listen->address);
-  return daemon::AdminServer::start({{*listen, [&pages, local](net::Loop& loop, const daemon::AdminRequest& request) {
-                                        return pages.attend(loop, request, local);
-                                      }}});
+  const auto handler = [&pages, local](net::Loop& loop, const daemon::AdminRequest& request) {
+    return pages.attend(loop, request, local);
+  };
+  return daemon::AdminServer::start({{*listen, handler, "--metrics"}});
 }
 
 Result<kube::Config> cluster_config(const cli::Arguments& arguments) {

@@ -73,7 +73,8 @@ struct AdminServer::Impl {
     net::Fd socket = adopt(port.listen, inherited);
     if (!socket.valid()) {
       const auto failed = [&](const std::string& why) {
-        return Error{ErrorCode::kUnavailable, "cannot listen on " + to_string(port.listen) + ": " + why};
+        const std::string flag = port.flag.empty() ? "" : " (" + port.flag + ")";
+        return Error{ErrorCode::kUnavailable, "cannot listen on " + to_string(port.listen) + flag + ": " + why};
       };
       // SO_REUSEPORT would let two processes share the port without a word.
       if (port.listen.port != 0 && net::port_taken(options.address, options.port)) return failed("port is in use");

@@ -41,12 +41,13 @@ bool is_loopback(const IpAddress& address);
 struct AdminPort {
   ListenAddress listen;
   WaitingHandler handler;
+  std::string flag = {};  ///< what chooses the address, for whoever cannot have it
 };
 
 class AdminServer {
  public:
-  /// kUnavailable names the address that could not be bound. `inherited`: of a process before this one; what listens
-  /// where a port is wanted is taken, the rest is closed.
+  /// kUnavailable names the address that could not be bound, and its flag. `inherited`: of a process before this one;
+  /// what listens where a port is wanted is taken, the rest is closed.
   static Result<std::unique_ptr<AdminServer>> start(std::vector<AdminPort> ports, std::vector<net::Fd> inherited = {});
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;
