@@ -110,7 +110,8 @@ std::pair<Mark, std::size_t> escaped(std::string_view query, std::size_t at) {
   const int high = hex_value(query[i]);
   const int low = hex_value(query[i + 1]);
   if (high < 0 || low < 0) return {Mark::kNone, i};
-  return {kMarks[static_cast<std::size_t>(high * 16 + low)], i + 2};
+  const auto byte = static_cast<unsigned char>(high * 16 + low);
+  return {kMarks[byte], i + 2};
 }
 
 void put_redacted_query(std::string_view query, Room& out) {
