@@ -10,9 +10,9 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/protobuf_reader.h"
-#include "net/http1/char_tables.h"
 #include "runtime/observe/trace/otlp.h"
 
 namespace edge::agent {
@@ -124,7 +124,7 @@ class GrpcSender final : public SpanSender {
  public:
   explicit GrpcSender(const GrpcCollector& collector) : stub_(channel_to(collector)), fields_(collector.fields) {
     // Metadata has lower-case names (RFC 9113 §8.2.1).
-    for (auto& [name, value] : fields_) std::ranges::transform(name, name.begin(), net::http1::lower);
+    for (auto& [name, value] : fields_) name = ascii_lower(name);
   }
 
   Sent send(const Message& message, Time until) override {

@@ -13,10 +13,10 @@
 namespace edge::agent {
 namespace {
 
-struct Free {
+struct FreeContext {
   void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
 };
-using ContextPtr = std::unique_ptr<EVP_CIPHER_CTX, Free>;
+using ContextPtr = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
 
 constexpr std::string_view kForm = "edge sealed 1\n";
 constexpr std::size_t kNonceBytes = 12;

@@ -9,7 +9,6 @@
 #include "agent/grpc_span_sender.h"
 #include "base/file.h"
 #include "net/client/url.h"
-#include "net/http1/char_tables.h"
 #include "net/http1/head.h"
 #include "runtime/observe/trace/http_sender.h"
 

@@ -45,7 +45,7 @@ std::vector<SectionEntry> table_of(std::span<const std::byte> program) {
   return entries;
 }
 
-std::tuple<std::uint32_t, std::uint64_t> key_of(const SectionEntry& entry) {
+std::tuple<std::uint32_t, std::uint64_t> section_key(const SectionEntry& entry) {
   return {static_cast<std::uint32_t>(entry.kind), entry.id};
 }
 
@@ -118,8 +118,8 @@ Status ProgramAssembly::change(const v1::ProgramPart& part) {
 }
 
 bool ProgramAssembly::remove(const Key& key) {
-  const auto base = std::ranges::lower_bound(base_, key, {}, key_of);
-  const bool in_base = base != base_.end() && key_of(*base) == key;
+  const auto base = std::ranges::lower_bound(base_, key, {}, section_key);
+  const bool in_base = base != base_.end() && section_key(*base) == key;
   const auto changed = changes_.find(key);
   if (changed == changes_.end() ? !in_base : !changed->second) return false;
   if (in_base) {
@@ -135,8 +135,8 @@ std::vector<SectionEntry> ProgramAssembly::changed_table() const {
   table.reserve(base_.size() + changes_.size());
   auto base = base_.begin();
   for (const auto& [key, entry] : changes_) {
-    for (; base != base_.end() && key_of(*base) < key; ++base) table.push_back(*base);
-    if (base != base_.end() && key_of(*base) == key) ++base;
+    for (; base != base_.end() && section_key(*base) < key; ++base) table.push_back(*base);
+    if (base != base_.end() && section_key(*base) == key) ++base;
     if (entry) table.push_back(*entry);
   }
   table.insert(table.end(), base, base_.end());

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/scalar_place.h"
 
 namespace edge {
@@ -22,8 +23,6 @@ constexpr CodeRow kCodes[] = {
 #undef EDGE_DIAGNOSTIC
 };
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 /// Optimal string alignment distance, letters compared without case: insert, delete, replace, swap of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t kWidth = 65;
@@ -35,9 +34,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     const auto& two_above = rows[(i + 1) % 3];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      const bool same = ascii_lower(a[i - 1]) == ascii_lower(b[j - 1]);
       row[j] = std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1])) {
+      if (i > 1 && j > 1 && ascii_lower(a[i - 1]) == ascii_lower(b[j - 2]) &&
+          ascii_lower(a[i - 2]) == ascii_lower(b[j - 1])) {
         row[j] = std::min(row[j], two_above[j - 2] + 1);
       }
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/ip.h"
 
 namespace edge {
@@ -31,8 +32,6 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
   return classes;
 }
 constexpr auto kClasses = make_classes();
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 bool label_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; }
 
@@ -90,7 +89,7 @@ std::optional<HostPattern> HostPattern::parse(std::string_view text) {
   if (text.ends_with('.')) text.remove_suffix(1);
   if (text.size() > kLongestName) return std::nullopt;
   pattern.text_.reserve(text.size());
-  for (const char c : text) pattern.text_.push_back(lower(c));
+  for (const char c : text) pattern.text_.push_back(ascii_lower(c));
   if (!valid_name(pattern.domain())) return std::nullopt;
   if (pattern.wildcard() && parse_ip(pattern.domain())) return std::nullopt;
   return pattern;
@@ -155,7 +154,7 @@ std::optional<std::string_view> canonical_host(std::string_view host, char (&buf
   if (end == 0 || end > 255) return std::nullopt;
   const std::string_view name = host.substr(0, end);
   if (!has_upper) return name;
-  for (std::size_t i = 0; i < end; ++i) buffer[i] = lower(name[i]);
+  for (std::size_t i = 0; i < end; ++i) buffer[i] = ascii_lower(name[i]);
   return std::string_view(buffer, end);
 }
 

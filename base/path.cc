@@ -6,6 +6,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+
+#include "base/ascii.h"
 #endif
 
 namespace edge {
@@ -22,13 +24,6 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
   return classes;
 }
 constexpr auto kClasses = make_classes();
-
-constexpr int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 constexpr bool unreserved(int c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
@@ -115,8 +110,8 @@ std::optional<std::string_view> normalise_path(std::string_view raw, char* buffe
       continue;
     }
     if (raw.size() - at < 3) return std::nullopt;
-    const int high = hex_value(raw[at + 1]);
-    const int low = hex_value(raw[at + 2]);
+    const int high = hex_digit(raw[at + 1]);
+    const int low = hex_digit(raw[at + 2]);
     if (high < 0 || low < 0) return std::nullopt;
     const int byte = high * 16 + low;
     if (byte == 0) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "controller/kube/json.h"
 #include "program/format.h"
 
 namespace edge::controller {
@@ -22,11 +23,6 @@ constexpr std::size_t kFewestDigits = 8;
 constexpr std::size_t kHashDigits = 64;
 constexpr const char* kProgram = ".edgeprog";
 constexpr const char* kEndpoints = ".endpoints.json";
-
-std::string text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 /// Hashes name files.
 bool is_hash(const std::string& text) {
@@ -44,12 +40,12 @@ Json to_json(const HistoryEntry& entry) {
 
 HistoryEntry from_json(const Json& json) {
   HistoryEntry entry;
-  entry.program = text(json, "program");
+  entry.program = kube::text_of(json, "program");
   if (const auto at = json.find("at"); at != json.end() && at->is_number_integer()) {
     entry.at = WallTime(std::chrono::seconds(at->get<std::int64_t>()));
   }
-  entry.cause = text(json, "cause");
-  entry.user = text(json, "user");
+  entry.cause = kube::text_of(json, "cause");
+  entry.user = kube::text_of(json, "user");
   if (const auto names = json.find("resources"); names != json.end() && names->is_array()) {
     for (const Json& name : *names) {
       if (name.is_string()) entry.resources.push_back(name.get<std::string>());
@@ -86,7 +82,7 @@ Status History::read() {
       }
     }
   }
-  pinned_ = text(json, "pinned");
+  pinned_ = kube::text_of(json, "pinned");
   const bool there = std::ranges::any_of(entries_, [&](const HistoryEntry& e) { return e.program == pinned_; });
   if (!there) pinned_.clear();
   return {};

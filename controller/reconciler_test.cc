@@ -47,9 +47,9 @@ ReconcilerOptions options(std::chrono::nanoseconds farewell) {
 }
 
 /// A reconciler and the programs that it made.
-class World {
+class Loop {
  public:
-  explicit World(std::chrono::nanoseconds farewell)
+  explicit Loop(std::chrono::nanoseconds farewell)
       : reconciler_(options(farewell), {.reconciled = [this](Reconciled made) { keep(made); },
                                         .taken = {},
                                         .judged = [](const std::vector<Verdict>&) {},
@@ -60,7 +60,7 @@ class World {
     reconciler_.begin();
     EXPECT_THAT(program(1), HasSubstr("to shop/old weight"));
   }
-  ~World() { reconciler_.stop(); }
+  ~Loop() { reconciler_.stop(); }
 
   void edit_one(ObjectEdit one) {
     std::vector<ObjectEdit> edits;
@@ -93,20 +93,20 @@ class World {
 constexpr auto kLong = std::chrono::hours(1);
 
 TEST(Reconciler, WhatLetsGoOfABackendIsSeenBeforeTheBackendsEnd) {
-  World world(kLong);
+  Loop world(kLong);
   world.edit_one(removal("old"));
   world.edit_one(route("new"));
   EXPECT_THAT(world.program(2), AllOf(HasSubstr("to shop/new weight"), Not(HasSubstr("shop/old"))));
 }
 
 TEST(Reconciler, WhatIsGoneIsGoneAfterAWhile) {
-  World world(std::chrono::milliseconds(1));
+  Loop world(std::chrono::milliseconds(1));
   world.edit_one(removal("old"));
   EXPECT_THAT(world.program(2), Not(HasSubstr("to shop/old weight")));
 }
 
 TEST(Reconciler, WhatComesBackWasNeverAway) {
-  World world(kLong);
+  Loop world(kLong);
   world.edit_one(removal("old"));
   world.edit_one(backend("old"));
   world.edit_one(edit("ProxyRoute", "more",

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/kube/json.h"
+
 namespace edge::controller {
 namespace {
 
@@ -17,12 +19,6 @@ constexpr std::string_view kOurs[] = {"Accepted",   "Conflicted", "Healthy",    
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 
-std::string text(const Json& object, const char* name) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 const Json& list(const Json& object, const char* name) {
   static const Json kNone = Json::array();
   if (!object.is_object()) return kNone;
@@ -32,14 +28,14 @@ const Json& list(const Json& object, const char* name) {
 
 Json* condition_of(Json& conditions, std::string_view type) {
   for (Json& condition : conditions) {
-    if (text(condition, "type") == type) return &condition;
+    if (kube::text_of(condition, "type") == type) return &condition;
   }
   return nullptr;
 }
 
 const Json* find_by(const Json& entries, const char* name, const std::string& value) {
   for (const Json& entry : entries) {
-    if (text(entry, name) == value) return &entry;
+    if (kube::text_of(entry, name) == value) return &entry;
   }
   return nullptr;
 }
@@ -62,7 +58,7 @@ bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& 
   (*programmed)["status"] = "False";
   (*programmed)["reason"] = refused ? "AgentRefused" : pinned ? "RolledBack" : "Pending";
   (*programmed)["message"] = message;
-  if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && text(*ready, "status") == "True") {
+  if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && kube::text_of(*ready, "status") == "True") {
     (*ready)["status"] = "False";
     (*ready)["reason"] = (*programmed)["reason"];
     (*ready)["message"] = std::move(message);
@@ -97,7 +93,7 @@ void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& stat
   for (Json& endpoint : endpoints) {
     const bool ready = endpoint.value("healthy", false);
     if (reported != agents.backends.end()) {
-      const auto found = reported->second.find(text(endpoint, "address"));
+      const auto found = reported->second.find(kube::text_of(endpoint, "address"));
       if (found != reported->second.end()) {
         endpoint["healthy"] = ready && found->second.healthy;
         if (found->second.last_check != WallTime()) {
@@ -121,36 +117,39 @@ void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& stat
 void add_flips(const Json& conditions, const Json& observed, const std::string& where,
                std::vector<ConditionFlip>& flips) {
   for (const Json& condition : conditions) {
-    const Json* before = find_by(observed, "type", text(condition, "type"));
-    if (before != nullptr && text(*before, "status") == text(condition, "status") &&
-        text(*before, "reason") == text(condition, "reason")) {
+    const Json* before = find_by(observed, "type", kube::text_of(condition, "type"));
+    if (before != nullptr && kube::text_of(*before, "status") == kube::text_of(condition, "status") &&
+        kube::text_of(*before, "reason") == kube::text_of(condition, "reason")) {
       continue;
     }
-    flips.push_back({text(condition, "type"), text(condition, "status"), text(condition, "reason"),
-                     text(condition, "message"), before == nullptr, where});
+    flips.push_back({kube::text_of(condition, "type"), kube::text_of(condition, "status"),
+                     kube::text_of(condition, "reason"), kube::text_of(condition, "message"), before == nullptr,
+                     where});
   }
 }
 
 /// `Gateway shop/web` of a parentRef or an ancestorRef.
 std::string place_of(const Json& reference) {
-  const std::string kind = text(reference, "kind");
-  const std::string space = text(reference, "namespace");
-  return (kind.empty() ? "Gateway" : kind) + " " + (space.empty() ? "" : space + "/") + text(reference, "name");
+  const std::string kind = kube::text_of(reference, "kind");
+  const std::string space = kube::text_of(reference, "namespace");
+  return (kind.empty() ? "Gateway" : kind) + " " + (space.empty() ? "" : space + "/") +
+         kube::text_of(reference, "name");
 }
 
 /// Times of conditions that are as they were stay (metav1.Condition: `lastTransitionTime`).
 void keep_times(Json& conditions, const Json& observed, const std::string& now) {
   for (Json& condition : conditions) {
-    const Json* before = find_by(observed, "type", text(condition, "type"));
-    const std::string time = before == nullptr ? std::string() : text(*before, "lastTransitionTime");
-    const bool same = before != nullptr && text(*before, "status") == text(condition, "status") && !time.empty();
+    const Json* before = find_by(observed, "type", kube::text_of(condition, "type"));
+    const std::string time = before == nullptr ? std::string() : kube::text_of(*before, "lastTransitionTime");
+    const bool same =
+        before != nullptr && kube::text_of(*before, "status") == kube::text_of(condition, "status") && !time.empty();
     condition["lastTransitionTime"] = same ? time : now;
   }
 }
 
 void keep_foreign_conditions(Json& conditions, const Json& observed) {
   for (const Json& condition : observed) {
-    const std::string type = text(condition, "type");
+    const std::string type = kube::text_of(condition, "type");
     if (!type.empty() && std::ranges::find(kOurs, type) == std::end(kOurs)) conditions.push_back(condition);
   }
 }
@@ -160,10 +159,10 @@ void keep_listener_times(Json& status, const Json& observed, const std::string& 
   const auto listeners = status.find("listeners");
   if (listeners == status.end()) return;
   for (Json& listener : *listeners) {
-    const Json* before = find_by(list(observed, "listeners"), "name", text(listener, "name"));
+    const Json* before = find_by(list(observed, "listeners"), "name", kube::text_of(listener, "name"));
     const Json stood = before == nullptr ? Json::array() : list(*before, "conditions");
     keep_times(listener["conditions"], stood, now);
-    add_flips(listener["conditions"], stood, "listener " + text(listener, "name"), flips);
+    add_flips(listener["conditions"], stood, "listener " + kube::text_of(listener, "name"), flips);
   }
 }
 
@@ -177,7 +176,7 @@ void keep_entries(Json& status, const char* field, const char* reference, const 
     const Json* before = nullptr;
     for (const Json& candidate : list(observed, field)) {
       if (!candidate.is_object() || candidate.value(reference, Json()) != entry[reference]) continue;
-      if (!shared || text(candidate, "controllerName") == controller) before = &candidate;
+      if (!shared || kube::text_of(candidate, "controllerName") == controller) before = &candidate;
     }
     const Json stood = before == nullptr ? Json::array() : list(*before, "conditions");
     keep_times(entry["conditions"], stood, now);
@@ -186,7 +185,7 @@ void keep_entries(Json& status, const char* field, const char* reference, const 
   }
   if (!shared) return;
   for (const Json& candidate : list(observed, field)) {
-    if (text(candidate, "controllerName") != controller) entries->push_back(candidate);
+    if (kube::text_of(candidate, "controllerName") != controller) entries->push_back(candidate);
   }
 }
 
@@ -195,9 +194,9 @@ void keep_check_times(Json& status, const Json& observed) {
   const auto endpoints = status.find("endpoints");
   if (endpoints == status.end()) return;
   for (Json& endpoint : *endpoints) {
-    const Json* before = find_by(list(observed, "endpoints"), "address", text(endpoint, "address"));
+    const Json* before = find_by(list(observed, "endpoints"), "address", kube::text_of(endpoint, "address"));
     if (before == nullptr || before->value("healthy", Json()) != endpoint["healthy"]) continue;
-    if (text(*before, "lastError") != text(endpoint, "lastError")) continue;
+    if (kube::text_of(*before, "lastError") != kube::text_of(endpoint, "lastError")) continue;
     if (before->contains("lastCheck")) endpoint["lastCheck"] = (*before)["lastCheck"];
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace edge::daemon {
 namespace {
 
@@ -14,12 +16,6 @@ std::string host_without_port(std::string_view host) {
   const std::size_t bracket = host.find(']');
   if (host.starts_with('[') && bracket != std::string_view::npos) return std::string(host.substr(1, bracket - 1));
   return std::string(host.substr(0, host.rfind(':')));
-}
-
-int hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  const char lower = static_cast<char>(digit | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 /// What is no escape stands for itself: a parameter that makes no sense is refused by who reads it.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxBody = std::size_t{1} << 20;
 constexpr std::uint64_t kMaxLines = 10'000;
-constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kFlushTime = std::chrono::seconds(1);
 
 /// A duration back from now, or a time in RFC 3339.
 std::optional<std::chrono::system_clock::time_point> time_of(std::string_view text) {
@@ -113,7 +113,7 @@ void add_log_pages(DebugPages& pages, Log& log) {
 
 int failed(Log& log, const Error& error) {
   log.write(LogLevel::kError, error.text);
-  log.flush(kPatience);
+  log.flush(kFlushTime);
   return error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings;
 }
 

@@ -8,7 +8,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const char* severity_text(Severity severity) {
   switch (severity) {
@@ -20,10 +20,6 @@ const char* severity_text(Severity severity) {
       return "note";
   }
   return "note";
-}
-
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 struct Counts {
@@ -47,7 +43,9 @@ std::string dropped_text(const Diagnostics& diagnostics) {
 }
 
 /// Bytes of the user's file may be no UTF-8; JSON must be.
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dumped(const OrderedJson& json) {
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
 
 LineColumn position(const Span& span, const SourceMap& sources) { return sources[span.source].position(span.begin); }
 
@@ -59,7 +57,7 @@ std::uint32_t code_point_column(const SourceText& source, const LineColumn& at) 
   return at.column - static_cast<std::uint32_t>(continuations);
 }
 
-Json region(const Span& span, const SourceMap& sources) {
+OrderedJson region(const Span& span, const SourceMap& sources) {
   const SourceText& source = sources[span.source];
   const LineColumn begin = source.position(span.begin);
   const LineColumn end = source.position(span.end);
@@ -86,12 +84,16 @@ std::string uri_of(const std::string& name) {
   return uri;
 }
 
-Json location(const Span& span, const SourceMap& sources) {
+OrderedJson location(const Span& span, const SourceMap& sources) {
   return {{"physicalLocation",
            {{"artifactLocation", {{"uri", uri_of(sources[span.source].name())}}}, {"region", region(span, sources)}}}};
 }
 
 }  // namespace
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 std::string errors_text(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
   std::string text;
@@ -129,13 +131,13 @@ std::string diagnostics_text(const Diagnostics& diagnostics, const SourceMap& so
 }
 
 std::string diagnostics_json(const Diagnostics& diagnostics, const SourceMap& sources) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const Diagnostic& diagnostic : diagnostics.all()) {
-    Json entry = {{"code", code_text(diagnostic.code)},
-                  {"severity", severity_text(diagnostic.severity)},
-                  {"message", diagnostic.message},
-                  {"resource", diagnostic.resource},
-                  {"field", diagnostic.field}};
+    OrderedJson entry = {{"code", code_text(diagnostic.code)},
+                         {"severity", severity_text(diagnostic.severity)},
+                         {"message", diagnostic.message},
+                         {"resource", diagnostic.resource},
+                         {"field", diagnostic.field}};
     if (diagnostic.span.somewhere()) {
       const LineColumn at = position(diagnostic.span, sources);
       entry["file"] = sources[diagnostic.span.source].name();
@@ -145,7 +147,7 @@ std::string diagnostics_json(const Diagnostics& diagnostics, const SourceMap& so
       entry["file"] = entry["line"] = entry["column"] = nullptr;
     }
     entry["notes"] = diagnostic.notes;
-    entry["related"] = Json::array();
+    entry["related"] = OrderedJson::array();
     for (const Label& label : diagnostic.labels) {
       if (!label.span.somewhere()) continue;
       const LineColumn at = position(label.span, sources);
@@ -162,40 +164,41 @@ std::string diagnostics_json(const Diagnostics& diagnostics, const SourceMap& so
 
 std::string diagnostics_sarif(const Diagnostics& diagnostics, const SourceMap& sources) {
   std::map<std::string, std::string> rules;
-  Json results = Json::array();
+  OrderedJson results = OrderedJson::array();
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     const std::string code = code_text(diagnostic.code);
     rules.emplace(code, code_title(diagnostic.code));
     std::string message = diagnostic.message;
     for (const std::string& note : diagnostic.notes) message += "\nnote: " + note;
     if (!diagnostic.fix.empty()) message += "\nhelp: " + diagnostic.fix;
-    Json result = {{"ruleId", code}, {"level", severity_text(diagnostic.severity)}, {"message", {{"text", message}}}};
-    if (diagnostic.span.somewhere()) result["locations"] = Json::array({location(diagnostic.span, sources)});
+    OrderedJson result = {
+        {"ruleId", code}, {"level", severity_text(diagnostic.severity)}, {"message", {{"text", message}}}};
+    if (diagnostic.span.somewhere()) result["locations"] = OrderedJson::array({location(diagnostic.span, sources)});
     if (!diagnostic.resource.empty()) {
       const std::string full = diagnostic.resource + (diagnostic.field.empty() ? "" : " " + diagnostic.field);
-      Json logical = {{"logicalLocations", Json::array({{{"fullyQualifiedName", full}}})}};
+      OrderedJson logical = {{"logicalLocations", OrderedJson::array({{{"fullyQualifiedName", full}}})}};
       if (result.contains("locations")) {
         result["locations"][0].update(logical);
       } else {
-        result["locations"] = Json::array({logical});
+        result["locations"] = OrderedJson::array({logical});
       }
     }
     for (const Label& label : diagnostic.labels) {
       if (!label.span.somewhere()) continue;
-      Json related = location(label.span, sources);
+      OrderedJson related = location(label.span, sources);
       related["message"] = {{"text", label.text}};
       result["relatedLocations"].push_back(std::move(related));
     }
     results.push_back(std::move(result));
   }
-  Json descriptions = Json::array();
+  OrderedJson descriptions = OrderedJson::array();
   for (const auto& [id, title] : rules) descriptions.push_back({{"id", id}, {"shortDescription", {{"text", title}}}});
-  const Json driver = {{"name", "edgectl"}, {"version", EDGE_VERSION}, {"rules", descriptions}};
+  const OrderedJson driver = {{"name", "edgectl"}, {"version", EDGE_VERSION}, {"rules", descriptions}};
   return dumped(
       {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
        {"version", "2.1.0"},
-       {"runs",
-        Json::array({{{"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}}})}});
+       {"runs", OrderedJson::array(
+                    {{{"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}}})}});
 }
 
 }  // namespace edge::edgectl

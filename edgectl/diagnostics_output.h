@@ -1,12 +1,16 @@
 // Diagnostics in the forms of `edgectl validate -o`.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/diagnostics.h"
 #include "base/source.h"
 
 namespace edge::edgectl {
+
+/// `1 error`, `3 errors`.
+std::string counted(std::size_t count, const std::string& noun);
 
 /// Per file a line valid or invalid followed by what was found in it, then the summary. Of the first `files` texts:
 /// others stand beside them and are nobody's files.

@@ -7,7 +7,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace analyze = compiler::analyze;
 
 /// Hosts that are named; of more, the number is told.
@@ -76,25 +76,25 @@ std::string diff_text(const analyze::Diff& diff, const DiffTraffic* traffic) {
 }
 
 std::string diff_json(const analyze::Diff& diff, const DiffTraffic* traffic) {
-  Json classes = Json::array();
+  OrderedJson classes = OrderedJson::array();
   for (std::size_t i = 0; i < diff.classes.size(); ++i) {
     const analyze::DiffClass& changed = diff.classes[i];
-    Json entry = {{"hosts", changed.hosts},
-                  {"where", changed.where},
-                  {"before", {{"rule", changed.rule_before}, {"treatment", changed.before}}},
-                  {"after", {{"rule", changed.rule_after}, {"treatment", changed.after}}},
-                  {"request", analyze::witness_text(changed.request)}};
+    OrderedJson entry = {{"hosts", changed.hosts},
+                         {"where", changed.where},
+                         {"before", {{"rule", changed.rule_before}, {"treatment", changed.before}}},
+                         {"after", {{"rule", changed.rule_after}, {"treatment", changed.after}}},
+                         {"request", analyze::witness_text(changed.request)}};
     if (traffic != nullptr) entry["seen"] = traffic->seen[i];
     classes.push_back(std::move(entry));
   }
-  Json settings = Json::array();
+  OrderedJson settings = OrderedJson::array();
   for (const analyze::SettingChange& change : diff.settings) {
     settings.push_back({{"setting", change.what}, {"before", change.before}, {"after", change.after}});
   }
-  Json document = {
+  OrderedJson document = {
       {"equal", diff.equal()}, {"classes", classes}, {"settings", settings}, {"undecided", diff.undecided}};
   if (traffic != nullptr) document["accessLog"] = {{"requests", traffic->requests}, {"unread", traffic->unread}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace edge::edgectl

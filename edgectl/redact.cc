@@ -7,16 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
+
 namespace edge::edgectl {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
@@ -30,14 +26,14 @@ bool says_where(std::string_view name) {
 
 /// `password`, `clientSecret`, `apiKey`.
 bool names_credential(std::string_view field) {
-  const std::string name = lower(field);
+  const std::string name = ascii_lower(field);
   return !says_where(name) &&
          contains_any(name, {"password", "passwd", "secret", "token", "credential", "privatekey", "apikey"});
 }
 
 /// Header fields whose values let somebody in.
 bool carries_credential(std::string_view header) {
-  const std::string name = lower(header);
+  const std::string name = ascii_lower(header);
   return contains_any(name, {"authorization", "cookie", "token", "secret", "api-key", "apikey", "password", "auth"});
 }
 
@@ -66,7 +62,7 @@ std::size_t redact_fields(Json& value) {
     }
     for (auto& [key, inner] : value.items()) {
       // `{add: {Authorization: ...}}`
-      const bool field = inner.is_string() && carries_credential(key) && !says_where(lower(key));
+      const bool field = inner.is_string() && carries_credential(key) && !says_where(ascii_lower(key));
       const bool held = names_credential(key) || field;
       count += held && !inner.is_boolean() && !inner.is_number() ? redact_strings(inner) : redact_fields(inner);
     }

@@ -2,26 +2,22 @@
 
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace edge::edgectl {
 namespace {
 
 Error invalid(const std::string& text) { return {ErrorCode::kInvalidArgument, text}; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 }  // namespace
 
 Result<compiler::analyze::TypedRequest> parse_request(const std::string& line, const std::vector<std::string>& fields,
                                                       const std::string& source) {
   compiler::analyze::TypedRequest typed;
-  std::string_view rest = trimmed(line);
+  std::string_view rest = trim_blanks(line);
   if (const std::size_t space = rest.find(' '); space != std::string_view::npos) {
     if (Status status = typed.set_method(rest.substr(0, space)); !status) return status.error();
-    rest = trimmed(rest.substr(space + 1));
+    rest = trim_blanks(rest.substr(space + 1));
   }
   if (Status status = typed.set_url(rest); !status) return status.error();
   for (const std::string& field : fields) {
@@ -30,7 +26,7 @@ Result<compiler::analyze::TypedRequest> parse_request(const std::string& line, c
     if (colon == std::string::npos || !compiler::analyze::is_token(name)) {
       return invalid("-H takes `name: value`, not `" + field + "`");
     }
-    const std::string_view value = trimmed(std::string_view(field).substr(colon + 1));
+    const std::string_view value = trim_blanks(std::string_view(field).substr(colon + 1));
     if (Status status = typed.add_header(name, value); !status) return status.error();
   }
   const auto address = parse_ip(source);

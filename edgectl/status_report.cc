@@ -18,7 +18,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kError = "error";
 constexpr std::size_t kShortHash = 12;
@@ -27,8 +27,8 @@ class Report {
  public:
   explicit Report(const cli::Arguments& arguments) : arguments_(arguments) {}
 
-  Json make() {
-    out_ = {{"health", ""}, {"problems", Json::array()}, {"client", {{"version", EDGE_VERSION}}}};
+  OrderedJson make() {
+    out_ = {{"health", ""}, {"problems", OrderedJson::array()}, {"client", {{"version", EDGE_VERSION}}}};
     read_cluster();
     read_controller();
     out_["health"] = nothing_reached(out_) ? "Unreachable" : out_["problems"].empty() ? "Healthy" : "Degraded";
@@ -41,8 +41,8 @@ class Report {
   void no_cluster(const std::string& why) {
     out_["orchestrator"] = {{kError, why}};
     for (const char* part : {"operator", "webUI"}) out_[part] = {{kError, "the resource API cannot be asked"}};
-    out_["clusters"] = Json::array();
-    out_["resources"] = Json::array();
+    out_["clusters"] = OrderedJson::array();
+    out_["resources"] = OrderedJson::array();
     problem("resource API: " + why);
   }
 
@@ -55,16 +55,16 @@ class Report {
     const nlohmann::json parsed = parsed_json(version.body);
     out_["orchestrator"] = {{"version", parsed.is_object() ? member_text(parsed, "gitVersion") : std::string()}};
     out_["operator"] = deployed("operator");
-    out_["clusters"] = Json::array();
+    out_["clusters"] = OrderedJson::array();
     out_["webUI"] = deployed("web");
-    out_["resources"] = Json::array();
+    out_["resources"] = OrderedJson::array();
     for (const schemas::Kind& kind : schemas::kinds()) {
       if (kind.own) count(kind);
     }
   }
 
   /// What runs a part, by the labels that the operator gives it.
-  Json deployed(const std::string& part) {
+  OrderedJson deployed(const std::string& part) {
     const auto found = cluster_->find("deployments");
     if (!found.failure.none()) return {{kError, found.failure.text()}};
     if (!found.type) return {{"installed", false}};
@@ -129,7 +129,7 @@ class Report {
 
   void no_controller(const std::string& why) {
     out_["controller"] = {{kError, why}};
-    out_["agents"] = Json::array();
+    out_["agents"] = OrderedJson::array();
     problem("controller: " + why);
   }
 
@@ -139,7 +139,7 @@ class Report {
     const auto agents = (*client)->agents();
     if (!agents) return no_controller(agents.error().text);
     out_["controller"] = {{"version", agents->version}, {"program", agents->published}};
-    out_["agents"] = Json::array();
+    out_["agents"] = OrderedJson::array();
     if (agents->agents.empty()) problem("no agent has connected");
     for (const controller::AgentState& agent : agents->agents) add_agent(**client, agent, agents->published);
   }
@@ -149,14 +149,14 @@ class Report {
                               : !agent.refused.program.empty() ? "Refused"
                               : agent.program == published     ? "Current"
                                                                : "Behind";
-    Json json = {{"name", agent.name},
-                 {"node", agent.node},
-                 {"status", state},
-                 {"version", agent.version},
-                 {"program", agent.program},
-                 {"vips", Json::array()},
-                 {"connections", agent.connections},
-                 {"unhealthyEndpoints", 0}};
+    OrderedJson json = {{"name", agent.name},
+                        {"node", agent.node},
+                        {"status", state},
+                        {"version", agent.version},
+                        {"program", agent.program},
+                        {"vips", OrderedJson::array()},
+                        {"connections", agent.connections},
+                        {"unhealthyEndpoints", 0}};
     if (state != "Current") problem("agent " + agent.name + ": " + state);
     if (const auto whole = client.agent(agent.name)) {
       for (const auto& vip : whole->vips) {
@@ -175,11 +175,11 @@ class Report {
   }
 
   const cli::Arguments& arguments_;
-  Json out_;
+  OrderedJson out_;
   std::unique_ptr<Cluster> cluster_;
 };
 
-std::string text_at(const Json& object, const char* name) {
+std::string text_at(const OrderedJson& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return {};
   return shown(found->is_string() ? found->get<std::string>() : found->dump());
@@ -188,21 +188,21 @@ std::string text_at(const Json& object, const char* name) {
 std::string or_none(const std::string& text) { return text.empty() ? "<none>" : text; }
 
 /// `cannot be reached: why`, or what `text` says.
-std::string part_text(const Json& part, const std::string& text) {
+std::string part_text(const OrderedJson& part, const std::string& text) {
   return part.contains(kError) ? "unknown: " + text_at(part, kError) : text;
 }
 
-std::string deployed_text(const Json& part) {
+std::string deployed_text(const OrderedJson& part) {
   if (!part.value("installed", false)) return "not installed";
   return text_at(part, "ready") + "/" + text_at(part, "replicas") + " ready, " + or_none(text_at(part, "image"));
 }
 
-void add_agents(const Json& agents, std::string& out) {
+void add_agents(const OrderedJson& agents, std::string& out) {
   if (agents.empty()) return;
   TextTable table({"AGENT", "NODE", "STATUS", "VERSION", "PROGRAM", "VIPS", "CONNECTIONS", "UNHEALTHY"});
-  for (const Json& agent : agents) {
+  for (const OrderedJson& agent : agents) {
     std::string vips;
-    for (const Json& vip : agent["vips"]) vips += (vips.empty() ? "" : ",") + vip.get<std::string>();
+    for (const OrderedJson& vip : agent["vips"]) vips += (vips.empty() ? "" : ",") + vip.get<std::string>();
     table.add({text_at(agent, "name"), text_at(agent, "node"), text_at(agent, "status"), text_at(agent, "version"),
                or_none(text_at(agent, "program").substr(0, kShortHash)), or_none(vips), text_at(agent, "connections"),
                text_at(agent, "unhealthyEndpoints")});
@@ -210,10 +210,10 @@ void add_agents(const Json& agents, std::string& out) {
   out += "\n" + table.take(/*with_heads=*/true);
 }
 
-void add_resources(const Json& resources, std::string& out) {
+void add_resources(const OrderedJson& resources, std::string& out) {
   if (resources.empty()) return;
   TextTable table({"RESOURCE", "COUNT", "AT FAULT"});
-  for (const Json& one : resources) {
+  for (const OrderedJson& one : resources) {
     const bool known = !one.contains(kError);
     table.add({text_at(one, "kind"), known ? text_at(one, "count") : "unknown", known ? text_at(one, "atFault") : "-"});
   }
@@ -222,29 +222,29 @@ void add_resources(const Json& resources, std::string& out) {
 
 }  // namespace
 
-Json status_report(const cli::Arguments& arguments) { return Report(arguments).make(); }
+OrderedJson status_report(const cli::Arguments& arguments) { return Report(arguments).make(); }
 
-bool nothing_reached(const Json& report) {
+bool nothing_reached(const OrderedJson& report) {
   return report["orchestrator"].contains(kError) && report["controller"].contains(kError);
 }
 
-std::string status_text(const Json& report) {
+std::string status_text(const OrderedJson& report) {
   std::string out;
   const auto line = [&out](std::string name, const std::string& value) {
     name.resize(14, ' ');
     out += name + value + "\n";
   };
   line("Health:", text_at(report, "health"));
-  for (const Json& problem : report["problems"]) out += "  - " + shown(problem.get<std::string>()) + "\n";
+  for (const OrderedJson& problem : report["problems"]) out += "  - " + shown(problem.get<std::string>()) + "\n";
   line("Client:", text_at(report["client"], "version"));
   line("Orchestrator:", part_text(report["orchestrator"], or_none(text_at(report["orchestrator"], "version"))));
   line("Operator:", part_text(report["operator"], deployed_text(report["operator"])));
   if (report["clusters"].empty()) line("Cluster:", "<none>");
-  for (const Json& cluster : report["clusters"]) {
+  for (const OrderedJson& cluster : report["clusters"]) {
     line("Cluster:", text_at(cluster, "namespace") + "/" + text_at(cluster, "name") + " " +
                          or_none(text_at(cluster, "phase")) + ", version " + or_none(text_at(cluster, "version")));
   }
-  const Json& controller = report["controller"];
+  const OrderedJson& controller = report["controller"];
   line("Controller:", part_text(controller, text_at(controller, "version") + ", program " +
                                                 or_none(text_at(controller, "program").substr(0, kShortHash))));
   line("Web UI:", part_text(report["webUI"], deployed_text(report["webUI"])));

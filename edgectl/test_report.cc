@@ -6,11 +6,12 @@
 
 #include "compiler/analyze/explain.h"
 #include "compiler/analyze/witness.h"
+#include "edgectl/diagnostics_output.h"
 
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace analyze = compiler::analyze;
 namespace route_test = compiler::route_test;
 
@@ -56,10 +57,6 @@ std::string explained(const TestReport& report, std::size_t i) {
   if (!report.results[i].bind) return {};
   const analyze::WitnessView view(report.cases[i].request.request);
   return analyze::explanation_text(analyze::explain(report.program, *report.results[i].bind, view.view()), false);
-}
-
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 /// For an attribute or text of XML 1.0; what XML cannot hold becomes `?`.
@@ -110,35 +107,35 @@ std::string test_report_text(const TestReport& report, bool list_missed) {
 }
 
 std::string test_report_json(const TestReport& report) {
-  Json cases = Json::array();
+  OrderedJson cases = OrderedJson::array();
   for (std::size_t i = 0; i < report.results.size(); ++i) {
     const route_test::Case& one = report.cases[i];
-    Json differences = Json::array();
+    OrderedJson differences = OrderedJson::array();
     for (const auto& difference : report.results[i].differences) {
       differences.push_back(
           {{"what", difference.what}, {"expected", difference.expected}, {"actual", difference.actual}});
     }
-    Json entry = {{"name", name_of(one)},
-                  {"request", analyze::witness_text(one.request.request)},
-                  {"passed", report.results[i].passed()},
-                  {"differences", differences}};
+    OrderedJson entry = {{"name", name_of(one)},
+                         {"request", analyze::witness_text(one.request.request)},
+                         {"passed", report.results[i].passed()},
+                         {"differences", differences}};
     if (one.span.somewhere()) {
       entry["file"] = report.sources[one.span.source].name();
       entry["line"] = report.sources[one.span.source].position(one.span.begin).line;
     }
     cases.push_back(std::move(entry));
   }
-  Json missed = Json::array();
+  OrderedJson missed = OrderedJson::array();
   for (const auto& rule : report.coverage.missed) missed.push_back({{"route", rule.route}, {"rule", rule.rule}});
-  const Json document = {{"tests", report.cases.size()},
-                         {"failed", report.failed()},
-                         {"cases", cases},
-                         {"coverage",
-                          {{"rules", report.coverage.rules},
-                           {"covered", report.coverage.covered()},
-                           {"percent", report.coverage.percent()},
-                           {"missed", missed}}}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson document = {{"tests", report.cases.size()},
+                                {"failed", report.failed()},
+                                {"cases", cases},
+                                {"coverage",
+                                 {{"rules", report.coverage.rules},
+                                  {"covered", report.coverage.covered()},
+                                  {"percent", report.coverage.percent()},
+                                  {"missed", missed}}}};
+  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string test_report_junit(const TestReport& report) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
+
 namespace edge::metrics {
 namespace {
 
@@ -12,24 +14,6 @@ constexpr std::string_view kOpenMetricsType = "application/openmetrics-text";
 constexpr std::string_view kTotal = "_total";
 constexpr std::string_view kInfo = "_info";
 constexpr std::size_t kMaxNumber = 32;
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-/// The part up to `separator`, which `text` loses.
-std::string_view next_part(std::string_view& text, char separator) {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = trimmed(text.substr(0, end));
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view lower) {
-  return std::ranges::equal(a, lower, [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x | 0x20 : x) == y; });
-}
 
 /// 0 to 1000 (RFC 9110 §12.4.2). Malformed: as if none were given.
 int weight_of(std::string_view parameters) {
@@ -109,8 +93,8 @@ Format format_for(std::string_view accept) {
     std::string_view parameters = next_part(accept, ',');
     const std::string_view type = next_part(parameters, ';');
     const int weight = weight_of(parameters);
-    if (equal_ignoring_case(type, kOpenMetricsType)) open_metrics = std::max(open_metrics, weight);
-    if (equal_ignoring_case(type, "text/plain")) text = std::max(text, weight);
+    if (equals_ignoring_case(type, kOpenMetricsType)) open_metrics = std::max(open_metrics, weight);
+    if (equals_ignoring_case(type, "text/plain")) text = std::max(text, weight);
   }
   return open_metrics > 0 && open_metrics >= text ? Format::kOpenMetrics : Format::kText;
 }

@@ -10,11 +10,11 @@
 namespace edge::program {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxEndpointsBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxEndpoints = 1'000'000;
 
 /// The place in the document is the stack of what is open: `{"backends":[{..."endpoints":[{`.
-class Reader : public JsonEvents {
+class EndpointsReader : public JsonEvents {
  public:
   EndpointSet take() { return std::move(set_); }
 
@@ -101,8 +101,8 @@ class Reader : public JsonEvents {
 
 Result<EndpointSet> read_endpoints(std::string_view json) {
   const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "endpoints: " + what}; };
-  if (json.size() > kMaxBytes) return invalid("larger than 64 MiB");
-  Reader reader;
+  if (json.size() > kMaxEndpointsBytes) return invalid("larger than 64 MiB");
+  EndpointsReader reader;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) return invalid(reader.fault());
 
   EndpointSet set = reader.take();

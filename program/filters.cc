@@ -4,20 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace edge::program {
 namespace {
 
 constexpr std::string_view kRequestIdToken = "%REQ_ID%";
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-bool same_name(std::string_view lower_name, std::string_view name) {
-  if (lower_name.size() != name.size()) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (lower(name[i]) != lower_name[i]) return false;
-  }
-  return true;
-}
 
 std::string expand(std::string_view value, std::string_view request_id) {
   std::string result;
@@ -63,7 +55,7 @@ bool FieldEdits::drops(std::string_view name) const {
     const Kind what = kind(filter);
     if (what != Kind::kSet && what != Kind::kRemove) continue;
     const std::string_view edited = section_.string(filter.name);
-    if (same_name(edited, name) && !frames_message(edited)) return true;
+    if (equals_ignoring_case(edited, name) && !frames_message(edited)) return true;
   }
   return false;
 }

@@ -11,10 +11,10 @@
 namespace edge::program {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxSecretsBytes = std::size_t{256} << 20;
 constexpr std::size_t kMaxSecrets = 100'000;
 
-class Reader : public JsonEvents {
+class SecretsReader : public JsonEvents {
  public:
   SecretSet take() { return std::move(set_); }
 
@@ -117,8 +117,8 @@ void SecretSet::sort() {
 
 Result<SecretSet> read_secrets(std::string_view json) {
   const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "secrets: " + what}; };
-  if (json.size() > kMaxBytes) return invalid("larger than 256 MiB");
-  Reader reader;
+  if (json.size() > kMaxSecretsBytes) return invalid("larger than 256 MiB");
+  SecretsReader reader;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) return invalid(reader.fault());
   SecretSet set = reader.take();
   const std::size_t count = set.secrets.size();

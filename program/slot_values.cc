@@ -1,25 +1,10 @@
 #include <optional>
 
+#include "base/ascii.h"
 #include "program/evaluate.h"
 
 namespace edge::program {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-/// `name` is in lower case.
-bool same_name(std::string_view field, std::string_view name) {
-  if (field.size() != name.size()) return false;
-  for (std::size_t i = 0; i < name.size(); ++i)
-    if (lower(field[i]) != name[i]) return false;
-  return true;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char letter = lower(c);
-  return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
-}
 
 std::string query_decoded(std::string_view text) {
   std::string decoded;
@@ -54,7 +39,7 @@ SlotValue present(std::string_view text) { return {text.data() == nullptr ? "" :
 SlotValue header_value(std::span<const Field> headers, std::string_view name, std::string& joined) {
   SlotValue value{nullptr, 0};
   for (const Field& field : headers) {
-    if (!same_name(field.name, name)) continue;
+    if (!equals_ignoring_case(field.name, name)) continue;
     if (value.data == nullptr) {
       value = present(field.value);
       continue;

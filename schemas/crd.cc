@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "schemas/openapi.h"
 #include "schemas/yaml_text.h"
 
@@ -9,14 +10,6 @@ namespace edge::schemas {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::string_view version_of(const Kind& kind) { return kind.api_version.substr(kind.api_version.find('/') + 1); }
 
@@ -61,7 +54,7 @@ std::string crd_manifest(const Kind& kind) {
   spec["names"] = {{"kind", std::string(kind.kind)},
                    {"listKind", std::string(kind.kind) + "List"},
                    {"plural", std::string(kind.plural)},
-                   {"singular", lower(kind.kind)},
+                   {"singular", ascii_lower(kind.kind)},
                    {"shortNames", Json::array({std::string(kind.manifest->short_name())})},
                    {"categories", Json::array({"edge"})}};
   spec["scope"] = "Namespaced";

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "schemas/schema.h"
 
 namespace edge::schemas {

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
+
 namespace edge::schemas {
 namespace {
 
@@ -15,10 +17,8 @@ bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 /// Whether a plain scalar reads back as this string in YAML 1.1 (kubectl's) and 1.2. Cautious: a doubt means quotes.
 bool plain(std::string_view text) {
   if (text.empty() || !letter(text.front()) || text.back() == ' ' || text.back() == ':') return false;
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return static_cast<char>(c | (letter(c) ? 0x20 : 0)); });
   for (const std::string_view word : {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}) {
-    if (lower == word) return false;
+    if (equals_ignoring_case(text, word)) return false;
   }
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
   return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; });

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "controller/kube/json.h"
 
 namespace edge::standalone {
 namespace {
@@ -21,11 +22,6 @@ constexpr const char* kManager = "edge-files";
 constexpr std::size_t kMaxInventoryBytes = std::size_t{256} << 20;
 /// Calls under way at a time: the API puts those that come together to disk together.
 constexpr std::size_t kAtOnce = 16;
-
-std::string text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string key_of(const FileObject& object) {
   const std::size_t slash = object.api_version.find('/');
@@ -56,8 +52,9 @@ Status Applier::read_inventory() {
   if (!json.is_object()) return Error{ErrorCode::kDataLoss, path_ + " is no JSON object"};
   for (const auto& [key, entry] : json.items()) {
     if (!entry.is_object()) continue;
-    inventory_[key] = {text(entry, "apiVersion"), text(entry, "kind"), text(entry, "namespace"),
-                       text(entry, "name"),       text(entry, "file"), 0};
+    inventory_[key] = {kube::text_of(entry, "apiVersion"), kube::text_of(entry, "kind"),
+                       kube::text_of(entry, "namespace"),  kube::text_of(entry, "name"),
+                       kube::text_of(entry, "file"),       0};
   }
   return {};
 }

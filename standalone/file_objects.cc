@@ -9,17 +9,12 @@
 #include "base/source.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
+#include "controller/kube/json.h"
 
 namespace edge::standalone {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string text(const Json& object, const char* name) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 int rank_of(const std::string& kind) {
   constexpr std::string_view kFirst[] = {"Namespace", "CustomResourceDefinition", "Secret", "ConfigMap", "Service"};
@@ -67,12 +62,12 @@ class Reader {
     Json json = compiler::model::json_of(root);
     if (!json.is_object()) return;
     FileObject object;
-    object.api_version = text(json, "apiVersion");
-    object.kind = text(json, "kind");
+    object.api_version = kube::text_of(json, "apiVersion");
+    object.kind = kube::text_of(json, "kind");
     const auto metadata = json.find("metadata");
     if (metadata == json.end()) return;
-    object.name = text(*metadata, "name");
-    object.name_space = text(*metadata, "namespace");
+    object.name = kube::text_of(*metadata, "name");
+    object.name_space = kube::text_of(*metadata, "namespace");
     if (object.api_version.empty() || object.kind.empty() || object.name.empty()) return;
     object.rank = rank_of(object.kind);
     object.at_fault = at_fault(file, root);

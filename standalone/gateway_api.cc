@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "controller/kube/blocking_client.h"
 #include "schemas/schema.h"
 
@@ -17,12 +18,6 @@ using Json = nlohmann::json;
 constexpr std::string_view kGroup = "gateway.networking.k8s.io";
 /// One form serves all: none of them has a schema here.
 constexpr std::string_view kVersions[] = {"v1", "v1beta1", "v1alpha3", "v1alpha2"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
-}
 
 Json definition(const schemas::Kind& kind) {
   const std::string stored(kind.api_version.substr(kind.api_version.find('/') + 1));
@@ -36,17 +31,17 @@ Json definition(const schemas::Kind& kind) {
          {"subresources", {{"status", Json::object()}}}});
   }
   const std::string name(kind.kind);
-  return {
-      {"apiVersion", "apiextensions.k8s.io/v1"},
-      {"kind", "CustomResourceDefinition"},
-      {"metadata",
-       {{"name", std::string(kind.plural) + "." + std::string(kGroup)},
-        {"annotations", {{"api-approved.kubernetes.io", "unapproved, without a schema"}}}}},
-      {"spec",
-       {{"group", kGroup},
-        {"scope", name == "GatewayClass" ? "Cluster" : "Namespaced"},
-        {"names", {{"kind", name}, {"listKind", name + "List"}, {"plural", kind.plural}, {"singular", lower(name)}}},
-        {"versions", std::move(versions)}}}};
+  return {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata",
+           {{"name", std::string(kind.plural) + "." + std::string(kGroup)},
+            {"annotations", {{"api-approved.kubernetes.io", "unapproved, without a schema"}}}}},
+          {"spec",
+           {{"group", kGroup},
+            {"scope", name == "GatewayClass" ? "Cluster" : "Namespaced"},
+            {"names",
+             {{"kind", name}, {"listKind", name + "List"}, {"plural", kind.plural}, {"singular", ascii_lower(name)}}},
+            {"versions", std::move(versions)}}}};
 }
 
 }  // namespace

@@ -48,11 +48,6 @@ compiler::Artifact need(std::optional<compiler::Artifact> artifact, const Diagno
   return std::move(*artifact);
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 double ms(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; }
 
 compiler::CompileOptions signed_with(const program::SigningKey& key) {

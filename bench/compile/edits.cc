@@ -12,6 +12,7 @@
 
 #include "bench/compile/cost.h"
 #include "bench/compile/documents.h"
+#include "bench/compile/report.h"
 #include "compiler/read_config.h"
 #include "compiler/workspace.h"
 #include "program/sign.h"
@@ -24,11 +25,6 @@ using compiler::Workspace;
 
 constexpr std::size_t kEdits = 3000;
 constexpr std::size_t kWindow = 100;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 void tell(const char* name, double value, const char* unit, double goal = 0) {
   std::printf("%s|%.4f|%s|%.1f\n", name, value, unit, goal);

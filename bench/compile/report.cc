@@ -1,9 +1,15 @@
 #include "bench/compile/report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
 namespace edge::bench {
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
 
 void Report::add(std::string name, double value, std::string unit, std::optional<double> goal) {
   std::printf("%-58s %10.2f %-4s", name.c_str(), value, unit.c_str());

@@ -7,6 +7,9 @@
 
 namespace edge::bench {
 
+/// Of one value or more.
+double median(std::vector<double> values);
+
 struct Figure {
   std::string name;
   double value = 0;

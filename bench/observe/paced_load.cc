@@ -21,6 +21,7 @@
 
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "bench/http/epoll_loop.h"
 
 namespace edge::bench {
@@ -45,9 +46,7 @@ struct Connection {
 std::size_t answer_size(std::string_view input) {
   const std::size_t end = input.find("\r\n\r\n");
   if (end == std::string_view::npos) return 0;
-  std::string head(input.substr(0, end + 2));
-  std::ranges::transform(head, head.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  const std::string head = ascii_lower(input.substr(0, end + 2));
   std::size_t body = 0;
   if (const std::size_t at = head.find(kLength); at != std::string::npos) {
     std::from_chars(head.data() + at + kLength.size(), head.data() + head.size(), body);

@@ -27,9 +27,9 @@ Truth opposite(Truth truth) {
 }
 
 /// One question to a space.
-class Search {
+class SpaceSearch {
  public:
-  Search(const std::vector<Node>& nodes, Values& values, Effort& effort)
+  SpaceSearch(const std::vector<Node>& nodes, Values& values, Effort& effort)
       : nodes_(nodes), values_(values), effort_(effort) {}
 
   Finding run(std::uint32_t root) {
@@ -310,7 +310,7 @@ Set Space::complement(Set set) {
 Finding Space::find(Set set, Effort& effort) {
   const Subject path{Subject::Kind::kPath};
   const auto look = [&](Set narrowed) {
-    return Search(state_->nodes, state_->values, effort).run(static_cast<std::uint32_t>(narrowed));
+    return SpaceSearch(state_->nodes, state_->values, effort).run(static_cast<std::uint32_t>(narrowed));
   };
   Finding finding = look(all_of({set, where(path, Test::kBelow)}));
   if (finding.state == Finding::State::kFound) return finding;

@@ -45,9 +45,9 @@ std::vector<Byte> representatives(const std::vector<TextGoal>& goals) {
   return chosen;
 }
 
-class Search {
+class TextWalk {
  public:
-  Search(const std::vector<TextGoal>& goals, Effort& effort)
+  TextWalk(const std::vector<TextGoal>& goals, Effort& effort)
       : goals_(goals), effort_(effort), bytes_(representatives(goals)) {}
 
   TextFound run(std::string& text) {
@@ -122,7 +122,7 @@ class Search {
 }  // namespace
 
 TextFound search_text(const std::vector<TextGoal>& goals, Effort& effort, std::string& text) {
-  return Search(goals, effort).run(text);
+  return TextWalk(goals, effort).run(text);
 }
 
 }  // namespace edge::compiler::analyze

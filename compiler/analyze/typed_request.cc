@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/path.h"
 
@@ -57,8 +58,7 @@ Status TypedRequest::set_url(std::string_view url) {
 
 Status TypedRequest::add_header(std::string_view name, std::string_view value) {
   if (!is_token(name)) return invalid("`" + std::string(name) + "` is no field name");
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  std::string lower = ascii_lower(name);
   if (lower == "host") return set_authority(value);
   request.headers.emplace_back(std::move(lower), value);
   return {};

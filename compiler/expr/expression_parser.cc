@@ -9,6 +9,7 @@
 
 #include "RouteExprLexer.h"
 #include "RouteExprParser.h"
+#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/path.h"
 #include "compiler/expr/expression.h"
@@ -94,8 +95,7 @@ std::string expected_text(const antlr4::misc::IntervalSet& expected, Language la
 
 /// Keywords are short: near means one slip in a short word, two in a longer one. base's nearest_name decides.
 std::string did_you_mean(std::string_view found, const antlr4::misc::IntervalSet& expected, Language language) {
-  std::string lower(found);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; });
+  const std::string lower = ascii_lower(found);
   if (lower == "=") return "compare with `==` or `!=`";
   if (lower == "&" || lower == "&&") return "write `AND`";
   if (lower == "|" || lower == "||") return "write `OR`";
@@ -240,7 +240,7 @@ class Builder {
 
   void header(antlr4::tree::TerminalNode* token, Expression& leaf) {
     leaf.name = name_of(token);
-    for (char& c : leaf.name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    leaf.name = ascii_lower(leaf.name);
     if (!is_token(leaf.name)) {
       operand_fault(token, "`" + leaf.name + "` is no header name: it must be a token (RFC 9110 §5.1)");
     }
@@ -339,8 +339,7 @@ class Builder {
 
   void policy(antlr4::tree::TerminalNode* operand, std::string& type) {
     for (const std::string_view known : *policy_types_) {
-      const bool same = std::ranges::equal(known, type, [](char a, char b) { return (a | 0x20) == (b | 0x20); });
-      if (!same) continue;
+      if (!equals_ignoring_case(known, type)) continue;
       type = known;
       return;
     }

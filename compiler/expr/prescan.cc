@@ -1,30 +1,22 @@
 #include "compiler/expr/prescan.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "compiler/expr/expression.h"
 
 namespace edge::compiler::expr {
 namespace {
 
-TextFault fault(DiagnosticCode code, std::size_t begin, std::size_t end, std::string message, std::string fix = {}) {
-  return TextFault{code, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), std::move(message),
-                   std::move(fix)};
-}
-
 bool word_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-/// `keyword` is in lower case.
-bool is_word(std::string_view word, std::string_view keyword) {
-  return std::ranges::equal(word, keyword, [](char a, char b) { return (a | 0x20) == b; });
-}
-
 /// What ends an operand, and the NOTs before it.
-bool is_joint(std::string_view word) { return is_word(word, "and") || is_word(word, "or") || is_word(word, "implies"); }
+bool is_joint(std::string_view word) {
+  return equals_ignoring_case(word, "and") || equals_ignoring_case(word, "or") || equals_ignoring_case(word, "implies");
+}
 
 /// `at` is the opening quote. Advances past the closing one.
 std::optional<TextFault> skip_string(std::string_view text, std::size_t& at) {
@@ -40,20 +32,20 @@ std::optional<TextFault> skip_string(std::string_view text, std::size_t& at) {
     if (at + 1 >= text.size()) break;
     const char escaped = text[++at];
     if (escaped != '"' && escaped != '\\') {
-      return fault(DiagnosticCode::kExpressionSyntax, at - 1, at + 1,
-                   "unknown escape in a string: only `\\\"` and `\\\\` are known", "write `\\\\` for a backslash");
+      return text_fault(DiagnosticCode::kExpressionSyntax, at - 1, at + 1,
+                        "unknown escape in a string: only `\\\"` and `\\\\` are known", "write `\\\\` for a backslash");
     }
   }
-  return fault(DiagnosticCode::kExpressionSyntax, begin, at, "the string is not closed", "add the closing `\"`");
+  return text_fault(DiagnosticCode::kExpressionSyntax, begin, at, "the string is not closed", "add the closing `\"`");
 }
 
 }  // namespace
 
 std::optional<TextFault> prescan(std::string_view text) {
   if (text.size() > kMaxExpressionBytes) {
-    return fault(DiagnosticCode::kExpressionTooLarge, kMaxExpressionBytes, text.size(),
-                 "the expression has " + std::to_string(text.size()) + " bytes, at most " +
-                     std::to_string(kMaxExpressionBytes) + " are allowed");
+    return text_fault(DiagnosticCode::kExpressionTooLarge, kMaxExpressionBytes, text.size(),
+                      "the expression has " + std::to_string(text.size()) + " bytes, at most " +
+                          std::to_string(kMaxExpressionBytes) + " are allowed");
   }
   // One entry for each open parenthesis: how many NOTs stood before it.
   std::vector<std::size_t> nots_before;
@@ -66,8 +58,8 @@ std::optional<TextFault> prescan(std::string_view text) {
     if (c == '"') {
       if (auto found = skip_string(text, at)) return found;
       if (++terms > kMaxExpressionTerms) {
-        return fault(DiagnosticCode::kExpressionTooLarge, begin, at,
-                     "the expression has more than " + std::to_string(kMaxExpressionTerms) + " comparisons");
+        return text_fault(DiagnosticCode::kExpressionTooLarge, begin, at,
+                          "the expression has more than " + std::to_string(kMaxExpressionTerms) + " comparisons");
       }
       depth -= nots;
       nots = 0;
@@ -80,7 +72,7 @@ std::optional<TextFault> prescan(std::string_view text) {
         depth -= nots;
         nots = 0;
       }
-      if (!is_word(word, "not")) continue;
+      if (!equals_ignoring_case(word, "not")) continue;
       ++nots;
       ++depth;
     } else {
@@ -96,8 +88,8 @@ std::optional<TextFault> prescan(std::string_view text) {
       }
     }
     if (depth > kMaxExpressionNesting) {
-      return fault(DiagnosticCode::kExpressionTooLarge, begin, at,
-                   "the expression is nested more than " + std::to_string(kMaxExpressionNesting) + " levels deep");
+      return text_fault(DiagnosticCode::kExpressionTooLarge, begin, at,
+                        "the expression is nested more than " + std::to_string(kMaxExpressionNesting) + " levels deep");
     }
   }
   return std::nullopt;

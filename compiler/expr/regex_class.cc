@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace edge::compiler::expr {
 namespace {
 
@@ -37,18 +39,6 @@ std::optional<ByteSet> posix_set(std::string_view name) {
   return std::nullopt;
 }
 
-TextFault fault(DiagnosticCode code, std::size_t begin, std::size_t end, std::string message, std::string fix = {}) {
-  return TextFault{code, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), std::move(message),
-                   std::move(fix)};
-}
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /// `\xHH` and `\x{H…}`, at most FF: matching is by bytes.
 EscapeResult read_hex(std::string_view text, std::size_t at) {
   EscapeResult result;
@@ -57,16 +47,16 @@ EscapeResult read_hex(std::string_view text, std::size_t at) {
   if (braced) ++i;
   unsigned value = 0;
   std::size_t count = 0;
-  for (; i < text.size() && count < (braced ? 8U : 2U) && hex_value(text[i]) >= 0; ++i, ++count) {
-    value = value * 16 + static_cast<unsigned>(hex_value(text[i]));
+  for (; i < text.size() && count < (braced ? 8U : 2U) && hex_digit(text[i]) >= 0; ++i, ++count) {
+    value = value * 16 + static_cast<unsigned>(hex_digit(text[i]));
   }
   const bool closed = !braced || (i < text.size() && text[i] == '}');
   if (braced && closed) ++i;
   if (!closed || count == 0 || (!braced && count != 2)) {
-    result.fault = fault(DiagnosticCode::kRegexSyntax, at, i, "`\\x` needs two hexadecimal digits");
+    result.fault = text_fault(DiagnosticCode::kRegexSyntax, at, i, "`\\x` needs two hexadecimal digits");
   } else if (value > 0xff) {
-    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, i, "patterns match bytes, so `\\x{…}` goes up to FF",
-                         "write the bytes of its UTF-8 form");
+    result.fault = text_fault(DiagnosticCode::kRegexUnsupported, at, i,
+                              "patterns match bytes, so `\\x{…}` goes up to FF", "write the bytes of its UTF-8 form");
   }
   result.byte = static_cast<std::uint8_t>(value);
   result.end = i;
@@ -195,7 +185,7 @@ class ClassReader {
 
   ClassResult refuse(std::size_t begin, std::size_t end, std::string message, std::string fix = {},
                      DiagnosticCode code = DiagnosticCode::kRegexSyntax) {
-    result_.fault = fault(code, begin, std::min(end, text_.size()), std::move(message), std::move(fix));
+    result_.fault = text_fault(code, begin, std::min(end, text_.size()), std::move(message), std::move(fix));
     return result_;
   }
 
@@ -220,7 +210,8 @@ bool is_word(unsigned char byte) { return is_letter(byte) || (byte >= '0' && byt
 EscapeResult read_escape(std::string_view text, std::size_t at) {
   EscapeResult result;
   if (at + 1 >= text.size()) {
-    result.fault = fault(DiagnosticCode::kRegexSyntax, at, at + 1, "a backslash at the end", "write `\\\\` for it");
+    result.fault =
+        text_fault(DiagnosticCode::kRegexSyntax, at, at + 1, "a backslash at the end", "write `\\\\` for it");
     return result;
   }
   const char c = text[at + 1];
@@ -255,14 +246,14 @@ EscapeResult read_escape(std::string_view text, std::size_t at) {
   }
   const auto byte = static_cast<unsigned char>(c);
   if (const char* refusal = refused_escape(c)) {
-    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, at + 2, refusal);
+    result.fault = text_fault(DiagnosticCode::kRegexUnsupported, at, at + 2, refusal);
   } else if (c >= '1' && c <= '9') {
-    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, at + 2, "back-references are not supported");
+    result.fault = text_fault(DiagnosticCode::kRegexUnsupported, at, at + 2, "back-references are not supported");
   } else if (c == '0') {
-    result.fault = fault(DiagnosticCode::kRegexUnsupported, at, at + 2, "octal escapes are not supported",
-                         "write `\\x00` and the like");
+    result.fault = text_fault(DiagnosticCode::kRegexUnsupported, at, at + 2, "octal escapes are not supported",
+                              "write `\\x00` and the like");
   } else if (is_letter(byte) || byte >= 0x80) {
-    result.fault = fault(DiagnosticCode::kRegexSyntax, at, at + 2, "unknown escape");
+    result.fault = text_fault(DiagnosticCode::kRegexSyntax, at, at + 2, "unknown escape");
   }
   result.byte = byte;
   return result;

@@ -2,8 +2,10 @@
 // the offsets into the user's file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/diagnostics.h"
 
@@ -16,5 +18,10 @@ struct TextFault {
   std::string message;
   std::string fix;  ///< how to mend it; may be empty
 };
+
+inline TextFault text_fault(DiagnosticCode code, std::size_t begin, std::size_t end, std::string message,
+                            std::string fix = {}) {
+  return {code, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), std::move(message), std::move(fix)};
+}
 
 }  // namespace edge::compiler::expr

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/retry_on.h"
@@ -46,7 +47,7 @@ HealthCheckSettings health_check_of(const model::HealthCheck& check) {
   if (settings.expected_statuses.empty()) settings.expected_statuses = {kDefaults.probe_status};
   std::sort(settings.expected_statuses.begin(), settings.expected_statuses.end());
   for (const model::NameValue& header : check.headers) {
-    settings.headers.push_back({.name = lower(header.name.value), .value = header.value.value});
+    settings.headers.push_back({.name = ascii_lower(header.name.value), .value = header.value.value});
   }
   return settings;
 }

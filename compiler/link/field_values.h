@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "compiler/model/metadata.h"
 
 namespace edge::compiler::link {
@@ -14,18 +15,10 @@ T value_or(const model::Maybe<T>& field, T fallback) {
   return field ? field->value : fallback;
 }
 
-/// In ASCII lower case, as field names and media types are compared.
-inline std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return text;
-}
-
 inline std::vector<std::string> lower_all(const std::vector<Located<std::string>>& names) {
   std::vector<std::string> out;
   out.reserve(names.size());
-  for (const Located<std::string>& name : names) out.push_back(lower(name.value));
+  for (const Located<std::string>& name : names) out.push_back(ascii_lower(name.value));
   return out;
 }
 

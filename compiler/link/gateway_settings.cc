@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
@@ -28,7 +29,8 @@ CompressionSettings compression_of(const model::Compression& block) {
     }
   }
   if (settings.algorithms.empty()) settings.algorithms = {ContentCoding::kGzip, ContentCoding::kBrotli};
-  for (const Located<std::string>& type : block.exclude_types) settings.exclude_types.push_back(lower(type.value));
+  for (const Located<std::string>& type : block.exclude_types)
+    settings.exclude_types.push_back(ascii_lower(type.value));
   if (settings.exclude_types.empty()) {
     settings.exclude_types.assign(kDefaults.uncompressed_types.begin(), kDefaults.uncompressed_types.end());
     settings.include_types.assign(kDefaults.compressed_types.begin(), kDefaults.compressed_types.end());

@@ -18,7 +18,7 @@ std::string at(std::string_view list, std::size_t index) {
 }
 
 /// Who came first to claim a thing, by the thing's name.
-using Claims = std::map<std::string, const model::Metadata*>;
+using Claimers = std::map<std::string, const model::Metadata*>;
 
 class ClusterChecker {
  public:
@@ -91,7 +91,7 @@ class ClusterChecker {
   }
 
   /// False: another holds it; that is reported.
-  bool claim(Claims& claims, const std::string& thing, const model::Metadata& claimer, Span span, std::string field,
+  bool claim(Claimers& claims, const std::string& thing, const model::Metadata& claimer, Span span, std::string field,
              const std::string& what, Findings& findings) const {
     const auto [held, first] = claims.emplace(thing, &claimer);
     if (first || held->second == &claimer) return true;
@@ -191,8 +191,8 @@ class ClusterChecker {
   Resolver sites_;
   Resolver links_;
   Resolver remotes_;
-  Claims classes_;
-  Claims networks_;
+  Claimers classes_;
+  Claimers networks_;
 };
 
 }  // namespace

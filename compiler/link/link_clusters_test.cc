@@ -10,8 +10,8 @@
 namespace edge::compiler::link {
 namespace {
 
-struct Linked {
-  explicit Linked(const std::string& text) {
+struct LinkedClusters {
+  explicit LinkedClusters(const std::string& text) {
     sources.add("t.yaml", text);
     model::ResourceSet resources = model::decode_all(sources, diagnostics);
     config = link(std::move(resources), diagnostics);
@@ -22,7 +22,7 @@ struct Linked {
     for (const Diagnostic& d : diagnostics.all()) all += code_text(d.code) + " " + d.field + ": " + d.message + "\n";
     return all;
   }
-  /// `Type Reason` of what is wrong with a resource.
+  /// `Type Reason` of what is wrong with a cluster_resource.
   std::string wrong(std::string_view kind, std::string_view name) const {
     const ResourceStatus* status = find_status(config.statuses, kind, "default", name);
     std::string all;
@@ -35,8 +35,8 @@ struct Linked {
   LinkedConfig config;
 };
 
-std::string resource(std::string_view kind, std::string_view name, std::string_view spec,
-                     std::string_view metadata = "") {
+std::string cluster_resource(std::string_view kind, std::string_view name, std::string_view spec,
+                             std::string_view metadata = "") {
   return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: " + std::string(kind) +
          "\nmetadata: {name: " + std::string(name) + std::string(metadata) + "}\nspec: " + std::string(spec) + "\n";
 }
@@ -46,22 +46,26 @@ std::string secret(std::string_view name, std::string_view data, std::string_vie
 }
 
 TEST(Clusters, WhatIsThereIsFine) {
-  const Linked l(resource("Site", "north", "{prefixes: [10.1.0.0/16], overlay: {keySecretRef: {name: key}}}") +
-                 resource("WANLink", "fibre", "{siteRef: north}") +
-                 resource("WANPolicy", "voice", "{siteRefs: [north], path: {linkRefs: [fibre]}}") +
-                 resource("EdgeRemoteCluster", "far",
-                          "{controllerAddress: 'a:1', siteRef: north, tls: {clientSecretRef: {name: cert}}}") +
-                 resource("EdgeCluster", "here", "{version: 0.1.0}") +
-                 secret("cert", "tls.crt: a, tls.key: b", "kubernetes.io/tls") + secret("key", "private-key: a"));
+  const LinkedClusters l(
+      cluster_resource("Site", "north", "{prefixes: [10.1.0.0/16], overlay: {keySecretRef: {name: key}}}") +
+      cluster_resource("WANLink", "fibre", "{siteRef: north}") +
+      cluster_resource("WANPolicy", "voice", "{siteRefs: [north], path: {linkRefs: [fibre]}}") +
+      cluster_resource("EdgeRemoteCluster", "far",
+                       "{controllerAddress: 'a:1', siteRef: north, tls: {clientSecretRef: {name: cert}}}") +
+      cluster_resource("EdgeCluster", "here", "{version: 0.1.0}") +
+      secret("cert", "tls.crt: a, tls.key: b", "kubernetes.io/tls") + secret("key", "private-key: a"));
   EXPECT_EQ(l.faults(), "");
   EXPECT_EQ(l.config.statuses.size(), 0U);
 }
 
 TEST(Clusters, WhatIsNotThereIsTold) {
-  const Linked l(
-      resource("Site", "north", "{remoteClusterRef: far}") + resource("WANLink", "fibre", "{siteRef: nort}") +
-      resource("WANPolicy", "voice", "{siteRefs: [south], path: {linkRefs: [fibr]}, matches: [{gatewayRefs: [gw]}]}") +
-      resource("EdgeRemoteCluster", "near", "{controllerAddress: 'a:1', tls: {clientSecretRef: {name: cert}}}") +
+  const LinkedClusters l(
+      cluster_resource("Site", "north", "{remoteClusterRef: far}") +
+      cluster_resource("WANLink", "fibre", "{siteRef: nort}") +
+      cluster_resource("WANPolicy", "voice",
+                       "{siteRefs: [south], path: {linkRefs: [fibr]}, matches: [{gatewayRefs: [gw]}]}") +
+      cluster_resource("EdgeRemoteCluster", "near",
+                       "{controllerAddress: 'a:1', tls: {clientSecretRef: {name: cert}}}") +
       secret("cert", "tls.crt: a, tls.key: b"));
   EXPECT_EQ(
       l.faults(),
@@ -76,20 +80,22 @@ TEST(Clusters, WhatIsNotThereIsTold) {
 }
 
 TEST(Clusters, OtherNamespacesNeedAGrant) {
-  const std::string link = resource("WANLink", "fibre", "{siteRef: lab/north}");
-  const std::string site = resource("Site", "north", "{}", ", namespace: lab");
-  EXPECT_NE(Linked(link + site).faults().find("EDGE0202 spec.siteRef"), std::string::npos);
+  const std::string link = cluster_resource("WANLink", "fibre", "{siteRef: lab/north}");
+  const std::string site = cluster_resource("Site", "north", "{}", ", namespace: lab");
+  EXPECT_NE(LinkedClusters(link + site).faults().find("EDGE0202 spec.siteRef"), std::string::npos);
   const std::string grant =
       "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: lab}\n"
       "spec: {from: [{group: edgeproxy.io, kind: WANLink, namespace: default}], to: [{group: edgeproxy.io, kind: "
       "Site}]}\n";
-  EXPECT_EQ(Linked(link + site + grant).faults(), "");
+  EXPECT_EQ(LinkedClusters(link + site + grant).faults(), "");
 }
 
 TEST(Clusters, TheOlderHoldsWhatTwoClaim) {
-  const Linked l(resource("Site", "a", "{prefixes: [10.1.0.0/16]}", ", creationTimestamp: '2026-02-01T00:00:00Z'") +
-                 resource("Site", "b", "{prefixes: [10.1.2.3/16]}", ", creationTimestamp: '2026-01-01T00:00:00Z'") +
-                 resource("EdgeCluster", "x", "{version: 0.1.0}") + resource("EdgeCluster", "y", "{version: 0.1.0}"));
+  const LinkedClusters l(
+      cluster_resource("Site", "a", "{prefixes: [10.1.0.0/16]}", ", creationTimestamp: '2026-02-01T00:00:00Z'") +
+      cluster_resource("Site", "b", "{prefixes: [10.1.2.3/16]}", ", creationTimestamp: '2026-01-01T00:00:00Z'") +
+      cluster_resource("EdgeCluster", "x", "{version: 0.1.0}") +
+      cluster_resource("EdgeCluster", "y", "{version: 0.1.0}"));
   EXPECT_EQ(
       l.faults(),
       "EDGE0203 spec.prefixes[0]: the network 10.1.0.0/16 is held by Site default/b, which comes first\n"
@@ -100,8 +106,9 @@ TEST(Clusters, TheOlderHoldsWhatTwoClaim) {
 }
 
 TEST(Clusters, ALinkOfAnotherSiteIsNeverUsed) {
-  const Linked l(resource("Site", "a", "{}") + resource("Site", "b", "{}") + resource("WANLink", "l", "{siteRef: b}") +
-                 resource("WANPolicy", "p", "{siteRefs: [a], path: {linkRefs: [l]}}"));
+  const LinkedClusters l(cluster_resource("Site", "a", "{}") + cluster_resource("Site", "b", "{}") +
+                         cluster_resource("WANLink", "l", "{siteRef: b}") +
+                         cluster_resource("WANPolicy", "p", "{siteRefs: [a], path: {linkRefs: [l]}}"));
   EXPECT_EQ(
       l.faults(),
       "EDGE0104 spec.path.linkRefs[0]: the link `l` belongs to the Site `b`, at which the policy does not hold\n");

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
@@ -116,7 +117,7 @@ class RouteLinker {
       }
     };
     conditions(match.headers, linked.headers);
-    for (FieldMatch& header : linked.headers) header.name.value = lower(std::move(header.name.value));
+    for (FieldMatch& header : linked.headers) header.name.value = ascii_lower(header.name.value);
     conditions(match.query, linked.query);
     linked.method = match.method;
     return linked;
@@ -220,7 +221,7 @@ class RouteLinker {
     const auto put = [&](FilterOp op, const Located<std::string>& name, const std::string& value) {
       Filter filter{};
       filter.op = op;
-      filter.name = lower(name.value);
+      filter.name = ascii_lower(name.value);
       filter.value = value;
       out.push_back(std::move(filter));
     };

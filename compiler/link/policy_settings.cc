@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/ascii.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/stages.h"
@@ -33,7 +34,7 @@ struct Settings {
       if (!key.starts_with(word)) continue;
       settings.key = source;
       settings.key_name = key.substr(word.size());
-      if (source == RateKey::kHeader) settings.key_name = lower(std::move(settings.key_name));
+      if (source == RateKey::kHeader) settings.key_name = ascii_lower(settings.key_name);
       break;
     }
     return settings;
@@ -48,12 +49,12 @@ struct Settings {
   PolicySettings operator()(const model::Jwt& written) const {
     std::vector<ClaimHeader> claim_headers;
     for (const model::ClaimHeader& each : written.claim_headers) {
-      claim_headers.push_back({each.claim, lower(each.header)});
+      claim_headers.push_back({each.claim, ascii_lower(each.header)});
     }
     return JwtSettings{.issuer = written.issuer.value,
                        .audience = values_of(written.audience),
                        .jwks_uri = written.jwks_uri.value,
-                       .header = lower(value_or(written.header_name, std::string(kDefaults.token_header))),
+                       .header = ascii_lower(value_or(written.header_name, std::string(kDefaults.token_header))),
                        .prefix = value_or(written.header_prefix, std::string(kDefaults.token_prefix)),
                        .algorithms = values_of(written.allowed_algorithms),
                        .clock_skew = kDefaults.clock_skew,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace edge::compiler::lint {
 namespace {
 
@@ -11,13 +13,10 @@ constexpr std::array<std::string_view, 12> kCredentials = {
     "x-apikey",      "x-auth-token", "x-access-token",      "x-csrf-token", "x-amz-security-token",
     "x-vault-token", "private-token"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
 
 bool carries_credential(std::string_view header) {
-  return std::ranges::any_of(kCredentials,
-                             [&](std::string_view name) { return std::ranges::equal(name, header, {}, {}, lower); });
+  return std::ranges::any_of(kCredentials, [&](std::string_view name) { return equals_ignoring_case(name, header); });
 }
 
 }  // namespace edge::compiler::lint

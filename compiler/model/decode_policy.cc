@@ -12,7 +12,7 @@ struct Row {
   std::string_view key;
   PolicyType value;
 };
-constexpr std::array<Row, 7> kRows = {{
+constexpr std::array<Row, 7> kTypes = {{
     {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
     {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
     {"OIDC", "oidc", PolicyType::kOidc},
@@ -127,7 +127,7 @@ ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report)
   ProxyPolicy policy{.metadata = std::move(metadata), .type = {}, .target = target.reference()};
   policy.target_kind =
       target.needed_text("kind").value == "ProxyGateway" ? PolicyTarget::kGateway : PolicyTarget::kRoute;
-  for (const Row& row : kRows) {
+  for (const Row& row : kTypes) {
     const Fields own = spec.object(row.key);
     if (row.type == type.value) {
       policy.type = {row.value, type.span};
@@ -157,7 +157,7 @@ std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata)
   ProxyPolicy policy{.metadata = std::move(metadata), .type = {PolicyType::kUnknown, spec.span()}, .target = {}};
   if (const yaml::Node type = given(spec, "type"); type && type.is_scalar()) {
     policy.type.span = type.span();
-    for (const Row& row : kRows) {
+    for (const Row& row : kTypes) {
       if (row.type == type.text()) policy.type.value = row.value;
     }
   }

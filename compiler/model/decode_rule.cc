@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
 #include "compiler/model/formats.h"
 
 namespace edge::compiler::model {
@@ -109,8 +110,7 @@ class RuleReader {
         .set = name_values(fields, "set"), .add = name_values(fields, "add"), .remove = fields.strings("remove")};
     // These frame the message or name its way; the proxy writes them itself.
     const auto check = [&](const Located<std::string>& name) {
-      std::string lower;
-      for (const char c : name.value) lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c);
+      const std::string lower = ascii_lower(name.value);
       for (const std::string_view reserved :
            {"connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "keep-alive"}) {
         if (lower != reserved) continue;

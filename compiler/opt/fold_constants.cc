@@ -11,7 +11,7 @@ namespace {
 
 using program::Op;
 
-class Folder {
+class ConstantFolder {
  public:
   std::uint32_t fold(const ir::Node& node, const std::vector<std::uint32_t>& moved) {
     if (node.op == Op::kNot) return negate(moved[node.operands.front()]);
@@ -89,7 +89,7 @@ class Folder {
 }  // namespace
 
 void fold_constants(ir::Host& host) {
-  Folder folder;
+  ConstantFolder folder;
   std::vector<std::uint32_t> moved(host.nodes.size());
   for (std::size_t i = 0; i < host.nodes.size(); ++i) moved[i] = folder.fold(host.nodes[i], moved);
 

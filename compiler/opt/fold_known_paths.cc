@@ -45,9 +45,9 @@ std::optional<bool> below(const ir::Node& node, std::string_view prefix) {
   }
 }
 
-class Folder {
+class PathFolder {
  public:
-  explicit Folder(ir::Host& host) : host_(host), uses_path_(host.nodes.size()) {
+  explicit PathFolder(ir::Host& host) : host_(host), uses_path_(host.nodes.size()) {
     for (std::size_t i = 0; i < host.nodes.size(); ++i) {
       const ir::Node& node = host.nodes[i];
       bool uses = on_path(node);
@@ -92,7 +92,7 @@ class Folder {
 }  // namespace
 
 void fold_known_paths(ir::Host& host) {
-  Folder folder(host);
+  PathFolder folder(host);
   if (!folder.any()) return;
   for (auto& [path, group] : host.exact) {
     folder.fold(group, [&path](const ir::Node& node) { return at_exact(node, path); });

@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "compiler/model/decode.h"
 #include "compiler/model/fields.h"
 #include "compiler/model/validate.h"
@@ -15,12 +15,6 @@ namespace {
 using model::Fields;
 using model::Report;
 using yaml::Node;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return out;
-}
 
 std::string_view scalar(Node map, std::string_view key) {
   const Node value = map.find(key);
@@ -92,14 +86,14 @@ class CaseReader {
   static analyze::NameValues name_values(const Fields& fields, std::string_view key) {
     analyze::NameValues out;
     for (const model::NameValue& entry : model::name_values(fields, key)) {
-      out.emplace_back(lower(entry.name.value), entry.value.value);
+      out.emplace_back(ascii_lower(entry.name.value), entry.value.value);
     }
     return out;
   }
 
   static std::vector<std::string> names(const Fields& fields, std::string_view key) {
     std::vector<std::string> out;
-    for (const Located<std::string>& name : fields.strings(key)) out.push_back(lower(name.value));
+    for (const Located<std::string>& name : fields.strings(key)) out.push_back(ascii_lower(name.value));
     return out;
   }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/units.h"
 #include "schemas/schema.h"
 
@@ -52,12 +53,6 @@ constexpr std::string_view kNames[] = {
 constexpr std::string_view kBalances[] = {"RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
 constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "PS256", "PS384",
                                             "PS512", "ES256", "ES384", "ES512", "EdDSA"};
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -181,7 +176,7 @@ class AnnotationReader {
     if (!written) return out;
     std::string_view rest = written->value;
     while (true) {
-      const std::string_view word = trimmed(rest.substr(0, rest.find(',')));
+      const std::string_view word = trim_blanks(rest.substr(0, rest.find(',')));
       if (!fits(word)) {
         fault(name, written->span,
               "`" + std::string(word.substr(0, 60)) + "` is not " + std::string(wanted) + ", of which `" +

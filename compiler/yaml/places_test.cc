@@ -15,8 +15,8 @@
 namespace edge::compiler::yaml {
 namespace {
 
-struct Reading {
-  explicit Reading(std::string text) {
+struct Placed {
+  explicit Placed(std::string text) {
     documents = read_documents(sources, sources.add("t.yaml", std::move(text)), diagnostics);
     diagnostics.finish(sources);
   }
@@ -33,7 +33,7 @@ struct Reading {
 
 /// The source byte of each decoded byte of the value of `v`.
 void expect_places(const std::string& text, std::string_view decoded, std::string_view letters) {
-  Reading r(text);
+  Placed r(text);
   ASSERT_EQ(r.faults(), "") << text;
   const Node value = r.root().find("v");
   ASSERT_EQ(value.text(), decoded) << text;
@@ -73,7 +73,7 @@ TEST(Places, InsideScalarsOfEveryStyle) {
 
 TEST(Places, BelowListsAndKeys) {
   const auto expect = [](const std::string& text, std::string_view letters) {
-    const Reading r(text);
+    const Placed r(text);
     ASSERT_EQ(r.faults(), "") << text;
     for (const NodeData& node : r.documents.at(0).nodes) {
       for (const char letter : letters) {
@@ -164,7 +164,7 @@ class RandomScalar {
 TEST(Places, InsideRandomScalars) {
   for (std::uint32_t seed = 0; seed < 4000; ++seed) {
     const std::string text = RandomScalar(seed).text();
-    const Reading r(text);
+    const Placed r(text);
     ASSERT_EQ(r.faults(), "") << seed << "\n" << text;
     const NodeData& value = r.root().find("v").data();
     for (std::size_t i = 0; i < value.text.size(); ++i) {

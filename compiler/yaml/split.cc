@@ -5,20 +5,20 @@
 namespace edge::compiler::yaml {
 namespace {
 
-bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool blank_or_cr(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /// `---` or `...` at the start of a line, alone or before white space (YAML 1.2 §9.1.2). Such a line cannot stand
 /// inside a scalar of any style.
 bool is_marker(std::string_view line, std::string_view marker) {
-  return line.starts_with(marker) && (line.size() == marker.size() || blank(line[marker.size()]));
+  return line.starts_with(marker) && (line.size() == marker.size() || blank_or_cr(line[marker.size()]));
 }
 
-/// Whether a line can be left out: blank, a comment, a directive.
+/// Whether a line can be left out: blank_or_cr, a comment, a directive.
 bool is_empty_line(std::string_view line) {
   if (line.starts_with('%')) return true;
   for (const char c : line) {
     if (c == '#') return true;
-    if (!blank(c)) return false;
+    if (!blank_or_cr(c)) return false;
   }
   return true;
 }

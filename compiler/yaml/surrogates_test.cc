@@ -9,8 +9,8 @@
 namespace edge::compiler::yaml {
 namespace {
 
-struct Reading {
-  explicit Reading(std::string text) {
+struct ReadText {
+  explicit ReadText(std::string text) {
     const auto id = sources.add("t.json", std::move(text));
     documents = read_documents(sources, id, diagnostics, {});
     diagnostics.finish(sources);
@@ -22,7 +22,7 @@ struct Reading {
 };
 
 TEST(Surrogates, AreOneCharacterAtTheirPlace) {
-  const Reading r(R"({"a": "x \ud83d\ude00 y", "b": "\uD834\uDD1E", "c": "\u00e9\\ud83d\\ude00"})");
+  const ReadText r(R"({"a": "x \ud83d\ude00 y", "b": "\uD834\uDD1E", "c": "\u00e9\\ud83d\\ude00"})");
   ASSERT_TRUE(r.diagnostics.ok());
   const Node root = r.documents.at(0).root();
   EXPECT_EQ(root.find("a").text(), "x \U0001F600 y");
@@ -34,7 +34,7 @@ TEST(Surrogates, AreOneCharacterAtTheirPlace) {
 }
 
 TEST(Surrogates, FaultsBehindThemStandWhereTheyAre) {
-  const Reading r(R"(["\ud83d\ude00\ud83d\ude01z"])");
+  const ReadText r(R"(["\ud83d\ude00\ud83d\ude01z"])");
   ASSERT_TRUE(r.diagnostics.ok());
   const Node value = *r.documents.at(0).root().begin();
   Diagnostics diagnostics;
@@ -46,7 +46,7 @@ TEST(Surrogates, FaultsBehindThemStandWhereTheyAre) {
 TEST(Surrogates, AloneAreRefused) {
   for (const char* text :
        {R"({"a": "\ud83d"})", R"({"a": "\ude00\ud83d"})", R"({"a": "\ud83dx"})", R"({"a": "\ud83d\u0041"})"}) {
-    EXPECT_EQ(Reading(text).diagnostics.errors(), 1U) << text;
+    EXPECT_EQ(ReadText(text).diagnostics.errors(), 1U) << text;
   }
 }
 
@@ -54,7 +54,7 @@ TEST(Surrogates, MeanThemselvesWhereTheTextIsNotJson) {
   EXPECT_FALSE(join_surrogates("a: '\\ud83d\\ude00'"));
   EXPECT_FALSE(join_surrogates("{a: '\\ud83d\\ude00'}"));
   EXPECT_FALSE(join_surrogates("{\"a\": 1}"));
-  const Reading r("{a: '\\ud83d\\ude00'}");
+  const ReadText r("{a: '\\ud83d\\ude00'}");
   EXPECT_EQ(r.documents.at(0).root().find("a").text(), "\\ud83d\\ude00");
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "controller/kube/json.h"
 
 namespace edge::kube {
@@ -16,12 +17,6 @@ constexpr std::size_t kMaxVersions = 1'000;
 constexpr char kAggregated[] =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
-}
 
 std::vector<std::string> texts_of(const nlohmann::json& object, const char* key) {
   std::vector<std::string> out;
@@ -123,7 +118,7 @@ net::Task<Failure> read_plain(Client& client, net::Waiter& waiter, std::vector<G
 }
 
 bool named(const Resource& resource, const std::string& word) {
-  return resource.plural == word || resource.singular == word || lower(resource.kind) == word;
+  return resource.plural == word || resource.singular == word || ascii_lower(resource.kind) == word;
 }
 
 bool called(const Resource& resource, const std::string& word) {
@@ -154,7 +149,7 @@ std::vector<Resource> read_aggregated_discovery(std::string_view json) {
 }
 
 const Resource* ResourceTable::find(std::string_view text) const {
-  const std::string word = lower(text);
+  const std::string word = ascii_lower(text);
   const std::size_t dot = word.find('.');
   const std::string name = word.substr(0, dot);
   const std::string rest = dot == std::string::npos ? "" : word.substr(dot + 1);

@@ -12,7 +12,6 @@ using Json = nlohmann::ordered_json;
 
 /// The largest whole number that a browser holds exactly: Jaeger sends larger ones as text.
 constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
-constexpr std::uint64_t kNanosInMicro = 1000;
 
 /// Calls `told(key, value)` for each tag of a span; `told` says false to end it.
 template <typename Told>
@@ -82,14 +81,14 @@ Json span_json(const otlp::Span& span, const otlp::Source& source, std::string p
     if (!event.name.empty()) fields.push_back({{"key", "event"}, {"type", "string"}, {"value", event.name}});
     for (const otlp::Attribute& attribute : event.attributes)
       fields.push_back(tag_json(attribute.key, attribute.value));
-    logs.push_back({{"timestamp", event.time_ns / kNanosInMicro}, {"fields", std::move(fields)}});
+    logs.push_back({{"timestamp", event.time_ns / otlp::kNanosInMicro}, {"fields", std::move(fields)}});
   }
   return {{"traceID", otlp::hex(span.trace)},
           {"spanID", otlp::hex(span.id)},
           {"operationName", span.name},
           {"references", std::move(references)},
-          {"startTime", span.start_ns / kNanosInMicro},
-          {"duration", span.duration_ns() / kNanosInMicro},
+          {"startTime", span.start_ns / otlp::kNanosInMicro},
+          {"duration", span.duration_ns() / otlp::kNanosInMicro},
           {"tags", std::move(tags)},
           {"logs", std::move(logs)},
           {"processID", std::move(process)},

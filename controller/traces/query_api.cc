@@ -18,7 +18,7 @@ using net::server::FieldList;
 using net::server::Reply;
 using net::server::Request;
 
-constexpr const char* kJson = "application/json";
+constexpr const char* kJsonType = "application/json";
 constexpr std::size_t kDefaultLimit = 100;
 constexpr std::size_t kMostTraces = 1500;
 /// Of all traces of an answer together.
@@ -77,7 +77,7 @@ Status read_tags(const FieldList& parameters, TraceQuery& query) {
 }
 
 Reply fault(int status, std::string_view text, std::string_view trace = {}) {
-  return {.status = status, .content_type = kJson, .body = fault_json(status, text, trace)};
+  return {.status = status, .content_type = kJsonType, .body = fault_json(status, text, trace)};
 }
 
 Reply fault(const Error& error) {
@@ -86,7 +86,7 @@ Reply fault(const Error& error) {
   return fault(500, error.text);
 }
 
-Reply found(std::string body) { return {.content_type = kJson, .body = std::move(body)}; }
+Reply found(std::string body) { return {.content_type = kJsonType, .body = std::move(body)}; }
 
 template <typename Value, typename Write>
 Reply told(const Result<Value>& result, const Write& write) {

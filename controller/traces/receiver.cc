@@ -1,13 +1,12 @@
 #include "controller/traces/receiver.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "base/protobuf_writer.h"
 #include "controller/traces/otlp/export_request.h"
-#include "net/http1/char_tables.h"
 #include "net/server/gzip.h"
 
 namespace edge::traces {
@@ -18,22 +17,21 @@ using net::server::Request;
 
 constexpr std::string_view kHttpPath = "/v1/traces";
 constexpr std::string_view kGrpcPath = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+constexpr const char* kOtlpJson = "application/json";
 constexpr const char* kProtobuf = "application/x-protobuf";
-constexpr const char* kJson = "application/json";
 constexpr const char* kGrpc = "application/grpc";
 /// Before each message of gRPC: whether it is compressed, and its size.
 constexpr std::size_t kGrpcHead = 5;
-constexpr std::uint64_t kNanosInMicro = 1000;
 /// So much of a request is handed to the writer at a time: spans may share a resource that each holds a copy of.
 constexpr std::size_t kOfferBytes = std::size_t{1} << 20;
 
 std::string_view media_type(std::string_view content_type) {
-  return net::http1::trim_blanks(content_type.substr(0, content_type.find(';')));
+  return trim_blanks(content_type.substr(0, content_type.find(';')));
 }
 
 IncomingSpan incoming(const otlp::Taken& taken, std::shared_ptr<const IncomingSource> source) {
   // Times are the sender's, and SQLite's numbers are signed.
-  const auto micros = [](std::uint64_t nanos) { return static_cast<std::int64_t>(nanos / kNanosInMicro); };
+  const auto micros = [](std::uint64_t nanos) { return static_cast<std::int64_t>(nanos / otlp::kNanosInMicro); };
   return {.trace = taken.span.trace,
           .id = taken.span.id,
           .kind = taken.span.kind,
@@ -106,7 +104,7 @@ Receiver::Outcome Receiver::take(std::string_view body, bool json) {
 }
 
 Result<std::string> Receiver::unpacked(std::string_view body, std::string_view coding, std::size_t limit) {
-  if (!net::http1::equals_ignoring_case(coding, "gzip")) {
+  if (!equals_ignoring_case(coding, "gzip")) {
     return Error{ErrorCode::kUnimplemented, "the only coding that is understood is gzip"};
   }
   return net::server::decompress(body, limit);
@@ -122,7 +120,7 @@ Reply Receiver::answer(const Request& request) {
 
 Reply Receiver::http_fault(int status, std::string_view text, bool json) {
   writer_.count_refused_request();
-  Reply reply{.status = status, .content_type = json ? kJson : kProtobuf};
+  Reply reply{.status = status, .content_type = json ? kOtlpJson : kProtobuf};
   if (status == 405) reply.fields.emplace_back("Allow", "POST");
   // google.rpc.Status: 2 message.
   ProtobufWriter out;
@@ -133,16 +131,16 @@ Reply Receiver::http_fault(int status, std::string_view text, bool json) {
 
 Reply Receiver::answer_http(const Request& request) {
   const std::string_view type = media_type(request.field("content-type"));
-  const bool json = net::http1::equals_ignoring_case(type, kJson);
+  const bool json = equals_ignoring_case(type, kOtlpJson);
   if (request.path != kHttpPath) return http_fault(404, "spans are posted to /v1/traces", json);
   if (request.method != "POST") return http_fault(405, "spans are posted", json);
-  if (!json && !net::http1::equals_ignoring_case(type, kProtobuf)) {
+  if (!json && !equals_ignoring_case(type, kProtobuf)) {
     return http_fault(415, "the content type is application/x-protobuf or application/json", json);
   }
   std::string_view body = request.body;
   std::string inflated;
   const std::string_view coding = request.field("content-encoding");
-  if (!coding.empty() && !net::http1::equals_ignoring_case(coding, "identity")) {
+  if (!coding.empty() && !equals_ignoring_case(coding, "identity")) {
     Result<std::string> result = unpacked(body, coding, json ? limits_.body : limits_.unpacked);
     if (!result) {
       const ErrorCode code = result.error().code;
@@ -155,7 +153,7 @@ Reply Receiver::answer_http(const Request& request) {
   const Outcome outcome = take(body, json);
   if (!outcome.status) return http_fault(400, outcome.status.error().text, json);
   return {
-      .content_type = json ? kJson : kProtobuf,
+      .content_type = json ? kOtlpJson : kProtobuf,
       .body = json ? otlp::response_json(outcome.refused, outcome.why) : otlp::response(outcome.refused, outcome.why)};
 }
 

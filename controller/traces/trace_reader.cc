@@ -12,9 +12,9 @@
 namespace edge::traces {
 namespace {
 
-enum Text : std::size_t { kServices, kOperations, kFind, kFindWithin, kSpanOf, kLoad, kSource, kTexts };
+enum Question : std::size_t { kServices, kOperations, kFind, kFindWithin, kSpanOf, kLoad, kSourceOf, kQuestionCount };
 // `spans_by_start` holds all that kFind and kFindWithin ask for: what does not match costs no page of a span.
-constexpr std::array<const char*, kTexts> kStatements = {
+constexpr std::array<const char*, kQuestionCount> kQuestions = {
     "SELECT DISTINCT service FROM operations ORDER BY service LIMIT ?1",
     "SELECT name, kind FROM operations WHERE service=?1 ORDER BY name, kind LIMIT ?2",
     "SELECT trace, rowid FROM spans WHERE start BETWEEN ?1 AND ?2 AND duration BETWEEN ?3 AND ?4 ORDER BY start DESC",
@@ -64,10 +64,10 @@ std::size_t bytes_of(const otlp::Span& span) {
 
 struct TraceReader::Handles {
   std::unique_ptr<Connection> file;
-  std::array<Statement, kTexts> statements;
+  std::array<Statement, kQuestionCount> statements;
 
   Result<otlp::Source> source(std::int64_t id) {
-    Statement& statement = statements[kSource];
+    Statement& statement = statements[kSourceOf];
     statement.bind(1, id);
     const Result<bool> row = statement.step();
     if (!row) return row.error();
@@ -89,8 +89,8 @@ Result<std::unique_ptr<TraceReader>> TraceReader::open(const std::string& path, 
   if (!connection) return connection.error();
   auto handles = std::make_unique<Handles>();
   handles->file = std::move(*connection);
-  for (std::size_t i = 0; i < kTexts; ++i) {
-    auto statement = handles->file->prepare(kStatements[i]);
+  for (std::size_t i = 0; i < kQuestionCount; ++i) {
+    auto statement = handles->file->prepare(kQuestions[i]);
     if (!statement) return statement.error();
     handles->statements[i] = std::move(*statement);
   }

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "controller/traces/query_api.h"
 #include "controller/traces/trace_writer.h"
-#include "net/http1/char_tables.h"
 #include "net/server/http_server.h"
 
 namespace edge::traces {
@@ -58,9 +58,7 @@ bool same(std::string_view given, std::string_view token) {
 bool shows(std::string_view credentials, std::string_view token) {
   constexpr std::string_view kBearer = "bearer ";
   constexpr std::string_view kBasic = "basic ";
-  const auto is = [&](std::string_view scheme) {
-    return net::http1::equals_ignoring_case(credentials.substr(0, scheme.size()), scheme);
-  };
+  const auto is = [&](std::string_view scheme) { return starts_with_ignoring_case(credentials, scheme); };
   if (is(kBearer)) return same(credentials.substr(kBearer.size()), token);
   const auto pair = is(kBasic) ? from_base64(credentials.substr(kBasic.size())) : std::nullopt;
   const std::size_t colon = pair ? pair->find(':') : std::string::npos;

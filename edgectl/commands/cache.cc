@@ -14,7 +14,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// The counts of one agent, in its order.
 struct CacheCounts {
@@ -36,8 +36,8 @@ CacheCounts read_counts(const std::string& agent, std::string_view text) {
   return read;
 }
 
-Json json_of(const CacheCounts& counts) {
-  Json object;
+OrderedJson json_of(const CacheCounts& counts) {
+  OrderedJson object;
   for (const auto& [name, value] : counts.counts) object[name] = value;
   return object;
 }
@@ -124,11 +124,11 @@ int cache_stats(const cli::Arguments& arguments) {
   if (all.empty()) return exit;
   const bool one = arguments.has("agent");
   if (arguments.one("output") == "json") {
-    Json json = one ? json_of(all.front()) : Json::object();
+    OrderedJson json = one ? json_of(all.front()) : OrderedJson::object();
     if (!one) {
       for (const CacheCounts& counts : all) json[counts.agent] = json_of(counts);
     }
-    cli::write_text(stdout, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    cli::write_text(stdout, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
   } else {
     cli::write_text(stdout, one ? text_of(all.front()) : table_of(all));
   }

@@ -14,7 +14,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace analyze = compiler::analyze;
 constexpr std::string_view kCost = "edgectl cost";
 /// Hosts and patterns that the text form lists; -o json has all.
@@ -88,7 +88,7 @@ std::string cost_text(const analyze::Cost& cost) {
 }
 
 std::string cost_json(const analyze::Cost& cost) {
-  Json hosts = Json::array();
+  OrderedJson hosts = OrderedJson::array();
   for (const analyze::HostCost& host : cost.hosts) {
     hosts.push_back({{"host", host.pattern},
                      {"listener", host.listener},
@@ -106,7 +106,7 @@ std::string cost_json(const analyze::Cost& cost) {
                        {"conditions", host.bound.conditions},
                        {"patternSets", host.bound.pattern_sets}}}});
   }
-  Json patterns = Json::array();
+  OrderedJson patterns = OrderedJson::array();
   for (const analyze::RegexCost& regex : cost.regexes) {
     patterns.push_back({{"pattern", regex.pattern},
                         {"host", regex.host},
@@ -115,14 +115,14 @@ std::string cost_json(const analyze::Cost& cost) {
                         {"databaseBytes", regex.database_bytes},
                         {"databasePatterns", regex.database_patterns}});
   }
-  const Json document = {{"programBytes", cost.program_bytes},
-                         {"tableBytes", cost.table_bytes},
-                         {"nativeBytes", cost.native_bytes},
-                         {"patternBytes", cost.regex_bytes},
-                         {"memoryBytes", cost.memory_bytes()},
-                         {"hosts", hosts},
-                         {"patterns", patterns}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson document = {{"programBytes", cost.program_bytes},
+                                {"tableBytes", cost.table_bytes},
+                                {"nativeBytes", cost.native_bytes},
+                                {"patternBytes", cost.regex_bytes},
+                                {"memoryBytes", cost.memory_bytes()},
+                                {"hosts", hosts},
+                                {"patterns", patterns}};
+  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

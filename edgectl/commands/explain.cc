@@ -15,7 +15,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace analyze = compiler::analyze;
 constexpr std::string_view kExplain = "edgectl explain";
 
@@ -49,7 +49,7 @@ const char* state_text(analyze::ExplainedEngine::State state) {
   return "not-run";
 }
 
-Json rule_json(const analyze::ExplainedRule& rule) {
+OrderedJson rule_json(const analyze::ExplainedRule& rule) {
   return {{"verdict", verdict_text(rule.verdict)},
           {"where", rule.where},
           {"route", rule.route},
@@ -61,36 +61,36 @@ Json rule_json(const analyze::ExplainedRule& rule) {
 }
 
 std::string explanation_json(const analyze::Explanation& explanation) {
-  Json hosts = Json::array();
+  OrderedJson hosts = OrderedJson::array();
   for (const analyze::ExplainedHost& host : explanation.hosts) {
-    Json rules = Json::array();
+    OrderedJson rules = OrderedJson::array();
     for (const analyze::ExplainedRule& rule : host.rules) rules.push_back(rule_json(rule));
     hosts.push_back({{"pattern", host.pattern}, {"tried", host.tried}, {"rules", rules}});
   }
-  Json backends = Json::array();
+  OrderedJson backends = OrderedJson::array();
   for (const analyze::ExplainedBackend& backend : explanation.backends) {
     backends.push_back({{"name", backend.name}, {"weight", backend.weight}, {"canary", backend.canary}});
     if (backend.filters) backends.back()["filters"] = *backend.filters;
   }
-  Json engines = Json::array();
+  OrderedJson engines = OrderedJson::array();
   for (const analyze::ExplainedEngine& engine : explanation.engines) {
     engines.push_back({{"name", engine.name}, {"state", state_text(engine.state)}, {"note", engine.note}});
   }
-  const Json document = {{"request", explanation.request},
-                         {"bind", explanation.bind},
-                         {"listener", explanation.listener},
-                         {"gateway", explanation.gateway},
-                         {"hosts", hosts},
-                         {"matched", explanation.matched},
-                         {"winner", explanation.matched ? rule_json(explanation.winner) : Json(nullptr)},
-                         {"policies", explanation.policies},
-                         {"limits", explanation.limits},
-                         {"filters", explanation.filters},
-                         {"backends", backends},
-                         {"denied", explanation.denied},
-                         {"engines", engines},
-                         {"agree", explanation.agree}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson document = {{"request", explanation.request},
+                                {"bind", explanation.bind},
+                                {"listener", explanation.listener},
+                                {"gateway", explanation.gateway},
+                                {"hosts", hosts},
+                                {"matched", explanation.matched},
+                                {"winner", explanation.matched ? rule_json(explanation.winner) : OrderedJson(nullptr)},
+                                {"policies", explanation.policies},
+                                {"limits", explanation.limits},
+                                {"filters", explanation.filters},
+                                {"backends", backends},
+                                {"denied", explanation.denied},
+                                {"engines", engines},
+                                {"agree", explanation.agree}};
+  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 int failed(const Error& error, int code = cli::kExitFindings) {

@@ -19,7 +19,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 int told(std::string_view command, const Error& error) {
   cli::print_error(command, error.text);
@@ -34,7 +34,7 @@ int usage(std::string_view command, const std::string& text) {
 int print(const cli::Arguments& arguments, const std::string& table, const std::string& json) {
   const std::string form = arguments.one("output");
   std::string text = form == "table" ? table : json;
-  if (form == "yaml") text = schemas::yaml_text(Json::parse(json, nullptr, /*allow_exceptions=*/false));
+  if (form == "yaml") text = schemas::yaml_text(OrderedJson::parse(json, nullptr, /*allow_exceptions=*/false));
   return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
 }
 
@@ -172,16 +172,16 @@ int metrics_query(const cli::Arguments& arguments) {
   const auto series = server.query(arguments.one("QUERY"));
   if (!series) return told(kCommand, series.error());
   TextTable table({"SERIES", "VALUE"});
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const Series& one : *series) {
     table.add({series_name(one), one.points.empty() ? "-" : number_text(one.value())});
-    Json object = {{"labels", one.labels}, {"values", Json::array()}};
+    OrderedJson object = {{"labels", one.labels}, {"values", OrderedJson::array()}};
     for (const Point& point : one.points) object["values"].push_back({point.time, number_text(point.value)});
     list.push_back(std::move(object));
   }
   if (series->empty()) cli::print_message("edgectl", "no series");
   return print(arguments, table.empty() ? std::string() : table.take(/*with_heads=*/true),
-               list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+               list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 }
 
 int metrics_vips(const cli::Arguments& arguments) {
@@ -199,7 +199,7 @@ int metrics_vips(const cli::Arguments& arguments) {
   TextTable text({"VIP", "ADDRESS", "GATEWAYS", "REQUESTS/S", "ERRORS", "P50", "P99", "RECEIVED/S", "SENT/S"});
   const auto rows = metric_rows(table, window, asking(server));
   if (!rows) return told(kCommand, rows.error());
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const Addresses::One& one : addresses.all) {
     bool any = false;
     for (const MetricRow& row : *rows) {
@@ -208,7 +208,7 @@ int metrics_vips(const cli::Arguments& arguments) {
       std::vector<std::string> cells = {one.name, one.address, row.keys.front()};
       for (std::size_t i = 0; i < row.cells.size(); ++i) cells.push_back(cell_of(table.columns[i], row.cells[i]));
       text.add(std::move(cells));
-      Json object = Json::parse(metric_json(table, {row}), nullptr, /*allow_exceptions=*/false).front();
+      OrderedJson object = OrderedJson::parse(metric_json(table, {row}), nullptr, /*allow_exceptions=*/false).front();
       object["vip"] = one.name;
       object["address"] = one.address;
       list.push_back(std::move(object));

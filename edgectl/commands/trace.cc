@@ -21,7 +21,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 1'000;
 constexpr std::size_t kMostToken = 4096;
@@ -108,12 +108,13 @@ Result<TraceSource> source_of(const cli::Arguments& arguments) {
   return source_at(kThisMachine, *token);
 }
 
-int print(const cli::Arguments& arguments, const Json& json, const std::string& table) {
+int print(const cli::Arguments& arguments, const OrderedJson& json, const std::string& table) {
   const std::string form = arguments.one("output");
   std::string text = table;
-  if (form == "json") text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (form == "json") text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
   // What a server sent may be no UTF-8: read back, it is.
-  if (form == "yaml") text = schemas::yaml_text(Json::parse(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  if (form == "yaml")
+    text = schemas::yaml_text(OrderedJson::parse(json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
   return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
 }
 
@@ -137,7 +138,7 @@ int print_found(std::string_view command, const cli::Arguments& arguments, const
   if (!source) return told(command, source.error());
   const auto found = source->search(search);
   if (!found) return told(command, found.error());
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   TextTable table({"TRACE ID", "SERVICE", "OPERATION", "START", "DURATION", "SPANS", "ERRORS"});
   const auto count = [](std::int64_t number) { return number < 0 ? std::string("-") : std::to_string(number); };
   for (const TraceSummary& trace : *found) {

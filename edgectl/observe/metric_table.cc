@@ -13,7 +13,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Shows = MetricColumn::Shows;
 using Keys = std::vector<std::string>;
 
@@ -130,15 +130,15 @@ std::string metric_text(const MetricTable& table, const std::vector<MetricRow>& 
 }
 
 std::string metric_json(const MetricTable& table, const std::vector<MetricRow>& rows) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const MetricRow& row : rows) {
-    Json object;
+    OrderedJson object;
     for (std::size_t i = 0; i < table.keys.size(); ++i) {
       object[table.keys[i] == "instance" ? "agent" : std::string(table.keys[i])] = row.keys[i];
     }
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const MetricColumn& column = table.columns[i];
-      Json& value = object[std::string(column.name)];
+      OrderedJson& value = object[std::string(column.name)];
       if (!row.cells[i].known) continue;
       if (column.shows == Shows::kText) {
         value = row.cells[i].text;
@@ -150,7 +150,7 @@ std::string metric_json(const MetricTable& table, const std::vector<MetricRow>& 
     }
     list.push_back(std::move(object));
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 const MetricTable& agent_table() {

@@ -18,7 +18,7 @@ namespace {
 
 using controller::AgentState;
 using controller::WallTime;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kShortHash = 12;
 
@@ -40,7 +40,9 @@ std::string rfc3339(WallTime time) {
 std::string or_none(const std::string& text) { return text.empty() ? "<none>" : text; }
 std::string short_hash(const std::string& hash) { return or_none(hash.substr(0, kShortHash)); }
 
-std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string indented(const OrderedJson& json) {
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
 
 /// The kubeconfig that commands take when nothing else is said.
 std::string default_kubeconfig() {
@@ -56,26 +58,26 @@ std::size_t healthy_of(const controller::BackendHealth& backend) {
   return healthy;
 }
 
-Json json_of(const AgentState& agent) {
-  Json json = {{"name", agent.name},
-               {"node", agent.node},
-               {"version", agent.version},
-               {"cpu", agent.cpu},
-               {"connected", agent.connected},
-               {"since", rfc3339(agent.since)},
-               {"lastSeen", rfc3339(agent.last_seen)},
-               {"program", agent.program},
-               {"valuesCurrent", agent.values_current},
-               {"connections", agent.connections},
-               {"requests", agent.requests},
-               {"certificateUntil", rfc3339(agent.certificate_until)}};
+OrderedJson json_of(const AgentState& agent) {
+  OrderedJson json = {{"name", agent.name},
+                      {"node", agent.node},
+                      {"version", agent.version},
+                      {"cpu", agent.cpu},
+                      {"connected", agent.connected},
+                      {"since", rfc3339(agent.since)},
+                      {"lastSeen", rfc3339(agent.last_seen)},
+                      {"program", agent.program},
+                      {"valuesCurrent", agent.values_current},
+                      {"connections", agent.connections},
+                      {"requests", agent.requests},
+                      {"certificateUntil", rfc3339(agent.certificate_until)}};
   if (!agent.refused.program.empty()) {
     json["refused"] = {
         {"program", agent.refused.program}, {"reason", agent.refused.reason}, {"at", rfc3339(agent.refused.at)}};
   }
-  json["backends"] = Json::array();
+  json["backends"] = OrderedJson::array();
   for (const auto& backend : agent.backends) {
-    Json endpoints = Json::array();
+    OrderedJson endpoints = OrderedJson::array();
     for (const auto& endpoint : backend.endpoints) {
       endpoints.push_back({{"address", endpoint.address},
                            {"healthy", endpoint.healthy},
@@ -88,7 +90,7 @@ Json json_of(const AgentState& agent) {
                                 {"connections", backend.connections},
                                 {"endpoints", std::move(endpoints)}});
   }
-  json["vips"] = Json::array();
+  json["vips"] = OrderedJson::array();
   for (const auto& vip : agent.vips) {
     json["vips"].push_back(
         {{"namespace", vip.name_space}, {"name", vip.name}, {"address", vip.address}, {"held", vip.held}});
@@ -177,12 +179,12 @@ std::string agents_table(const controller::InspectClient::Agents& agents, bool w
 }
 
 std::string agents_json(const controller::InspectClient::Agents& agents) {
-  Json json = {{"published", agents.published}, {"version", agents.version}, {"agents", Json::array()}};
+  OrderedJson json = {{"published", agents.published}, {"version", agents.version}, {"agents", OrderedJson::array()}};
   for (const AgentState& agent : agents.agents) json["agents"].push_back(json_of(agent));
-  return dumped(json);
+  return indented(json);
 }
 
-std::string agent_json(const AgentState& agent) { return dumped(json_of(agent)); }
+std::string agent_json(const AgentState& agent) { return indented(json_of(agent)); }
 
 std::string describe_agent(const AgentState& agent, WallTime now) {
   std::string out;
@@ -246,7 +248,7 @@ std::string history_table(const std::vector<controller::HistoryEntry>& history, 
 }
 
 std::string history_json(const std::vector<controller::HistoryEntry>& history) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const auto& entry : history) {
     list.push_back({{"program", entry.program},
                     {"at", rfc3339(entry.at)},
@@ -256,7 +258,7 @@ std::string history_json(const std::vector<controller::HistoryEntry>& history) {
                     {"serving", entry.serving},
                     {"pinned", entry.pinned}});
   }
-  return dumped(list);
+  return indented(list);
 }
 
 }  // namespace edge::edgectl

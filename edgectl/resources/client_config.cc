@@ -23,7 +23,7 @@
 namespace edge::edgectl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxEntries = 10'000;
@@ -33,7 +33,7 @@ Error fault(const std::string& path, const std::string& what) {
 }
 
 /// The text as one document.
-Result<Json> read_yaml(const std::string& path, std::string text) {
+Result<OrderedJson> read_yaml(const std::string& path, std::string text) {
   SourceMap sources;
   Diagnostics diagnostics;
   const std::uint32_t source = sources.add(path, std::move(text));
@@ -45,14 +45,14 @@ Result<Json> read_yaml(const std::string& path, std::string text) {
     return fault(path + ":" + std::to_string(line), first.message);
   }
   if (documents.size() > 1) return fault(path, "holds more than one document");
-  if (documents.empty()) return Json::object();
-  Json json = compiler::model::json_of(documents.front().root());
+  if (documents.empty()) return OrderedJson::object();
+  OrderedJson json = compiler::model::json_of(documents.front().root());
   if (!json.is_object()) return fault(path, "is no map");
   return json;
 }
 
 /// The string at `name`, empty where there is none. `wrong` keeps the first field that is no string.
-std::string text_at(const Json& entry, const char* name, const std::string& where, std::string& wrong) {
+std::string text_at(const OrderedJson& entry, const char* name, const std::string& where, std::string& wrong) {
   const auto found = entry.find(name);
   if (found == entry.end() || found->is_null()) return {};
   if (found->is_string()) return found->get<std::string>();
@@ -62,7 +62,7 @@ std::string text_at(const Json& entry, const char* name, const std::string& wher
 
 /// Calls `each` with every entry of the list at `name`, its name and its place.
 template <typename Each>
-std::string each_entry(const Json& json, const char* name, const Each& each) {
+std::string each_entry(const OrderedJson& json, const char* name, const Each& each) {
   const auto list = json.find(name);
   if (list == json.end() || list->is_null()) return {};
   if (!list->is_array()) return std::string(name) + " is no list";
@@ -71,7 +71,7 @@ std::string each_entry(const Json& json, const char* name, const Each& each) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < list->size() && wrong.empty(); ++i) {
     const std::string where = std::string(name) + "[" + std::to_string(i) + "]";
-    const Json& entry = (*list)[i];
+    const OrderedJson& entry = (*list)[i];
     if (!entry.is_object()) return where + " is no map";
     const std::string entry_name = text_at(entry, "name", where, wrong);
     if (!wrong.empty()) return wrong;
@@ -83,7 +83,7 @@ std::string each_entry(const Json& json, const char* name, const Each& each) {
 }
 
 /// Puts `value` at `name`, or takes the field away where it is empty.
-void set_text(Json& entry, const char* name, const std::string& value) {
+void set_text(OrderedJson& entry, const char* name, const std::string& value) {
   if (value.empty()) {
     entry.erase(name);
   } else {
@@ -92,11 +92,11 @@ void set_text(Json& entry, const char* name, const std::string& value) {
 }
 
 /// The entry of this name in the list, made when it is not there.
-Json& entry_of(Json& json, const char* list, const std::string& name) {
-  Json& entries = json[list];
-  if (!entries.is_array()) entries = Json::array();
-  for (Json& entry : entries) {
-    if (entry.is_object() && entry.value("name", Json()) == name) return entry;
+OrderedJson& entry_of(OrderedJson& json, const char* list, const std::string& name) {
+  OrderedJson& entries = json[list];
+  if (!entries.is_array()) entries = OrderedJson::array();
+  for (OrderedJson& entry : entries) {
+    if (entry.is_object() && entry.value("name", OrderedJson()) == name) return entry;
   }
   entries.push_back({{"name", name}});
   return entries.back();
@@ -157,26 +157,28 @@ Result<ClientConfig> ClientConfig::read(const std::string& path) {
   std::string wrong;
   config.current_ = text_at(*json, "currentContext", "the file", wrong);
   if (wrong.empty()) {
-    wrong = each_entry(*json, "contexts",
-                       [&](const Json& entry, const std::string& name, const std::string& where, std::string& bad) {
-                         config.contexts_.push_back({.name = name,
-                                                     .cluster = text_at(entry, "cluster", where, bad),
-                                                     .name_space = text_at(entry, "namespace", where, bad)});
-                       });
+    wrong =
+        each_entry(*json, "contexts",
+                   [&](const OrderedJson& entry, const std::string& name, const std::string& where, std::string& bad) {
+                     config.contexts_.push_back({.name = name,
+                                                 .cluster = text_at(entry, "cluster", where, bad),
+                                                 .name_space = text_at(entry, "namespace", where, bad)});
+                   });
   }
   if (wrong.empty()) {
-    wrong = each_entry(*json, "clusters",
-                       [&](const Json& entry, const std::string& name, const std::string& where, std::string& bad) {
-                         config.clusters_.push_back({.name = name,
-                                                     .kubeconfig = text_at(entry, "kubeconfig", where, bad),
-                                                     .context = text_at(entry, "context", where, bad),
-                                                     .controller = text_at(entry, "controller", where, bad),
-                                                     .credentials = text_at(entry, "credentials", where, bad),
-                                                     .traces = text_at(entry, "traces", where, bad)});
-                       });
+    wrong =
+        each_entry(*json, "clusters",
+                   [&](const OrderedJson& entry, const std::string& name, const std::string& where, std::string& bad) {
+                     config.clusters_.push_back({.name = name,
+                                                 .kubeconfig = text_at(entry, "kubeconfig", where, bad),
+                                                 .context = text_at(entry, "context", where, bad),
+                                                 .controller = text_at(entry, "controller", where, bad),
+                                                 .credentials = text_at(entry, "credentials", where, bad),
+                                                 .traces = text_at(entry, "traces", where, bad)});
+                   });
   }
   if (!wrong.empty()) return fault(path, wrong);
-  config.text_ = json->dump(-1, ' ', false, Json::error_handler_t::replace);
+  config.text_ = json->dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   return config;
 }
 
@@ -199,28 +201,28 @@ void ClientConfig::put(const ClientCluster& cluster) {
 }
 
 std::string ClientConfig::merged_json() const {
-  Json json = Json::parse(text_, nullptr, /*allow_exceptions=*/false);
+  OrderedJson json = OrderedJson::parse(text_, nullptr, /*allow_exceptions=*/false);
   json["currentContext"] = current_;
-  if (!json["contexts"].is_array()) json["contexts"] = Json::array();
-  if (!json["clusters"].is_array()) json["clusters"] = Json::array();
+  if (!json["contexts"].is_array()) json["contexts"] = OrderedJson::array();
+  if (!json["clusters"].is_array()) json["clusters"] = OrderedJson::array();
   for (const ClientContext& context : contexts_) {
-    Json& entry = entry_of(json, "contexts", context.name);
+    OrderedJson& entry = entry_of(json, "contexts", context.name);
     set_text(entry, "cluster", context.cluster);
     set_text(entry, "namespace", context.name_space);
   }
   for (const ClientCluster& cluster : clusters_) {
-    Json& entry = entry_of(json, "clusters", cluster.name);
+    OrderedJson& entry = entry_of(json, "clusters", cluster.name);
     set_text(entry, "kubeconfig", cluster.kubeconfig);
     set_text(entry, "context", cluster.context);
     set_text(entry, "controller", cluster.controller);
     set_text(entry, "credentials", cluster.credentials);
     set_text(entry, "traces", cluster.traces);
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string ClientConfig::json() const { return merged_json(); }
-std::string ClientConfig::yaml() const { return schemas::yaml_text(Json::parse(merged_json(), nullptr, false)); }
+std::string ClientConfig::yaml() const { return schemas::yaml_text(OrderedJson::parse(merged_json(), nullptr, false)); }
 
 std::string client_config_path() {
   const char* home = std::getenv("HOME");

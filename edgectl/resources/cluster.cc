@@ -1,21 +1,16 @@
 #include "edgectl/resources/cluster.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/resources/table.h"
 
 namespace edge::edgectl {
 namespace {
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// What a server says, in one line for a terminal.
 std::string one_line(std::string text) {
@@ -35,7 +30,9 @@ Result<std::chrono::milliseconds> timeout_of(const cli::Arguments& arguments) {
 
 }  // namespace
 
-std::string Type::singular() const { return resource.singular.empty() ? lower(resource.kind) : resource.singular; }
+std::string Type::singular() const {
+  return resource.singular.empty() ? ascii_lower(resource.kind) : resource.singular;
+}
 
 std::string Type::qualified(const std::string& name) const {
   return singular() + (resource.group.empty() ? "" : "." + resource.group) + "/" + name;
@@ -48,7 +45,7 @@ kube::Resource resource_of(const schemas::Kind& kind) {
           .plural = std::string(kind.plural),
           .kind = std::string(kind.kind),
           .namespaced = true,
-          .singular = lower(std::string(kind.kind)),
+          .singular = ascii_lower(std::string(kind.kind)),
           .subresources = {"status"}};
 }
 

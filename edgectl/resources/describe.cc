@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "edgectl/resources/columns.h"
+#include "edgectl/resources/merge.h"
 #include "edgectl/resources/table.h"
 #include "schemas/yaml_text.h"
 
@@ -16,7 +17,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kValueColumn = 15;
-constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 std::string text_at(const Json& object, const char* name) {
   const auto found = object.find(name);

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::int64_t kNow = parse_timestamp("2026-03-01T12:00:00Z").value_or(0);
+const std::int64_t kToday = parse_timestamp("2026-03-01T12:00:00Z").value_or(0);
 
 TEST(Describe, TellsSpecConditionsAndEvents) {
   const Json route = Json::parse(R"({
@@ -26,7 +26,7 @@ TEST(Describe, TellsSpecConditionsAndEvents) {
     "lastTimestamp":"2026-03-01T11:59:30Z","source":{"component":"edge-controller"}})");
   const Json early = Json::parse(R"({"type":"Normal","reason":"Accepted","message":"fine",
     "eventTime":"2026-03-01T11:30:00.000000Z","reportingComponent":"edge-controller"})");
-  EXPECT_EQ(describe(route, {late, early}, kNow), R"(Name:          cart
+  EXPECT_EQ(describe(route, {late, early}, kToday), R"(Name:          cart
 Namespace:     shop
 Labels:        app=cart
                tier=web
@@ -56,7 +56,7 @@ Events:
 TEST(Describe, TellsOfSecretsNoMoreThanTheirSize) {
   const Json secret = Json::parse(
       R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"type":"Opaque","data":{"key":"c2VjcmV0"}})");
-  const std::string text = describe(secret, {}, kNow);
+  const std::string text = describe(secret, {}, kToday);
   EXPECT_NE(text.find("key:  6 bytes"), std::string::npos);
   EXPECT_EQ(text.find("c2VjcmV0"), std::string::npos);
   EXPECT_NE(text.find("Events: <none>"), std::string::npos);
@@ -67,7 +67,7 @@ TEST(Describe, TellsConditionsOfListenersAndParents) {
     "metadata":{"name":"g"},"spec":{},
     "status":{"listeners":[{"name":"http","attachedRoutes":1,"conditions":[{"type":"Programmed","status":"True"}]}],
       "parents":[{"gateway":"shop/edge","conditions":[]},{"parentRef":{"name":"p","sectionName":"s"},"conditions":[]}]}})");
-  const std::string text = describe(gateway, {}, kNow);
+  const std::string text = describe(gateway, {}, kToday);
   EXPECT_NE(text.find("Conditions of listener http:\n  TYPE"), std::string::npos) << text;
   EXPECT_NE(text.find("Conditions of parent shop/edge: <none>"), std::string::npos) << text;
   EXPECT_NE(text.find("Conditions of parent p/s: <none>"), std::string::npos) << text;
@@ -77,7 +77,7 @@ TEST(Describe, TellsConditionsOfListenersAndParents) {
 TEST(Describe, TakesWhateverAServerSends) {
   for (const char* odd : {"{}", R"({"metadata":5,"status":[1],"spec":"x"})", R"({"status":{"conditions":[1,{}]}})",
                           R"({"metadata":{"labels":[1],"name":7}})"}) {
-    EXPECT_FALSE(describe(Json::parse(odd), {Json::parse(odd), Json()}, kNow).empty()) << odd;
+    EXPECT_FALSE(describe(Json::parse(odd), {Json::parse(odd), Json()}, kToday).empty()) << odd;
   }
 }
 

@@ -9,12 +9,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostDepth = 64;
+constexpr int kMostNesting = 64;
 
 }  // namespace
 
 Json read_json(std::string_view text) {
-  const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= kMostDepth; };
+  const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= kMostNesting; };
   Json json = Json::parse(text, shallow, /*allow_exceptions=*/false);
   return json.is_discarded() ? Json() : json;
 }

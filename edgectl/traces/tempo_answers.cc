@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kNanosInMicro = 1'000;
-constexpr std::int64_t kMicrosInMilli = 1'000;
+constexpr std::int64_t kMicrosOfMilli = 1'000;
 
 TraceSpan span_of(const otlp::Taken& taken) {
   const otlp::Span& span = taken.span;
@@ -53,7 +53,7 @@ std::optional<std::vector<TraceSummary>> tempo_summaries(std::string_view body) 
     summary.service = text_at(trace, "rootServiceName");
     summary.operation = text_at(trace, "rootTraceName");
     summary.start_us = bounded_micros(number_at(trace, "startTimeUnixNano") / std::int64_t{kNanosInMicro});
-    summary.duration_us = bounded_micros(bounded_micros(number_at(trace, "durationMs")) * kMicrosInMilli);
+    summary.duration_us = bounded_micros(bounded_micros(number_at(trace, "durationMs")) * kMicrosOfMilli);
     summaries.push_back(std::move(summary));
   }
   return summaries;

@@ -57,12 +57,12 @@ std::string tag_of(const TraceSpan& span, std::initializer_list<std::string_view
 }
 
 nlohmann::ordered_json trace_json(const Trace& trace) {
-  using Json = nlohmann::ordered_json;
-  Json spans = Json::array();
+  using OrderedJson = nlohmann::ordered_json;
+  OrderedJson spans = OrderedJson::array();
   for (const TraceSpan& span : trace.spans) {
-    Json tags = Json::object();
+    OrderedJson tags = OrderedJson::object();
     for (const auto& [name, value] : span.tags) tags[name] = value;
-    Json one{{"spanID", span.id}};
+    OrderedJson one{{"spanID", span.id}};
     if (!span.parent.empty()) one["parentSpanID"] = span.parent;
     one["service"] = span.service;
     one["operation"] = span.operation;
@@ -74,7 +74,7 @@ nlohmann::ordered_json trace_json(const Trace& trace) {
     one["tags"] = std::move(tags);
     spans.push_back(std::move(one));
   }
-  Json json{{"traceID", trace.id}, {"spans", std::move(spans)}};
+  OrderedJson json{{"traceID", trace.id}, {"spans", std::move(spans)}};
   if (trace.cut) json["incomplete"] = true;
   return json;
 }

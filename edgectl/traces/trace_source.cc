@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kJson = "application/json";
 constexpr const char* kServices = "/api/services";
 constexpr const char* kTempoTags = "/api/search/tags";
-constexpr std::int64_t kMicrosInSecond = 1'000'000;
+constexpr std::int64_t kMicrosOfSecond = 1'000'000;
 /// Jaeger is asked for one service at a time.
 constexpr std::size_t kMostServices = 50;
 
@@ -61,8 +61,8 @@ std::string tempo_target(const TraceSearch& search) {
   if (!search.operation.empty()) add("name", search.operation);
   for (const auto& [name, value] : search.tags) add(name, value);
   // Whole seconds, the last of them included.
-  std::string target = "/api/search?start=" + std::to_string(search.start_us / kMicrosInSecond) +
-                       "&end=" + std::to_string(search.end_us / kMicrosInSecond + 1) +
+  std::string target = "/api/search?start=" + std::to_string(search.start_us / kMicrosOfSecond) +
+                       "&end=" + std::to_string(search.end_us / kMicrosOfSecond + 1) +
                        "&limit=" + std::to_string(search.limit);
   if (!tags.empty()) target += "&tags=" + encoded(tags);
   if (!search.least.empty()) target += "&minDuration=" + encoded(search.least);

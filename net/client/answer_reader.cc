@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace edge::net::client {
 namespace {
 
@@ -11,12 +13,6 @@ using http1::ParseState;
 
 /// 100, 103 and their like before an answer.
 constexpr int kMostInterims = 8;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
-}
 
 }  // namespace
 
@@ -55,7 +51,7 @@ AnswerReader::State AnswerReader::take_head(std::string_view unread, std::size_t
   answer_.status = scratch_.status;
   for (std::size_t i = 0; i < scratch_.fields.size(); ++i) {
     if (scratch_.fields.hop_by_hop(i)) continue;
-    answer_.fields.push_back({lower(scratch_.fields[i].name), std::string(scratch_.fields[i].value)});
+    answer_.fields.push_back({ascii_lower(scratch_.fields[i].name), std::string(scratch_.fields[i].value)});
   }
   keep_alive_ = scratch_.keep_alive;
   body_ = scratch_.body;

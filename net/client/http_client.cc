@@ -14,7 +14,7 @@ namespace edge::net::client {
 namespace {
 
 /// What is received at once.
-constexpr std::size_t kPiece = std::size_t{8} << 10;
+constexpr std::size_t kReadPiece = std::size_t{8} << 10;
 /// Beyond it those that nobody uses are forgotten.
 constexpr std::size_t kOrigins = 64;
 constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
@@ -226,7 +226,7 @@ Task<bool> HttpClient::exchange(const Patience& patience, Channel& channel, Unse
   bool alive = unsent.send(channel);
   while (alive) {
     // A server may answer before it has taken everything, and that counts.
-    const Transfer got = channel.receive(received.room(kPiece));
+    const Transfer got = channel.receive(received.room(kReadPiece));
     if (got.kind == Transfer::Kind::kDone) {
       received.grow(got.bytes);
       std::size_t consumed = 0;

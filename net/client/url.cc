@@ -4,8 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/ip.h"
 
@@ -18,7 +17,7 @@ constexpr std::uint16_t kHttpsPort = 443;
 Error fault(const char* text) { return {ErrorCode::kInvalidArgument, text}; }
 
 bool take_scheme(std::string_view& text, std::string_view scheme) {
-  if (text.size() < scheme.size() || ::strncasecmp(text.data(), scheme.data(), scheme.size()) != 0) return false;
+  if (!starts_with_ignoring_case(text, scheme)) return false;
   text.remove_prefix(scheme.size());
   return true;
 }

@@ -44,23 +44,4 @@ inline bool is_control(char c) {
   return (byte < 0x20 && byte != '\t') || byte == 0x7f;
 }
 
-inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-/// `b` must be lower case.
-inline bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (lower(a[i]) != b[i]) return false;
-  }
-  return true;
-}
-
-inline std::string_view trim_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace edge::net::http1

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/head.h"
 
@@ -12,12 +13,6 @@ namespace {
 constexpr std::uint8_t kMaxSizeDigits = 16;
 /// More would overflow a counter of body bytes.
 constexpr std::uint64_t kMaxChunk = std::uint64_t{1} << 60;
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char low = static_cast<char>(c | 0x20);
-  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
 
 }  // namespace
 
@@ -79,7 +74,7 @@ ChunkedDecoder::Phase ChunkedDecoder::after_size_byte(char c) {
   switch (phase_) {
     case Phase::kSizeStart:
     case Phase::kSize:
-      if (const int digit = hex_value(c); digit >= 0) {
+      if (const int digit = hex_digit(c); digit >= 0) {
         if (++digits_ > kMaxSizeDigits || remaining_ >= kMaxChunk / 16) return Phase::kFault;
         remaining_ = remaining_ * 16 + static_cast<std::uint64_t>(digit);
         return Phase::kSize;

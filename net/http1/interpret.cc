@@ -1,4 +1,5 @@
 // What the lines of a head mean together: the target's form, the host, the connection's fate, the body.
+#include "base/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/field_sink.h"
 #include "net/http1/parsers.h"
@@ -29,10 +30,8 @@ void nominate(HeadFields& fields, std::string_view option) {
     return;
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields.known(i) != KnownField::kOther || fields[i].name.size() != option.size()) continue;
-    bool same = true;
-    for (std::size_t k = 0; k < option.size() && same; ++k) same = lower(fields[i].name[k]) == lower(option[k]);
-    if (same) sink.mark_hop_by_hop(i);
+    if (fields.known(i) != KnownField::kOther) continue;
+    if (equals_ignoring_case(fields[i].name, option)) sink.mark_hop_by_hop(i);
   }
 }
 

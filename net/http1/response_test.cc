@@ -9,56 +9,56 @@
 namespace edge::net::http1 {
 namespace {
 
-struct Refused {
+struct Malformed {
   std::string name;
   std::string text;
   HeadFault fault;
   Method method = Method::kGet;
 };
 
-class RefusedResponse : public testing::TestWithParam<Refused> {};
+class MalformedResponse : public testing::TestWithParam<Malformed> {};
 
-TEST_P(RefusedResponse, HasThisFault) {
+TEST_P(MalformedResponse, HasThisFault) {
   const auto parsed = parse_response_all_ways(GetParam().text, GetParam().method);
   EXPECT_EQ(parsed.result.state, ParseState::kFault);
   EXPECT_EQ(parsed.result.fault, GetParam().fault) << fault_reason(parsed.result.fault);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Response, RefusedResponse,
+    Response, MalformedResponse,
     testing::Values(
-        Refused{"version_2", "HTTP/2.0 200 OK\r\n\r\n", HeadFault::kBadVersion},
-        Refused{"lower_case", "http/1.1 200 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"icy", "ICY 200 OK\r\nA: b\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"two_digits", "HTTP/1.1 20 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"four_digits", "HTTP/1.1 2000 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"status_099", "HTTP/1.1 099 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"status_600", "HTTP/1.1 600 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"plus", "HTTP/1.1 +20 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"two_spaces", "HTTP/1.1  200 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"control_in_reason", "HTTP/1.1 200 O\x01K\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"lf_alone", "HTTP/1.1 200 OK\nA: b\r\n\r\n", HeadFault::kBadLineEnd},
-        Refused{"empty_line_before", "\r\nHTTP/1.1 200 OK\r\n\r\n", HeadFault::kBadStatusLine},
-        Refused{"folded", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", HeadFault::kFoldedLine},
-        Refused{"space_before_colon", "HTTP/1.1 200 OK\r\nA : b\r\n\r\n", HeadFault::kBadFieldName},
-        Refused{"length_and_coding", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-                HeadFault::kLengthAndCoding},
-        Refused{"length_and_coding_for_head",
-                "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-                HeadFault::kLengthAndCoding, Method::kHead},
-        Refused{"two_lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
-                HeadFault::kRepeatedContentLength},
-        Refused{"length_list", "HTTP/1.1 200 OK\r\nContent-Length: 1,1\r\n\r\n", HeadFault::kBadContentLength},
-        Refused{"length_negative", "HTTP/1.1 304 OK\r\nContent-Length: -1\r\n\r\n", HeadFault::kBadContentLength},
-        Refused{"gzip_chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-                HeadFault::kUnknownCoding},
-        Refused{"gzip", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", HeadFault::kBadTransferEncoding},
-        Refused{"coding_in_http10", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-                HeadFault::kCodingInHttp10},
-        Refused{"coding_in_204", "HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n",
-                HeadFault::kUnexpectedFraming},
-        Refused{"coding_in_100", "HTTP/1.1 100 Go\r\nTransfer-Encoding: chunked\r\n\r\n",
-                HeadFault::kUnexpectedFraming}),
+        Malformed{"version_2", "HTTP/2.0 200 OK\r\n\r\n", HeadFault::kBadVersion},
+        Malformed{"lower_case", "http/1.1 200 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"icy", "ICY 200 OK\r\nA: b\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"two_digits", "HTTP/1.1 20 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"four_digits", "HTTP/1.1 2000 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"status_099", "HTTP/1.1 099 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"status_600", "HTTP/1.1 600 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"plus", "HTTP/1.1 +20 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"two_spaces", "HTTP/1.1  200 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"control_in_reason", "HTTP/1.1 200 O\x01K\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"lf_alone", "HTTP/1.1 200 OK\nA: b\r\n\r\n", HeadFault::kBadLineEnd},
+        Malformed{"empty_line_before", "\r\nHTTP/1.1 200 OK\r\n\r\n", HeadFault::kBadStatusLine},
+        Malformed{"folded", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", HeadFault::kFoldedLine},
+        Malformed{"space_before_colon", "HTTP/1.1 200 OK\r\nA : b\r\n\r\n", HeadFault::kBadFieldName},
+        Malformed{"length_and_coding", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  HeadFault::kLengthAndCoding},
+        Malformed{"length_and_coding_for_head",
+                  "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  HeadFault::kLengthAndCoding, Method::kHead},
+        Malformed{"two_lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
+                  HeadFault::kRepeatedContentLength},
+        Malformed{"length_list", "HTTP/1.1 200 OK\r\nContent-Length: 1,1\r\n\r\n", HeadFault::kBadContentLength},
+        Malformed{"length_negative", "HTTP/1.1 304 OK\r\nContent-Length: -1\r\n\r\n", HeadFault::kBadContentLength},
+        Malformed{"gzip_chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+                  HeadFault::kUnknownCoding},
+        Malformed{"gzip", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", HeadFault::kBadTransferEncoding},
+        Malformed{"coding_in_http10", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  HeadFault::kCodingInHttp10},
+        Malformed{"coding_in_204", "HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  HeadFault::kUnexpectedFraming},
+        Malformed{"coding_in_100", "HTTP/1.1 100 Go\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  HeadFault::kUnexpectedFraming}),
     [](const auto& info) { return info.param.name; });
 
 Body body_of(std::string_view text, Method method = Method::kGet) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "net/http2/client_connection.h"
 #include "net/http2/web_socket.h"
 
@@ -14,7 +14,7 @@ constexpr std::size_t kMostKept = std::size_t{64} * 1024;
 
 bool asks_for_web_socket(const http1::RequestHead& head) {
   return head.upgrade && head.method == http1::Method::kGet && head.body.kind == http1::BodyKind::kNone &&
-         http1::equals_ignoring_case(head.fields.value(http1::KnownField::kUpgrade), "websocket");
+         equals_ignoring_case(head.fields.value(http1::KnownField::kUpgrade), "websocket");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/head.h"
 
@@ -38,7 +39,7 @@ bool valid_value(std::string_view value) {
 bool connection_specific(std::string_view name, std::string_view value) {
   switch (name.size()) {
     case 2:
-      return name == "te" && !http1::equals_ignoring_case(value, "trailers");
+      return name == "te" && !equals_ignoring_case(value, "trailers");
     case 7:
       return name == "upgrade";
     case 10:

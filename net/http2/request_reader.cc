@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "net/http2/web_socket.h"
 
 namespace edge::net::http2 {
@@ -108,7 +108,7 @@ void tunnel_fields(const http1::RequestHead& head, std::string_view scheme, std:
   out.push_back({":protocol", "websocket"});
   add_target(head, scheme, out);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
-    if (passes(head.fields, i) && !http1::equals_ignoring_case(head.fields[i].name, kWebSocketKey)) {
+    if (passes(head.fields, i) && !equals_ignoring_case(head.fields[i].name, kWebSocketKey)) {
       out.push_back(head.fields[i]);
     }
   }

@@ -1,8 +1,8 @@
 #include "net/http2/request_text.h"
 
-#include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "net/http1/char_tables.h"
 #include "net/http2/field_rules.h"
@@ -11,17 +11,11 @@ namespace edge::net::http2 {
 namespace {
 
 using http1::all_of_class;
-using http1::equals_ignoring_case;
 
 /// Overhead of a field in SETTINGS_MAX_HEADER_LIST_SIZE.
 constexpr std::size_t kFieldOverhead = 32;
 /// A client that knows the limit does not come near this.
 constexpr std::size_t kBombFactor = 4;
-
-bool same_host(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return http1::lower(x) == http1::lower(y); });
-}
 
 bool expects_content(std::string_view method) { return method == "POST" || method == "PUT" || method == "PATCH"; }
 
@@ -83,7 +77,7 @@ RequestText::Fault RequestText::add(std::string_view name, std::string_view valu
   if (name == "host") {
     if (!valid_authority(value)) return Fault::kMalformed;
     // The Host line stands for :authority already; both must name one host (RFC 9113 §8.3.1).
-    if (authority_.given) return same_host(text(authority_), value) ? Fault::kNone : Fault::kMalformed;
+    if (authority_.given) return equals_ignoring_case(text(authority_), value) ? Fault::kNone : Fault::kMalformed;
     if (has_host_) return Fault::kMalformed;
     has_host_ = true;
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::net::http2 {
 namespace {
@@ -107,7 +107,7 @@ void response_fields(const http1::ResponseHead& head, char (&status_text)[3], st
   const HeadFields& fields = head.fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.hop_by_hop(i)) continue;
-    if (head.status == 101 && http1::equals_ignoring_case(fields[i].name, "sec-websocket-accept")) continue;
+    if (head.status == 101 && equals_ignoring_case(fields[i].name, "sec-websocket-accept")) continue;
     out.push_back(fields[i]);
   }
 }
@@ -120,7 +120,7 @@ void trailer_fields(std::string_view lines, std::vector<Field>& out) {
     lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 2);
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    out.push_back({line.substr(0, colon), http1::trim_blanks(line.substr(colon + 1))});
+    out.push_back({line.substr(0, colon), trim_blanks(line.substr(colon + 1))});
   }
 }
 

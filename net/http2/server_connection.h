@@ -136,8 +136,6 @@ class ServerConnection {
   ServerStream* all_ = nullptr;
   ServerStream* opened_first_ = nullptr;
   ServerStream* opened_last_ = nullptr;
-  /// Whose header block is being read.
-  ServerStream* reading_ = nullptr;
   std::size_t live_ = 0;
   std::size_t left_ = 0;
   /// Of responses, over all streams.

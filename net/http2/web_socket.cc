@@ -4,7 +4,7 @@
 
 #include <openssl/evp.h>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::net::http2 {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 std::string_view web_socket_key(const http1::RequestHead& head) {
   for (const Field& field : head.fields.all()) {
-    if (http1::equals_ignoring_case(field.name, kWebSocketKey)) return field.value;
+    if (equals_ignoring_case(field.name, kWebSocketKey)) return field.value;
   }
   return {};
 }

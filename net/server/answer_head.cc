@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/chunked.h"
 #include "net/http1/write.h"
@@ -10,7 +11,6 @@ namespace edge::net::server {
 namespace {
 
 bool frames_message(std::string_view name) {
-  using http1::equals_ignoring_case;
   return equals_ignoring_case(name, "content-length") || equals_ignoring_case(name, "transfer-encoding") ||
          equals_ignoring_case(name, "connection");
 }

@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::net::server {
 namespace {
@@ -17,19 +17,19 @@ constexpr int kGzipWindow = 15 + 16;
 /// Lists are text that repeats itself: the fastest level takes most of what there is to take.
 constexpr int kLevel = 1;
 constexpr int kMemory = 8;
-constexpr std::size_t kPiece = std::size_t{16} << 10;
+constexpr std::size_t kOutPiece = std::size_t{16} << 10;
 constexpr std::size_t kExpectedRatio = 16;
 
 bool weighs_nothing(std::string_view parameters) {
   const std::size_t at = parameters.find("q=");
   if (at == std::string_view::npos) return false;
-  const std::string_view weight = http1::trim_blanks(parameters.substr(at + 2));
+  const std::string_view weight = trim_blanks(parameters.substr(at + 2));
   return weight.starts_with('0') && weight.find_first_of("123456789") == std::string_view::npos;
 }
 
 bool is_coded(const Reply& reply) {
-  return std::ranges::any_of(
-      reply.fields, [](const auto& field) { return http1::equals_ignoring_case(field.first, "content-encoding"); });
+  return std::ranges::any_of(reply.fields,
+                             [](const auto& field) { return equals_ignoring_case(field.first, "content-encoding"); });
 }
 
 /// Another's pieces, compressed. One piece of the other's at a time: neither is ever in memory as a whole.
@@ -54,9 +54,9 @@ class GzipSource final : public BodySource {
     const int flush = next == Next::kEnd ? Z_FINISH : next == Next::kNothingYet ? Z_SYNC_FLUSH : Z_NO_FLUSH;
     do {
       const std::size_t made = out.size();
-      out.resize(made + kPiece);
+      out.resize(made + kOutPiece);
       stream_.next_out = reinterpret_cast<Bytef*>(out.data() + made);
-      stream_.avail_out = static_cast<uInt>(kPiece);
+      stream_.avail_out = static_cast<uInt>(kOutPiece);
       ::deflate(&stream_, flush);
       out.resize(out.size() - stream_.avail_out);
     } while (stream_.avail_out == 0);
@@ -92,9 +92,9 @@ bool takes_gzip(std::string_view accept_encoding) {
     const std::string_view one = accept_encoding.substr(0, comma);
     accept_encoding.remove_prefix(std::min(comma + 1, accept_encoding.size()));
     const std::size_t semicolon = std::min(one.find(';'), one.size());
-    const std::string_view coding = http1::trim_blanks(one.substr(0, semicolon));
+    const std::string_view coding = trim_blanks(one.substr(0, semicolon));
     const bool wanted = !weighs_nothing(one.substr(semicolon));
-    if (http1::equals_ignoring_case(coding, "gzip")) return wanted;
+    if (equals_ignoring_case(coding, "gzip")) return wanted;
     if (coding == "*") any = wanted;
   }
   return any;
@@ -112,7 +112,7 @@ void compress(Reply& reply) {
   bool whole = false;
   while (!whole && out.size() < reply.body.size()) {
     const std::size_t made = out.size();
-    out.resize(std::min(std::max(reply.body.size() / kExpectedRatio + kPiece, 2 * made), reply.body.size()));
+    out.resize(std::min(std::max(reply.body.size() / kExpectedRatio + kOutPiece, 2 * made), reply.body.size()));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + made);
     stream.avail_out = static_cast<uInt>(out.size() - made);
     whole = ::deflate(&stream, Z_FINISH) == Z_STREAM_END;
@@ -135,7 +135,7 @@ Result<std::string> decompress(std::string_view body, std::size_t limit) {
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
   stream.avail_in = static_cast<uInt>(body.size());
   std::string out;
-  char piece[kPiece];
+  char piece[kOutPiece];
   for (int state = Z_OK; state != Z_STREAM_END;) {
     stream.next_out = reinterpret_cast<Bytef*>(piece);
     stream.avail_out = sizeof piece;

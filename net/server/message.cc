@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include <strings.h>
+#include "base/ascii.h"
 
 namespace edge::net::server {
 namespace {
 
 const std::string* find(const FieldList& fields, std::string_view name) {
-  const auto found = std::ranges::find_if(fields, [name](const auto& field) {
-    return field.first.size() == name.size() && ::strncasecmp(field.first.data(), name.data(), name.size()) == 0;
-  });
+  const auto found =
+      std::ranges::find_if(fields, [name](const auto& field) { return equals_ignoring_case(field.first, name); });
   return found == fields.end() ? nullptr : &found->second;
 }
 

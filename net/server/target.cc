@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace edge::net::server {
 namespace {
 
 constexpr std::size_t kMaxParameters = 64;
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
   std::string out;
@@ -20,8 +16,8 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '%') {
-      const int high = i + 2 < text.size() ? hex(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? hex(text[i + 2]) : -1;
+      const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
       if (high < 0 || low < 0) return std::nullopt;
       c = static_cast<char>(high * 16 + low);
       i += 2;

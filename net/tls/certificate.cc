@@ -9,6 +9,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "base/ascii.h"
 #include "net/tls/openssl.h"
 
 namespace edge::net::tls {
@@ -69,9 +70,7 @@ std::int64_t seconds_of(const ASN1_TIME* time) {
 }
 
 void add_name(std::string_view name, std::vector<std::string>& names) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string lower = ascii_lower(name);
   if (!lower.empty() && std::find(names.begin(), names.end(), lower) == names.end()) names.push_back(std::move(lower));
 }
 

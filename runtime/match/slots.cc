@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "runtime/match/scan.h"
 #include "runtime/match/scratch.h"
 
@@ -10,23 +11,6 @@ namespace {
 using program::SlotKind;
 using program::SlotRecord;
 using program::SlotValue;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-/// `name` is in lower case.
-bool same_name(std::string_view field, std::string_view name) {
-  if (field.size() != name.size()) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (lower(field[i]) != name[i]) return false;
-  }
-  return true;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char letter = lower(c);
-  return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
-}
 
 /// The next decoded byte of a query; moves `at` past it. A `%` without two hex digits stands for itself.
 char next_decoded(std::string_view text, std::size_t& at) {
@@ -74,7 +58,7 @@ class SlotFiller {
       if ((host_.header_lengths >> (field.name.size() % 64) & 1) == 0) continue;
       for (std::size_t i = 0; i < records_.size(); ++i) {
         if (records_[i].kind != SlotKind::kHeader || records_[i].name.size != field.name.size() ||
-            !same_name(field.name, name_of(i))) {
+            !equals_ignoring_case(field.name, name_of(i))) {
           continue;
         }
         SlotValue& value = slot(i);
@@ -95,7 +79,7 @@ class SlotFiller {
     char* const begin = scratch_.storage.get() + scratch_.storage_used;
     bool first = true;
     for (const Field& field : request_.headers) {
-      if (!same_name(field.name, name)) continue;
+      if (!equals_ignoring_case(field.name, name)) continue;
       if (!first && !store(", ")) return false;
       first = false;
       if (!store(field.value)) return false;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ascii.h"
 #include "runtime/observe/log_copy.h"
 
 namespace edge::runtime {
@@ -59,19 +60,13 @@ constexpr std::array<char, 256> kPlain = [] {
   return plain;
 }();
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /// Decoded, in lower case, letters and digits alone: `Access%2DToken` is `accesstoken`.
 std::size_t plain_name(std::string_view name, std::array<char, kMostName>& into) {
   std::size_t size = 0;
   for (std::size_t i = 0; i < name.size() && size < into.size(); ++i) {
     char c = name[i];
-    if (c == '%' && i + 2 < name.size() && hex_value(name[i + 1]) >= 0 && hex_value(name[i + 2]) >= 0) {
-      c = static_cast<char>(hex_value(name[i + 1]) * 16 + hex_value(name[i + 2]));
+    if (c == '%' && i + 2 < name.size() && hex_digit(name[i + 1]) >= 0 && hex_digit(name[i + 2]) >= 0) {
+      c = static_cast<char>(hex_digit(name[i + 1]) * 16 + hex_digit(name[i + 2]));
       i += 2;
     }
     into[size] = kPlain[static_cast<unsigned char>(c)];
@@ -107,8 +102,8 @@ std::pair<Mark, std::size_t> escaped(std::string_view query, std::size_t at) {
   std::size_t i = at + 1;
   while (query.substr(i, 2) == "25") i += 2;
   if (i + 1 >= query.size()) return {Mark::kNone, i};
-  const int high = hex_value(query[i]);
-  const int low = hex_value(query[i + 1]);
+  const int high = hex_digit(query[i]);
+  const int low = hex_digit(query[i + 1]);
   if (high < 0 || low < 0) return {Mark::kNone, i};
   const auto byte = static_cast<unsigned char>(high * 16 + low);
   return {kMarks[byte], i + 2};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <strings.h>
+#include "base/ascii.h"
 
 namespace edge::runtime {
 namespace {
@@ -14,16 +14,6 @@ bool ends_no_line(std::string_view value) {
   return std::ranges::none_of(value, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
-}
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 }  // namespace
 
 void FieldBlock::add(std::string_view name, std::string_view value, Manner manner) {
@@ -31,7 +21,7 @@ void FieldBlock::add(std::string_view name, std::string_view value, Manner manne
   std::string text(name);
   text.append(": ").append(value).append("\r\n");
   whole_ += text;
-  lines_.push_back({lower(name), std::move(text), manner});
+  lines_.push_back({ascii_lower(name), std::move(text), manner});
 }
 
 void AddedFields::allow_origin(std::string_view origin) {
@@ -46,12 +36,13 @@ void AddedFields::append(std::string_view lines) {
 }
 
 bool AddedFields::replaces(std::string_view name) const {
-  if (cors_ && name.size() > kCorsPrefix.size() && same_name(name.substr(0, kCorsPrefix.size()), kCorsPrefix)) {
+  if (cors_ && name.size() > kCorsPrefix.size() &&
+      equals_ignoring_case(name.substr(0, kCorsPrefix.size()), kCorsPrefix)) {
     return true;
   }
   for (std::size_t i = 0; i < count_; ++i) {
     for (const FieldBlock::Line& line : blocks_[i]->lines_) {
-      if (line.manner == FieldBlock::Manner::kReplaces && same_name(line.name, name)) return true;
+      if (line.manner == FieldBlock::Manner::kReplaces && equals_ignoring_case(line.name, name)) return true;
     }
   }
   return false;

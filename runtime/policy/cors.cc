@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <strings.h>
+#include "base/ascii.h"
 
 namespace edge::runtime {
 namespace {
@@ -15,22 +15,11 @@ constexpr std::string_view kRequestMethod = "access-control-request-method";
 constexpr std::string_view kRequestHeaders = "access-control-request-headers";
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 std::string_view field(const HeadFields& fields, std::string_view name) {
   for (const Field& field : fields.all()) {
-    if (same_name(field.name, name)) return field.value;
+    if (equals_ignoring_case(field.name, name)) return field.value;
   }
   return {};
-}
-
-/// Scheme, host and port have one spelling each in an Origin field (RFC 6454 §6.2); configuration may have others.
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
 }
 
 std::string joined(const program::SectionView& section, program::ArrayRef<program::StringRef> texts) {
@@ -79,7 +68,7 @@ Cors::Cors(const program::SectionView& policies, const program::CorsRecord& sett
       headers_(joined(policies, settings.allow_headers)),
       exposed_(joined(policies, settings.expose_headers)) {
   for (const program::StringRef text : policies.array(settings.allow_origins)) {
-    const std::string origin = lower(policies.string(text));
+    const std::string origin = ascii_lower(policies.string(text));
     const std::size_t star = origin.find('*');
     if (origin == "*") {
       any_ = true;

@@ -1,10 +1,8 @@
 #include "runtime/policy/rate_limit.h"
 
-#include <algorithm>
 #include <array>
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "base/hash.h"
 
 namespace edge::runtime {
@@ -19,23 +17,6 @@ constexpr std::size_t kIpv6Network = 8;
 /// Where a request has no value: meets no value's bucket.
 std::uint64_t hash_absent(std::uint64_t hash) { return hash_bytes(~hash, {}); }
 
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::string_view next_part(std::string_view& rest, char separator) {
-  const std::size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view part = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return part;
-}
-
 /// A client has a /64 of IPv6 to choose addresses from, mostly (RFC 6177): all of it is one client.
 std::uint64_t hash_source(std::uint64_t hash, const IpAddress& source) {
   const std::size_t size = source.is_v4() ? source.bytes.size() : kIpv6Network;
@@ -46,7 +27,7 @@ std::uint64_t hash_source(std::uint64_t hash, const IpAddress& source) {
 std::uint64_t hash_header(std::uint64_t hash, const HeadFields& fields, std::string_view name) {
   bool found = false;
   for (const Field& field : fields.all()) {
-    if (!same_name(field.name, name)) continue;
+    if (!equals_ignoring_case(field.name, name)) continue;
     hash = hash_bytes(hash, field.value);
     found = true;
   }
@@ -59,7 +40,7 @@ std::uint64_t hash_cookie(std::uint64_t hash, const HeadFields& fields, std::str
     if (fields.known(i) != KnownField::kCookie) continue;
     std::string_view rest = fields[i].value;
     while (!rest.empty()) {
-      std::string_view value = trim(next_part(rest, ';'));
+      std::string_view value = next_part(rest, ';');
       if (next_part(value, '=') == name) return hash_bytes(hash, value);
     }
   }

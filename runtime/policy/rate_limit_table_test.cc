@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-constexpr net::Time kStart{hours(24 * 365)};
+constexpr net::Time kFirst{hours(24 * 365)};
 
 /// The textbook's bucket, in exact numbers: tokens times requests a second.
 class Reference {
@@ -41,27 +41,27 @@ class Reference {
   unsigned __int128 rate_;
   unsigned __int128 full_;
   unsigned __int128 level_;
-  net::Time last_ = kStart;
+  net::Time last_ = kFirst;
 };
 
 TEST(RateLimitTable, GivesABurstAndThenTheRate) {
   RateLimitTable table(1024);
   const Rate rate(10, 3);
   for (const std::uint64_t left : {2, 1, 0}) {
-    const auto verdict = table.take(rate, 7, kStart);
+    const auto verdict = table.take(rate, 7, kFirst);
     EXPECT_TRUE(verdict.passes);
     EXPECT_EQ(verdict.remaining, left);
   }
-  const auto refused = table.take(rate, 7, kStart);
+  const auto refused = table.take(rate, 7, kFirst);
   EXPECT_FALSE(refused.passes);
   EXPECT_EQ(refused.retry_after, milliseconds(100));
   EXPECT_EQ(refused.full_after, milliseconds(300));
-  EXPECT_FALSE(table.take(rate, 7, kStart + milliseconds(100) - nanoseconds(1)).passes);
-  EXPECT_TRUE(table.take(rate, 7, kStart + milliseconds(100)).passes);
-  EXPECT_FALSE(table.take(rate, 7, kStart + milliseconds(100)).passes);
+  EXPECT_FALSE(table.take(rate, 7, kFirst + milliseconds(100) - nanoseconds(1)).passes);
+  EXPECT_TRUE(table.take(rate, 7, kFirst + milliseconds(100)).passes);
+  EXPECT_FALSE(table.take(rate, 7, kFirst + milliseconds(100)).passes);
   // A refusal costs nothing, and rest fills it to the burst and no further.
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table.take(rate, 7, kStart + hours(1)).passes);
-  EXPECT_FALSE(table.take(rate, 7, kStart + hours(1)).passes);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table.take(rate, 7, kFirst + hours(1)).passes);
+  EXPECT_FALSE(table.take(rate, 7, kFirst + hours(1)).passes);
 }
 
 TEST(RateLimitTable, AgreesWithTheTextbookAtRandomTimes) {
@@ -71,7 +71,7 @@ TEST(RateLimitTable, AgreesWithTheTextbookAtRandomTimes) {
     RateLimitTable table(64);
     const Rate rate(per_second, burst);
     Reference reference(per_second, burst);
-    net::Time now = kStart;
+    net::Time now = kFirst;
     const std::uint64_t mean = 1'000'000'000 / per_second;
     for (int i = 0; i < 20'000; ++i) {
       now += nanoseconds(random() % (2 * mean + 1));
@@ -86,7 +86,7 @@ TEST(RateLimitTable, NeverExceedsARateThatDividesNoSecond) {
     const Rate rate(per_second, per_second);
     std::uint64_t passed = 0;
     constexpr std::uint64_t kSeconds = 100;
-    for (net::Time now = kStart; now < kStart + seconds(kSeconds); now += microseconds(50)) {
+    for (net::Time now = kFirst; now < kFirst + seconds(kSeconds); now += microseconds(50)) {
       passed += table.take(rate, 1, now).passes ? 1 : 0;
     }
     EXPECT_LE(passed, per_second * (kSeconds + 1));
@@ -107,7 +107,7 @@ TEST(RateLimitTable, ThreadsTogetherGetTheLimit) {
       // All bring in every key at once, and ask for twice its burst.
       for (std::uint64_t i = 0; i < kKeys * kBurst / 2; ++i) {
         const std::uint64_t key = (i + t) % kKeys;
-        if (table.take(rate, hash_bytes(key, "key"), kStart).passes) ++passed[key];
+        if (table.take(rate, hash_bytes(key, "key"), kFirst).passes) ++passed[key];
       }
     });
   }
@@ -121,15 +121,15 @@ TEST(RateLimitTable, ForgetsTheOneThatRestedLongest) {
   std::vector<std::uint64_t> keys;
   for (std::uint64_t i = 0; i < 9; ++i) keys.push_back(hash_bytes(i, "key"));
   for (std::size_t i = 0; i < 8; ++i) {
-    const net::Time now = kStart + milliseconds(i);
+    const net::Time now = kFirst + milliseconds(i);
     EXPECT_EQ(table.take(rate, keys[i], now).remaining, 9U);
     EXPECT_EQ(table.take(rate, keys[i], now).remaining, 8U);
   }
-  EXPECT_EQ(table.take(rate, keys[0], kStart + milliseconds(10)).remaining, 7U);
-  EXPECT_EQ(table.take(rate, keys[8], kStart + milliseconds(11)).remaining, 9U) << "takes the place of 1";
-  EXPECT_EQ(table.take(rate, keys[0], kStart + milliseconds(12)).remaining, 6U) << "was used after 1";
-  EXPECT_EQ(table.take(rate, keys[2], kStart + milliseconds(13)).remaining, 7U);
-  EXPECT_EQ(table.take(rate, keys[1], kStart + milliseconds(14)).remaining, 9U) << "was forgotten";
+  EXPECT_EQ(table.take(rate, keys[0], kFirst + milliseconds(10)).remaining, 7U);
+  EXPECT_EQ(table.take(rate, keys[8], kFirst + milliseconds(11)).remaining, 9U) << "takes the place of 1";
+  EXPECT_EQ(table.take(rate, keys[0], kFirst + milliseconds(12)).remaining, 6U) << "was used after 1";
+  EXPECT_EQ(table.take(rate, keys[2], kFirst + milliseconds(13)).remaining, 7U);
+  EXPECT_EQ(table.take(rate, keys[1], kFirst + milliseconds(14)).remaining, 9U) << "was forgotten";
 }
 
 // Threads that crowd one another out of a small table: nothing to assert but that no count is wild; for
@@ -143,7 +143,7 @@ TEST(RateLimitTable, SurvivesCrowding) {
     threads.emplace_back([&, t] {
       std::mt19937_64 random(t);
       for (int i = 0; i < 50'000; ++i) {
-        const auto verdict = table.take(rate, hash_bytes(random() % 200, "key"), kStart + nanoseconds(i));
+        const auto verdict = table.take(rate, hash_bytes(random() % 200, "key"), kFirst + nanoseconds(i));
         if (verdict.remaining > 3 || verdict.retry_after > seconds(1)) ++odd;
       }
     });
@@ -154,10 +154,10 @@ TEST(RateLimitTable, SurvivesCrowding) {
 
 TEST(RateLimitTable, TakesExtremeSettings) {
   RateLimitTable table(64);
-  EXPECT_FALSE(table.take(Rate(0, 5), 1, kStart).passes) << "no rate at all";
-  EXPECT_FALSE(table.take(Rate(5, 0), 2, kStart).passes) << "no burst at all";
-  EXPECT_TRUE(table.take(Rate(1, ~std::uint64_t{0}), 3, kStart).passes);
-  EXPECT_TRUE(table.take(Rate(~std::uint64_t{0}, ~std::uint64_t{0}), 4, kStart).passes);
+  EXPECT_FALSE(table.take(Rate(0, 5), 1, kFirst).passes) << "no rate at all";
+  EXPECT_FALSE(table.take(Rate(5, 0), 2, kFirst).passes) << "no burst at all";
+  EXPECT_TRUE(table.take(Rate(1, ~std::uint64_t{0}), 3, kFirst).passes);
+  EXPECT_TRUE(table.take(Rate(~std::uint64_t{0}, ~std::uint64_t{0}), 4, kFirst).passes);
 }
 
 }  // namespace

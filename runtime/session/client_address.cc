@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace edge::runtime {
 namespace {
 
@@ -19,15 +21,9 @@ bool inside(const program::CidrRecord& block, const IpAddress& address) {
   return ((block.address[whole] ^ address.bytes[whole]) & mask & 0xff) == 0;
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // An element of X-Forwarded-For: an address, in brackets or with a port as some proxies write it.
 std::optional<IpAddress> parse_element(std::string_view text) {
-  text = trim(text);
+  text = trim_blanks(text);
   if (!text.empty() && text.front() == '[') {
     const std::size_t close = text.find(']');
     return close == std::string_view::npos ? std::nullopt : parse_ip(text.substr(1, close - 1));

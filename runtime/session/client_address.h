@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "base/hash.h"
 #include "base/ip.h"
 #include "net/http1/head.h"
 #include "program/format.h"
@@ -15,5 +16,10 @@ bool trusted(std::span<const program::CidrRecord> proxies, const IpAddress& peer
 /// a trusted proxy's (docs/decisions: a list that does not parse is believed up to there).
 IpAddress client_address(std::span<const program::CidrRecord> proxies, const IpAddress& peer,
                          const net::http1::HeadFields& fields);
+
+/// By which a balancer of SourceIP tells clients apart.
+inline std::uint64_t client_key(const IpAddress& client) {
+  return hash_bytes(0, {reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size()});
+}
 
 }  // namespace edge::runtime

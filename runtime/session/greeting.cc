@@ -17,7 +17,7 @@ using net::Wake;
 using program::Protocol;
 
 /// For a connection that was accepted just before a drain.
-constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
+constexpr net::Duration kGreetingGrace = std::chrono::seconds(1);
 /// TLS: an alert record, fatal, unrecognized_name (RFC 6066 §3, RFC 8446 §6).
 constexpr std::string_view kUnrecognizedName("\x15\3\3\0\2\2\x70", 7);
 // Words of the access log.
@@ -62,7 +62,7 @@ net::Task<std::string_view> Greeting::look(std::size_t seen, std::size_t most) {
       co_return std::string_view(into.data(), got.bytes);
     }
     if (got.kind != Transfer::Kind::kWouldBlock || client_.hung_up()) co_return std::string_view();
-    if (worker_.draining()) until_ = std::min(until_, worker_.loop().now() + kDrainGrace);
+    if (worker_.draining()) until_ = std::min(until_, worker_.loop().now() + kGreetingGrace);
     const Wake wake = co_await waiter_.wait(until_, client_, net::kRead);
     if (wake != Wake::kReady) co_return std::string_view();
   }

@@ -2,12 +2,10 @@
 
 #include <charconv>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::runtime {
 namespace {
-
-using net::http1::equals_ignoring_case;
 
 constexpr std::string_view kType = "application/grpc";
 constexpr std::size_t kMostDigits = 8;

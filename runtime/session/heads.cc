@@ -4,14 +4,13 @@
 #include <array>
 #include <cstdint>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "runtime/shape/compressible.h"
 
 namespace edge::runtime {
 namespace {
 
 using net::http1::BodyKind;
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::HeadWriter;
 using net::http1::KnownField;

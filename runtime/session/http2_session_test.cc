@@ -25,24 +25,11 @@ using namespace net::http2::testing;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::backend_id;
+using testing::loopback;
+using testing::tcp_socket;
 using testing::TestProgram;
 
 constexpr std::uint32_t kCalm = 0xb;
-
-int tcp_socket() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval limit{10, 0};
-  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  return fd;
-}
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 /// A connection whose bytes a test reads and writes by itself. Every wait ends after 10 s.
 class Peer {

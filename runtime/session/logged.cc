@@ -6,7 +6,7 @@
 #include <chrono>
 #include <span>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "net/http1/parse.h"
 #include "program/records.h"
 #include "runtime/match/decide.h"
@@ -36,8 +36,8 @@ std::int64_t between(net::Time from, net::Time to) {
 
 std::string_view referer_of(const RequestHead& head) {
   const auto fields = head.fields.all();
-  const auto found = std::ranges::find_if(
-      fields, [](const Field& field) { return net::http1::equals_ignoring_case(field.name, "referer"); });
+  const auto found =
+      std::ranges::find_if(fields, [](const Field& field) { return equals_ignoring_case(field.name, "referer"); });
   return found == fields.end() ? std::string_view{} : found->value;
 }
 

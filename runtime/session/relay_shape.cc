@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 /// How long an encoder may keep bytes back while the upstream rests, and an answer of unknown size its head.
 constexpr net::Duration kPatience = milliseconds(10);
 /// An encoder's input at a time.
-constexpr std::size_t kPiece = std::size_t{64} * 1024;
+constexpr std::size_t kReadPiece = std::size_t{64} * 1024;
 /// More of a response that nobody wants is not read for the sake of its connection.
 constexpr std::uint64_t kMostSwallowed = std::uint64_t{256} * 1024;
 
@@ -104,17 +104,17 @@ Relay::Piece Relay::next_piece() {
       piece.last = true;
       break;
     case BodyKind::kLength:
-      piece.data = unread.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, response_left_)));
+      piece.data = unread.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(kReadPiece, response_left_)));
       piece.consumed = piece.data.size();
       piece.last = piece.consumed == response_left_;
       break;
     case BodyKind::kUntilClose:
-      piece.data = unread.substr(0, kPiece);
+      piece.data = unread.substr(0, kReadPiece);
       piece.consumed = piece.data.size();
       break;
     case BodyKind::kChunked: {
       if (unread.empty()) break;
-      const ChunkedDecoder::Step step = response_decoder_.next(unread.substr(0, kPiece));
+      const ChunkedDecoder::Step step = response_decoder_.next(unread.substr(0, kReadPiece));
       if (step.state == ChunkedDecoder::State::kFault) fail(Origin::kUpstream, FailureKind::kTruncated);
       piece = {step.data, step.consumed, step.state == ChunkedDecoder::State::kEnd};
       break;

@@ -1,9 +1,6 @@
 #include "runtime/session/reply.h"
 
-#include <algorithm>
-
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "runtime/session/grpc.h"
 
 namespace edge::runtime {
@@ -14,24 +11,11 @@ using net::http1::KnownField;
 
 constexpr std::string_view kProblemType = "application/problem+json";
 
-std::string_view next_part(std::string_view& rest, char separator) {
-  const std::size_t end = std::min(rest.find(separator), rest.size());
-  std::string_view part = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  while (!part.empty() && (part.front() == ' ' || part.front() == '\t')) part.remove_prefix(1);
-  while (!part.empty() && (part.back() == ' ' || part.back() == '\t')) part.remove_suffix(1);
-  return part;
-}
-
-bool same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 // `q=0`, `q=0.0` and so on (RFC 9110 §12.4.2).
 bool refused(std::string_view parameters) {
   while (!parameters.empty()) {
     const std::string_view parameter = next_part(parameters, ';');
-    if (parameter.size() < 3 || !same(parameter.substr(0, 2), "q=")) continue;
+    if (parameter.size() < 3 || !equals_ignoring_case(parameter.substr(0, 2), "q=")) continue;
     return parameter.find_first_not_of("0.", 2) == std::string_view::npos;
   }
   return false;
@@ -47,7 +31,7 @@ bool accepts_problem(const HeadFields& fields) {
     if (rest.find('+') == std::string_view::npos) continue;
     while (!rest.empty()) {
       std::string_view range = next_part(rest, ',');
-      if (same(next_part(range, ';'), kProblemType)) return !refused(range);
+      if (equals_ignoring_case(next_part(range, ';'), kProblemType)) return !refused(range);
     }
   }
   return false;

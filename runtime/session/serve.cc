@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "base/hash.h"
 #include "base/hostname.h"
 #include "base/path.h"
 #include "program/filters.h"
@@ -36,10 +35,6 @@ bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_v
 }
 
 Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
-
-std::uint64_t client_key(const IpAddress& client) {
-  return hash_bytes(0, {reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size()});
-}
 
 bool claims_https(const RequestHead& head) { return head.fields.value(KnownField::kXForwardedProto) == "https"; }
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "runtime/session/http2_session.h"
 #include "runtime/session/worker.h"
 
@@ -33,8 +32,7 @@ bool names_other_protocol(std::string_view bytes) {
   const std::string_view line = bytes.substr(0, bytes.find('\r'));
   const std::size_t last = line.rfind(' ');
   const bool three = last != std::string_view::npos && line.find(' ') != last;
-  return three &&
-         ::strncasecmp(line.substr(last + 1).data(), "HTTP", std::min<std::size_t>(line.size() - last - 1, 4)) != 0;
+  return three && !starts_with_ignoring_case("HTTP", line.substr(last + 1, 4));
 }
 
 /// Of a response that was written whole.

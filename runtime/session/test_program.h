@@ -1,6 +1,11 @@
 // Programs for tests of the runtime, made by hand: one listener, one rule for every request, no compiler.
 #pragma once
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -15,6 +20,22 @@
 #include "runtime/match/load.h"
 
 namespace edge::runtime::testing {
+
+/// Every read of it ends after 10 s.
+inline int tcp_socket() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval limit{10, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  return fd;
+}
+
+inline sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
 
 struct TestFilter {
   program::FilterOp op;

@@ -16,7 +16,7 @@ using Step = net::tls::RecordLayer::Handshake;
 /// Longer than any client needs; a handshake costs more than what comes after it.
 constexpr net::Duration kHandshakeTime = std::chrono::seconds(10);
 /// For a connection that was accepted just before a drain.
-constexpr net::Duration kDrainGrace = std::chrono::seconds(1);
+constexpr net::Duration kHandshakeGrace = std::chrono::seconds(1);
 /// Of one thread: each may hold some tens of KiB until it is done.
 constexpr std::uint64_t kMaxHandshakes = 4096;
 constexpr std::string_view kHttp2 = "h2";
@@ -49,7 +49,7 @@ TlsHandshake::TlsHandshake(Worker& worker, ClientConnection connection, net::Fd 
       until_(began_ + std::min<net::Duration>(kHandshakeTime, worker.options().head_timeout)) {}
 
 void TlsHandshake::drain() {
-  until_ = std::min(until_, worker_.loop().now() + kDrainGrace);
+  until_ = std::min(until_, worker_.loop().now() + kHandshakeGrace);
   waiter_.wake(Wake::kReady);
 }
 

@@ -1,7 +1,7 @@
 #include "runtime/session/tunnel.h"
 
-#include "base/hash.h"
 #include "runtime/session/byte_pump.h"
+#include "runtime/session/client_address.h"
 #include "runtime/session/worker.h"
 #include "runtime/upstream/split.h"
 
@@ -10,10 +10,6 @@ namespace {
 
 /// Endpoints that are tried before a client is given up.
 constexpr int kMaxTries = 3;
-
-std::uint64_t client_key(const IpAddress& client) {
-  return hash_bytes(0, {reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size()});
-}
 
 }  // namespace
 

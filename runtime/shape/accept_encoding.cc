@@ -1,22 +1,13 @@
 #include "runtime/shape/accept_encoding.h"
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::runtime {
 namespace {
 
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::KnownField;
-using net::http1::trim_blanks;
 using program::ContentCoding;
-
-std::string_view next_part(std::string_view& rest, char separator) {
-  const std::size_t end = rest.find(separator);
-  const std::string_view part = rest.substr(0, end);
-  rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-  return trim_blanks(part);
-}
 
 // qvalue of RFC 9110 §12.4.2 in thousandths; 0 for what is none, so that it selects nothing.
 std::int16_t weight_of(std::string_view text) {

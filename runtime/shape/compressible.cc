@@ -2,23 +2,20 @@
 
 #include <charconv>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::runtime {
 namespace {
 
 using net::http1::BodyKind;
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::KnownField;
-using net::http1::lower;
-using net::http1::trim_blanks;
 
 /// `*` at the pattern's end stands for anything.
 bool covers(std::string_view pattern, std::string_view type) {
   if (!pattern.ends_with('*')) return equals_ignoring_case(type, pattern);
   pattern.remove_suffix(1);
-  return type.size() >= pattern.size() && equals_ignoring_case(type.substr(0, pattern.size()), pattern);
+  return starts_with_ignoring_case(type, pattern);
 }
 
 std::string_view media_type(const HeadFields& fields) {
@@ -40,7 +37,7 @@ bool any_member(std::string_view list, Each each) {
 // Messages of gRPC have a compression of their own, and a client that knows nothing of Content-Encoding.
 bool is_grpc(std::string_view type) {
   constexpr std::string_view kGrpc = "application/grpc";
-  return type.size() >= kGrpc.size() && equals_ignoring_case(type.substr(0, kGrpc.size()), kGrpc);
+  return starts_with_ignoring_case(type, kGrpc);
 }
 
 bool excluded(const HeadFields& fields, const program::CompressionRecord& settings,

@@ -11,15 +11,15 @@ using std::chrono::seconds;
 using Admission = Circuit::Admission;
 using State = Circuit::State;
 
-constexpr CircuitSettings kSettings{.errors = 3, .interval = seconds(10), .open_time = seconds(30), .split = false};
+constexpr CircuitSettings kCircuit{.errors = 3, .interval = seconds(10), .open_time = seconds(30), .split = false};
 constexpr CircuitSettings kSplit{.errors = 3, .interval = seconds(10), .open_time = seconds(30), .split = true};
 
 class CircuitTest : public testing::Test {
  protected:
-  bool observe(Outcome outcome, const CircuitSettings& settings = kSettings) {
+  bool observe(Outcome outcome, const CircuitSettings& settings = kCircuit) {
     return circuit.observe(outcome, false, settings, clock.now());
   }
-  bool probed(Outcome outcome) { return circuit.observe(outcome, true, kSettings, clock.now()); }
+  bool probed(Outcome outcome) { return circuit.observe(outcome, true, kCircuit, clock.now()); }
   Admission admit() { return circuit.admit(clock.now()); }
   void open() {
     for (int i = 0; i < 3; ++i) observe(Outcome::kServerError);

@@ -10,16 +10,16 @@ using std::chrono::minutes;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-constexpr OutlierSettings kSettings{.errors = 3, .server_errors = 2, .interval = seconds(10), .base_time = seconds(30)};
+constexpr OutlierSettings kOutlier{.errors = 3, .server_errors = 2, .interval = seconds(10), .base_time = seconds(30)};
 
 class OutlierTest : public testing::Test {
  protected:
-  bool observe(Outcome outcome, const OutlierSettings& settings = kSettings) {
+  bool observe(Outcome outcome, const OutlierSettings& settings = kOutlier) {
     return outlier.observe(outcome, settings, clock.now());
   }
   /// Ejects it and lets the time pass. \returns how long it took.
   net::Duration eject_and_wait() {
-    outlier.eject(kSettings, clock.now());
+    outlier.eject(kOutlier, clock.now());
     const net::Duration time = outlier.ejected_until() - clock.now();
     clock.advance(time);
     EXPECT_TRUE(outlier.readmit(clock.now()));
@@ -76,7 +76,7 @@ TEST_F(OutlierTest, ErrorsThatLieFurtherApartThanTheIntervalAreNoRun) {
 
 TEST_F(OutlierTest, IsReadmittedWhenTheTimeIsOver) {
   EXPECT_FALSE(outlier.readmit(clock.now()));
-  outlier.eject(kSettings, clock.now());
+  outlier.eject(kOutlier, clock.now());
   EXPECT_TRUE(outlier.ejected());
   clock.advance(seconds(30) - nanoseconds(1));
   EXPECT_FALSE(outlier.readmit(clock.now()));

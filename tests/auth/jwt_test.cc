@@ -15,7 +15,7 @@ using test::SigningKey;
 
 constexpr std::int64_t kNow = 1'800'000'000;
 
-class JwtTest : public testing::Test {
+class JwtTest : public ::testing::Test {
  protected:
   JwtTest() {
     keys = *read_key_set(test::jwks({signer.jwk(), rsa.jwk()}));

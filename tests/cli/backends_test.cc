@@ -8,6 +8,7 @@
 
 #include "tests/cli/proxy_process.h"
 #include "tests/support/connection.h"
+#include "tests/support/lasting_port.h"
 
 namespace edge::tests {
 namespace {
@@ -30,19 +31,13 @@ std::string backend(const std::string& name, int port, const std::string& spec) 
          "}}]\n    backendRef: {name: " + name + "}\n";
 }
 
-/// A port where nobody listens.
-int free_port() {
-  const ListeningSocket gone;
-  return gone.port;
-}
-
 class Backends : public testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directory(dir_.path() / "config");
     dir_.put("config/all.yaml",
              base_config(good_.port) +
-                 backend("checked", free_port(),
+                 backend("checked", tests::lasting_port(),
                          "healthCheck: {protocol: TCP, interval: 100ms, timeout: 50ms, unhealthyThreshold: 1}") +
                  backend("ejected", dead_,
                          "passiveHealthCheck: {consecutiveErrors: 2, baseEjectionTime: 1h, maxEjectionPercent: 100}") +
@@ -90,7 +85,7 @@ class Backends : public testing::Test {
   TempDir dir_;
   Backend good_{"one"};
   ListeningSocket slow_;
-  int dead_ = free_port();
+  int dead_ = tests::lasting_port();
   std::unique_ptr<ProxyProcess> proxy_;
 };
 

@@ -17,6 +17,7 @@
 #include "metrics/family.h"
 #include "tests/cli/proxy_process.h"
 #include "tests/cli/scraped.h"
+#include "tests/support/lasting_port.h"
 
 namespace edge::tests {
 namespace {
@@ -26,8 +27,6 @@ using testing::HasSubstr;
 constexpr const char* kOpenMetrics = "application/openmetrics-text;version=1.0.0";
 
 bool has_program(const std::string& name) { return run_command({"sh", "-c", "command -v " + name}).code == 0; }
-
-int free_port() { return ListeningSocket().port; }
 
 class Metrics : public testing::Test {
  protected:
@@ -195,7 +194,7 @@ TEST_F(Metrics, AreScrapedByPrometheus) {
            "global: {scrape_interval: 2s, scrape_timeout: 2s}\nscrape_configs: [{job_name: edge, static_configs: "
            "[{targets: ['127.0.0.1:" +
                std::to_string(proxy_->metrics_port) + "']}]}]\n");
-  const int port = free_port();
+  const int port = tests::lasting_port();
   Process prometheus({"prometheus", "--config.file=" + (dir_ / "prometheus.yml"),
                       "--storage.tsdb.path=" + (dir_ / "tsdb"),
                       "--web.listen-address=127.0.0.1:" + std::to_string(port)});

@@ -20,7 +20,7 @@ namespace edge::tests {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::seconds(120);
+constexpr auto kMostWait = std::chrono::seconds(120);
 
 int left_ms(Clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -112,7 +112,7 @@ Finished run_command(const std::vector<std::string>& command, const std::string&
   ::signal(SIGPIPE, SIG_IGN);
   const Spawned child = spawn(command, directory);
   Finished finished;
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kMostWait;
   std::size_t sent = 0;
   ::fcntl(child.in, F_SETFL, O_NONBLOCK);
   int in = child.in;
@@ -173,7 +173,7 @@ Process::~Process() {
 }
 
 std::optional<std::string> Process::wait_line(Stream& stream, const std::string& text) {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kMostWait;
   for (;;) {
     for (std::size_t end; (end = stream.pending.find('\n')) != std::string::npos;) {
       std::string line = stream.pending.substr(0, end);
@@ -209,7 +209,7 @@ int Process::wait_exit() {
   }
   const int ended = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   pollfd fds = {ended, POLLIN, 0};
-  const int ready = ::poll(&fds, 1, left_ms(Clock::now() + kPatience));
+  const int ready = ::poll(&fds, 1, left_ms(Clock::now() + kMostWait));
   ::close(ended);
   if (ready != 1) return -1;
   int status = 0;

@@ -16,7 +16,8 @@ namespace {
 using kube::Failure;
 using kube::Informer;
 
-const kube::Resource kThings{.group = "x.io", .version = "v1", .plural = "things", .kind = "Thing", .namespaced = true};
+const kube::Resource kWatched{
+    .group = "x.io", .version = "v1", .plural = "things", .kind = "Thing", .namespaced = true};
 
 std::string thing(const std::string& name, int version) {
   return R"({"metadata":{"name":")" + name + R"(","namespace":"n","resourceVersion":")" + std::to_string(version) +
@@ -43,7 +44,7 @@ class Follower {
     options.first_delay = std::chrono::milliseconds(20);
     options.longest_delay = std::chrono::milliseconds(100);
     informer_ = std::make_unique<Informer>(
-        bench.client(), kThings, options,
+        bench.client(), kWatched, options,
         kube::InformerEvents{
             .changed = [this](kube::Object object) { say("+" + object.key() + "@" + object.resource_version); },
             .removed = [this](const std::string& key) { say("-" + key); },

@@ -7,6 +7,7 @@
 
 #include "tests/oidc/user_agent.h"
 #include "tests/oidc/world.h"
+#include "tests/support/lasting_port.h"
 
 namespace edge::test {
 namespace {
@@ -56,7 +57,7 @@ class OAuth2Proxy : public testing::Test {
 
   /// `path` of oauth2-proxy is asked about each request.
   void start(const std::string& path) {
-    const std::uint16_t port = free_port();
+    const std::uint16_t port = tests::lasting_port();
     agent_ = std::make_unique<Agent>(configuration("http://127.0.0.1:" + std::to_string(port) + path),
                                      std::map<std::string, std::uint16_t>{{"site", site_.port()}, {"login", port}});
     ASSERT_EQ(agent_->fault(), "");

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/ascii.h"
 #include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
 
@@ -127,7 +128,7 @@ void UserAgent::keep(const std::string& host, const std::string& line) {
   for (std::size_t at = line.find(';'); at != std::string::npos; at = line.find(';', at + 1)) {
     std::string part = line.substr(at + 1, line.find(';', at + 1) - at - 1);
     part.erase(0, part.find_first_not_of(' '));
-    std::ranges::transform(part, part.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    part = ascii_lower(part);
     if (part.starts_with("path=")) cookie.path = line.substr(line.find('=', at) + 1, part.size() - 5);
     if (part == "secure") cookie.secure = true;
     if (part == "httponly") cookie.http_only = true;

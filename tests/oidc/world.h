@@ -66,8 +66,6 @@ struct AgentSettings {
   unsigned threads = 2;
 };
 
-/// One that nobody has; for a process that cannot choose its own.
-std::uint16_t free_port();
 /// Waits until somebody does.
 bool listens_on(std::uint16_t port);
 

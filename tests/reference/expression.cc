@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/ip.h"
 
 namespace edge::reference {
@@ -21,13 +22,6 @@ class Test : public Expression {
 
 using Tree = std::shared_ptr<const Expression>;
 Tree make(std::function<bool(const Facts&)> test) { return std::make_shared<Test>(std::move(test)); }
-
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 /// Words: bare ones, strings (kept with a leading quote, escapes undone), and ( ) == !=.
 std::optional<std::vector<std::string>> words_of(std::string_view text) {
@@ -74,7 +68,7 @@ class Parser {
 
  private:
   bool keyword(const char* word) {
-    if (at_ >= words_.size() || lower(words_[at_]) != word) return false;
+    if (at_ >= words_.size() || ascii_lower(words_[at_]) != word) return false;
     ++at_;
     return true;
   }
@@ -145,7 +139,7 @@ class Parser {
   Tree term() {
     if (at_ >= words_.size()) return nullptr;
     const std::string word = words_[at_++];
-    const std::string lowered = lower(word);
+    const std::string lowered = ascii_lower(word);
     if (lowered == "path") return path_test();
     if (lowered == "method") {
       return comparison([](const Facts& f) { return std::optional<std::string_view>(f.request().method); });

@@ -1,22 +1,9 @@
 #include "tests/reference/facts.h"
 
+#include "base/ascii.h"
+
 namespace edge::reference {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 /// application/x-www-form-urlencoded: `+` is a space; a `%` without two digits stands for itself.
 std::string decode(std::string_view text) {
@@ -43,7 +30,7 @@ std::optional<std::string_view> look_up(const std::map<std::string, std::string,
 
 Facts::Facts(const OwnedRequest& request) : request_(request) {
   for (const auto& [name, value] : request.headers) {
-    const auto [place, fresh] = headers_.try_emplace(lower(name), value);
+    const auto [place, fresh] = headers_.try_emplace(ascii_lower(name), value);
     if (!fresh) place->second += ", " + value;
   }
   std::string_view rest = request.query;

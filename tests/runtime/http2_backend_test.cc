@@ -15,6 +15,7 @@
 #include "tests/support/certificates.h"
 #include "tests/support/connection.h"
 #include "tests/support/http2_bridge.h"
+#include "tests/support/lasting_port.h"
 #include "tests/support/proxy.h"
 #include "tests/support/stage.h"
 #include "tests/support/upstream.h"
@@ -293,19 +294,6 @@ std::string backend_over_tls(const std::string& name, const std::string& host, c
 
 constexpr const char* kNghttpd = "/usr/sbin/nghttpd";
 
-/// A port that was free a moment ago: nghttpd takes none of the system's choice.
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(fd, reinterpret_cast<const sockaddr*>(&address), size);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
 /// nghttpd with two files, in the clear or with a certificate for files.example.
 class Nghttpd : public ::testing::TestWithParam<bool> {
  protected:
@@ -314,7 +302,7 @@ class Nghttpd : public ::testing::TestWithParam<bool> {
     for (std::size_t i = 0; i < large_.size(); ++i) large_[i] = static_cast<char>(i * 2654435761U >> 11);
     root_.put("small.txt", "a small file\n");
     root_.put("large", large_);
-    port_ = free_port();
+    port_ = tests::lasting_port();
     std::vector<std::string> command = {
         kNghttpd, "--echo-upload", "-d", root_.path().string(), "--address=127.0.0.1", std::to_string(port_)};
     if (GetParam()) {

@@ -29,8 +29,8 @@ using testing::UnorderedElementsAre;
 
 constexpr const char* kTrace = "0af7651916cd43dd8448eb211c80319c";
 constexpr const char* kClient = "b7ad6b7169203331";
-const std::string kSampled = "traceparent: 00-" + std::string(kTrace) + "-" + kClient + "-01\r\ntracestate: a=b\r\n";
-const std::string kNotSampled = "traceparent: 00-" + std::string(kTrace) + "-" + kClient + "-00\r\n";
+const std::string kTraced = "traceparent: 00-" + std::string(kTrace) + "-" + kClient + "-01\r\ntracestate: a=b\r\n";
+const std::string kUntraced = "traceparent: 00-" + std::string(kTrace) + "-" + kClient + "-00\r\n";
 
 std::string policy(const std::string& type, const std::string& settings) {
   return "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: who, namespace: default}\n"
@@ -57,7 +57,7 @@ class TraceLinks : public testing::Test {
     ASSERT_TRUE(server_->install(compiled->program));
   }
 
-  Message ask(const std::string& target, const std::string& fields = kSampled) {
+  Message ask(const std::string& target, const std::string& fields = kTraced) {
     Connection connection(*Connection::dial(server_->addresses()[0].port), stage_.deadline());
     EXPECT_TRUE(connection.send("GET " + target + " HTTP/1.1\r\nHost: a.example\r\n" + fields + "\r\n"));
     const auto head = connection.receive_head();
@@ -141,7 +141,7 @@ TEST_F(TraceLinks, WhoIsNotSampledIsToldOfAll) {
   start("@gateway\n  tracing: {enabled: true}\n@backend a\n@route a\n" +
             policy("ForwardAuth", "  forwardAuth: {address: '${url:auth}/check'}\n"),
         {{"a", backend_.port()}, {"auth", service.port()}});
-  EXPECT_EQ(status(ask("/", kNotSampled)), "200");
+  EXPECT_EQ(status(ask("/", kUntraced)), "200");
   ASSERT_EQ(service.requests("/check").size(), 1U);
   EXPECT_THAT(std::string(service.requests("/check")[0].field("traceparent")),
               testing::AllOf(HasSubstr(kTrace), testing::EndsWith("-00")));
@@ -177,7 +177,7 @@ TEST_F(TraceLinks, KeysThatARequestWaitsFor) {
         {{"a", backend_.port()}, {"keys", keys.port()}});
   const std::string token = key.token(R"({"iss":"https://id.test","exp":4102444800,"sub":"alice"})");
   auto asking =
-      std::async(std::launch::async, [&] { return ask("/", kSampled + "Authorization: Bearer " + token + "\r\n"); });
+      std::async(std::launch::async, [&] { return ask("/", kTraced + "Authorization: Bearer " + token + "\r\n"); });
   // It waits by then: its head has been read, and nothing else is under way.
   while (server_->stats().requests == 0 && !stage_.deadline().over()) std::this_thread::yield();
   release.set_value();
@@ -217,7 +217,7 @@ TEST_F(TraceLinks, ALogin) {
                              "    sessionSecretRef: {name: login}\n    forwardHeaders: [X-Auth-Groups]\n"
                              "    redirectURL: http://a.example/oauth2/callback\n"),
       {{"a", backend_.port()}});
-  const Message sent = ask("/page", kSampled + "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\n");
+  const Message sent = ask("/page", kTraced + "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\n");
   ASSERT_EQ(status(sent), "302");
   const std::string location = sent.values("location").at(0);
   const auto parameter = [&](const std::string& name) {
@@ -229,7 +229,7 @@ TEST_F(TraceLinks, ALogin) {
   for (const std::string& cookie : sent.values("set-cookie")) {
     cookies += (cookies.empty() ? "Cookie: " : "; ") + cookie.substr(0, cookie.find(';'));
   }
-  EXPECT_EQ(status(ask("/oauth2/callback?code=c0de&state=" + parameter("state"), kSampled + cookies + "\r\n")), "302");
+  EXPECT_EQ(status(ask("/oauth2/callback?code=c0de&state=" + parameter("state"), kTraced + cookies + "\r\n")), "302");
   spans(buffers_->added() < 7 ? 7 : buffers_->added());
   EXPECT_THAT(lines(), testing::IsSupersetOf({"call discovery < auth OIDC < GET route-1 < client",
                                               "call token < auth OIDC < GET route-1 < client",

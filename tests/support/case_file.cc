@@ -2,22 +2,11 @@
 
 #include <fstream>
 
+#include "base/ascii.h"
+
 namespace edge::test {
 
 namespace {
-
-constexpr std::string_view kBlanks = " \t";
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 0;
-}
 
 /// A line of a block without its `|` and the one blank that may follow it.
 std::string block_line(std::string_view line) {
@@ -28,7 +17,7 @@ std::string block_line(std::string_view line) {
 
 void add_line(Section& section, std::string_view line, int number) {
   section.text.append(line).push_back('\n');
-  const std::string_view content = trim(line);
+  const std::string_view content = trim_blanks(line);
   if (content.empty() || content.starts_with('#')) return;
   if (content.starts_with('|')) {
     // A block before any command belongs to the section itself.
@@ -44,10 +33,10 @@ void add_line(Section& section, std::string_view line, int number) {
 }  // namespace
 
 std::pair<std::string, std::string> split_word(std::string_view text) {
-  text = trim(text);
-  const std::size_t blank = text.find_first_of(kBlanks);
+  text = trim_blanks(text);
+  const std::size_t blank = text.find_first_of(" \t");
   if (blank == std::string_view::npos) return {std::string(text), ""};
-  return {std::string(text.substr(0, blank)), std::string(trim(text.substr(blank)))};
+  return {std::string(text.substr(0, blank)), std::string(trim_blanks(text.substr(blank)))};
 }
 
 std::string unescape(std::string_view text) {
@@ -70,7 +59,7 @@ std::string unescape(std::string_view text) {
         break;
       case 'x':
         if (i + 2 < text.size()) {
-          out.push_back(static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2])));
+          out.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
           i += 2;
         }
         break;

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t kRoom = 16384;
 
-Error failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
+Error coding_failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
 
 Result<std::string> gunzip(std::string_view bytes, bool whole) {
   z_stream stream{};
-  if (::inflateInit2(&stream, 15 + 16) != Z_OK) return failure("inflateInit2");
+  if (::inflateInit2(&stream, 15 + 16) != Z_OK) return coding_failure("inflateInit2");
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string out;
@@ -29,7 +29,7 @@ Result<std::string> gunzip(std::string_view bytes, bool whole) {
   }
   const bool sound = result == Z_STREAM_END ? stream.avail_in == 0 : result == Z_BUF_ERROR && !whole;
   ::inflateEnd(&stream);
-  if (!sound) return failure("not gzip, or not its end");
+  if (!sound) return coding_failure("not gzip, or not its end");
   return out;
 }
 
@@ -50,7 +50,7 @@ Result<std::string> unbrotli(std::string_view bytes, bool whole) {
   }
   const bool sound =
       result == BROTLI_DECODER_RESULT_SUCCESS ? left == 0 : result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !whole;
-  if (!sound) return failure("not brotli, or not its end");
+  if (!sound) return coding_failure("not brotli, or not its end");
   return out;
 }
 

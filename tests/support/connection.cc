@@ -5,30 +5,26 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include <poll.h>
-#include <strings.h>
 #include <unistd.h>
+
+#include "base/ascii.h"
 
 namespace edge::test {
 
 namespace {
 
-Error failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
+Error connection_failure(std::string text) { return Error{ErrorCode::kAborted, std::move(text)}; }
 
 }  // namespace
 
 std::vector<std::string> Message::values(std::string_view name) const {
   std::vector<std::string> out;
   for (const auto& [field, value] : fields) {
-    if (same_name(field, name)) out.push_back(value);
+    if (equals_ignoring_case(field, name)) out.push_back(value);
   }
   return out;
 }
@@ -45,7 +41,7 @@ std::string pattern(std::size_t size) {
 
 Status wait_for(int fd, short events, const Deadline& deadline) {
   for (;;) {
-    if (deadline.over()) return failure("the case's time is over");
+    if (deadline.over()) return connection_failure("the case's time is over");
     pollfd poll_fd{fd, events, 0};
     // In slices, to notice that another party has given up.
     if (::poll(&poll_fd, 1, 50) > 0) return {};
@@ -60,7 +56,7 @@ Result<int> Connection::dial(std::uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     ::close(fd);
-    return failure(std::string("cannot connect: ") + std::strerror(errno));
+    return connection_failure(std::string("cannot connect: ") + std::strerror(errno));
   }
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -73,7 +69,7 @@ Status Connection::send(std::string_view bytes) {
     const ssize_t sent = send_some(bytes);
     if (sent < 0) {
       if (errno == EAGAIN) continue;
-      return failure(std::string("cannot send: ") + std::strerror(errno));
+      return connection_failure(std::string("cannot send: ") + std::strerror(errno));
     }
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -100,7 +96,7 @@ Status Connection::encrypt(std::unique_ptr<TlsEnd> tls) {
 }
 
 Result<bool> Connection::fill() {
-  if (fd_ < 0) return failure("not connected");
+  if (fd_ < 0) return connection_failure("not connected");
   if (refused_) return false;
   if (tls_ == nullptr || !tls_->holds_bytes()) {
     if (Status ready = wait_for(fd_, POLLIN, deadline_); !ready) return ready.error();
@@ -108,7 +104,8 @@ Result<bool> Connection::fill() {
   char bytes[65536];
   const ssize_t size = receive_some(bytes, sizeof(bytes));
   if (size < 0 && errno == EAGAIN) return true;
-  if (size < 0 && errno != ECONNRESET) return failure(std::string("cannot receive: ") + std::strerror(errno));
+  if (size < 0 && errno != ECONNRESET)
+    return connection_failure(std::string("cannot receive: ") + std::strerror(errno));
   if (size <= 0) return false;
   buffer_.append(bytes, static_cast<std::size_t>(size));
   return true;
@@ -117,8 +114,10 @@ Result<bool> Connection::fill() {
 Result<std::string> Connection::receive(std::size_t size) {
   while (buffer_.size() < size) {
     const Result<bool> more = fill();
-    if (!more) return failure(more.error().text + "; got " + buffer_.substr(0, 2000));
-    if (!*more) return failure("closed after " + std::to_string(buffer_.size()) + " bytes: " + buffer_.substr(0, 2000));
+    if (!more) return connection_failure(more.error().text + "; got " + buffer_.substr(0, 2000));
+    if (!*more)
+      return connection_failure("closed after " + std::to_string(buffer_.size()) +
+                                " bytes: " + buffer_.substr(0, 2000));
   }
   std::string out = buffer_.substr(0, size);
   buffer_.erase(0, size);
@@ -129,8 +128,8 @@ Result<std::string> Connection::receive_until(std::string_view end) {
   std::size_t at;
   while ((at = buffer_.find(end)) == std::string::npos) {
     const Result<bool> more = fill();
-    if (!more) return failure(more.error().text + "; got `" + buffer_.substr(0, 2000) + "`");
-    if (!*more) return failure("closed after `" + buffer_.substr(0, 2000) + "`");
+    if (!more) return connection_failure(more.error().text + "; got `" + buffer_.substr(0, 2000) + "`");
+    if (!*more) return connection_failure("closed after `" + buffer_.substr(0, 2000) + "`");
   }
   return receive(at + end.size());
 }
@@ -153,7 +152,7 @@ Result<Message> Connection::receive_head() {
     const std::size_t end = text->find("\r\n", at);
     const std::string line = text->substr(at, end - at);
     const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) return failure("a field line without a colon: " + line);
+    if (colon == std::string::npos) return connection_failure("a field line without a colon: " + line);
     const std::size_t value = line.find_first_not_of(' ', colon + 1);
     out.fields.emplace_back(line.substr(0, colon), value == std::string::npos ? "" : line.substr(value));
     at = end + 2;
@@ -165,7 +164,7 @@ Result<std::string> Connection::receive_body(const Message& head) {
   if (head.bodiless) return std::string();
   const std::vector<std::string> length = head.values("Content-Length");
   const std::vector<std::string> coding = head.values("Transfer-Encoding");
-  if (length.size() + coding.size() > 1) return failure("the body is framed twice");
+  if (length.size() + coding.size() > 1) return connection_failure("the body is framed twice");
   if (!length.empty()) return receive(std::stoul(length[0]));
   if (coding.empty()) return head.start_line.starts_with("HTTP/") ? receive_all() : Result<std::string>(std::string());
   std::string out;
@@ -195,7 +194,7 @@ Result<std::string> Connection::receive_chunk() {
 Status Connection::expect_closed() {
   const Result<std::string> rest = receive_all();
   if (!rest) return rest.error();
-  if (!rest->empty()) return failure("expected the end, got `" + rest->substr(0, 2000) + "`");
+  if (!rest->empty()) return connection_failure("expected the end, got `" + rest->substr(0, 2000) + "`");
   return {};
 }
 
@@ -205,7 +204,7 @@ Status Connection::expect_quiet() {
     const ssize_t size = receive_some(bytes, sizeof(bytes));
     if (size > 0) buffer_.append(bytes, static_cast<std::size_t>(size));
   }
-  if (!buffer_.empty()) return failure("unexpected bytes: `" + buffer_.substr(0, 2000) + "`");
+  if (!buffer_.empty()) return connection_failure("unexpected bytes: `" + buffer_.substr(0, 2000) + "`");
   return {};
 }
 

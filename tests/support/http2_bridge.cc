@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include <nghttp2/nghttp2.h>
 #include <poll.h>
-#include <strings.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "tests/support/connection.h"
 
 namespace edge::test {
@@ -24,16 +24,6 @@ namespace {
 
 /// Held for a side that takes nothing, before the other side is not read from any more.
 constexpr std::size_t kEnough = 64 * 1024;
-
-bool same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return result;
-}
 
 /// Removes and returns what stands before `end`.
 std::string cut(std::string& text, std::string_view end) {
@@ -84,16 +74,16 @@ struct Http2Bridge::Impl {
       std::string field = cut(head, "\r\n");
       std::string name = cut(field, ":");
       field.erase(0, std::min(field.find_first_not_of(' '), field.size()));
-      if (same(name, "Host")) {
+      if (equals_ignoring_case(name, "Host")) {
         fields.insert(fields.begin() + 3, {":authority", field});
-      } else if (same(name, "Transfer-Encoding")) {
+      } else if (equals_ignoring_case(name, "Transfer-Encoding")) {
         body = Body::kChunked;
-      } else if (!same(name, "Connection") && !same(name, "Keep-Alive")) {
-        if (same(name, "Content-Length")) {
+      } else if (!equals_ignoring_case(name, "Connection") && !equals_ignoring_case(name, "Keep-Alive")) {
+        if (equals_ignoring_case(name, "Content-Length")) {
           body = Body::kLength;
           left = std::stoul(field);
         }
-        fields.emplace_back(lower(name), field);
+        fields.emplace_back(ascii_lower(name), field);
       }
     }
     head_only = fields[0].second == "HEAD";
@@ -158,7 +148,7 @@ struct Http2Bridge::Impl {
       std::vector<std::pair<std::string, std::string>> fields;
       while (!lines.empty()) {
         std::string line = cut(lines, "\r\n");
-        const std::string name = lower(cut(line, ":"));
+        const std::string name = ascii_lower(cut(line, ":"));
         if (!name.empty()) fields.emplace_back(name, line.substr(std::min(line.find_first_not_of(' '), line.size())));
       }
       if (!fields.empty()) {

@@ -3,26 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "controller/resource_api/http/credentials.h"
 
 namespace edge::resource_api::http {
 namespace {
-
-std::vector<std::string_view> segments_of(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    if (end != 0) parts.push_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return parts;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return out;
-}
 
 std::string verb_of(std::string_view method, bool named, const Query& query) {
   if (method == "GET" || method == "HEAD") {
@@ -35,7 +20,7 @@ std::string verb_of(std::string_view method, bool named, const Query& query) {
   if (method == "PUT") return "update";
   if (method == "PATCH") return "patch";
   if (method == "DELETE") return named ? "delete" : "deletecollection";
-  return lower(method);
+  return ascii_lower(method);
 }
 
 bool reads(std::string_view verb) { return verb == "get" || verb == "list" || verb == "watch"; }
@@ -56,6 +41,16 @@ bool asks_of_itself(const Attributes& what) {
 
 }  // namespace
 
+std::vector<std::string_view> segments_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end != 0) parts.push_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return parts;
+}
+
 Attributes attributes_of(std::string_view method, std::string_view path, const Query& query) {
   const std::vector<std::string_view> parts = segments_of(path);
   Attributes what;
@@ -70,7 +65,7 @@ Attributes attributes_of(std::string_view method, std::string_view path, const Q
     at = 3;
   } else {
     what.path = path.empty() ? "/" : std::string(path);
-    what.verb = lower(method);
+    what.verb = ascii_lower(method);
     return what;
   }
   // `namespaces/x` is a namespace itself, `namespaces/x/pods` what is in it, `namespaces/x/status` a part of it.

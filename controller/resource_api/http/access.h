@@ -26,6 +26,9 @@ struct Attributes {
   std::string name;
 };
 
+/// The parts of a path between its slashes; empty ones are passed over. Valid as long as `path`.
+std::vector<std::string_view> segments_of(std::string_view path);
+
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 Attributes attributes_of(std::string_view method, std::string_view path, const Query& query);

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "controller/resource_api/http/access.h"
 #include "controller/resource_api/http/discovery.h"
 #include "controller/resource_api/http/openapi.h"
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/status.h"
 
 namespace edge::resource_api::http {
@@ -16,11 +18,8 @@ namespace {
 using net::server::Reply;
 using net::server::Request;
 
-constexpr std::string_view kJson = "application/json";
 /// What is asked for has `@v1.0`, which is no media type (RFC 9110 §8.3.1), and clients that read the answer's know so.
 constexpr std::string_view kProtobufV2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// Whether `accept` names a media type with these parameters, in whatever order.
 bool asks_for(std::string_view accept, std::string_view type, std::initializer_list<std::string_view> parameters) {
@@ -39,7 +38,7 @@ std::string_view aggregation(std::string_view accept) {
   for (const std::string_view version : {"v2", "v2beta1"}) {
     const std::string parameter = "v=" + std::string(version) + ";";
     const std::string last = std::string(accept) + ";";
-    if (asks_for(last, kJson, {"g=apidiscovery.k8s.io", parameter, "as=APIGroupDiscoveryList"})) return version;
+    if (asks_for(last, kJsonType, {"g=apidiscovery.k8s.io", parameter, "as=APIGroupDiscoveryList"})) return version;
   }
   return {};
 }
@@ -50,16 +49,6 @@ Json version_json() {
   return {{"major", "1"},        {"minor", "31"},           {"gitVersion", "v1.31.0+edge." EDGE_VERSION},
           {"gitCommit", ""},     {"gitTreeState", "clean"}, {"buildDate", "1970-01-01T00:00:00Z"},
           {"goVersion", "none"}, {"compiler", "clang"},     {"platform", "linux/amd64"}};
-}
-
-std::vector<std::string_view> segments_of(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    if (end != 0) parts.push_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return parts;
 }
 
 Json root_paths(const Registry& registry) {
@@ -88,7 +77,7 @@ std::optional<Reply> Documents::answer(const Request& request, const std::string
   if (document == nullptr) return std::nullopt;
   if (!reads) {
     const objects::StatusError error = objects::method_not_allowed({"", "", ""}, request.method);
-    return Reply{.status = error.code, .content_type = std::string(kJson), .body = error.text()};
+    return Reply{.status = error.code, .content_type = std::string(kJsonType), .body = error.text()};
   }
   net::server::FieldList fields = {{"ETag", document->etag}, {"Vary", "Accept"}, {"Cache-Control", "public, no-cache"}};
   const std::string_view known = request.field("if-none-match");
@@ -104,7 +93,7 @@ const Documents::Document* Documents::find(const std::string& asked, std::string
   // However many slashes a client writes, each document is kept once.
   std::string path;
   for (const std::string_view part : segments_of(asked)) path.append("/").append(part);
-  Form form{std::string(kJson), "plain"};
+  Form form{std::string(kJsonType), "plain"};
   if (path == "/api" || path == "/apis") {
     if (const std::string_view version = aggregation(accept); !version.empty()) {
       form = {"application/json;g=apidiscovery.k8s.io;v=" + std::string(version) + ";as=APIGroupDiscoveryList",
@@ -125,7 +114,7 @@ const Documents::Document* Documents::find(const std::string& asked, std::string
 
 std::optional<Documents::Document> Documents::make(const std::string& path, const Form& form) const {
   const std::vector<std::string_view> parts = segments_of(path);
-  const auto json = [](const Json& value) { return Document{{}, text_of(value), {}}; };
+  const auto json = [](const Json& value) { return Document{{}, objects::json_text(value), {}}; };
   const auto maybe = [&json](const std::optional<Json>& value) -> std::optional<Document> {
     if (!value) return std::nullopt;
     return json(*value);

@@ -13,6 +13,8 @@
 
 namespace edge::resource_api::http {
 
+inline constexpr std::string_view kJsonType = "application/json";
+
 class Documents {
  public:
   /// `registry` must outlive it.

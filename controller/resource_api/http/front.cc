@@ -5,8 +5,8 @@
 #include <exception>
 #include <utility>
 
-#include <strings.h>
-
+#include "base/ascii.h"
+#include "controller/resource_api/http/documents.h"
 #include "controller/resource_api/http/kubernetes_protobuf.h"
 #include "controller/resource_api/http/reviews.h"
 #include "controller/resource_api/objects/status.h"
@@ -19,7 +19,6 @@ using net::server::BodySource;
 using net::server::Reply;
 using net::server::Request;
 
-constexpr const char* kJson = "application/json";
 /// Smaller answers are bounded by the number of requests that may be under way.
 constexpr std::size_t kLargeAnswer = std::size_t{4} << 20;
 constexpr std::size_t kPiece = std::size_t{256} << 10;
@@ -28,7 +27,7 @@ constexpr std::size_t kRefusalsTold = 20;
 constexpr auto kRefusalsToldIn = std::chrono::seconds(1);
 
 Reply reply_of(const objects::StatusError& error) {
-  Reply reply{.status = error.code, .content_type = kJson, .body = error.text()};
+  Reply reply{.status = error.code, .content_type = std::string(kJsonType), .body = error.text()};
   if (error.retry_after_seconds > 0)
     reply.fields.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
   if (error.code == 401) reply.fields.emplace_back("WWW-Authenticate", "Bearer realm=\"edge-proxy\"");
@@ -106,8 +105,7 @@ bool has_body(const Request& head) {
 bool impersonates(const Request& head) {
   constexpr std::string_view kPrefix = "impersonate-";
   return std::ranges::any_of(head.fields, [&](const auto& field) {
-    return field.first.size() > kPrefix.size() &&
-           ::strncasecmp(field.first.data(), kPrefix.data(), kPrefix.size()) == 0;
+    return field.first.size() > kPrefix.size() && starts_with_ignoring_case(field.first, kPrefix);
   });
 }
 
@@ -146,8 +144,7 @@ std::optional<User> Front::who_asks(const Request& head) const {
   if (head.has("authorization")) {
     constexpr std::string_view kScheme = "bearer ";
     const std::string_view value = head.field("authorization");
-    if (value.size() <= kScheme.size()) return std::nullopt;
-    if (::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) return std::nullopt;
+    if (value.size() <= kScheme.size() || !starts_with_ignoring_case(value, kScheme)) return std::nullopt;
     return credentials_.user_of_token(value.substr(kScheme.size()));
   }
   if (head.peer->name) return Credentials::user_of(*head.peer->name);
@@ -228,7 +225,7 @@ std::optional<Reply> Front::answer_here(ApiRequest& request) {
     objects::Answer<std::string> json = json_of_protobuf(request.body);
     if (!json) return reply_of(json.error());
     request.body = std::move(*json);
-    request.content_type = kJson;
+    request.content_type = kJsonType;
   }
   std::optional<ApiReply> review = answer_review(request, attributes_of(request.method, request.path, request.query));
   if (!review) return std::nullopt;

@@ -4,11 +4,10 @@
 
 #include "base/protobuf_writer.h"
 #include "controller/resource_api/http/openapi.h"
+#include "controller/resource_api/objects/member.h"
 
 namespace edge::resource_api::http {
 namespace {
-
-std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 const Json* member(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -30,7 +29,7 @@ void put_flag(ProtobufWriter& out, unsigned field, const Json& object, const cha
 /// Any: JSON is YAML.
 void put_any(ProtobufWriter& out, unsigned field, const Json& value) {
   const auto any = out.message(field);
-  out.text(2, text_of(value));
+  out.text(2, objects::json_text(value));
 }
 
 /// NamedAny, one for each extension.

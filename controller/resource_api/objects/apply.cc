@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/owners.h"
 #include "controller/resource_api/objects/read.h"
 #include "controller/resource_api/objects/typed.h"
@@ -150,7 +151,7 @@ void follow_last_applied(const Json& live, const Json& intent, Json& object) {
     if (annotations.is_object()) annotations.erase(kLastApplied);
     if (annotations.empty()) meta.erase("annotations");
   }
-  std::string annotation = text.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string annotation = json_text(text) + "\n";
   if (annotation.size() > kMaxLastApplied) return;
   Json& annotations = object["metadata"]["annotations"];
   if (annotations.is_object() || annotations.is_null()) annotations[kLastApplied] = std::move(annotation);

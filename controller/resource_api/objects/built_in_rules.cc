@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxSecretBytes = std::size_t{1} << 20;
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
-
 /// In kinds with types null is the same as absent.
 void drop_nulls(Json& value) {
   if (value.is_object()) {
@@ -57,7 +55,7 @@ void check_service(const Json& object, Causes& causes) {
   std::set<std::string> numbers;
   for (std::size_t i = 0; i < ports.size() && causes.size() < kMaxCauses; ++i) {
     const std::string path = below("spec.ports", i);
-    const std::string name = text_of(member(ports[i], "name"));
+    const std::string name(text_of(member(ports[i], "name")));
     if (name.empty() && ports.size() > 1) {
       causes.push_back(value_required(below(path, "name")));
     } else if (!name.empty()) {
@@ -119,7 +117,7 @@ void check_immutable(const Json& object, const Json& old, const std::vector<cons
 
 void check_secret(const Json& object, const Json* old, Causes& causes) {
   check_data(object, {"data"}, causes);
-  const std::string type = text_of(member(object, "type"));
+  const std::string type(text_of(member(object, "type")));
   if (type == "kubernetes.io/tls") {
     for (const char* key : {"tls.crt", "tls.key"}) {
       if (!member(member(object, "data"), key).is_string()) causes.push_back(value_required(below_key("data", key)));
@@ -144,14 +142,14 @@ void check_ingress(const Json& object, Causes& causes) {
     if (!paths.is_array()) continue;
     for (std::size_t j = 0; j < paths.size() && causes.size() < kMaxCauses; ++j) {
       const std::string at = below(words({below("spec.rules", i), ".http.paths"}), j);
-      const std::string type = text_of(member(paths[j], "pathType"));
+      const std::string type(text_of(member(paths[j], "pathType")));
       if (type.empty()) {
         causes.push_back(value_required(below(at, "pathType"), "pathType must be specified"));
       } else {
         check_one_of(member(paths[j], "pathType"), below(at, "pathType"), {"Exact", "ImplementationSpecific", "Prefix"},
                      causes);
       }
-      const std::string path = text_of(member(paths[j], "path"));
+      const std::string path(text_of(member(paths[j], "path")));
       if (type != "ImplementationSpecific" && !path.starts_with('/')) {
         causes.push_back(value_invalid(below(at, "path"), path, "must be an absolute path"));
       }

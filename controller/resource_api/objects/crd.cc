@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
@@ -12,20 +13,13 @@
 namespace edge::resource_api::objects {
 namespace {
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// What has no default must be there, and is made of what names in paths are made of.
 void check_name(const Json& names, const char* field, Causes& causes) {
   const std::string path = below("spec.names", field);
-  const std::string text = text_of(member(names, field));
+  const std::string text(text_of(member(names, field)));
   if (text.empty()) {
     causes.push_back(value_required(path));
-  } else if (const std::string fault = name_fault(lower(text), NameRule::kDns1035); !fault.empty()) {
+  } else if (const std::string fault = name_fault(ascii_lower(text), NameRule::kDns1035); !fault.empty()) {
     causes.push_back(value_invalid(path, text, fault));
   }
 }
@@ -34,7 +28,7 @@ void check_names(const Json& crd, Causes& causes) {
   const Json& spec = member(crd, "spec");
   const Json& names = member(spec, "names");
   for (const char* field : {"plural", "singular", "kind", "listKind"}) check_name(names, field, causes);
-  const std::string group = text_of(member(spec, "group"));
+  const std::string group(text_of(member(spec, "group")));
   if (group.empty()) {
     causes.push_back(value_required("spec.group"));
   } else if (const std::string fault = name_fault(group, NameRule::kSubdomain); !fault.empty()) {
@@ -42,9 +36,9 @@ void check_names(const Json& crd, Causes& causes) {
   } else if (group.find('.') == std::string::npos) {
     causes.push_back(value_invalid("spec.group", group, "should be a domain with at least one dot"));
   }
-  const std::string plural = text_of(member(names, "plural"));
+  const std::string plural(text_of(member(names, "plural")));
   const std::string expected = words({plural, ".", group});
-  const std::string name = text_of(member(member(crd, "metadata"), "name"));
+  const std::string name(text_of(member(member(crd, "metadata"), "name")));
   if (!plural.empty() && !group.empty() && name != expected) {
     causes.push_back(value_invalid("metadata.name", name, words({"must be spec.names.plural+\".\"+spec.group"})));
   }
@@ -60,7 +54,7 @@ void check_names(const Json& crd, Causes& causes) {
       if (!fault.empty()) causes.push_back(value_invalid(below(below("spec.names", field), i), list[i], fault));
     }
   }
-  const std::string scope = text_of(member(spec, "scope"));
+  const std::string scope(text_of(member(spec, "scope")));
   if (scope.empty()) {
     causes.push_back(value_required("spec.scope"));
   } else if (scope != "Namespaced" && scope != "Cluster") {
@@ -69,7 +63,7 @@ void check_names(const Json& crd, Causes& causes) {
 }
 
 void check_version(const Json& version, const std::string& path, Causes& causes) {
-  const std::string name = text_of(member(version, "name"));
+  const std::string name(text_of(member(version, "name")));
   if (const std::string fault = name_fault(name, NameRule::kDns1035); !fault.empty()) {
     causes.push_back(value_invalid(below(path, "name"), name, fault));
   }
@@ -106,7 +100,7 @@ void check_versions(const Json& spec, Causes& causes) {
   for (std::size_t i = 0; i < versions.size() && causes.size() < kMaxCauses; ++i) {
     const std::string path = below("spec.versions", i);
     check_version(versions[i], path, causes);
-    if (!names.insert(text_of(member(versions[i], "name"))).second) {
+    if (!names.emplace(text_of(member(versions[i], "name"))).second) {
       causes.push_back(value_invalid("spec.versions", member(versions[i], "name"),
                                      "must not contain duplicate version "
                                      "names"));
@@ -163,8 +157,8 @@ void apply_crd_defaults(Json& crd) {
   Json& spec = crd["spec"];
   if (member(spec, "names").is_object()) {
     Json& names = spec["names"];
-    const std::string kind = text_of(member(names, "kind"));
-    if (text_of(member(names, "singular")).empty()) names["singular"] = lower(kind);
+    const std::string kind(text_of(member(names, "kind")));
+    if (text_of(member(names, "singular")).empty()) names["singular"] = ascii_lower(kind);
     if (text_of(member(names, "listKind")).empty() && !kind.empty()) names["listKind"] = kind + "List";
   }
   if (!spec.contains("conversion")) spec["conversion"] = {{"strategy", "None"}};
@@ -178,7 +172,7 @@ void validate_crd(const Json& crd, const Json* old, Causes& causes) {
   }
   check_names(crd, causes);
   check_versions(spec, causes);
-  const std::string strategy = text_of(member(member(spec, "conversion"), "strategy"));
+  const std::string strategy(text_of(member(member(spec, "conversion"), "strategy")));
   if (!strategy.empty() && strategy != "None") {
     causes.push_back(value_not_supported("spec.conversion.strategy", strategy, {"None"}));
   }

@@ -2,12 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
 namespace {
-
-std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// The step that fieldsV1 writes as `text`, in its one form; nullopt: it is none.
 std::optional<PathStep> step_of(const std::string& text) {
@@ -36,7 +35,7 @@ std::string readable(const PathStep& step) {
       const Json keys = Json::parse(rest, nullptr, false);
       for (const auto& [name, value] : keys.items()) {
         if (out.size() > 1) out += ",";
-        out += words({name, "=", text_of(value)});
+        out += words({name, "=", json_text(value)});
       }
       return out + "]";
     }
@@ -68,8 +67,8 @@ void each_below(const FieldSet& set, const std::string& path, const std::functio
 }  // namespace
 
 PathStep PathStep::field(std::string_view name) { return {words({"f:", name})}; }
-PathStep PathStep::key(const Json& keys) { return {words({"k:", text_of(keys)})}; }
-PathStep PathStep::value(const Json& value) { return {words({"v:", text_of(value)})}; }
+PathStep PathStep::key(const Json& keys) { return {words({"k:", json_text(keys)})}; }
+PathStep PathStep::value(const Json& value) { return {words({"v:", json_text(value)})}; }
 PathStep PathStep::index(std::size_t at) { return {words({"i:", std::to_string(at)})}; }
 
 const FieldSet* FieldSet::find(const PathStep& step) const {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/ip.h"
 #include "controller/resource_api/objects/metadata.h"
@@ -11,14 +12,13 @@
 namespace edge::resource_api::objects {
 namespace {
 
-bool hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? text[i] != '-' : !hex_digit(text[i])) return false;
+    if (dash ? text[i] != '-' : hex_digit(text[i]) < 0) return false;
   }
   return true;
 }
@@ -26,7 +26,7 @@ bool is_uuid(std::string_view text) {
 bool is_mac(std::string_view text) {
   if (text.size() != 17 || (text[2] != ':' && text[2] != '-')) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i % 3 == 2 ? text[i] != text[2] : !hex_digit(text[i])) return false;
+    if (i % 3 == 2 ? text[i] != text[2] : hex_digit(text[i]) < 0) return false;
   }
   return true;
 }

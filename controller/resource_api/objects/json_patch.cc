@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/patch.h"
 #include "controller/resource_api/objects/read.h"
 #include "controller/resource_api/objects/words.h"
@@ -162,7 +163,7 @@ std::string Patcher::copy_or_move(bool move, const Json& operation, const Tokens
   Json* value = walk(root_, *from, from->size());
   if (value == nullptr) return missing(move ? "move" : "copy", from_text);
   if (!move) {
-    copied_ += value->dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    copied_ += json_text(*value).size();
     if (too_much()) return {};
     return add(path, text, Json(*value));
   }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
@@ -57,10 +58,6 @@ constexpr std::string_view kLabelValueFault =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
     "end with an alphanumeric character, at most 63 bytes (e.g. 'MyValue', or 'my_value', or '12345')";
 
-std::string_view text_of(const Json& value) {
-  return value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : std::string_view();
-}
-
 void check_names(const Json& meta, NameRule rule, Causes& causes) {
   const std::string_view name = text_of(member(meta, "name"));
   const std::string_view prefix = text_of(member(meta, "generateName"));
@@ -104,9 +101,7 @@ void check_annotations(const Json& annotations, Causes& causes) {
   std::size_t bytes = 0;
   for (const auto& [key, value] : annotations.items()) {
     bytes += key.size() + text_of(value).size();
-    std::string lower = key;
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (!is_label_key(lower) && causes.size() < kMaxCauses) {
+    if (!is_label_key(ascii_lower(key)) && causes.size() < kMaxCauses) {
       causes.push_back(value_invalid("metadata.annotations", key, kLabelKeyFault));
     }
   }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxShown = 256;
 
 std::string shown(const Json& value) {
-  std::string text = value.is_discarded() ? "null" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = value.is_discarded() ? "null" : json_text(value);
   if (text.size() <= kMaxShown) return text;
   std::size_t end = kMaxShown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;

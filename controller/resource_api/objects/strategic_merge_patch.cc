@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/patch.h"
 #include "controller/resource_api/objects/words.h"
 
@@ -18,8 +19,6 @@ constexpr std::string_view kDeletes = "$deleteFromPrimitiveList/";
 constexpr std::string_view kOrder = "$setElementOrder/";
 
 using Keys = std::vector<std::string>;
-
-std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 bool is_directive(std::string_view name) {
   return name == kDirective || name == kRetainKeys || name.starts_with(kDeletes) || name.starts_with(kOrder);
@@ -57,9 +56,9 @@ class List {
 
   /// Empty: the item has no key.
   std::string key_of(const Json& item) const {
-    if (!item.is_object()) return text_of(item);
+    if (!item.is_object()) return json_text(item);
     const auto found = item.find(merge_key);
-    return merge_key.empty() || found == item.end() ? std::string() : text_of(*found);
+    return merge_key.empty() || found == item.end() ? std::string() : json_text(*found);
   }
   Keys keys_of(const Json& list) const {
     Keys keys;
@@ -144,7 +143,7 @@ bool Merger::directive(Json& target, const Json& patch) {
   } else if (*found == "delete") {
     target = Json::object();
   } else {
-    failed(words({"unknown patch type ", text_of(*found), " found"}));
+    failed(words({"unknown patch type ", json_text(*found), " found"}));
   }
   return true;
 }
@@ -172,10 +171,10 @@ void Merger::remove_values(Json& target, const std::string& name, const Json& va
     return failed(words({"$deleteFromPrimitiveList of ", in_quotes(name), " needs a list"}));
   }
   std::unordered_set<std::string> removed;
-  for (const Json& value : values) removed.insert(text_of(value));
+  for (const Json& value : values) removed.insert(json_text(value));
   Json kept = Json::array();
   for (Json& item : *found) {
-    if (!removed.contains(text_of(item))) kept.push_back(std::move(item));
+    if (!removed.contains(json_text(item))) kept.push_back(std::move(item));
   }
   *found = std::move(kept);
 }
@@ -189,7 +188,8 @@ Json Merger::objects(const Json& old, const Json& patch, const List& how) {
     if (found == item.end() || *found == "delete") {
       const std::string key = how.key_of(item);
       if (key.empty() && !(replaces && found == item.end())) {
-        failed(words({"map: ", text_of(item).substr(0, 256), " does not contain declared merge key: ", how.merge_key}));
+        failed(
+            words({"map: ", json_text(item).substr(0, 256), " does not contain declared merge key: ", how.merge_key}));
         return old;
       }
       if (found != item.end()) deleted.insert(key);
@@ -197,7 +197,7 @@ Json Merger::objects(const Json& old, const Json& patch, const List& how) {
     if (found == item.end()) merged.push_back(&item);
     if (found != item.end() && *found == "replace") replaces = true;
     if (found != item.end() && *found != "delete" && *found != "replace") {
-      failed(words({"unknown patch type ", text_of(*found), " found in a list"}));
+      failed(words({"unknown patch type ", json_text(*found), " found in a list"}));
       return old;
     }
   }
@@ -247,7 +247,7 @@ Json Merger::list(const Json& old, const Json& patch, const List& how) {
   std::unordered_set<std::string> seen;
   for (const Json* part : {&old, &patch}) {
     for (const Json& item : *part) {
-      if (seen.insert(text_of(item)).second) merged.push_back(item);
+      if (seen.insert(json_text(item)).second) merged.push_back(item);
     }
   }
   return in_order(how, merged, how.keys_of(patch), how.keys_of(old));

@@ -13,6 +13,9 @@
 
 namespace edge::otlp {
 
+/// Times of OTLP are in nanoseconds, those of Jaeger in microseconds.
+inline constexpr std::uint64_t kNanosInMicro = 1000;
+
 using TraceId = std::array<std::uint8_t, 16>;
 using SpanId = std::array<std::uint8_t, 8>;
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::runtime::trace {
 namespace {
 
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 
 enum Name : std::uint8_t { kTraceparent, kTracestate, kB3, kB3TraceId, kB3SpanId, kB3Parent, kB3Sampled, kB3Flags };
@@ -22,7 +21,7 @@ constexpr std::size_t kMaxKey = 256;
 constexpr std::size_t kMaxValue = 256;
 
 bool same_name(std::string_view name, std::string_view known) {
-  return std::ranges::equal(name, known, {}, [](char c) { return c == '_' ? '-' : net::http1::lower(c); });
+  return std::ranges::equal(name, known, {}, [](char c) { return c == '_' ? '-' : ascii_lower(c); });
 }
 
 /// Asked about every field of a head: most are passed over by their size.
@@ -84,7 +83,7 @@ enum class Case : std::uint8_t { kLower, kAny };
 std::optional<std::uint64_t> number_of(std::string_view digits, Case allowed) {
   std::uint64_t value = 0;
   for (const char c : digits) {
-    const char lower = allowed == Case::kLower ? c : net::http1::lower(c);
+    const char lower = allowed == Case::kLower ? c : ascii_lower(c);
     const bool decimal = lower >= '0' && lower <= '9';
     if (!decimal && (lower < 'a' || lower > 'f')) return std::nullopt;
     value = value << 4 | static_cast<std::uint64_t>(decimal ? lower - '0' : lower - 'a' + 10);
@@ -156,7 +155,7 @@ std::string state_of(const Fields& fields) {
   fields.each_state([&](std::string_view rest) {
     while (sound && !rest.empty()) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view member = net::http1::trim_blanks(rest.substr(0, comma));
+      const std::string_view member = trim_blanks(rest.substr(0, comma));
       rest.remove_prefix(std::min(comma + 1, rest.size()));
       // Empty ones may be there (§3.3.1.1).
       if (!member.empty()) sound = add_member(member, members, state);

@@ -191,14 +191,14 @@ TEST(SpanBuffers, WakeTheExporterOnceThereAreMany) {
 TEST(SpanBuffers, AreFilledAndFetchedAtTheSameTime) {
   constexpr std::size_t kThreads = 3;
   constexpr std::size_t kEach = 20000;
-  constexpr std::size_t kSpan = 1000;
+  constexpr std::size_t kSpanBytes = 1000;
   SpanBuffers buffers;
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&buffer = buffers.add_thread()] {
-      std::string span(kSpan, ' ');
+      std::string span(kSpanBytes, ' ');
       for (std::size_t k = 0; k < kEach; ++k) {
-        span.assign(kSpan, static_cast<char>('a' + k % 26));
+        span.assign(kSpanBytes, static_cast<char>('a' + k % 26));
         buffer.add(span, 1);
       }
     });
@@ -209,9 +209,9 @@ TEST(SpanBuffers, AreFilledAndFetchedAtTheSameTime) {
   const auto fetch = [&] {
     buffers.take(all);
     for (const SpanBuffer::Taken& taken : all) {
-      EXPECT_EQ(taken.bytes.size(), kSpan * taken.count);
-      for (std::size_t at = 0; at < taken.bytes.size(); at += kSpan) {
-        torn += taken.bytes.substr(at, kSpan) != std::string(kSpan, taken.bytes[at]) ? 1 : 0;
+      EXPECT_EQ(taken.bytes.size(), kSpanBytes * taken.count);
+      for (std::size_t at = 0; at < taken.bytes.size(); at += kSpanBytes) {
+        torn += taken.bytes.substr(at, kSpanBytes) != std::string(kSpanBytes, taken.bytes[at]) ? 1 : 0;
       }
       fetched += taken.count;
     }

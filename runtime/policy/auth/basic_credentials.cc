@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "runtime/policy/auth/htpasswd.h"
 
@@ -22,9 +21,7 @@ bool has_control(std::string_view text) {
 
 CredentialsFault read_basic_credentials(std::string_view value, BasicCredentials& out) {
   const std::size_t space = std::min(value.find(' '), value.size());
-  if (space != kScheme.size() || ::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) {
-    return CredentialsFault::kOtherScheme;
-  }
+  if (!equals_ignoring_case(value.substr(0, space), kScheme)) return CredentialsFault::kOtherScheme;
   value.remove_prefix(space);
   // RFC 9110 §11.4: one blank or more.
   value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace edge::runtime::auth {
 namespace {
 
@@ -12,13 +14,6 @@ using net::http1::KnownField;
 constexpr std::string_view kHostPrefix = "__Host-";
 constexpr std::string_view kOwnPrefixes[] = {"edge_session", "edge_login"};
 
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 /// Calls `visit` with the text of each pair and its name. Browsers send one Cookie field; HTTP/2 may send many.
 template <typename Visit>
 void for_each_pair(const HeadFields& fields, Visit visit) {
@@ -28,9 +23,9 @@ void for_each_pair(const HeadFields& fields, Visit visit) {
     std::string_view rest = fields[i].value;
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(';'), rest.size());
-      const std::string_view pair = trimmed(rest.substr(0, end));
+      const std::string_view pair = trim_blanks(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (!pair.empty()) visit(pair, trimmed(pair.substr(0, pair.find('='))));
+      if (!pair.empty()) visit(pair, trim_blanks(pair.substr(0, pair.find('='))));
     }
   }
 }
@@ -51,7 +46,7 @@ OwnCookies::OwnCookies(const HeadFields& fields) {
     }
     const std::size_t equals = pair.find('=');
     cookies_[count_++] = {name,
-                          equals == std::string_view::npos ? std::string_view{} : trimmed(pair.substr(equals + 1))};
+                          equals == std::string_view::npos ? std::string_view{} : trim_blanks(pair.substr(equals + 1))};
   });
 }
 

@@ -5,22 +5,12 @@
 #include <ctime>
 #include <string>
 
-#include <strings.h>
+#include "base/ascii.h"
 
 namespace edge::runtime::auth {
 namespace {
 
 using std::chrono::seconds;
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-bool same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 /// RFC 9111 §1.2.2; what is more than fits counts as much.
 std::optional<seconds> delta_seconds(std::string_view text) {
@@ -48,21 +38,22 @@ std::optional<seconds> freshness(std::string_view cache_control, std::string_vie
   std::optional<seconds> lifetime;
   while (!cache_control.empty()) {
     const std::size_t comma = std::min(cache_control.find(','), cache_control.size());
-    const std::string_view directive = trim(cache_control.substr(0, comma));
+    const std::string_view directive = trim_blanks(cache_control.substr(0, comma));
     cache_control.remove_prefix(std::min(comma + 1, cache_control.size()));
-    if (same(directive, "no-store") || same(directive, "no-cache")) return seconds(0);
+    if (equals_ignoring_case(directive, "no-store") || equals_ignoring_case(directive, "no-cache")) return seconds(0);
     const std::size_t equals = directive.find('=');
-    if (equals == std::string_view::npos || !same(trim(directive.substr(0, equals)), "max-age")) continue;
-    lifetime = delta_seconds(trim(directive.substr(equals + 1))).value_or(seconds(0));
+    if (equals == std::string_view::npos || !equals_ignoring_case(trim_blanks(directive.substr(0, equals)), "max-age"))
+      continue;
+    lifetime = delta_seconds(trim_blanks(directive.substr(equals + 1))).value_or(seconds(0));
   }
   if (!lifetime && !expires.empty()) {
     // What is no date is one that is past (RFC 9111 §5.3).
-    const auto until = date_of(trim(expires));
-    const auto from = date_of(trim(date));
+    const auto until = date_of(trim_blanks(expires));
+    const auto from = date_of(trim_blanks(date));
     lifetime = until && from ? seconds(std::max<std::int64_t>(*until - *from, 0)) : seconds(0);
   }
   if (!lifetime) return std::nullopt;
-  return std::max(*lifetime - delta_seconds(trim(age)).value_or(seconds(0)), seconds(0));
+  return std::max(*lifetime - delta_seconds(trim_blanks(age)).value_or(seconds(0)), seconds(0));
 }
 
 void JwksSchedule::succeed(net::Time now, std::optional<seconds> fresh) {

@@ -5,8 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include <strings.h>
-
+#include "base/ascii.h"
 #include "net/client/url.h"
 #include "program/read.h"
 #include "runtime/policy/auth/stores.h"
@@ -16,10 +15,6 @@ namespace edge::runtime::auth {
 namespace {
 
 constexpr std::size_t kMostClaimBytes = 4096;
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 bool printable(std::string_view text) {
   return std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
@@ -130,14 +125,15 @@ Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const Making& making, c
 JwtPolicy::Search JwtPolicy::find_token(const net::http1::HeadFields& fields, std::string_view& token) const {
   bool found = false;
   for (const Field& field : fields.all()) {
-    if (!same_name(field.name, header_)) continue;
+    if (!equals_ignoring_case(field.name, header_)) continue;
     // Of two the backend might believe the other.
     if (found) return Search::kFault;
     found = true;
     token = field.value;
   }
   if (!found || token.empty()) return Search::kMissing;
-  if (token.size() < prefix_.size() || !same_name(token.substr(0, prefix_.size()), prefix_)) return Search::kMissing;
+  if (token.size() < prefix_.size() || !equals_ignoring_case(token.substr(0, prefix_.size()), prefix_))
+    return Search::kMissing;
   token.remove_prefix(prefix_.size());
   return token.empty() ? Search::kMissing : Search::kFound;
 }

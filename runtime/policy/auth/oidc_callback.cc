@@ -11,7 +11,7 @@ namespace edge::runtime::auth {
 namespace {
 
 /// Of one call to the provider; a login has three at most.
-constexpr net::Duration kCallTime = std::chrono::seconds(10);
+constexpr net::Duration kProviderTime = std::chrono::seconds(10);
 constexpr std::size_t kMaxUserInfo = std::size_t{64} << 10;
 constexpr std::size_t kMaxCode = 4096;
 constexpr std::size_t kMaxAccessToken = 4096;
@@ -126,7 +126,7 @@ net::Task<Verdict> Oidc::refresh(Visit visit, OidcIdentity before, OidcTokens to
     RefreshedSession session = co_await ask_anew(visit.bound_to, before, std::move(tokens), place);
     OidcRefreshes::end(joined, std::move(session), place.unix_now);
   } else if (!good) {
-    co_await OidcRefreshes::wait(joined.flight, place, place.loop.now() + 2 * kCallTime);
+    co_await OidcRefreshes::wait(joined.flight, place, place.loop.now() + 2 * kProviderTime);
   }
   const std::shared_ptr<const RefreshedSession> session = joined.flight->result();
   if (session == nullptr || session->text.empty() || place.unix_now >= session->identity.expires) {
@@ -175,7 +175,7 @@ net::Task<Oidc::Proof> Oidc::redeem(ProviderNow provider, TokenRequest request, 
                                                     .method = "POST",
                                                     .fields = request.fields,
                                                     .body = request.body,
-                                                    .until = place.loop.now() + kCallTime,
+                                                    .until = place.loop.now() + kProviderTime,
                                                     .max_body = kMaxTokenAnswer,
                                                     .authorities = trusted_});
   Proof proof;
@@ -266,7 +266,7 @@ net::Task<void> Oidc::complete(const OidcProvider& provider, const TokenAnswer& 
   const net::client::Answer info = co_await call(place, "call userinfo", Callee::kIdentityProvider,
                                                  {.url = *provider.userinfo_endpoint,
                                                   .fields = fields,
-                                                  .until = place.loop.now() + kCallTime,
+                                                  .until = place.loop.now() + kProviderTime,
                                                   .max_body = kMaxUserInfo,
                                                   .authorities = trusted_});
   if (!info.ok() || info.status != 200) co_return;

@@ -12,7 +12,7 @@ namespace {
 using net::client::Url;
 
 constexpr std::string_view kDocumentPath = "/.well-known/openid-configuration";
-constexpr JsonBounds kBounds{.bytes = std::size_t{64} << 10, .depth = 8, .values = 4096, .members = 256};
+constexpr JsonBounds kDocumentBounds{.bytes = std::size_t{64} << 10, .depth = 8, .values = 4096, .members = 256};
 /// What a public key can check. With `none` and HMAC whoever knows the client could write tokens.
 constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "PS256", "PS384",
                                             "PS512", "ES256", "ES384", "ES512", "EdDSA"};
@@ -101,7 +101,7 @@ Result<Url> discovery_url(std::string_view issuer) {
 Result<OidcProvider> read_discovery(std::string_view document, std::string_view issuer) {
   const Result<Url> own = discovery_url(issuer);
   if (!own.ok()) return own.error();
-  const Result<Json> read = read_json(document, kBounds);
+  const Result<Json> read = read_json(document, kDocumentBounds);
   if (!read.ok()) return read.error();
   const Json& json = *read;
   // Else one provider could speak for another (§4.3).

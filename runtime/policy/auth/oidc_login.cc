@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include <openssl/evp.h>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 
 namespace edge::runtime::auth {
@@ -25,10 +25,6 @@ constexpr std::string_view kLoginCookie = "edge_login_";
 constexpr std::string_view kSecureLoginCookie = "__Host-edge_login_";
 constexpr char kLoginForm = '1';
 constexpr char kBetween = '\n';
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 std::string_view field_of(const RequestHead& head, std::string_view name) {
   for (const Field& field : head.fields.all()) {
@@ -54,13 +50,6 @@ bool is_token_text(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 /// nullopt for an escape that is none, and for what decodes to a control byte.
 std::optional<std::string> form_decoded(std::string_view text) {
   std::string decoded;
@@ -68,8 +57,8 @@ std::optional<std::string> form_decoded(std::string_view text) {
     char c = text[i] == '+' ? ' ' : text[i];
     if (text[i] == '%') {
       if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hex_value(text[i + 1]);
-      const int low = hex_value(text[i + 2]);
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       c = static_cast<char>(high << 4 | low);
       i += 2;

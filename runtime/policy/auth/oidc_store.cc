@@ -8,7 +8,7 @@
 namespace edge::runtime::auth {
 namespace {
 
-constexpr net::Duration kCallTime = std::chrono::seconds(5);
+constexpr net::Duration kFetchTime = std::chrono::seconds(5);
 constexpr std::size_t kMaxDocument = std::size_t{64} << 10;
 
 }  // namespace
@@ -31,7 +31,7 @@ net::Task<ProviderNow> ProviderSource::ask(Place place) {
     const net::client::Answer answer = co_await call(place, "call discovery", Callee::kIdentityProvider,
                                                      {.url = *url,
                                                       .fields = "Accept: application/json\r\n",
-                                                      .until = place.loop.now() + kCallTime,
+                                                      .until = place.loop.now() + kFetchTime,
                                                       .max_body = kMaxDocument,
                                                       .authorities = trusted_});
     if (answer.ok() && answer.status == 200) {
@@ -61,7 +61,7 @@ net::Task<ProviderNow> ProviderSource::wait(Place place) {
     asking = asking_;
   }
   if (entry != nullptr && asking) {
-    co_await place.waiter.wait(place.loop.now() + kCallTime);
+    co_await place.waiter.wait(place.loop.now() + kFetchTime);
   }
   if (entry != nullptr) waiting_.leave(entry);
   const std::lock_guard lock(mutex_);

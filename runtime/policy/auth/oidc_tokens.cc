@@ -12,7 +12,7 @@
 namespace edge::runtime::auth {
 namespace {
 
-constexpr JsonBounds kBounds{.bytes = kMaxTokenAnswer, .depth = 8, .values = 1024, .members = 128};
+constexpr JsonBounds kAnswerBounds{.bytes = kMaxTokenAnswer, .depth = 8, .values = 1024, .members = 128};
 constexpr std::size_t kMaxTokenText = std::size_t{32} << 10;
 /// The longest that is registered has 24.
 constexpr std::size_t kMaxErrorName = 32;
@@ -34,7 +34,7 @@ TokenRequest with_client(const OidcClient& client, ClientAuthentication authenti
 }
 
 /// Goes into a cookie and into fields of requests.
-bool is_token_text(std::string_view text) {
+bool fits_field(std::string_view text) {
   return !text.empty() && text.size() <= kMaxTokenText &&
          std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
@@ -119,14 +119,14 @@ TokenRequest refresh_request(const OidcClient& client, ClientAuthentication auth
 
 Result<TokenAnswer> read_token_answer(std::string_view body) {
   const auto fault = [](std::string text) { return Error{ErrorCode::kFailedPrecondition, std::move(text)}; };
-  const Result<Json> json = read_json(body, kBounds);
+  const Result<Json> json = read_json(body, kAnswerBounds);
   if (!json.ok()) return json.error();
   TokenAnswer answer;
   const auto read = [&](std::string_view name, std::string& to) {
     const Json* const member = json->find(name);
     if (member == nullptr || member->kind() == Json::Kind::kNull) return true;
     const std::optional<std::string_view> text = member->text();
-    if (!text || !is_token_text(*text)) return false;
+    if (!text || !fits_field(*text)) return false;
     to = *text;
     return true;
   };
@@ -147,7 +147,7 @@ Result<TokenAnswer> read_token_answer(std::string_view body) {
 }
 
 std::string token_error(std::string_view body) {
-  const Result<Json> json = read_json(body, kBounds);
+  const Result<Json> json = read_json(body, kAnswerBounds);
   const std::string_view name = json.ok() ? json->text_of("error").value_or("") : std::string_view{};
   const bool plain = name.size() <= kMaxErrorName &&
                      std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });

@@ -54,15 +54,15 @@ bool hkdf(std::string_view secret, std::string_view info, std::span<unsigned cha
 }
 
 /// Of one secret.
-struct KeySet {
+struct CookieKeys {
   std::array<std::array<unsigned char, kKeySize>, kPurposes> keys{};
   /// Which secret sealed: the first bytes of what is sealed, so that no wrong key is tried.
   std::array<unsigned char, kKeyIdSize> id{};
 
-  KeySet() = default;
-  KeySet(const KeySet&) = delete;
-  KeySet& operator=(const KeySet&) = delete;
-  ~KeySet() { OPENSSL_cleanse(keys.data(), sizeof(keys)); }
+  CookieKeys() = default;
+  CookieKeys(const CookieKeys&) = delete;
+  CookieKeys& operator=(const CookieKeys&) = delete;
+  ~CookieKeys() { OPENSSL_cleanse(keys.data(), sizeof(keys)); }
 
   bool derive(std::string_view secret) {
     static constexpr std::array<std::string_view, kPurposes> kInfos = {"edge-proxy session 1", "edge-proxy tokens 1",
@@ -95,12 +95,12 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 struct SessionKeys::Impl {
   Owned<EVP_CIPHER> cipher;
-  KeySet current;
-  KeySet previous;
+  CookieKeys current;
+  CookieKeys previous;
   bool has_previous = false;
 
   /// Null for a secret that is not ours.
-  const KeySet* find(std::string_view id) const {
+  const CookieKeys* find(std::string_view id) const {
     if (id == current.id_text()) return &current;
     return has_previous && id == previous.id_text() ? &previous : nullptr;
   }
@@ -128,7 +128,7 @@ Result<SessionKeys> SessionKeys::derive(std::string_view current, std::string_vi
 
 std::optional<std::string> SessionKeys::seal(SealPurpose purpose, std::string_view bound_to,
                                              std::string_view plain) const {
-  const KeySet& keys = impl_->current;
+  const CookieKeys& keys = impl_->current;
   std::string sealed(kOverhead + plain.size(), '\0');
   unsigned char* const nonce = writable(sealed.data()) + kKeyIdSize;
   unsigned char* const text = nonce + kNonceSize;
@@ -152,7 +152,7 @@ std::optional<std::string> SessionKeys::open(SealPurpose purpose, std::string_vi
   if (sealed.size() > kMaxSessionText) return std::nullopt;
   std::optional<std::string> bytes = from_base64url(sealed);
   if (!bytes || bytes->size() < kOverhead) return std::nullopt;
-  const KeySet* const keys = impl_->find(std::string_view(*bytes).substr(0, kKeyIdSize));
+  const CookieKeys* const keys = impl_->find(std::string_view(*bytes).substr(0, kKeyIdSize));
   if (keys == nullptr) return std::nullopt;
   unsigned char* const nonce = writable(bytes->data()) + kKeyIdSize;
   unsigned char* const text = nonce + kNonceSize;

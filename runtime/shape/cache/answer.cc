@@ -5,21 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::runtime::cache {
 namespace {
 
-using net::http1::equals_ignoring_case;
 using net::http1::HeadWriter;
-
-constexpr std::string_view kLineEnd = "\r\n";
-
-std::string_view next_line(std::string_view& rest) {
-  const std::string_view line = rest.substr(0, rest.find(kLineEnd) + kLineEnd.size());
-  rest.remove_prefix(line.size());
-  return line;
-}
 
 std::string_view name_of(std::string_view line) { return line.substr(0, line.find(':')); }
 

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "net/http1/char_tables.h"
 
 namespace edge::runtime::cache {
 namespace {
 
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
-using net::http1::is_blank;
 using net::http1::is_class;
 using net::http1::KnownField;
 using net::http1::kTokenChar;
-using net::http1::trim_blanks;
 
 /// More in one field is no message that anybody sends.
 constexpr std::size_t kMaxDirectives = 64;
@@ -168,16 +166,9 @@ ResponseDirectives read_response_directives(const HeadFields& fields) {
   return directives;
 }
 
-std::string_view next_member(std::string_view& list) {
-  const std::size_t comma = std::min(list.find(','), list.size());
-  const std::string_view member = trim_blanks(list.substr(0, comma));
-  list.remove_prefix(std::min(comma + 1, list.size()));
-  return member;
-}
-
 bool list_has(std::string_view list, std::string_view name) {
   while (!list.empty()) {
-    if (equals_ignoring_case(next_member(list), name)) return true;
+    if (equals_ignoring_case(next_part(list, ','), name)) return true;
   }
   return false;
 }

@@ -56,11 +56,8 @@ struct ResponseDirectives {
 /// All Cache-Control lines together; `Pragma: no-cache` where there is none (§5.4).
 RequestDirectives read_request_directives(const net::http1::HeadFields& fields);
 ResponseDirectives read_response_directives(const net::http1::HeadFields& fields);
-
-/// Whether a name is in a comma-separated list of names, ignoring case. `name` is lower case.
+/// Whether a name is in a comma-separated list of names, ignoring case.
 bool list_has(std::string_view list, std::string_view name);
-/// Takes the next member off a comma-separated list, without blanks around it. For lists without quoted strings.
-std::string_view next_member(std::string_view& list);
 /// delta-seconds; nullopt when it is none.
 std::optional<Seconds> parse_delta(std::string_view text);
 

@@ -1,33 +1,24 @@
 #include "runtime/shape/cache/entry.h"
 
-#include <algorithm>
-
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "net/http1/parse.h"
 #include "net/http1/write.h"
 
 namespace edge::runtime::cache {
 namespace {
 
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::HeadWriter;
 using net::http1::KnownField;
 using net::http1::ResponseHead;
 
-constexpr std::string_view kLineEnd = "\r\n";
 /// What the store spends on an entry beside its texts, rounded up.
 constexpr std::size_t kOverhead = 512;
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return net::http1::lower(x) == net::http1::lower(y); });
-}
 
 bool listed(const ResponseDirectives& directives, std::string_view name) {
   for (std::string_view list : directives.lists()) {
     while (!list.empty()) {
-      if (same_name(next_member(list), name)) return true;
+      if (equals_ignoring_case(next_part(list, ','), name)) return true;
     }
   }
   return false;
@@ -65,12 +56,6 @@ void fill_in(Entry& entry, const Response& facts, const Asked& asked) {
   entry.freshness = freshness_of(facts, asked.limits, asked.times);
 }
 
-std::string_view next_line(std::string_view& rest) {
-  const std::string_view line = rest.substr(0, rest.find(kLineEnd) + kLineEnd.size());
-  rest.remove_prefix(line.size());
-  return line;
-}
-
 // What a 304 replaces in the stored head, and what not: the bytes that are stored keep their coding.
 bool replaces(const HeadFields& fields, std::size_t i, const ResponseDirectives& directives) {
   const KnownField known = fields.known(i);
@@ -78,6 +63,12 @@ bool replaces(const HeadFields& fields, std::size_t i, const ResponseDirectives&
 }
 
 }  // namespace
+
+std::string_view next_line(std::string_view& rest) {
+  const std::string_view line = rest.substr(0, rest.find(kLineEnd) + kLineEnd.size());
+  rest.remove_prefix(line.size());
+  return line;
+}
 
 std::size_t Entry::bytes() const {
   return kOverhead + key.bytes() + selection.size() + head.size() + etag.size() + last_modified.size() +
@@ -124,7 +115,7 @@ Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& 
     const std::string_view name = line.substr(0, line.find(':'));
     bool replaced = equals_ignoring_case(name, "date");
     for (std::size_t i = 0; i < head.fields.size() && !replaced; ++i) {
-      replaced = same_name(head.fields[i].name, name) && replaces(head.fields, i, directives);
+      replaced = equals_ignoring_case(head.fields[i].name, name) && replaces(head.fields, i, directives);
     }
     if (!replaced) text += line;
   }

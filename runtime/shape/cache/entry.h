@@ -30,6 +30,12 @@ struct Entry {
   std::size_t bytes() const;
 };
 
+/// What ends the lines of a stored head.
+inline constexpr std::string_view kLineEnd = "\r\n";
+
+/// The next line of a stored head, with its end; `rest` loses it.
+std::string_view next_line(std::string_view& rest);
+
 /// What was asked for: it settles selection and times.
 struct Asked {
   const Key& key;

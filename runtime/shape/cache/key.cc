@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/path.h"
 #include "net/http1/char_tables.h"
@@ -11,11 +12,8 @@ namespace edge::runtime::cache {
 namespace {
 
 using net::http1::all_of_class;
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::kTokenChar;
-using net::http1::lower;
-using net::http1::trim_blanks;
 
 constexpr std::size_t kMaxVaryNames = 16;
 constexpr std::size_t kMaxSelection = 4096;
@@ -38,7 +36,7 @@ void append_values(const HeadFields& fields, std::string_view name, std::string&
     std::string_view rest = field.value;
     do {
       to += separator;
-      to += next_member(rest);
+      to += next_part(rest, ',');
       separator = ',';
     } while (!rest.empty());
   }
@@ -140,12 +138,12 @@ std::optional<std::string> selection_of(const HeadFields& response, const HeadFi
     if (!equals_ignoring_case(field.name, "vary")) continue;
     std::string_view rest = field.value;
     while (!rest.empty()) {
-      const std::string_view member = next_member(rest);
+      const std::string_view member = next_part(rest, ',');
       if (member.empty()) continue;
       // What is no field's name cannot be compared: it would be read as another's with a value.
       if (++names > kMaxVaryNames || !all_of_class(member, kTokenChar)) return std::nullopt;
       const std::size_t begin = selection.size();
-      for (const char c : member) selection += lower(c);
+      for (const char c : member) selection += ascii_lower(c);
       const std::string name = selection.substr(begin);
       append_values(request, name, selection);
       selection += kEnd;

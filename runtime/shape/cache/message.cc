@@ -1,12 +1,11 @@
 #include "runtime/shape/cache/message.h"
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "runtime/shape/cache/http_date.h"
 
 namespace edge::runtime::cache {
 namespace {
 
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::KnownField;
 
@@ -16,7 +15,7 @@ void take(Single& to, std::string_view value) {
 }
 
 // Age is a single number; of a list the first is taken, and what is none is passed over (RFC 9111 §5.1).
-Seconds read_age(std::string_view value) { return parse_delta(next_member(value)).value_or(0); }
+Seconds read_age(std::string_view value) { return parse_delta(next_part(value, ',')).value_or(0); }
 
 }  // namespace
 

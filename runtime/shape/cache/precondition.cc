@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 #include "runtime/shape/cache/http_date.h"
 
 namespace edge::runtime::cache {
 namespace {
 
-using net::http1::equals_ignoring_case;
-using net::http1::is_blank;
 using net::http1::Method;
 
 bool is_weak(std::string_view etag) { return etag.starts_with("W/"); }

@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "net/http1/char_tables.h"
+#include "base/ascii.h"
 
 namespace edge::runtime::cache {
 namespace {
 
 using net::http1::BodyKind;
-using net::http1::equals_ignoring_case;
 using net::http1::HeadFields;
 using net::http1::KnownField;
 using net::http1::Method;
