@@ -21,10 +21,10 @@ struct Free {
 template <typename Object>
 using Owned = std::unique_ptr<Object, Free>;
 
-constexpr std::size_t kMaxKeyBytes = 64 << 10;
+constexpr std::size_t kMaxIdentityBytes = 64 << 10;
 
 Owned<BIO> bio_of(std::string_view pem) {
-  if (pem.size() > kMaxKeyBytes) return nullptr;
+  if (pem.size() > kMaxIdentityBytes) return nullptr;
   return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 

@@ -36,8 +36,7 @@ void AddedFields::append(std::string_view lines) {
 }
 
 bool AddedFields::replaces(std::string_view name) const {
-  if (cors_ && name.size() > kCorsPrefix.size() &&
-      equals_ignoring_case(name.substr(0, kCorsPrefix.size()), kCorsPrefix)) {
+  if (cors_ && name.size() > kCorsPrefix.size() && starts_with_ignoring_case(name, kCorsPrefix)) {
     return true;
   }
   for (std::size_t i = 0; i < count_; ++i) {

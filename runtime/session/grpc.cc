@@ -34,7 +34,7 @@ net::Duration unit_of(char unit) {
 bool is_grpc(const net::http1::HeadFields& fields) {
   if (!fields.has(net::http1::KnownField::kContentType)) return false;
   const std::string_view type = fields.value(net::http1::KnownField::kContentType);
-  if (!equals_ignoring_case(type.substr(0, kType.size()), kType)) return false;
+  if (!starts_with_ignoring_case(type, kType)) return false;
   return type.size() == kType.size() || type[kType.size()] == '+' || type[kType.size()] == ';';
 }
 

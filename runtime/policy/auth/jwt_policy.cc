@@ -132,8 +132,7 @@ JwtPolicy::Search JwtPolicy::find_token(const net::http1::HeadFields& fields, st
     token = field.value;
   }
   if (!found || token.empty()) return Search::kMissing;
-  if (token.size() < prefix_.size() || !equals_ignoring_case(token.substr(0, prefix_.size()), prefix_))
-    return Search::kMissing;
+  if (!starts_with_ignoring_case(token, prefix_)) return Search::kMissing;
   token.remove_prefix(prefix_.size());
   return token.empty() ? Search::kMissing : Search::kFound;
 }

@@ -129,7 +129,7 @@ RangeChoice choose_ranges(const Request& request, const Representation& stored, 
   if (request.method != Method::kGet || !request.range.usable()) return {};
   std::string_view rest = request.range.value;
   static constexpr std::string_view kUnit = "bytes=";
-  if (rest.size() < kUnit.size() || !equals_ignoring_case(rest.substr(0, kUnit.size()), kUnit)) return {};
+  if (!starts_with_ignoring_case(rest, kUnit)) return {};
   if (!if_range_holds(request, stored, now)) return {};
   rest.remove_prefix(kUnit.size());
   RangeChoice choice{RangeChoice::Kind::kUnsatisfiable, {}};
