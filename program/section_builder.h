@@ -14,7 +14,7 @@
 
 namespace edge::program {
 
-/// A section has at most 4 GiB - 1; a builder that was given more says so in `overflow()` and its bytes are useless.
+/// Offsets have 32 bits. A section for which they are too few makes a program that `read` refuses (kMaxProgramBytes).
 class SectionBuilder {
  public:
   /// `size_hint`: bytes that the section will have, roughly.
@@ -40,8 +40,6 @@ class SectionBuilder {
     std::memcpy(bytes_.data(), &header, sizeof header);
     return std::move(bytes_);
   }
-
-  bool overflow() const { return bytes_.size() > 0xffffffff; }
 
  private:
   std::uint32_t append(const void* data, std::size_t size, std::size_t alignment);
