@@ -72,21 +72,32 @@ class SectionChecks {
 
 }  // namespace
 
-std::optional<SectionFault> check_sections(std::span<const Section* const> sections, Databases databases) {
+CheckedSections check_sections(std::span<const Section* const> sections, Databases databases,
+                               std::span<const std::byte> manifest) {
   SectionChecks checks(sections, databases);
-  if (checks.bytes() < kWorthAThread || std::thread::hardware_concurrency() < 2) return checks.work(checks.bytes());
-  std::optional<SectionFault> others;
+  if (checks.bytes() < kWorthAThread || std::thread::hardware_concurrency() < 2)
+    return {checks.work(checks.bytes()), manifest_hash(manifest)};
+  CheckedSections others;
+  // The manifest is one long stream, so it comes first: windows are what is left to share at the end.
+  const auto half = [&] {
+    others.program = manifest_hash(manifest);
+    others.fault = checks.work(checks.bytes() / 2);
+  };
   std::thread other;
   try {
-    other = std::thread([&] { others = checks.work(checks.bytes() / 2); });
+    other = std::thread(half);
   } catch (const std::system_error&) {
     // No thread is to be had: it takes longer.
   }
   auto own = checks.work(checks.bytes() / 2);
-  if (other.joinable()) other.join();
+  if (other.joinable()) {
+    other.join();
+  } else {
+    half();
+  }
   const auto place = [&](const SectionFault& fault) { return std::ranges::find(sections, fault.section); };
-  if (own && others) return place(*own) < place(*others) ? own : others;
-  return own ? own : others;
+  if (own && (!others.fault || place(*own) < place(*others.fault))) others.fault = std::move(own);
+  return others;
 }
 
 }  // namespace edge::program

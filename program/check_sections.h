@@ -14,11 +14,16 @@ struct SectionFault {
   std::string what;
 };
 
-/// Holds each section's bytes against its hash, and its records against the format. \returns the first that is at
-/// fault, in their order.
+struct CheckedSections {
+  std::optional<SectionFault> fault;  ///< the first, in the sections' order
+  Hash program{};                     ///< the hash of the manifest
+};
+
+/// Holds each section's bytes against its hash, and its records against the format; hashes the manifest.
 ///
 /// Megabytes are shared with a second thread, which has ended when this returns: a first load waits for nothing but
 /// this (decision 0070).
-std::optional<SectionFault> check_sections(std::span<const Section* const> sections, Databases databases);
+CheckedSections check_sections(std::span<const Section* const> sections, Databases databases,
+                               std::span<const std::byte> manifest);
 
 }  // namespace edge::program

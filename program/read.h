@@ -5,7 +5,9 @@
 // without looking back. It does not check the signature (sign.h) and never touches what kNative and kRegex hold.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -52,6 +54,17 @@ struct Section {
   Hash hash;
   SectionView view;
 };
+
+/// In a walk over a program's sections: has the processor fetch the beginning of one that comes soon. Each begins in
+/// another page, which it does not foresee; waiting for thousands of them was a fifth of a first load.
+inline void fetch_ahead(std::span<const Section> sections, std::size_t at) {
+  constexpr std::size_t kAhead = 8;
+  constexpr std::size_t kHeader = 256;  // the longest of all kinds
+  if (at + kAhead >= sections.size()) return;
+  const std::span<const std::byte> bytes = sections[at + kAhead].view.bytes();
+  for (std::size_t line = 0; line < std::min(kHeader, bytes.size()); line += kSectionAlignment)
+    __builtin_prefetch(&bytes[line]);
+}
 
 /// When the bytes of kRegex sections are held against their hashes. They are most of a large program, and a reader
 /// looks at none of them: who searches with a database must then do it before (runtime/match/regex_set.cc).

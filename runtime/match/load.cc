@@ -108,7 +108,8 @@ struct LoadedProgram::Impl {
   std::vector<program::Hash> regex_hashes;
   std::unique_ptr<RegexSet[]> regex_sets;
   std::vector<std::uint64_t> host_ids;
-  std::vector<LoadedHost> hosts;
+  std::vector<LoadedHost> hosts;  ///< one for each of these, as are paths; both empty once all is loaded
+  std::vector<HostPaths> paths;
   std::vector<RegexSet*> host_regex_sets;
   std::vector<std::uint64_t> group_sets;
   std::vector<LoadedHost> listener_hosts;  ///< side by side: no lookup waits for a pointer to one
@@ -145,6 +146,7 @@ Status LoadedProgram::Impl::take_regex_sets(const program::ProgramView& view, co
   regex_hashes.reserve(sections.size());
   std::size_t before = 0;  // both programs ascend by id: one walk finds what they share
   for (std::size_t i = 0; i < sections.size(); ++i) {
+    fetch_ahead(sections, i);
     const Section& section = sections[i];
     regex_ids.push_back(section.id);
     regex_hashes.push_back(section.hash);
@@ -165,8 +167,9 @@ Status LoadedProgram::Impl::load_hosts(const program::ProgramView& view, MatchRo
   const auto sections = sections_of(view, SectionKind::kHost);
   std::size_t set_count = 0;
   std::size_t group_count = 0;
-  for (const Section& section : sections) {
-    const auto& header = section.view.header<HostHeader>();
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    fetch_ahead(sections, i);
+    const auto& header = sections[i].view.header<HostHeader>();
     room.slots = std::max<std::size_t>(room.slots, program::kFirstHostSlot + header.slots.count);
     room.regexes = std::max<std::size_t>(room.regexes, header.regexes.count);
     set_count += header.regex_sets.count;
@@ -174,13 +177,16 @@ Status LoadedProgram::Impl::load_hosts(const program::ProgramView& view, MatchRo
   }
   room.regex_sets = regex_ids.size();
   hosts.resize(sections.size());
+  paths.reserve(sections.size());
   host_ids.reserve(sections.size());
   host_regex_sets.reserve(set_count);  // hosts point into both: they must not move
   group_sets.reserve(group_count);
   std::vector<std::uint64_t> node_sets;
   for (std::size_t i = 0; i < sections.size(); ++i) {
+    fetch_ahead(sections, i);
     host_ids.push_back(sections[i].id);
     if (Status loaded = load_host(sections[i], hosts[i], node_sets); !loaded.ok()) return loaded;
+    paths.push_back(paths_of(hosts[i]));
   }
   return {};
 }
@@ -275,13 +281,14 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
       const std::size_t at = position(impl.host_ids, entry.host_id);
       if (at == impl.host_ids.size()) return data_loss("a listener names a host section that is missing");
       impl.listener_hosts.push_back(impl.hosts[at]);
-      impl.host_paths.push_back(paths_of(impl.hosts[at]));
+      impl.host_paths.push_back(impl.paths[at]);
     }
     listener.hosts = std::span(impl.listener_hosts).subspan(first);
     listener.host_paths = std::span(impl.host_paths).subspan(first);
     loaded->listeners_.push_back(listener);
   }
   impl.hosts = {};
+  impl.paths = {};
   loaded->view_ = std::move(view);
   return std::shared_ptr<const LoadedProgram>(loaded);
 }
