@@ -9,32 +9,29 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "base/owned.h"
+
 namespace edge::agent {
 namespace {
 
-struct Free {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(X509_REQ* request) const { X509_REQ_free(request); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-};
-template <typename Object>
-using Owned = std::unique_ptr<Object, Free>;
+using KeyPtr = Owned<EVP_PKEY, EVP_PKEY_free>;
+using CertificatePtr = Owned<X509, X509_free>;
+using RequestPtr = Owned<X509_REQ, X509_REQ_free>;
+using BioPtr = Owned<BIO, BIO_free>;
 
 constexpr std::size_t kMaxIdentityBytes = 64 << 10;
 
-Owned<BIO> bio_of(std::string_view pem) {
+BioPtr bio_of(std::string_view pem) {
   if (pem.size() > kMaxIdentityBytes) return nullptr;
-  return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
 /// Without a callback OpenSSL would ask the terminal for a passphrase.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
-Owned<EVP_PKEY> key_of(std::string_view pem) {
-  const Owned<BIO> bio = bio_of(pem);
-  return Owned<EVP_PKEY>(bio == nullptr ? nullptr
-                                        : PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
+KeyPtr key_of(std::string_view pem) {
+  const BioPtr bio = bio_of(pem);
+  return KeyPtr(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
 }
 
 std::string text_of(BIO* bio) {
@@ -52,8 +49,8 @@ std::chrono::system_clock::time_point wall_time(const ASN1_TIME* time) {
 }  // namespace
 
 Result<std::string> make_private_key() {
-  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
-  const Owned<BIO> out(BIO_new(BIO_s_mem()));
+  const KeyPtr key(EVP_EC_gen("P-256"));
+  const BioPtr out(BIO_new(BIO_s_mem()));
   if (key == nullptr || out == nullptr ||
       PEM_write_bio_PKCS8PrivateKey(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
     return Error{ErrorCode::kInternal, "cannot generate a key on P-256"};
@@ -62,9 +59,9 @@ Result<std::string> make_private_key() {
 }
 
 Result<std::string> certificate_request(std::string_view private_key) {
-  const Owned<EVP_PKEY> key = key_of(private_key);
-  const Owned<X509_REQ> request(X509_REQ_new());
-  const Owned<BIO> out(BIO_new(BIO_s_mem()));
+  const KeyPtr key = key_of(private_key);
+  const RequestPtr request(X509_REQ_new());
+  const BioPtr out(BIO_new(BIO_s_mem()));
   if (key == nullptr || request == nullptr || out == nullptr || X509_REQ_set_pubkey(request.get(), key.get()) != 1 ||
       X509_REQ_sign(request.get(), key.get(), EVP_sha256()) == 0 ||
       PEM_write_bio_X509_REQ(out.get(), request.get()) != 1) {
@@ -74,9 +71,9 @@ Result<std::string> certificate_request(std::string_view private_key) {
 }
 
 Result<CertificateTimes> certificate_times(std::string_view pem, std::string_view private_key) {
-  const Owned<BIO> bio = bio_of(pem);
-  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
-  const Owned<EVP_PKEY> key = key_of(private_key);
+  const BioPtr bio = bio_of(pem);
+  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const KeyPtr key = key_of(private_key);
   if (read == nullptr || key == nullptr || X509_check_private_key(read.get(), key.get()) != 1) {
     return Error{ErrorCode::kFailedPrecondition, "not a certificate with its key"};
   }
@@ -90,10 +87,10 @@ bool are_certificates(std::string_view pem) {
   constexpr std::string_view kBegin = "-----BEGIN";
   std::size_t blocks = 0;
   for (std::size_t at = pem.find(kBegin); at != std::string_view::npos; at = pem.find(kBegin, at + 1)) ++blocks;
-  const Owned<BIO> bio = bio_of(pem);
+  const BioPtr bio = bio_of(pem);
   std::size_t read = 0;
   while (bio != nullptr && read < blocks) {
-    const Owned<X509> one(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+    const CertificatePtr one(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
     if (one == nullptr) break;
     ++read;
   }

@@ -9,14 +9,12 @@
 #include <openssl/rand.h>
 
 #include "base/file.h"
+#include "base/owned.h"
 
 namespace edge::agent {
 namespace {
 
-struct FreeContext {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
-using ContextPtr = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
+using ContextPtr = Owned<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
 
 constexpr std::string_view kForm = "edge sealed 1\n";
 constexpr std::size_t kNonceBytes = 12;

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "program/sha256.h"
 
 namespace edge::compiler {
@@ -105,7 +106,7 @@ std::vector<Kept> list(int directory) {
   std::vector<Kept> entries;
   const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return entries;
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(copy), closedir);
+  const Owned<DIR, closedir> stream(fdopendir(copy));
   if (stream == nullptr) {
     close(copy);
     return entries;

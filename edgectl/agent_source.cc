@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "net/http1/parse.h"
 #include "program/format.h"
 
@@ -46,7 +47,7 @@ Result<Socket> connect_to(const std::string& url, const std::string& host, const
   if (const int fault = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &list); fault != 0) {
     return unavailable(url, ::gai_strerror(fault));
   }
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, &::freeaddrinfo);
+  const Owned<addrinfo, ::freeaddrinfo> owner(list);
   std::string why = "no address";
   for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {
     Socket socket(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));

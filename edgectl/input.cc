@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/owned.h"
 #include "cli/terminal.h"
 #include "compiler/read_config.h"
 #include "edgectl/agent_source.h"
@@ -43,7 +44,7 @@ Result<ReadProgram> compiled_program(const std::vector<std::string>& paths, prog
 bool is_program(const std::string& path) {
   if (is_agent(path)) return true;
   if (path == "-") return false;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  Owned<std::FILE, std::fclose> file(std::fopen(path.c_str(), "rb"));
   char magic[sizeof(program::kMagic)];
   return file && std::fread(magic, 1, sizeof(magic), file.get()) == sizeof(magic) &&
          std::memcmp(magic, program::kMagic, sizeof(magic)) == 0;

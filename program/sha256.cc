@@ -6,16 +6,14 @@
 
 #include <openssl/evp.h>
 
+#include "base/owned.h"
+
 namespace edge::program {
 namespace {
 
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-
 // One context a thread: making one costs more than hashing a small section.
 EVP_MD_CTX* thread_context() {
-  thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
+  thread_local const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
   return context.get();
 }
 

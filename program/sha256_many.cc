@@ -3,6 +3,8 @@
 #ifdef EDGE_MULTI_BUFFER
 #define NO_COMPAT_IMB_API_053
 #include <intel-ipsec-mb.h>
+
+#include "base/owned.h"
 #endif
 
 namespace edge::program {
@@ -24,8 +26,8 @@ constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 20;
 }  // namespace
 
 struct ManyHashes::Wide {
-  explicit Wide(IMB_MGR* manager) : jobs(manager, &free_mb_mgr) {}
-  std::unique_ptr<IMB_MGR, void (*)(IMB_MGR*)> jobs;
+  explicit Wide(IMB_MGR* manager) : jobs(manager) {}
+  Owned<IMB_MGR, free_mb_mgr> jobs;
 
   /// Asks for one hash; the job that comes back is of any piece, and null while too few are under way.
   IMB_JOB* submit(std::span<const std::byte> piece, Hash& hash) {

@@ -7,19 +7,15 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include "base/owned.h"
 #include "program/sha256.h"
 
 namespace edge::program {
 namespace {
 
-struct Free {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-};
-using KeyPtr = std::unique_ptr<EVP_PKEY, Free>;
-using ContextPtr = std::unique_ptr<EVP_MD_CTX, Free>;
-using BioPtr = std::unique_ptr<BIO, Free>;
+using KeyPtr = Owned<EVP_PKEY, EVP_PKEY_free>;
+using ContextPtr = Owned<EVP_MD_CTX, EVP_MD_CTX_free>;
+using BioPtr = Owned<BIO, BIO_free>;
 
 constexpr std::size_t kMaxPemBytes = 64 * 1024;
 

@@ -13,19 +13,17 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include "base/owned.h"
+
 namespace edge::controller {
 namespace {
 
-struct Free {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(X509_REQ* request) const { X509_REQ_free(request); }
-  void operator()(X509_EXTENSION* extension) const { X509_EXTENSION_free(extension); }
-  void operator()(GENERAL_NAMES* names) const { GENERAL_NAMES_free(names); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-};
-template <typename Object>
-using Owned = std::unique_ptr<Object, Free>;
+using KeyPtr = Owned<EVP_PKEY, EVP_PKEY_free>;
+using CertificatePtr = Owned<X509, X509_free>;
+using RequestPtr = Owned<X509_REQ, X509_REQ_free>;
+using ExtensionPtr = Owned<X509_EXTENSION, X509_EXTENSION_free>;
+using NamesPtr = Owned<GENERAL_NAMES, GENERAL_NAMES_free>;
+using BioPtr = Owned<BIO, BIO_free>;
 
 constexpr std::size_t kMaxPemBytes = 16 << 10;
 constexpr std::string_view kScheme = "edge://";
@@ -38,14 +36,14 @@ std::string_view role_text(Role role) {
   return role == Role::kAdministrator ? "administrator" : "controller";
 }
 
-Owned<BIO> bio_of(std::string_view pem) {
+BioPtr bio_of(std::string_view pem) {
   if (pem.size() > kMaxPemBytes) return nullptr;
-  return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
 template <typename Write>
 std::string pem_of(Write write) {
-  const Owned<BIO> out(BIO_new(BIO_s_mem()));
+  const BioPtr out(BIO_new(BIO_s_mem()));
   if (out == nullptr || write(out.get()) != 1) return {};
   char* text = nullptr;
   const long size = BIO_get_mem_data(out.get(), &text);
@@ -71,7 +69,7 @@ WallTime wall_time(const ASN1_TIME* time) {
 bool add_extension(X509* made, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, made, nullptr, nullptr, 0);
-  const Owned<X509_EXTENSION> extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
+  const ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
   return extension != nullptr && X509_add_ext(made, extension.get(), -1) == 1;
 }
 
@@ -100,8 +98,8 @@ WallTime issued_at(const X509* certificate) {
 }
 
 /// All but what tells an authority from who it vouches for.
-Owned<X509> blank(EVP_PKEY* key, const char* name, Validity validity, WallTime now) {
-  Owned<X509> made(X509_new());
+CertificatePtr blank(EVP_PKEY* key, const char* name, Validity validity, WallTime now) {
+  CertificatePtr made(X509_new());
   if (made == nullptr || X509_set_version(made.get(), 2) != 1 || !set_serial(made.get(), now)) return nullptr;
   ASN1_TIME_set(X509_getm_notBefore(made.get()), std::chrono::system_clock::to_time_t(validity.from));
   ASN1_TIME_set(X509_getm_notAfter(made.get()), std::chrono::system_clock::to_time_t(validity.until));
@@ -133,7 +131,7 @@ std::optional<Subject> parse_subject(std::string_view uri) {
 
 /// Exactly one URI, and that one ours.
 std::optional<Subject> subject_of(X509* certificate) {
-  const Owned<GENERAL_NAMES> names(
+  const NamesPtr names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   std::optional<Subject> found;
   for (int i = 0; names != nullptr && i < sk_GENERAL_NAME_num(names.get()); ++i) {
@@ -153,8 +151,8 @@ Error internal() { return {ErrorCode::kInternal, "a certificate cannot be made"}
 }  // namespace
 
 struct Issuer::Impl {
-  Owned<EVP_PKEY> key;
-  Owned<X509> certificate;
+  KeyPtr key;
+  CertificatePtr certificate;
   std::string pem;
   Validity validity;
 
@@ -170,8 +168,8 @@ bool is_subject_name(std::string_view name) {
 }
 
 Result<CertificateFacts> read_certificate(std::string_view pem) {
-  const Owned<BIO> bio = bio_of(pem);
-  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const BioPtr bio = bio_of(pem);
+  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
   auto subject = read == nullptr ? std::nullopt : subject_of(read.get());
   if (!subject) return Error{ErrorCode::kUnauthenticated, "the certificate is none of this controller's"};
   return CertificateFacts{std::move(*subject),
@@ -180,16 +178,16 @@ Result<CertificateFacts> read_certificate(std::string_view pem) {
 }
 
 Result<Validity> validity_of(std::string_view pem) {
-  const Owned<BIO> bio = bio_of(pem);
-  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const BioPtr bio = bio_of(pem);
+  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
   if (read == nullptr) return Error{ErrorCode::kInvalidArgument, "not a certificate"};
   return Validity{wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))};
 }
 
 Result<Issuer> Issuer::create(Validity validity) {
-  Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return internal();
-  Owned<X509> made = blank(key.get(), kAuthorityName, validity, validity.from);
+  CertificatePtr made = blank(key.get(), kAuthorityName, validity, validity.from);
   if (made == nullptr) return internal();
   X509_set_issuer_name(made.get(), X509_get_subject_name(made.get()));
   if (!add_extension(made.get(), made.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
@@ -203,11 +201,11 @@ Result<Issuer> Issuer::create(Validity validity) {
 }
 
 Result<Issuer> Issuer::from_pem(std::string_view key_and_certificate) {
-  const Owned<BIO> for_key = bio_of(key_and_certificate);
-  const Owned<BIO> for_certificate = bio_of(key_and_certificate);
+  const BioPtr for_key = bio_of(key_and_certificate);
+  const BioPtr for_certificate = bio_of(key_and_certificate);
   if (for_key == nullptr || for_certificate == nullptr) return internal();
-  Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(for_key.get(), nullptr, no_passphrase, nullptr));
-  Owned<X509> read(PEM_read_bio_X509(for_certificate.get(), nullptr, no_passphrase, nullptr));
+  KeyPtr key(PEM_read_bio_PrivateKey(for_key.get(), nullptr, no_passphrase, nullptr));
+  CertificatePtr read(PEM_read_bio_X509(for_certificate.get(), nullptr, no_passphrase, nullptr));
   if (!is_p256(key.get()) || read == nullptr || X509_check_private_key(read.get(), key.get()) != 1) {
     return Error{ErrorCode::kFailedPrecondition, "not an authority's key and certificate"};
   }
@@ -221,8 +219,8 @@ const std::string& Issuer::certificate() const { return impl_->pem; }
 const Validity& Issuer::validity() const { return impl_->validity; }
 
 bool Issuer::has_issued(std::string_view pem) const {
-  const Owned<BIO> bio = bio_of(pem);
-  const Owned<X509> read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const BioPtr bio = bio_of(pem);
+  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
   return read != nullptr && X509_verify(read.get(), impl_->key.get()) == 1;
 }
 
@@ -230,7 +228,7 @@ Result<std::string> Issuer::Impl::issue(EVP_PKEY* subject_key, const Subject& su
                                         WallTime now) const {
   // CN has room for 64 characters (RFC 5280, ub-common-name); what counts is the URI.
   const std::string name = subject.name.substr(0, 64);
-  const Owned<X509> made = blank(subject_key, name.c_str(), valid, now);
+  const CertificatePtr made = blank(subject_key, name.c_str(), valid, now);
   if (made == nullptr) return internal();
   std::string names = "URI:" + std::string(kScheme) + std::string(role_text(subject.role)) + "/" + subject.name;
   const bool serves = subject.role == Role::kController;
@@ -253,9 +251,8 @@ Result<std::string> Issuer::Impl::finish(X509* made, const std::string& names, b
 
 Result<std::string> Issuer::issue(const Subject& subject, Validity validity, WallTime now,
                                   std::string_view request) const {
-  const Owned<BIO> bio = bio_of(request);
-  const Owned<X509_REQ> read(bio == nullptr ? nullptr
-                                            : PEM_read_bio_X509_REQ(bio.get(), nullptr, no_passphrase, nullptr));
+  const BioPtr bio = bio_of(request);
+  const RequestPtr read(bio == nullptr ? nullptr : PEM_read_bio_X509_REQ(bio.get(), nullptr, no_passphrase, nullptr));
   EVP_PKEY* const key = read == nullptr ? nullptr : X509_REQ_get0_pubkey(read.get());
   if (!is_p256(key) || X509_REQ_verify(read.get(), key) != 1) {
     return Error{ErrorCode::kInvalidArgument, "the request is not one for a key on P-256, signed with it"};
@@ -264,7 +261,7 @@ Result<std::string> Issuer::issue(const Subject& subject, Validity validity, Wal
 }
 
 Result<KeyPair> Issuer::issue(const Subject& subject, Validity validity, WallTime now) const {
-  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return internal();
   auto certificate = impl_->issue(key.get(), subject, validity, now);
   if (!certificate) return certificate.error();
@@ -284,9 +281,9 @@ Result<KeyPair> Issuer::issue(const PlainSubject& subject, Validity validity, Wa
   if (!add("DNS:", subject.hosts) || !add("IP:", subject.addresses)) {
     return Error{ErrorCode::kInvalidArgument, "not the name of a host"};
   }
-  const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return internal();
-  const Owned<X509> made = blank(key.get(), subject.common_name.c_str(), validity, now);
+  const CertificatePtr made = blank(key.get(), subject.common_name.c_str(), validity, now);
   if (made == nullptr) return Error{ErrorCode::kInvalidArgument, "a subject that no certificate can hold"};
   for (const std::string& organization : subject.organizations) {
     const auto* text = reinterpret_cast<const unsigned char*>(organization.c_str());

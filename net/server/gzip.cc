@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/ascii.h"
+#include "base/owned.h"
 
 namespace edge::net::server {
 namespace {
@@ -130,7 +131,7 @@ Result<std::string> decompress(std::string_view body, std::size_t limit) {
   if (body.size() > std::numeric_limits<uInt>::max()) return Error{ErrorCode::kResourceExhausted, "too large"};
   z_stream stream{};
   if (::inflateInit2(&stream, kGzipWindow) != Z_OK) return Error{ErrorCode::kResourceExhausted, "no memory"};
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, &::inflateEnd);
+  const Owned<z_stream, ::inflateEnd> end(&stream);
   // zlib's type of input is not const; it does not write there.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
   stream.avail_in = static_cast<uInt>(body.size());

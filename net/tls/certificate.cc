@@ -10,6 +10,7 @@
 #include <openssl/x509v3.h>
 
 #include "base/ascii.h"
+#include "base/owned.h"
 #include "net/tls/openssl.h"
 
 namespace edge::net::tls {
@@ -22,16 +23,6 @@ constexpr int kLeastSecurityBits = 112;
 /// Of a staple that tells no end; and how far clocks may differ.
 constexpr std::int64_t kDay = 24 * 60 * 60;
 constexpr long kSkew = 300;
-
-template <auto function>
-struct Call {
-  template <typename T>
-  void operator()(T* object) const {
-    function(object);
-  }
-};
-template <typename T, auto function>
-using Owned = std::unique_ptr<T, Call<function>>;
 
 Error invalid(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
 

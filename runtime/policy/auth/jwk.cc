@@ -10,6 +10,7 @@
 #include <openssl/param_build.h>
 
 #include "base/base64.h"
+#include "base/owned.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -31,44 +32,40 @@ constexpr Name kNames[] = {
 constexpr int kLeastRsaBits = 2048;
 constexpr int kMostRsaBits = 8192;
 
-struct Free {
-  void operator()(BIGNUM* number) const { BN_free(number); }
-  void operator()(OSSL_PARAM_BLD* builder) const { OSSL_PARAM_BLD_free(builder); }
-  void operator()(OSSL_PARAM* params) const { OSSL_PARAM_free(params); }
-  void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
+using Number = Owned<BIGNUM, BN_free>;
+using ParamBuilder = Owned<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>;
+using Params = Owned<OSSL_PARAM, OSSL_PARAM_free>;
+using KeyContext = Owned<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
 
-Owned<BIGNUM> number_of(std::string_view bytes) {
-  return Owned<BIGNUM>(
+Number number_of(std::string_view bytes) {
+  return Number(
       BN_bin2bn(reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), nullptr));
 }
 
 /// Null when the values are no such key: a point that is not on its curve, for one.
 std::shared_ptr<evp_pkey_st> make_public(const char* type, OSSL_PARAM_BLD* builder) {
-  const Owned<OSSL_PARAM> params(OSSL_PARAM_BLD_to_param(builder));
-  const Owned<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new_from_name(nullptr, type, nullptr));
+  const Params params(OSSL_PARAM_BLD_to_param(builder));
+  const KeyContext context(EVP_PKEY_CTX_new_from_name(nullptr, type, nullptr));
   EVP_PKEY* made = nullptr;
   if (!params || !context || EVP_PKEY_fromdata_init(context.get()) <= 0 ||
       EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_PUBLIC_KEY, params.get()) <= 0) {
     return nullptr;
   }
   std::shared_ptr<evp_pkey_st> key(made, EVP_PKEY_free);
-  const Owned<EVP_PKEY_CTX> check(EVP_PKEY_CTX_new_from_pkey(nullptr, made, nullptr));
+  const KeyContext check(EVP_PKEY_CTX_new_from_pkey(nullptr, made, nullptr));
   if (!check || EVP_PKEY_public_check(check.get()) <= 0) return nullptr;
   return key;
 }
 
 std::shared_ptr<evp_pkey_st> make_rsa(std::string_view modulus, std::string_view exponent) {
-  const Owned<BIGNUM> n = number_of(modulus);
-  const Owned<BIGNUM> e = number_of(exponent);
+  const Number n = number_of(modulus);
+  const Number e = number_of(exponent);
   if (!n || !e) return nullptr;
   const int bits = BN_num_bits(n.get());
   if (bits < kLeastRsaBits || bits > kMostRsaBits || BN_is_odd(n.get()) == 0) return nullptr;
   // 1 would make every text its own signature; a large one is for tiring out whoever checks.
   if (BN_is_odd(e.get()) == 0 || BN_is_one(e.get()) != 0 || BN_num_bits(e.get()) > 32) return nullptr;
-  const Owned<OSSL_PARAM_BLD> builder(OSSL_PARAM_BLD_new());
+  const ParamBuilder builder(OSSL_PARAM_BLD_new());
   if (!builder || OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, n.get()) != 1 ||
       OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, e.get()) != 1) {
     return nullptr;
@@ -78,7 +75,7 @@ std::shared_ptr<evp_pkey_st> make_rsa(std::string_view modulus, std::string_view
 
 std::shared_ptr<evp_pkey_st> make_ec(const char* group, const std::string& x, const std::string& y) {
   const std::string point = '\x04' + x + y;
-  const Owned<OSSL_PARAM_BLD> builder(OSSL_PARAM_BLD_new());
+  const ParamBuilder builder(OSSL_PARAM_BLD_new());
   if (!builder || OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, group, 0) != 1 ||
       OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) != 1) {
     return nullptr;

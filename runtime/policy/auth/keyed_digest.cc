@@ -5,6 +5,8 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
+#include "base/owned.h"
+
 namespace edge::runtime::auth {
 
 DigestKey::DigestKey() : sha256_(EVP_MD_fetch(nullptr, "SHA256", nullptr), EVP_MD_free) {
@@ -13,10 +15,7 @@ DigestKey::DigestKey() : sha256_(EVP_MD_fetch(nullptr, "SHA256", nullptr), EVP_M
 }
 
 Digest DigestKey::of(std::initializer_list<std::string_view> parts) const {
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  const std::unique_ptr<EVP_MD_CTX, Free> context(EVP_MD_CTX_new());
+  const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
   Digest digest{};
   bool sound = context != nullptr && EVP_DigestInit_ex(context.get(), sha256_.get(), nullptr) == 1 &&
                EVP_DigestUpdate(context.get(), key_.data(), key_.size()) == 1;

@@ -9,6 +9,8 @@
 #include <openssl/evp.h>
 #include <openssl/obj_mac.h>
 
+#include "base/owned.h"
+
 namespace edge::runtime::auth {
 namespace {
 
@@ -16,13 +18,9 @@ constexpr std::size_t kNumberSize = 32;
 /// A byte that says "both coordinates", and they.
 constexpr std::size_t kPointSize = 1 + 2 * kNumberSize;
 
-struct Free {
-  void operator()(BN_CTX* context) const { BN_CTX_free(context); }
-  void operator()(EC_GROUP* group) const { EC_GROUP_free(group); }
-  void operator()(EC_POINT* point) const { EC_POINT_free(point); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Free>;
+using BnContext = Owned<BN_CTX, BN_CTX_free>;
+using Curve = Owned<EC_GROUP, EC_GROUP_free>;
+using Point = Owned<EC_POINT, EC_POINT_free>;
 
 /// Numbers that live as long as the frame does.
 class Numbers {
@@ -50,20 +48,20 @@ bool within_order(const BIGNUM* number, const BIGNUM* order) {
 }  // namespace
 
 struct P256Tables::Impl {
-  Owned<EC_GROUP> curve{EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)};
+  Curve curve{EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)};
   /// The same curve, with the public key in the generator's place.
-  Owned<EC_GROUP> keyed{EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)};
+  Curve keyed{EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)};
 
   bool prepare(const EVP_PKEY* key) {
     std::array<unsigned char, kPointSize> bytes{};
     std::size_t size = 0;
-    const Owned<BN_CTX> context(BN_CTX_new());
+    const BnContext context(BN_CTX_new());
     if (!curve || !keyed || !context || EVP_PKEY_get_base_id(key) != EVP_PKEY_EC ||
         EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, bytes.data(), bytes.size(), &size) != 1 ||
         size != kPointSize) {
       return false;
     }
-    const Owned<EC_POINT> point(EC_POINT_new(curve.get()));
+    const Point point(EC_POINT_new(curve.get()));
     return point != nullptr && EC_POINT_oct2point(curve.get(), point.get(), bytes.data(), size, context.get()) == 1 &&
            EC_GROUP_set_generator(keyed.get(), point.get(), EC_GROUP_get0_order(curve.get()), BN_value_one()) == 1 &&
            EC_GROUP_precompute_mult(keyed.get(), context.get()) == 1;
@@ -77,8 +75,8 @@ struct P256Tables::Impl {
     BIGNUM* const inverse = numbers.next();
     BIGNUM* const of_generator = numbers.next();
     BIGNUM* const of_key = numbers.next();
-    const Owned<EC_POINT> sum(EC_POINT_new(curve.get()));
-    const Owned<EC_POINT> added(EC_POINT_new(curve.get()));
+    const Point sum(EC_POINT_new(curve.get()));
+    const Point added(EC_POINT_new(curve.get()));
     return of_key != nullptr && sum && added && BN_mod_inverse(inverse, s, order, context) != nullptr &&
            BN_mod_mul(of_generator, digest, inverse, order, context) == 1 &&
            BN_mod_mul(of_key, r, inverse, order, context) == 1 &&
@@ -104,7 +102,7 @@ bool P256Tables::verify(std::string_view text, std::string_view signature) const
   if (signature.size() != 2 * kNumberSize) return false;
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
   unsigned size = 0;
-  const Owned<BN_CTX> context(BN_CTX_new());
+  const BnContext context(BN_CTX_new());
   if (!context || EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha256(), nullptr) != 1) return false;
   Numbers numbers(context.get());
   BIGNUM* const digest = numbers.next();

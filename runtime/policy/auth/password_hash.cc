@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 
 #include "base/base64.h"
+#include "base/owned.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -31,7 +32,7 @@ bool equal(std::string_view a, std::string_view b) {
 /// A hash that is fed piece by piece.
 class Hasher {
  public:
-  explicit Hasher(const EVP_MD* kind) : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  explicit Hasher(const EVP_MD* kind) : context_(EVP_MD_CTX_new()) {
     sound_ = context_ != nullptr && EVP_DigestInit_ex(context_.get(), kind, nullptr) == 1;
   }
   void add(std::string_view bytes) {
@@ -46,7 +47,7 @@ class Hasher {
   }
 
  private:
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
+  Owned<EVP_MD_CTX, EVP_MD_CTX_free> context_;
   bool sound_ = false;
 };
 

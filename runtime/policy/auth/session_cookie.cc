@@ -12,6 +12,7 @@
 #include <openssl/rand.h>
 
 #include "base/base64.h"
+#include "base/owned.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -23,22 +24,18 @@ constexpr std::size_t kTagSize = 16;
 constexpr std::size_t kOverhead = kKeyIdSize + kNonceSize + kTagSize;
 constexpr std::size_t kPurposes = 3;
 
-struct FreeOpenssl {
-  void operator()(EVP_CIPHER* cipher) const { EVP_CIPHER_free(cipher); }
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-  void operator()(EVP_KDF* kdf) const { EVP_KDF_free(kdf); }
-  void operator()(EVP_KDF_CTX* context) const { EVP_KDF_CTX_free(context); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, FreeOpenssl>;
+using Cipher = Owned<EVP_CIPHER, EVP_CIPHER_free>;
+using CipherContext = Owned<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
+using Kdf = Owned<EVP_KDF, EVP_KDF_free>;
+using KdfContext = Owned<EVP_KDF_CTX, EVP_KDF_CTX_free>;
 
 unsigned char* writable(char* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 const unsigned char* readable(std::string_view bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
 
 /// Extract and expand, without a salt: the secret is uniformly random already (RFC 5869 §3.1).
 bool hkdf(std::string_view secret, std::string_view info, std::span<unsigned char> out) {
-  const Owned<EVP_KDF> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
-  const Owned<EVP_KDF_CTX> context(kdf == nullptr ? nullptr : EVP_KDF_CTX_new(kdf.get()));
+  const Kdf kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
+  const KdfContext context(kdf == nullptr ? nullptr : EVP_KDF_CTX_new(kdf.get()));
   if (context == nullptr) return false;
   // The library's interface for what it only reads is not const.
   std::string digest = "SHA256";
@@ -94,7 +91,7 @@ bool same_secret(std::string_view a, std::string_view b) {
 }
 
 struct SessionKeys::Impl {
-  Owned<EVP_CIPHER> cipher;
+  Cipher cipher;
   CookieKeys current;
   CookieKeys previous;
   bool has_previous = false;
@@ -133,7 +130,7 @@ std::optional<std::string> SessionKeys::seal(SealPurpose purpose, std::string_vi
   unsigned char* const nonce = writable(sealed.data()) + kKeyIdSize;
   unsigned char* const text = nonce + kNonceSize;
   std::copy(keys.id.begin(), keys.id.end(), sealed.begin());
-  const Owned<EVP_CIPHER_CTX> context(EVP_CIPHER_CTX_new());
+  const CipherContext context(EVP_CIPHER_CTX_new());
   int size = 0;
   const bool done =
       context != nullptr && RAND_bytes(nonce, kNonceSize) == 1 &&
@@ -157,7 +154,7 @@ std::optional<std::string> SessionKeys::open(SealPurpose purpose, std::string_vi
   unsigned char* const nonce = writable(bytes->data()) + kKeyIdSize;
   unsigned char* const text = nonce + kNonceSize;
   const std::size_t size = bytes->size() - kOverhead;
-  const Owned<EVP_CIPHER_CTX> context(EVP_CIPHER_CTX_new());
+  const CipherContext context(EVP_CIPHER_CTX_new());
   int written = 0;
   const bool done =
       context != nullptr &&

@@ -8,17 +8,11 @@
 #include <openssl/hmac.h>
 #include <openssl/rsa.h>
 
+#include "base/owned.h"
 #include "runtime/policy/auth/jwk.h"
 
 namespace edge::runtime::auth {
 namespace {
-
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-struct FreeSignature {
-  void operator()(ECDSA_SIG* signature) const { ECDSA_SIG_free(signature); }
-};
 
 const unsigned char* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -45,7 +39,7 @@ std::size_t number_size(Algorithm algorithm) {
 /// numbers may be (not 0, less than the order) OpenSSL checks.
 std::string der_of(std::string_view signature, std::size_t size) {
   if (signature.size() != 2 * size) return {};
-  const std::unique_ptr<ECDSA_SIG, FreeSignature> pair(ECDSA_SIG_new());
+  const Owned<ECDSA_SIG, ECDSA_SIG_free> pair(ECDSA_SIG_new());
   BIGNUM* const r = BN_bin2bn(unsigned_bytes(signature), static_cast<int>(size), nullptr);
   BIGNUM* const s = BN_bin2bn(unsigned_bytes(signature) + size, static_cast<int>(size), nullptr);
   if (!pair || ECDSA_SIG_set0(pair.get(), r, s) != 1) {
@@ -61,7 +55,7 @@ std::string der_of(std::string_view signature, std::size_t size) {
 }
 
 bool verify_public(EVP_PKEY* key, Algorithm algorithm, std::string_view text, std::string_view signature) {
-  const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
+  const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
   EVP_PKEY_CTX* settings = nullptr;
   const EVP_MD* const digest = algorithm == Algorithm::kEdDsa ? nullptr : digest_of(algorithm);
   if (!context || EVP_DigestVerifyInit(context.get(), &settings, digest, nullptr, key) != 1) return false;
