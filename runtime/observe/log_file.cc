@@ -1,5 +1,6 @@
 #include "runtime/observe/log_file.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@ constexpr std::string_view kStandardOutput = "-";
 constexpr mode_t kMode = 0640;
 constexpr auto kRetryOpen = std::chrono::seconds(1);
 constexpr auto kTellAgain = std::chrono::minutes(1);
+constexpr auto kLookForOthers = std::chrono::seconds(1);
 /// What a pipe takes in one piece when it says that it takes any (POSIX).
 constexpr std::size_t kPipePiece = PIPE_BUF;
 
@@ -92,7 +94,7 @@ LogFile::Wrote LogFile::write(std::string_view lines) {
     if (std::chrono::steady_clock::now() - tried_at_ >= kRetryOpen) reopen();
     if (!fd_.valid()) return {lines.size(), true};
   }
-  if (regular_ && options_.max_size != 0 && size_ >= options_.max_size && !mid_line_) rotate();
+  if (regular_ && options_.max_size != 0 && !mid_line_) keep_in_bounds();
   if (!regular_ && !takes_some(fd_.get())) return {};
   if (torn_) {
     if (write_some(fd_.get(), "\n") < 0) return lose(lines, errno);
@@ -116,6 +118,30 @@ std::string_view LogFile::piece_of(std::string_view lines) const {
   }
   if (options_.max_size == 0) return lines;
   return whole_lines(lines, static_cast<std::size_t>(options_.max_size - std::min(size_, options_.max_size)));
+}
+
+// Another process may write the same file and rotate it, as where one agent takes over from another: what it moved away
+// is not written to for long, nor is what it has just begun moved away too.
+void LogFile::keep_in_bounds() {
+  if (size_ >= options_.max_size) {
+    // A file system without locks has one writer, we hope; whoever holds this one is moving the file.
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return;
+    was_moved() ? reopen() : rotate();
+    ::flock(fd_.get(), LOCK_UN);
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_at_ < kLookForOthers) return;
+  looked_at_ = now;
+  if (was_moved()) reopen();
+}
+
+/// Something else has the path. Where nothing has, whoever moved it may be about to put a file of his own there.
+bool LogFile::was_moved() const {
+  struct stat there{};
+  struct stat ours{};
+  return ::stat(options_.path.c_str(), &there) == 0 && ::fstat(fd_.get(), &ours) == 0 &&
+         (there.st_dev != ours.st_dev || there.st_ino != ours.st_ino);
 }
 
 void LogFile::rotate() {

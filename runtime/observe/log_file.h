@@ -17,7 +17,8 @@ namespace edge::runtime {
 struct LogFileOptions {
   /// `-`: standard output. Empty: nowhere.
   std::string path = "-";
-  /// A file that would grow over this many bytes is rotated; 0: never.
+  /// A file that would grow over this many bytes is rotated; 0: never. Of a file that several processes write each
+  /// counts its own bytes.
   std::uint64_t max_size = 0;
   /// Rotated files that are kept: PATH.1 (the youngest) to PATH.N.
   unsigned keep = 5;
@@ -46,6 +47,8 @@ class LogFile {
   Status open_path(net::Fd& into);
   void take(net::Fd fd);
   std::string_view piece_of(std::string_view lines) const;
+  void keep_in_bounds();
+  bool was_moved() const;
   void rotate();
   void fault(const std::string& what);
   Wrote lose(std::string_view lines, int error);
@@ -61,6 +64,7 @@ class LogFile {
   bool torn_ = false;
   std::chrono::steady_clock::time_point told_at_{};
   std::chrono::steady_clock::time_point tried_at_{};
+  std::chrono::steady_clock::time_point looked_at_{};
 };
 
 }  // namespace edge::runtime

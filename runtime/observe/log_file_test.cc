@@ -1,5 +1,6 @@
 #include "runtime/observe/log_file.h"
 
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -113,6 +114,30 @@ TEST_F(LogFileTest, WhatCannotBeMovedAwayIsNotWrittenOver) {
   EXPECT_TRUE(write_all(file, "eeee\n"));
   EXPECT_EQ(content(path("log.2")), "aaaa\n");
   EXPECT_EQ(content(path("log")), "eeee\n");
+}
+
+// One agent takes over from another, with the same flags.
+TEST_F(LogFileTest, WhatAnotherHasRotatedIsNotRotatedAgain) {
+  LogFile one = opened({.path = path("log"), .max_size = 10, .keep = 2});
+  LogFile other = opened({.path = path("log"), .max_size = 10, .keep = 2});
+  EXPECT_TRUE(write_all(other, "aaaa\nbbbb\n"));
+  EXPECT_TRUE(write_all(one, "cccc\ndddd\neeee\n"));
+  EXPECT_EQ(content(path("log.1")), "aaaa\nbbbb\ncccc\ndddd\n");
+  EXPECT_TRUE(write_all(other, "ffff\n"));
+  EXPECT_EQ(content(path("log")), "eeee\nffff\n");
+  EXPECT_FALSE(std::filesystem::exists(path("log.2")));
+}
+
+TEST_F(LogFileTest, WhileAnotherMovesTheFileLinesGoOn) {
+  LogFile file = opened({.path = path("log"), .max_size = 10, .keep = 2});
+  const int mover = ::open(path("log").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(mover, LOCK_EX), 0);
+  EXPECT_TRUE(write_all(file, "aaaa\nbbbb\ncccc\n"));
+  EXPECT_EQ(content(path("log")), "aaaa\nbbbb\ncccc\n");
+  ::close(mover);
+  EXPECT_TRUE(write_all(file, "dddd\n"));
+  EXPECT_EQ(content(path("log.1")), "aaaa\nbbbb\ncccc\n");
+  EXPECT_EQ(content(path("log")), "dddd\n");
 }
 
 TEST_F(LogFileTest, OpensAnewWhatWasRenamed) {
