@@ -49,6 +49,8 @@ int run(const cli::Arguments& arguments) {
   if (!trace_store) return failed(*log, trace_store.error());
   if (*trace_store != nullptr && options->traces.endpoint.empty()) {
     options->traces.endpoint = (*trace_store)->otlp_url();
+    const std::string& token = (*trace_store)->otlp_token();
+    if (!token.empty()) options->traces.fields.emplace_back("Authorization", "Bearer " + token);
   }
   parts.pages = [store = trace_store->get()](const controller::AgentQuestion& question) {
     return controller::trace_page(store, question);

@@ -17,7 +17,8 @@ constexpr const char* kOtlp = "otlp-listen";
 constexpr const char* kQueries = "traces-listen";
 constexpr const char* kSize = "traces-size";
 constexpr const char* kAge = "traces-age";
-constexpr const char* kToken = "traces-token-file";
+constexpr const char* kOtlpToken = "otlp-token-file";
+constexpr const char* kQueryToken = "traces-token-file";
 constexpr std::size_t kMostToken = 4096;
 constexpr std::size_t kLeastToken = 16;
 
@@ -32,21 +33,23 @@ Status read_listen(const cli::Arguments& arguments, const char* flag, std::optio
   return listen ? Status() : refusal(flag, "ADDRESS:PORT, :PORT or off", arguments);
 }
 
-Status read_token(const cli::Arguments& arguments, TraceServerOptions& options) {
-  if (arguments.has(kToken)) {
-    auto text = read_file(arguments.one(kToken), kMostToken);
+/// The token of `flag`, which is needed where `listen_flag` is not on loopback.
+Status read_token(const cli::Arguments& arguments, const std::string& flag, const char* listen_flag,
+                  const std::optional<TraceListen>& listen, std::string& token) {
+  if (arguments.has(flag)) {
+    auto text = read_file(arguments.one(flag), kMostToken);
     if (!text) return text.error();
     while (text->ends_with('\n') || text->ends_with('\r')) text->pop_back();
     const bool plain = std::ranges::all_of(*text, [](char c) { return c > 0x20 && c < 0x7f; });
     if (!plain || text->size() < kLeastToken) {
       return Error{ErrorCode::kInvalidArgument,
-                   "--traces-token-file takes a file with one line of 16 visible characters or more"};
+                   "--" + flag + " takes a file with one line of 16 visible characters or more"};
     }
-    options.query_token = std::move(*text);
+    token = std::move(*text);
   }
-  if (!options.queries || is_loopback(*options.queries) || !options.query_token.empty()) return {};
-  return Error{ErrorCode::kInvalidArgument,
-               "--traces-listen " + arguments.one(kQueries) + " is beyond this machine: --traces-token-file is needed"};
+  if (!listen || is_loopback(*listen) || !token.empty()) return {};
+  return Error{ErrorCode::kInvalidArgument, std::string("--") + listen_flag + " " + arguments.one(listen_flag) +
+                                                " is beyond this machine: --" + flag + " is needed"};
 }
 
 }  // namespace
@@ -60,7 +63,10 @@ std::vector<cli::Flag> trace_flags() {
            .value = "ADDR",
            .help = "Where the traces that are kept are asked for, by edgectl, Grafana and Jaeger's UI; `off`: nowhere",
            .fallback = "127.0.0.1:16686"},
-          {.name = kToken,
+          {.name = kOtlpToken,
+           .value = "FILE",
+           .help = "Token that whoever sends traces has to bring; needed where --otlp-listen is not loopback"},
+          {.name = kQueryToken,
            .value = "FILE",
            .help = "Token that whoever asks for traces has to bring; needed where --traces-listen is not loopback"},
           {.name = kSize,
@@ -77,7 +83,10 @@ Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& ar
   options.log = log;
   if (Status status = read_listen(arguments, kOtlp, options.otlp); !status) return status.error();
   if (Status status = read_listen(arguments, kQueries, options.queries); !status) return status.error();
-  if (Status status = read_token(arguments, options); !status) return status.error();
+  if (Status status = read_token(arguments, kOtlpToken, kOtlp, options.otlp, options.otlp_token); !status)
+    return status.error();
+  if (Status status = read_token(arguments, kQueryToken, kQueries, options.queries, options.query_token); !status)
+    return status.error();
   const auto size = parse_size(arguments.one(kSize));
   if (!size || *size < kLeastTraceBytes) return refusal(kSize, "a size of at least 8Mi", arguments);
   const auto age = parse_duration(arguments.one(kAge));

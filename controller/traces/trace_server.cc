@@ -80,13 +80,23 @@ std::string url_of(const TraceListen& listen, std::uint16_t port) {
   return "http://" + host + ":" + std::to_string(port);
 }
 
-net::server::ServerOptions server_options(const TraceListen& listen) {
+/// kInvalidArgument: strangers would be let in. `doing` says to what.
+Result<net::server::ServerOptions> server_options(const TraceListen& listen, const std::string& token,
+                                                  const char* doing) {
+  const bool loopback = is_loopback(listen);
+  if (!loopback && token.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 std::string("traces are ") + doing + " beyond this machine with a token alone"};
+  }
   net::server::ServerOptions options;
   options.address = listen.address;
   options.port = listen.port;
   options.max_connections = kConnections;
   options.max_connections_per_source = kConnections;
-  options.admit = [loopback = is_loopback(listen)](const Request& head) { return refuse_browser(head, loopback); };
+  options.admit = [loopback, token](const Request& head) {
+    auto refused = refuse_browser(head, loopback);
+    return refused ? std::move(refused) : refuse_stranger(head, token);
+  };
   return options;
 }
 
@@ -113,6 +123,7 @@ bool is_loopback(const TraceListen& listen) {
 
 struct TraceServer::Impl {
   std::string otlp_url;
+  std::string otlp_token;
   std::string query_url;
   std::unique_ptr<TraceWriter> writer;
   std::unique_ptr<Receiver> receiver;
@@ -145,45 +156,39 @@ Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions optio
   if (!writer) return writer.error();
   impl->writer = std::move(*writer);
   impl->receiver = std::make_unique<Receiver>(*impl->writer, options.receiver);
-  if (options.otlp && !is_loopback(*options.otlp)) {
-    options.log.warn("traces are taken from beyond this machine, and whoever reaches that port may send");
-  }
   for (auto* api : {&impl->queries, &impl->asked}) {
     auto reader = TraceReader::open(path);
     if (!reader) return reader.error();
     *api = std::make_unique<QueryApi>(std::move(*reader), system_now);
   }
   if (options.queries) {
-    if (!is_loopback(*options.queries) && options.query_token.empty()) {
-      return Error{ErrorCode::kInvalidArgument, "traces are told beyond this machine to who has a token alone"};
-    }
-    net::server::ServerOptions server = server_options(*options.queries);
-    server.admit = [browser = std::move(server.admit), token = options.query_token](const Request& head) {
-      auto refused = browser(head);
-      return refused ? std::move(refused) : refuse_stranger(head, token);
-    };
-    server.gzip_from = kGzipFrom;
-    server.max_body = 0;
+    auto server = server_options(*options.queries, options.query_token, "told");
+    if (!server) return server.error();
+    server->gzip_from = kGzipFrom;
+    server->max_body = 0;
     auto started = impl->serve(
-        *options.queries, std::move(server), [raw](const Request& request) { return raw->queries->answer(request); },
+        *options.queries, std::move(*server), [raw](const Request& request) { return raw->queries->answer(request); },
         impl->query_url);
     if (!started) return started.error();
     impl->query_server = std::move(*started);
   }
   if (options.otlp) {
-    net::server::ServerOptions server = server_options(*options.otlp);
-    server.max_body = options.receiver.body;
-    server.max_bodies = options.receiver.body * 8;
+    auto server = server_options(*options.otlp, options.otlp_token, "taken");
+    if (!server) return server.error();
+    server->max_body = options.receiver.body;
+    server->max_bodies = options.receiver.body * 8;
     auto started = impl->serve(
-        *options.otlp, std::move(server), [raw](const Request& request) { return raw->receiver->answer(request); },
+        *options.otlp, std::move(*server), [raw](const Request& request) { return raw->receiver->answer(request); },
         impl->otlp_url);
     if (!started) return started.error();
     impl->otlp_server = std::move(*started);
+    impl->otlp_token = std::move(options.otlp_token);
   }
   return std::unique_ptr<TraceServer>(new TraceServer(std::move(impl)));
 }
 
 const std::string& TraceServer::otlp_url() const { return impl_->otlp_url; }
+const std::string& TraceServer::otlp_token() const { return impl_->otlp_token; }
 const std::string& TraceServer::query_url() const { return impl_->query_url; }
 TraceCounts TraceServer::counts() const { return impl_->writer->counts(); }
 

@@ -36,8 +36,9 @@ struct TraceServerOptions {
   ReceiverLimits receiver{};
   std::optional<TraceListen> otlp{};     ///< nullopt: nothing is taken
   std::optional<TraceListen> queries{};  ///< nullopt: nobody is answered
-  /// That questions must bring, as a bearer token or the password of any user; empty: whoever reaches the port may ask,
-  /// which is for loopback alone.
+  /// What senders and questions must bring, as a bearer token or the password of any user; empty: whoever reaches the
+  /// port may send, or ask, which is for loopback alone.
+  std::string otlp_token{};
   std::string query_token{};
   /// From any thread. Null: nobody.
   Logger log{};
@@ -54,6 +55,8 @@ class TraceServer {
 
   /// `http://127.0.0.1:4318`, as an exporter's endpoint; empty: nothing is taken.
   const std::string& otlp_url() const;
+  /// What an exporter has to bring there; empty: nothing.
+  const std::string& otlp_token() const;
   /// `http://127.0.0.1:16686`; empty: nobody is answered.
   const std::string& query_url() const;
   TraceCounts counts() const;

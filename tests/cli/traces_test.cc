@@ -139,6 +139,21 @@ TEST_F(TracesProcess, AskForATokenWhereThereIsOne) {
   EXPECT_THAT(edgectl({"list", "--trace-token-file", dir_ / "token"}).err, HasSubstr("does not take this token"));
 }
 
+// The spans of the edge itself bring it, too.
+TEST_F(TracesProcess, AskSendersForATokenWhereThereIsOne) {
+  const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  Backend backend("one");
+  dir_.put("token", "a-long-enough-token\n");
+  start(traced_config(backend.port), {"--otlp-token-file", dir_ / "token"});
+  const Finished stranger = run_command({"curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-d", "{}", "-H",
+                                         "Content-Type: application/json",
+                                         "http://127.0.0.1:" + std::to_string(proxy_->otlp_port) + "/v1/traces"});
+  EXPECT_EQ(stranger.out, "401");
+  EXPECT_EQ(curl(proxy_->port, "/a", {"-H", "traceparent: 00-" + trace + "-00f067aa0ba902b7-01"}),
+            "200 one got GET /a");
+  EXPECT_THAT(edgectl_until({"get", trace}, "Spans:     2").out, HasSubstr("Spans:     2"));
+}
+
 TEST_F(TracesProcess, TheContextSaysWhereTracesAre) {
   Backend backend("one");
   start(traced_config(backend.port));
@@ -181,6 +196,7 @@ TEST(TracesFlags, AreChecked) {
   TempDir dir;
   for (const std::vector<std::string>& flags : {std::vector<std::string>{"--otlp-listen", "x"},
                                                 {"--traces-listen", "127.0.0.1"},
+                                                {"--otlp-token-file", "/dev/null"},
                                                 {"--traces-token-file", "/dev/null"},
                                                 {"--traces-size", "1Mi"},
                                                 {"--traces-age", "0s"},
@@ -191,9 +207,12 @@ TEST(TracesFlags, AreChecked) {
     EXPECT_EQ(got.code, 2) << flags[0];
     EXPECT_THAT(got.err, HasSubstr(flags[0] + " takes"));
   }
-  const Finished open = run_command({"edge-standalone", "--data-dir", dir / "data", "--traces-listen", "0.0.0.0:0"});
-  EXPECT_EQ(open.code, 2);
-  EXPECT_THAT(open.err, HasSubstr("--traces-token-file is needed"));
+  for (const std::string name : {"otlp", "traces"}) {
+    const Finished open =
+        run_command({"edge-standalone", "--data-dir", dir / "data", "--" + name + "-listen", "0.0.0.0:0"});
+    EXPECT_EQ(open.code, 2);
+    EXPECT_THAT(open.err, HasSubstr("--" + name + "-token-file is needed"));
+  }
 }
 
 }  // namespace

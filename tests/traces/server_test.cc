@@ -121,12 +121,29 @@ TEST_F(Traces, TellsWhoHasTheToken) {
   EXPECT_EQ(post(sample("checkout.otlp")).status, "200");
 }
 
-TEST_F(Traces, TellsNobodyElsewhereWithoutAToken) {
+TEST_F(Traces, TakesFromWhoHasTheToken) {
+  options_.otlp_token = "a-long-enough-token";
+  start();
+  const auto sent = [&](const std::string& fields) {
+    return post(sample("checkout.otlp"), "Content-Type: application/x-protobuf\r\n" + fields).status;
+  };
+  EXPECT_EQ(sent(""), "401");
+  EXPECT_EQ(sent("Authorization: Bearer another-long-enough-one\r\n"), "401");
+  // Questions are asked without.
+  EXPECT_THAT(get("/api/services").body, HasSubstr(R"("data":[])"));
+  EXPECT_EQ(sent("Authorization: Bearer a-long-enough-token\r\n"), "200");
+  EXPECT_THAT(get_until("/api/services", "cart").body, HasSubstr("cart"));
+}
+
+TEST_F(Traces, OpensNoPortToOthersWithoutAToken) {
   server_.reset();
-  options_.queries = traces::TraceListen{.address = std::nullopt};
-  const auto server = traces::TraceServer::start(options_);
-  ASSERT_FALSE(server.ok());
-  EXPECT_EQ(server.error().code, ErrorCode::kInvalidArgument);
+  for (auto listen : {&traces::TraceServerOptions::otlp, &traces::TraceServerOptions::queries}) {
+    traces::TraceServerOptions open = options_;
+    open.*listen = traces::TraceListen{.address = std::nullopt};
+    const auto server = traces::TraceServer::start(open);
+    ASSERT_FALSE(server.ok());
+    EXPECT_EQ(server.error().code, ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST_F(Traces, AnswersOneWhoAsksByAnotherWay) {
