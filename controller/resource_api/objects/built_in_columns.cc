@@ -21,7 +21,7 @@ const Json& at(const Json& object, std::initializer_list<std::string_view> path)
   return *value;
 }
 
-std::string text_of(const Json& value) {
+std::string cell_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_null() ? std::string() : value.dump();
 }
@@ -37,7 +37,7 @@ Json age(const Json& time, std::int64_t now) {
 
 Json age_cell(const Json& object, std::int64_t now) { return age(at(object, {"metadata", "creationTimestamp"}), now); }
 
-Json created_cell(const Json& object, std::int64_t) { return text_of(at(object, {"metadata", "creationTimestamp"})); }
+Json created_cell(const Json& object, std::int64_t) { return cell_text(at(object, {"metadata", "creationTimestamp"})); }
 
 /// `told` of each entry, by commas; of many the first three.
 template <typename Told>
@@ -55,7 +55,7 @@ std::string listed(const Json& list, Told told, std::size_t most = SIZE_MAX) {
 std::string selector_text(const Json& labels) {
   std::string out;
   if (!labels.is_object()) return std::string(kNone);
-  for (const auto& [name, value] : labels.items()) out += words({out.empty() ? "" : ",", name, "=", text_of(value)});
+  for (const auto& [name, value] : labels.items()) out += words({out.empty() ? "" : ",", name, "=", cell_text(value)});
   return or_none(out);
 }
 
@@ -63,15 +63,15 @@ std::string selector_text(const Json& labels) {
 
 std::string ingress_addresses(const Json& object) {
   return listed(at(object, {"status", "loadBalancer", "ingress"}), [](const Json& entry) {
-    const std::string ip = text_of(member(entry, "ip"));
-    return ip.empty() ? text_of(member(entry, "hostname")) : ip;
+    const std::string ip = cell_text(member(entry, "ip"));
+    return ip.empty() ? cell_text(member(entry, "hostname")) : ip;
   });
 }
 
 Json external_ip_cell(const Json& object, std::int64_t) {
-  const std::string type = text_of(at(object, {"spec", "type"}));
-  if (type == "ExternalName") return or_none(text_of(at(object, {"spec", "externalName"})));
-  std::string all = listed(at(object, {"spec", "externalIPs"}), text_of);
+  const std::string type = cell_text(at(object, {"spec", "type"}));
+  if (type == "ExternalName") return or_none(cell_text(at(object, {"spec", "externalName"})));
+  std::string all = listed(at(object, {"spec", "externalIPs"}), cell_text);
   if (type != "LoadBalancer") return or_none(all);
   const std::string given = ingress_addresses(object);
   if (!given.empty()) all = all.empty() ? given : words({given, ",", all});
@@ -80,9 +80,9 @@ Json external_ip_cell(const Json& object, std::int64_t) {
 
 Json service_ports_cell(const Json& object, std::int64_t) {
   return or_none(listed(at(object, {"spec", "ports"}), [](const Json& port) {
-    std::string out = text_of(member(port, "port"));
-    if (number_of(member(port, "nodePort")) > 0) out += ":" + text_of(member(port, "nodePort"));
-    const std::string protocol = text_of(member(port, "protocol"));
+    std::string out = cell_text(member(port, "port"));
+    if (number_of(member(port, "nodePort")) > 0) out += ":" + cell_text(member(port, "nodePort"));
+    const std::string protocol = cell_text(member(port, "protocol"));
     return words({out, "/", protocol.empty() ? "TCP" : protocol});
   }));
 }
@@ -106,13 +106,13 @@ Json endpoints_cell(const Json& object, std::int64_t) {
       const Json& ports = member(subset, "ports");
       if (!addresses.is_array()) continue;
       for (const Json& address : addresses) {
-        const std::string ip = text_of(member(address, "ip"));
+        const std::string ip = cell_text(member(address, "ip"));
         if (!ports.is_array() || ports.empty()) all.push_back(ip);
-        for (const Json& port : ports) all.push_back(words({ip, ":", text_of(member(port, "port"))}));
+        for (const Json& port : ports) all.push_back(words({ip, ":", cell_text(member(port, "port"))}));
       }
     }
   }
-  return or_none(listed(Json(all), text_of, 3));
+  return or_none(listed(Json(all), cell_text, 3));
 }
 
 Json slice_ports_cell(const Json& object, std::int64_t) {
@@ -121,7 +121,7 @@ Json slice_ports_cell(const Json& object, std::int64_t) {
   return listed(
       ports,
       [](const Json& port) {
-        const std::string number = text_of(member(port, "port"));
+        const std::string number = cell_text(member(port, "port"));
         return number.empty() ? "*" : number;
       },
       3);
@@ -136,7 +136,7 @@ Json slice_endpoints_cell(const Json& object, std::int64_t) {
       for (const Json& address : addresses) all.push_back(address);
     }
   }
-  const std::string text = listed(all, text_of, 3);
+  const std::string text = listed(all, cell_text, 3);
   return text.empty() ? "<unset>" : text;
 }
 
@@ -144,7 +144,7 @@ Json slice_endpoints_cell(const Json& object, std::int64_t) {
 
 Json ingress_hosts_cell(const Json& object, std::int64_t) {
   const std::string hosts =
-      listed(at(object, {"spec", "rules"}), [](const Json& rule) { return text_of(member(rule, "host")); }, 3);
+      listed(at(object, {"spec", "rules"}), [](const Json& rule) { return cell_text(member(rule, "host")); }, 3);
   return hosts.empty() ? "*" : hosts;
 }
 
@@ -155,15 +155,15 @@ Json ingress_ports_cell(const Json& object, std::int64_t) {
 }
 
 Json ingress_class_cell(const Json& object, std::int64_t) {
-  return or_none(text_of(at(object, {"spec", "ingressClassName"})));
+  return or_none(cell_text(at(object, {"spec", "ingressClassName"})));
 }
 
 Json parameters_cell(const Json& object, std::int64_t) {
   const Json& parameters = at(object, {"spec", "parameters"});
   if (parameters.is_null()) return kNone;
-  const std::string group = text_of(member(parameters, "apiGroup"));
-  return words(
-      {text_of(member(parameters, "kind")), group.empty() ? "" : ".", group, "/", text_of(member(parameters, "name"))});
+  const std::string group = cell_text(member(parameters, "apiGroup"));
+  return words({cell_text(member(parameters, "kind")), group.empty() ? "" : ".", group, "/",
+                cell_text(member(parameters, "name"))});
 }
 
 // -- Pod
@@ -182,13 +182,13 @@ Json pod_status_cell(const Json& object, std::int64_t) {
   if (statuses.is_array()) {
     for (const Json& one : statuses) {
       for (const char* state : {"waiting", "terminated"}) {
-        const std::string reason = text_of(at(one, {"state", state, "reason"}));
+        const std::string reason = cell_text(at(one, {"state", state, "reason"}));
         if (!reason.empty()) return reason;
       }
     }
   }
-  const std::string reason = text_of(at(object, {"status", "reason"}));
-  return reason.empty() ? text_of(at(object, {"status", "phase"})) : reason;
+  const std::string reason = cell_text(at(object, {"status", "reason"}));
+  return reason.empty() ? cell_text(at(object, {"status", "phase"})) : reason;
 }
 
 Json pod_restarts_cell(const Json& object, std::int64_t) {
@@ -200,8 +200,8 @@ Json pod_restarts_cell(const Json& object, std::int64_t) {
   return std::to_string(restarts);
 }
 
-Json pod_ip_cell(const Json& object, std::int64_t) { return or_none(text_of(at(object, {"status", "podIP"}))); }
-Json pod_node_cell(const Json& object, std::int64_t) { return or_none(text_of(at(object, {"spec", "nodeName"}))); }
+Json pod_ip_cell(const Json& object, std::int64_t) { return or_none(cell_text(at(object, {"status", "podIP"}))); }
+Json pod_node_cell(const Json& object, std::int64_t) { return or_none(cell_text(at(object, {"spec", "nodeName"}))); }
 
 // -- Node
 
@@ -233,7 +233,7 @@ std::string node_address(const Json& object, std::string_view type) {
   const Json& addresses = at(object, {"status", "addresses"});
   if (addresses.is_array()) {
     for (const Json& one : addresses) {
-      if (text_of(member(one, "type")) == type) return text_of(member(one, "address"));
+      if (cell_text(member(one, "type")) == type) return cell_text(member(one, "address"));
     }
   }
   return std::string(kNone);
@@ -277,11 +277,11 @@ Json node_selector_cell(const Json& object, std::int64_t) {
 
 Json containers_cell(const Json& object, std::int64_t) {
   return listed(at(object, {"spec", "template", "spec", "containers"}),
-                [](const Json& one) { return text_of(member(one, "name")); });
+                [](const Json& one) { return cell_text(member(one, "name")); });
 }
 Json images_cell(const Json& object, std::int64_t) {
   return listed(at(object, {"spec", "template", "spec", "containers"}),
-                [](const Json& one) { return text_of(member(one, "image")); });
+                [](const Json& one) { return cell_text(member(one, "image")); });
 }
 Json workload_selector_cell(const Json& object, std::int64_t) {
   return selector_text(at(object, {"spec", "selector", "matchLabels"}));
@@ -314,20 +314,20 @@ Json first_seen_cell(const Json& event, std::int64_t now) {
 }
 
 Json event_object_cell(const Json& event, std::int64_t) {
-  std::string kind = text_of(member(subject_of(event), "kind"));
+  std::string kind = cell_text(member(subject_of(event), "kind"));
   for (char& c : kind) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const std::string name = text_of(member(subject_of(event), "name"));
+  const std::string name = cell_text(member(subject_of(event), "name"));
   return name.empty() ? kind : words({kind, "/", name});
 }
 
-Json subobject_cell(const Json& event, std::int64_t) { return text_of(member(subject_of(event), "fieldPath")); }
-Json event_message_cell(const Json& event, std::int64_t) { return text_of(either(event, "message", "note")); }
+Json subobject_cell(const Json& event, std::int64_t) { return cell_text(member(subject_of(event), "fieldPath")); }
+Json event_message_cell(const Json& event, std::int64_t) { return cell_text(either(event, "message", "note")); }
 
 Json event_source_cell(const Json& event, std::int64_t) {
   const Json& source = either(event, "source", "deprecatedSource");
-  std::string text = text_of(member(source, "component"));
-  if (text.empty()) text = text_of(either(event, "reportingComponent", "reportingController"));
-  const std::string host = text_of(member(source, "host"));
+  std::string text = cell_text(member(source, "component"));
+  if (text.empty()) text = cell_text(either(event, "reportingComponent", "reportingController"));
+  const std::string host = cell_text(member(source, "host"));
   return host.empty() ? text : words({text, ", ", host});
 }
 
@@ -337,12 +337,12 @@ Json event_count_cell(const Json& event, std::int64_t) {
   return count == 0 ? 1 : count;
 }
 
-Json name_cell(const Json& object, std::int64_t) { return text_of(at(object, {"metadata", "name"})); }
+Json name_cell(const Json& object, std::int64_t) { return cell_text(at(object, {"metadata", "name"})); }
 
 // -- RBAC
 
 Json role_cell(const Json& object, std::int64_t) {
-  return words({text_of(at(object, {"roleRef", "kind"})), "/", text_of(at(object, {"roleRef", "name"}))});
+  return words({cell_text(at(object, {"roleRef", "kind"})), "/", cell_text(at(object, {"roleRef", "name"}))});
 }
 
 using Cell = Json (*)(const Json&, std::int64_t);

@@ -3,17 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/resource_api/objects/cel_node.h"
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
 namespace {
 
 constexpr std::string_view kOldSelf = "oldSelf";
-
-std::string text_of(const Json& entry, const char* name) {
-  const auto found = entry.find(name);
-  return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string_view cel_type(const Json& value) {
   if (value.is_object()) return "object";
@@ -30,13 +26,13 @@ CelRule::~CelRule() = default;
 
 std::shared_ptr<const CelRule> CelRule::parse(const Json& entry) {
   std::shared_ptr<CelRule> rule(new CelRule());
-  rule->text_ = text_of(entry, "rule");
+  rule->text_ = text_of(member(entry, "rule"));
   rule->root_ = parse_cel(rule->text_);
   if (rule->root_ == nullptr) return nullptr;
   rule->transition_ = names_variable(*rule->root_, kOldSelf);
-  rule->message_ = text_of(entry, "message");
-  rule->reason_ = text_of(entry, "reason");
-  rule->field_ = text_of(entry, "fieldPath");
+  rule->message_ = text_of(member(entry, "message"));
+  rule->reason_ = text_of(member(entry, "reason"));
+  rule->field_ = text_of(member(entry, "fieldPath"));
   return rule;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/resource_api/objects/apply.h"
+#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -13,11 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxUpdates = 10;
 constexpr std::size_t kMaxManager = 128;
-
-std::string text_of(const Json& entry, const char* name) {
-  const auto found = entry.find(name);
-  return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 /// Owners of updates beyond the tenth, the oldest, are told as one.
 void cap_updates(Owners& owners) {
@@ -55,13 +51,13 @@ std::optional<Owners> read_owners(const Json& managed_fields) {
   for (const Json& entry : managed_fields) {
     if (!entry.is_object()) return std::nullopt;
     Owner owner;
-    const std::string operation = text_of(entry, "operation");
+    const std::string_view operation = text_of(member(entry, "operation"));
     if (operation != "Apply" && operation != "Update") return std::nullopt;
     owner.applies = operation == "Apply";
-    owner.manager = text_of(entry, "manager");
-    owner.api_version = text_of(entry, "apiVersion");
-    owner.time = text_of(entry, "time");
-    owner.subresource = text_of(entry, "subresource");
+    owner.manager = text_of(member(entry, "manager"));
+    owner.api_version = text_of(member(entry, "apiVersion"));
+    owner.time = text_of(member(entry, "time"));
+    owner.subresource = text_of(member(entry, "subresource"));
     const auto fields = entry.find("fieldsV1");
     if (fields == entry.end()) return std::nullopt;
     Answer<FieldSet> set = FieldSet::parse(*fields);
@@ -127,15 +123,16 @@ void validate_managed_fields(const Json& object, Causes& causes) {
     const Json& entry = (*list)[i];
     const std::string path = below("metadata.managedFields", i);
     if (!entry.is_object() || entry.empty()) continue;
-    const std::string operation = text_of(entry, "operation");
+    const std::string_view operation = text_of(member(entry, "operation"));
     if (operation != "Apply" && operation != "Update") {
       causes.push_back(value_invalid(below(path, "operation"), operation, "must be `Apply` or `Update`"));
     }
-    if (text_of(entry, "fieldsType") != "FieldsV1") {
-      causes.push_back(value_invalid(below(path, "fieldsType"), text_of(entry, "fieldsType"), "must be `FieldsV1`"));
+    if (text_of(member(entry, "fieldsType")) != "FieldsV1") {
+      causes.push_back(
+          value_invalid(below(path, "fieldsType"), text_of(member(entry, "fieldsType")), "must be `FieldsV1`"));
     }
-    if (const std::string fault = manager_fault(text_of(entry, "manager")); !fault.empty()) {
-      causes.push_back(value_invalid(below(path, "manager"), text_of(entry, "manager"), fault));
+    if (const std::string fault = manager_fault(text_of(member(entry, "manager"))); !fault.empty()) {
+      causes.push_back(value_invalid(below(path, "manager"), text_of(member(entry, "manager")), fault));
     }
   }
 }
