@@ -6,10 +6,10 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 
 #include "base/owned.h"
+#include "base/pem.h"
 
 namespace edge::agent {
 namespace {
@@ -17,27 +17,11 @@ namespace {
 using KeyPtr = Owned<EVP_PKEY, EVP_PKEY_free>;
 using CertificatePtr = Owned<X509, X509_free>;
 using RequestPtr = Owned<X509_REQ, X509_REQ_free>;
-using BioPtr = Owned<BIO, BIO_free>;
 
 constexpr std::size_t kMaxIdentityBytes = 64 << 10;
 
-BioPtr bio_of(std::string_view pem) {
-  if (pem.size() > kMaxIdentityBytes) return nullptr;
-  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-}
-
-/// Without a callback OpenSSL would ask the terminal for a passphrase.
-int no_passphrase(char*, int, int, void*) { return -1; }
-
 KeyPtr key_of(std::string_view pem) {
-  const BioPtr bio = bio_of(pem);
-  return KeyPtr(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
-}
-
-std::string text_of(BIO* bio) {
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(bio, &text);
-  return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string();
+  return KeyPtr(pem.size() > kMaxIdentityBytes ? nullptr : first_in_pem<PEM_read_bio_PrivateKey>(pem));
 }
 
 std::chrono::system_clock::time_point wall_time(const ASN1_TIME* time) {
@@ -50,29 +34,25 @@ std::chrono::system_clock::time_point wall_time(const ASN1_TIME* time) {
 
 Result<std::string> make_private_key() {
   const KeyPtr key(EVP_EC_gen("P-256"));
-  const BioPtr out(BIO_new(BIO_s_mem()));
-  if (key == nullptr || out == nullptr ||
-      PEM_write_bio_PKCS8PrivateKey(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
-    return Error{ErrorCode::kInternal, "cannot generate a key on P-256"};
-  }
-  return text_of(out.get());
+  std::string text = key == nullptr ? std::string() : to_pem(key.get());
+  if (text.empty()) return Error{ErrorCode::kInternal, "cannot generate a key on P-256"};
+  return text;
 }
 
 Result<std::string> certificate_request(std::string_view private_key) {
   const KeyPtr key = key_of(private_key);
   const RequestPtr request(X509_REQ_new());
-  const BioPtr out(BIO_new(BIO_s_mem()));
-  if (key == nullptr || request == nullptr || out == nullptr || X509_REQ_set_pubkey(request.get(), key.get()) != 1 ||
-      X509_REQ_sign(request.get(), key.get(), EVP_sha256()) == 0 ||
-      PEM_write_bio_X509_REQ(out.get(), request.get()) != 1) {
-    return Error{ErrorCode::kInternal, "cannot make a certificate request"};
+  std::string text;
+  if (key != nullptr && request != nullptr && X509_REQ_set_pubkey(request.get(), key.get()) == 1 &&
+      X509_REQ_sign(request.get(), key.get(), EVP_sha256()) != 0) {
+    text = to_pem([&](BIO* out) { return PEM_write_bio_X509_REQ(out, request.get()); });
   }
-  return text_of(out.get());
+  if (text.empty()) return Error{ErrorCode::kInternal, "cannot make a certificate request"};
+  return text;
 }
 
 Result<CertificateTimes> certificate_times(std::string_view pem, std::string_view private_key) {
-  const BioPtr bio = bio_of(pem);
-  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const CertificatePtr read(pem.size() > kMaxIdentityBytes ? nullptr : first_in_pem<PEM_read_bio_X509>(pem));
   const KeyPtr key = key_of(private_key);
   if (read == nullptr || key == nullptr || X509_check_private_key(read.get(), key.get()) != 1) {
     return Error{ErrorCode::kFailedPrecondition, "not a certificate with its key"};
@@ -87,7 +67,7 @@ bool are_certificates(std::string_view pem) {
   constexpr std::string_view kBegin = "-----BEGIN";
   std::size_t blocks = 0;
   for (std::size_t at = pem.find(kBegin); at != std::string_view::npos; at = pem.find(kBegin, at + 1)) ++blocks;
-  const BioPtr bio = bio_of(pem);
+  const BioPtr bio = pem.size() > kMaxIdentityBytes ? nullptr : pem_reader(pem);
   std::size_t read = 0;
   while (bio != nullptr && read < blocks) {
     const CertificatePtr one(PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include <openssl/bio.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 
 #include "base/owned.h"
+#include "base/pem.h"
 #include "program/sha256.h"
 
 namespace edge::program {
@@ -15,7 +14,6 @@ namespace {
 
 using KeyPtr = Owned<EVP_PKEY, EVP_PKEY_free>;
 using ContextPtr = Owned<EVP_MD_CTX, EVP_MD_CTX_free>;
-using BioPtr = Owned<BIO, BIO_free>;
 
 constexpr std::size_t kMaxPemBytes = 64 * 1024;
 
@@ -34,23 +32,15 @@ std::vector<unsigned char> message_of(std::span<const std::byte> manifest) {
   return message;
 }
 
-Result<BioPtr> bio_of(std::string_view pem) {
-  if (pem.size() > kMaxPemBytes) return Error{ErrorCode::kInvalidArgument, "key file larger than 64 KiB"};
-  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  if (bio == nullptr) return Error{ErrorCode::kResourceExhausted, "out of memory"};
-  return bio;
+/// `what`: it is expected to be.
+template <auto kRead>
+Result<KeyPtr> ed25519_key(std::string_view text, const char* what) {
+  if (text.size() > kMaxPemBytes) return Error{ErrorCode::kInvalidArgument, "key file larger than 64 KiB"};
+  KeyPtr key(first_in_pem<kRead>(text));
+  if (key == nullptr || EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519)
+    return Error{ErrorCode::kInvalidArgument, std::string("not ") + what};
+  return key;
 }
-
-/// Without a callback OpenSSL would ask the terminal for a passphrase.
-int no_passphrase(char*, int, int, void*) { return -1; }
-
-std::string text_of(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return size > 0 ? std::string(data, static_cast<std::size_t>(size)) : std::string();
-}
-
-bool is_ed25519(EVP_PKEY* key) { return key != nullptr && EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519; }
 
 }  // namespace
 
@@ -74,27 +64,18 @@ Result<SigningKey> SigningKey::generate() {
 }
 
 Result<SigningKey> SigningKey::from_pem(std::string_view pem) {
-  auto bio = bio_of(pem);
-  if (!bio) return bio.error();
-  KeyPtr key(PEM_read_bio_PrivateKey(bio->get(), nullptr, no_passphrase, nullptr));
-  if (!is_ed25519(key.get()))
-    return Error{ErrorCode::kInvalidArgument, "not an unencrypted Ed25519 private key in PKCS#8 PEM form"};
+  auto key = ed25519_key<PEM_read_bio_PrivateKey>(pem, "an unencrypted Ed25519 private key in PKCS#8 PEM form");
+  if (!key) return key.error();
   SigningKey signer;
-  const Hash id = key_id_of(key.get());
-  signer.impl_ = std::make_shared<const Impl>(Impl{std::move(key), id});
+  const Hash id = key_id_of(key->get());
+  signer.impl_ = std::make_shared<const Impl>(Impl{std::move(*key), id});
   return signer;
 }
 
-std::string SigningKey::private_pem() const {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PKCS8PrivateKey(bio.get(), impl_->key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  return text_of(bio.get());
-}
+std::string SigningKey::private_pem() const { return to_pem(impl_->key.get()); }
 
 std::string SigningKey::public_pem() const {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PUBKEY(bio.get(), impl_->key.get());
-  return text_of(bio.get());
+  return to_pem([&](BIO* out) { return PEM_write_bio_PUBKEY(out, impl_->key.get()); });
 }
 
 Status SigningKey::sign(std::span<std::byte> program) const {
@@ -119,13 +100,11 @@ Status SigningKey::sign(std::span<std::byte> program) const {
 }
 
 Result<VerifyKey> VerifyKey::from_pem(std::string_view pem) {
-  auto bio = bio_of(pem);
-  if (!bio) return bio.error();
-  KeyPtr key(PEM_read_bio_PUBKEY(bio->get(), nullptr, no_passphrase, nullptr));
-  if (!is_ed25519(key.get())) return Error{ErrorCode::kInvalidArgument, "not an Ed25519 public key in PEM form"};
+  auto key = ed25519_key<PEM_read_bio_PUBKEY>(pem, "an Ed25519 public key in PEM form");
+  if (!key) return key.error();
   VerifyKey verifier;
-  const Hash id = key_id_of(key.get());
-  verifier.impl_ = std::make_shared<const Impl>(Impl{std::move(key), id});
+  const Hash id = key_id_of(key->get());
+  verifier.impl_ = std::make_shared<const Impl>(Impl{std::move(*key), id});
   return verifier;
 }
 

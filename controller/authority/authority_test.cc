@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/pem.h"
 
 namespace edge::controller {
 namespace {
@@ -23,12 +23,7 @@ std::string request_on(const char* curve) {
   X509_REQ* const request = X509_REQ_new();
   X509_REQ_set_pubkey(request, key);
   X509_REQ_sign(request, key, EVP_sha256());
-  BIO* const out = BIO_new(BIO_s_mem());
-  PEM_write_bio_X509_REQ(out, request);
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out, &text);
-  std::string pem(text, static_cast<std::size_t>(size));
-  BIO_free(out);
+  std::string pem = to_pem([&](BIO* out) { return PEM_write_bio_X509_REQ(out, request); });
   X509_REQ_free(request);
   EVP_PKEY_free(key);
   return pem;
@@ -208,8 +203,7 @@ TEST(IssuerTest, IssuesForOtherSubjectsThanOurs) {
                                                .addresses = {"127.0.0.1", "::1"}},
                                   {now, now + hours(1)}, now);
   ASSERT_TRUE(pair);
-  BIO* const in = BIO_new_mem_buf(pair->certificate.data(), static_cast<int>(pair->certificate.size()));
-  X509* const certificate = PEM_read_bio_X509(in, nullptr, nullptr, nullptr);
+  X509* const certificate = first_in_pem<PEM_read_bio_X509>(pair->certificate);
   ASSERT_NE(certificate, nullptr);
   char subject[256];
   X509_NAME_oneline(X509_get_subject_name(certificate), subject, sizeof subject);
@@ -218,7 +212,6 @@ TEST(IssuerTest, IssuesForOtherSubjectsThanOurs) {
   EXPECT_EQ(X509_check_ip_asc(certificate, "::1", 0), 1);
   EXPECT_EQ(X509_check_ip_asc(certificate, "127.0.0.2", 0), 0);
   X509_free(certificate);
-  BIO_free(in);
   const auto until = validity_of(pair->certificate);
   ASSERT_TRUE(until);
   EXPECT_LT(until->until - (now + hours(1)), std::chrono::seconds(1));

@@ -5,15 +5,14 @@
 #include <ctime>
 #include <optional>
 
-#include <openssl/bio.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/obj_mac.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
 #include "base/owned.h"
+#include "base/pem.h"
 
 namespace edge::controller {
 namespace {
@@ -23,7 +22,6 @@ using CertificatePtr = Owned<X509, X509_free>;
 using RequestPtr = Owned<X509_REQ, X509_REQ_free>;
 using ExtensionPtr = Owned<X509_EXTENSION, X509_EXTENSION_free>;
 using NamesPtr = Owned<GENERAL_NAMES, GENERAL_NAMES_free>;
-using BioPtr = Owned<BIO, BIO_free>;
 
 constexpr std::size_t kMaxPemBytes = 16 << 10;
 constexpr std::string_view kScheme = "edge://";
@@ -36,29 +34,15 @@ std::string_view role_text(Role role) {
   return role == Role::kAdministrator ? "administrator" : "controller";
 }
 
-BioPtr bio_of(std::string_view pem) {
-  if (pem.size() > kMaxPemBytes) return nullptr;
-  return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+template <auto kRead>
+auto first_of(std::string_view pem) {
+  return pem.size() > kMaxPemBytes ? nullptr : first_in_pem<kRead>(pem);
 }
+CertificatePtr certificate_of(std::string_view pem) { return CertificatePtr(first_of<PEM_read_bio_X509>(pem)); }
 
-template <typename Write>
-std::string pem_of(Write write) {
-  const BioPtr out(BIO_new(BIO_s_mem()));
-  if (out == nullptr || write(out.get()) != 1) return {};
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out.get(), &text);
-  return {text, static_cast<std::size_t>(size)};
-}
 std::string pem_of(X509* certificate) {
-  return pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
+  return to_pem([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
 }
-std::string pem_of(EVP_PKEY* key) {
-  return pem_of(
-      [&](BIO* out) { return PEM_write_bio_PKCS8PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr); });
-}
-
-/// Without a callback OpenSSL would ask the terminal for a passphrase.
-int no_passphrase(char*, int, int, void*) { return -1; }
 
 WallTime wall_time(const ASN1_TIME* time) {
   std::tm utc{};
@@ -168,8 +152,7 @@ bool is_subject_name(std::string_view name) {
 }
 
 Result<CertificateFacts> read_certificate(std::string_view pem) {
-  const BioPtr bio = bio_of(pem);
-  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const CertificatePtr read = certificate_of(pem);
   auto subject = read == nullptr ? std::nullopt : subject_of(read.get());
   if (!subject) return Error{ErrorCode::kUnauthenticated, "the certificate is none of this controller's"};
   return CertificateFacts{std::move(*subject),
@@ -178,8 +161,7 @@ Result<CertificateFacts> read_certificate(std::string_view pem) {
 }
 
 Result<Validity> validity_of(std::string_view pem) {
-  const BioPtr bio = bio_of(pem);
-  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const CertificatePtr read = certificate_of(pem);
   if (read == nullptr) return Error{ErrorCode::kInvalidArgument, "not a certificate"};
   return Validity{wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))};
 }
@@ -201,11 +183,8 @@ Result<Issuer> Issuer::create(Validity validity) {
 }
 
 Result<Issuer> Issuer::from_pem(std::string_view key_and_certificate) {
-  const BioPtr for_key = bio_of(key_and_certificate);
-  const BioPtr for_certificate = bio_of(key_and_certificate);
-  if (for_key == nullptr || for_certificate == nullptr) return internal();
-  KeyPtr key(PEM_read_bio_PrivateKey(for_key.get(), nullptr, no_passphrase, nullptr));
-  CertificatePtr read(PEM_read_bio_X509(for_certificate.get(), nullptr, no_passphrase, nullptr));
+  KeyPtr key(first_of<PEM_read_bio_PrivateKey>(key_and_certificate));
+  CertificatePtr read = certificate_of(key_and_certificate);
   if (!is_p256(key.get()) || read == nullptr || X509_check_private_key(read.get(), key.get()) != 1) {
     return Error{ErrorCode::kFailedPrecondition, "not an authority's key and certificate"};
   }
@@ -214,13 +193,12 @@ Result<Issuer> Issuer::from_pem(std::string_view key_and_certificate) {
   return Issuer(std::make_shared<const Impl>(Impl{std::move(key), std::move(read), std::move(pem), validity}));
 }
 
-std::string Issuer::pem() const { return pem_of(impl_->key.get()) + impl_->pem; }
+std::string Issuer::pem() const { return to_pem(impl_->key.get()) + impl_->pem; }
 const std::string& Issuer::certificate() const { return impl_->pem; }
 const Validity& Issuer::validity() const { return impl_->validity; }
 
 bool Issuer::has_issued(std::string_view pem) const {
-  const BioPtr bio = bio_of(pem);
-  const CertificatePtr read(bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr));
+  const CertificatePtr read = certificate_of(pem);
   return read != nullptr && X509_verify(read.get(), impl_->key.get()) == 1;
 }
 
@@ -251,8 +229,7 @@ Result<std::string> Issuer::Impl::finish(X509* made, const std::string& names, b
 
 Result<std::string> Issuer::issue(const Subject& subject, Validity validity, WallTime now,
                                   std::string_view request) const {
-  const BioPtr bio = bio_of(request);
-  const RequestPtr read(bio == nullptr ? nullptr : PEM_read_bio_X509_REQ(bio.get(), nullptr, no_passphrase, nullptr));
+  const RequestPtr read(first_of<PEM_read_bio_X509_REQ>(request));
   EVP_PKEY* const key = read == nullptr ? nullptr : X509_REQ_get0_pubkey(read.get());
   if (!is_p256(key) || X509_REQ_verify(read.get(), key) != 1) {
     return Error{ErrorCode::kInvalidArgument, "the request is not one for a key on P-256, signed with it"};
@@ -265,7 +242,7 @@ Result<KeyPair> Issuer::issue(const Subject& subject, Validity validity, WallTim
   if (key == nullptr) return internal();
   auto certificate = impl_->issue(key.get(), subject, validity, now);
   if (!certificate) return certificate.error();
-  return KeyPair{pem_of(key.get()), std::move(*certificate)};
+  return KeyPair{to_pem(key.get()), std::move(*certificate)};
 }
 
 Result<KeyPair> Issuer::issue(const PlainSubject& subject, Validity validity, WallTime now) const {
@@ -293,7 +270,7 @@ Result<KeyPair> Issuer::issue(const PlainSubject& subject, Validity validity, Wa
   }
   auto certificate = impl_->finish(made.get(), names, subject.use == PlainSubject::Use::kServer);
   if (!certificate) return certificate.error();
-  return KeyPair{pem_of(key.get()), std::move(*certificate)};
+  return KeyPair{to_pem(key.get()), std::move(*certificate)};
 }
 
 }  // namespace edge::controller

@@ -6,11 +6,11 @@
 
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
-#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include "base/ascii.h"
 #include "base/owned.h"
+#include "base/pem.h"
 #include "net/tls/openssl.h"
 
 namespace edge::net::tls {
@@ -26,13 +26,6 @@ constexpr long kSkew = 300;
 
 Error invalid(std::string text) { return {ErrorCode::kInvalidArgument, std::move(text)}; }
 
-Owned<BIO, BIO_free_all> reader_of(std::string_view bytes) {
-  return Owned<BIO, BIO_free_all>(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
-}
-
-// There is nobody to ask.
-int no_password(char*, int, int, void*) { return -1; }
-
 /// Whether the last failed read only met the end of the text.
 bool at_end() {
   const unsigned long error = ERR_peek_last_error();
@@ -43,10 +36,10 @@ bool at_end() {
 
 Result<std::vector<Handle<x509_st>>> read_certificates(std::string_view pem, std::size_t most) {
   if (pem.size() > kMaxPemBytes) return invalid("larger than 1 MiB");
-  const auto reader = reader_of(pem);
+  const BioPtr reader = pem_reader(pem);
   std::vector<Handle<x509_st>> all;
   ERR_clear_error();
-  while (X509* one = PEM_read_bio_X509_AUX(reader.get(), nullptr, no_password, nullptr)) {
+  while (X509* one = PEM_read_bio_X509_AUX(reader.get(), nullptr, no_passphrase, nullptr)) {
     all.emplace_back(one);
     if (all.size() > most) return invalid("more than " + std::to_string(most) + " certificates");
   }
@@ -101,8 +94,7 @@ Result<std::shared_ptr<const Certificate>> Certificate::read(std::string_view ch
   if (!certificates) return invalid("tls.crt: " + certificates.error().text);
   if (key.size() > kMaxPemBytes) return invalid("tls.key: larger than 1 MiB");
   std::shared_ptr<Certificate> made(new Certificate);
-  made->key_.reset(PEM_read_bio_PrivateKey(reader_of(key).get(), nullptr, no_password, nullptr));
-  ERR_clear_error();
+  made->key_.reset(first_in_pem<PEM_read_bio_PrivateKey>(key));
   // What OpenSSL says of a key could quote it.
   if (made->key_ == nullptr) return invalid("tls.key: not a private key in PEM without a password");
   made->leaf_ = std::move(certificates->front());

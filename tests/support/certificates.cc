@@ -3,9 +3,10 @@
 #include <cstdlib>
 
 #include <openssl/ocsp.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+
+#include "base/pem.h"
 
 namespace edge::test {
 namespace {
@@ -15,19 +16,10 @@ void need(bool holds) {
   if (!holds) std::abort();
 }
 
-template <typename Write>
-std::string pem_of(Write write) {
-  BIO* const out = BIO_new(BIO_s_mem());
-  need(write(out) == 1);
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out, &text);
-  std::string pem(text, static_cast<std::size_t>(size));
-  BIO_free(out);
-  return pem;
-}
-
 std::string pem_of(X509* certificate) {
-  return pem_of([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
+  std::string pem = to_pem([&](BIO* out) { return PEM_write_bio_X509(out, certificate); });
+  need(!pem.empty());
+  return pem;
 }
 
 void add_extension(X509* certificate, X509* issuer, int kind, const std::string& value) {
@@ -88,18 +80,14 @@ IssuedCertificate TestAuthority::issue(const IssueOptions& options) const {
   add_extension(made, impl_->certificate, NID_basic_constraints, "critical,CA:FALSE");
   add_extension(made, impl_->certificate, NID_authority_key_identifier, "keyid:always");
   need(X509_sign(made, impl_->key, EVP_sha256()) != 0);
-  IssuedCertificate issued{pem_of(made) + pem_, pem_of([&](BIO* out) {
-                             return PEM_write_bio_PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr);
-                           })};
+  IssuedCertificate issued{pem_of(made) + pem_, to_pem(key)};
   X509_free(made);
   EVP_PKEY_free(key);
   return issued;
 }
 
 std::string TestAuthority::staple(const IssuedCertificate& certificate, std::chrono::seconds until) const {
-  BIO* const in = BIO_new_mem_buf(certificate.chain.data(), static_cast<int>(certificate.chain.size()));
-  X509* const leaf = PEM_read_bio_X509(in, nullptr, nullptr, nullptr);
-  BIO_free(in);
+  X509* const leaf = first_in_pem<PEM_read_bio_X509>(certificate.chain);
   need(leaf != nullptr);
   OCSP_BASICRESP* const basic = OCSP_BASICRESP_new();
   OCSP_CERTID* const id = OCSP_cert_to_id(nullptr, leaf, impl_->certificate);

@@ -4,8 +4,9 @@
 
 #include <fcntl.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
+
+#include "base/pem.h"
 
 namespace edge::test {
 
@@ -20,8 +21,6 @@ ssize_t outcome(SSL* ssl, int result) {
   }
   return 0;
 }
-
-X509* next_certificate(BIO* in) { return PEM_read_bio_X509(in, nullptr, nullptr, nullptr); }
 
 }  // namespace
 
@@ -53,13 +52,7 @@ void TlsEnd::finish() { SSL_shutdown(ssl_); }
 bool TlsEnd::resumed() const { return SSL_session_reused(ssl_) == 1; }
 
 std::string TlsEnd::peer_certificate() const {
-  BIO* const out = BIO_new(BIO_s_mem());
-  PEM_write_bio_X509(out, SSL_get0_peer_certificate(ssl_));
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out, &text);
-  std::string pem(text, static_cast<std::size_t>(size));
-  BIO_free(out);
-  return pem;
+  return to_pem([&](BIO* out) { return PEM_write_bio_X509(out, SSL_get0_peer_certificate(ssl_)); });
 }
 
 std::string TlsEnd::staple() const {
@@ -73,11 +66,9 @@ std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::stri
   std::shared_ptr<TlsSide> side(new TlsSide);
   side->context_ = SSL_CTX_new(TLS_client_method());
   side->name_ = std::move(name);
-  BIO* const in = BIO_new_mem_buf(authority.data(), static_cast<int>(authority.size()));
-  X509* const trusted = next_certificate(in);
+  X509* const trusted = first_in_pem<PEM_read_bio_X509>(authority);
   X509_STORE_add_cert(SSL_CTX_get_cert_store(side->context_), trusted);
   X509_free(trusted);
-  BIO_free(in);
   SSL_CTX_set_verify(side->context_, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_tlsext_status_type(side->context_, TLSEXT_STATUSTYPE_ocsp);
   if (!protocol.empty()) {
@@ -91,16 +82,12 @@ std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::stri
 std::shared_ptr<TlsSide> TlsSide::server(const IssuedCertificate& certificate) {
   std::shared_ptr<TlsSide> side(new TlsSide);
   side->context_ = SSL_CTX_new(TLS_server_method());
-  BIO* chain = BIO_new_mem_buf(certificate.chain.data(), static_cast<int>(certificate.chain.size()));
-  X509* const leaf = next_certificate(chain);
+  X509* const leaf = first_in_pem<PEM_read_bio_X509>(certificate.chain);
   SSL_CTX_use_certificate(side->context_, leaf);
   X509_free(leaf);
-  BIO_free(chain);
-  BIO* const secret = BIO_new_mem_buf(certificate.key.data(), static_cast<int>(certificate.key.size()));
-  EVP_PKEY* const key = PEM_read_bio_PrivateKey(secret, nullptr, nullptr, nullptr);
+  EVP_PKEY* const key = first_in_pem<PEM_read_bio_PrivateKey>(certificate.key);
   SSL_CTX_use_PrivateKey(side->context_, key);
   EVP_PKEY_free(key);
-  BIO_free(secret);
   return side;
 }
 
