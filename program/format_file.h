@@ -6,7 +6,7 @@
 namespace edge::program {
 
 inline constexpr char kMagic[8] = {'E', 'D', 'G', 'E', 'P', 'R', 'O', 'G'};
-inline constexpr std::uint32_t kFormatVersion = 5;
+inline constexpr std::uint32_t kFormatVersion = 6;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 inline constexpr std::uint64_t kSectionAlignment = 64;
 /// A reader refuses more than this before it looks any closer.
@@ -54,8 +54,9 @@ struct SectionEntry {
 };
 static_assert(sizeof(SectionEntry) == 64);
 
-/// Ed25519 (RFC 8032) over "edge program\0" + FileHeader + SectionEntry[]. All zero in an unsigned program.
-/// The program's hash, its name everywhere, is the SHA-256 of the same bytes.
+/// The program's hash, its name everywhere, is the SHA-256 of "edge program\0" + FileHeader + SectionEntry[]. The
+/// signature is Ed25519 (RFC 8032) over "edge program signature\0" + that hash: Ed25519 reads its message twice to sign
+/// and once to verify, by SHA-512, and a manifest is long. All zero in an unsigned program.
 struct SignatureBlock {
   std::uint8_t key_id[32];  ///< SHA-256 of the raw public key
   std::uint8_t signature[64];

@@ -79,7 +79,7 @@ class ProgramView {
   const FileHeader& header() const { return *header_; }
   const SignatureBlock& signature() const { return *signature_; }
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// The bytes that are signed and hashed, less the domain prefix: header and section entries.
+  /// The bytes that are hashed, less the domain prefix: header and section entries.
   std::span<const std::byte> manifest() const { return manifest_; }
 
   /// In file order: ascending (kind, id).

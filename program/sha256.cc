@@ -11,6 +11,9 @@
 namespace edge::program {
 namespace {
 
+/// With its terminating zero.
+constexpr char kManifestDomain[] = "edge program";
+
 // One context a thread: making one costs more than hashing a small section.
 EVP_MD_CTX* thread_context() {
   thread_local const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());

@@ -32,7 +32,4 @@ class ManyHashes {
 /// The program's hash: over the domain prefix and the manifest (format.h, SignatureBlock).
 Hash manifest_hash(std::span<const std::byte> manifest);
 
-/// The domain prefix of hash and signature, with its terminating zero.
-inline constexpr char kManifestDomain[] = "edge program";
-
 }  // namespace edge::program

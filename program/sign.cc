@@ -1,6 +1,7 @@
 #include "program/sign.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <openssl/evp.h>
@@ -24,11 +25,13 @@ Hash key_id_of(EVP_PKEY* key) {
   return sha256(raw);
 }
 
-/// What is signed: the domain prefix and the manifest.
-std::vector<unsigned char> message_of(std::span<const std::byte> manifest) {
-  std::vector<unsigned char> message(sizeof kManifestDomain + manifest.size());
-  std::memcpy(message.data(), kManifestDomain, sizeof kManifestDomain);
-  std::memcpy(message.data() + sizeof kManifestDomain, manifest.data(), manifest.size());
+/// With its terminating zero.
+constexpr char kSignatureDomain[] = "edge program signature";
+
+/// What is signed: the domain prefix and the program's hash.
+std::array<std::uint8_t, sizeof kSignatureDomain + sizeof(Hash)> message_of(const Hash& program) {
+  std::array<std::uint8_t, sizeof kSignatureDomain + sizeof(Hash)> message{};
+  std::ranges::copy(program, std::ranges::copy(kSignatureDomain, message.begin()).out);
   return message;
 }
 
@@ -86,7 +89,7 @@ Status SigningKey::sign(std::span<std::byte> program) const {
   const std::uint64_t manifest_size = sizeof header + std::uint64_t{header.section_count} * sizeof(SectionEntry);
   if (manifest_size > program.size() - sizeof(SignatureBlock)) return malformed();
 
-  const std::vector<unsigned char> message = message_of(program.first(manifest_size));
+  const auto message = message_of(manifest_hash(program.first(manifest_size)));
   SignatureBlock block{};
   std::copy(impl_->id.begin(), impl_->id.end(), block.key_id);
   std::size_t size = sizeof block.signature;
@@ -122,7 +125,7 @@ Status VerifyKey::verify(const ProgramView& program) const {
     return Error{ErrorCode::kUnauthenticated, "the program is not signed"};
   if (!std::equal(impl_->id.begin(), impl_->id.end(), block.key_id))
     return Error{ErrorCode::kUnauthenticated, "the program is signed by another key"};
-  const std::vector<unsigned char> message = message_of(program.manifest());
+  const auto message = message_of(program.hash());
   const ContextPtr context(EVP_MD_CTX_new());
   if (EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, impl_->key.get()) != 1 ||
       EVP_DigestVerify(context.get(), block.signature, sizeof block.signature, message.data(), message.size()) != 1)

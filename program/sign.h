@@ -1,4 +1,4 @@
-// Ed25519 signatures over a program's manifest (format.h, SignatureBlock). Native code is loaded from a program only
+// Ed25519 signatures over a program's hash (format.h, SignatureBlock). Native code is loaded from a program only
 // after its signature was verified.
 #pragma once
 
