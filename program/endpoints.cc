@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json_sax.h"
 #include "program/json_events.h"
 
 namespace edge::program {
@@ -103,7 +104,7 @@ Result<EndpointSet> read_endpoints(std::string_view json) {
   const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "endpoints: " + what}; };
   if (json.size() > kMaxEndpointsBytes) return invalid("larger than 64 MiB");
   EndpointsReader reader;
-  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) return invalid(reader.fault());
+  if (!parse_events(json, reader)) return invalid(reader.fault());
 
   EndpointSet set = reader.take();
   for (BackendEndpoints& backend : set.backends) {

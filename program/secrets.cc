@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json_sax.h"
 #include "program/json_events.h"
 
 namespace edge::program {
@@ -119,7 +120,7 @@ Result<SecretSet> read_secrets(std::string_view json) {
   const auto invalid = [](const std::string& what) { return Error{ErrorCode::kInvalidArgument, "secrets: " + what}; };
   if (json.size() > kMaxSecretsBytes) return invalid("larger than 256 MiB");
   SecretsReader reader;
-  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) return invalid(reader.fault());
+  if (!parse_events(json, reader)) return invalid(reader.fault());
   SecretSet set = reader.take();
   const std::size_t count = set.secrets.size();
   set.sort();

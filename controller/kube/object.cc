@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_sax.h"
+
 namespace edge::kube {
 namespace {
 
@@ -287,9 +289,7 @@ Error malformed(const char* what, const char* fault) {
   return {ErrorCode::kInvalidArgument, std::string(what) + (fault != nullptr ? fault : "text that is not JSON")};
 }
 
-bool read(std::string_view text, Reader& reader) {
-  return nlohmann::json::sax_parse(text.begin(), text.end(), &reader) && reader.fault == nullptr;
-}
+bool read(std::string_view text, Reader& reader) { return parse_events(text, reader) && reader.fault == nullptr; }
 
 constexpr std::pair<std::string_view, EventType> kTypes[] = {{"ADDED", EventType::kAdded},
                                                              {"MODIFIED", EventType::kModified},

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_sax.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -109,7 +110,7 @@ class Reader : public nlohmann::json_sax<Json> {
 
 Answer<Json> read_json(std::string_view text, std::vector<std::string>* duplicates) {
   Reader reader(duplicates);
-  if (!Json::sax_parse(text.begin(), text.end(), &reader)) {
+  if (!parse_events(text, reader)) {
     return bad_request(words({"error decoding JSON: ", reader.fault()}));
   }
   return std::move(reader.root);

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_sax.h"
+
 namespace edge::runtime::auth {
 
 /// Event by event: what is over a bound is refused before it is kept.
@@ -152,7 +154,7 @@ Result<Json> read_json(std::string_view text, const JsonBounds& bounds) {
   const auto invalid = [](const char* what) { return Error{ErrorCode::kInvalidArgument, what}; };
   if (text.size() > bounds.bytes) return invalid("too large");
   JsonReader reader(bounds);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &reader)) {
+  if (!parse_events(text, reader)) {
     return invalid(reader.fault() == nullptr ? "not JSON" : reader.fault());
   }
   return reader.take();
