@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/beside.h"
 #include "program/check_section.h"
 #include "program/sha256.h"
 
@@ -79,22 +79,12 @@ CheckedSections check_sections(std::span<const Section* const> sections, Databas
     return {checks.work(checks.bytes()), manifest_hash(manifest)};
   CheckedSections others;
   // The manifest is one long stream, so it comes first: windows are what is left to share at the end.
-  const auto half = [&] {
+  Beside half([&] {
     others.program = manifest_hash(manifest);
     others.fault = checks.work(checks.bytes() / 2);
-  };
-  std::thread other;
-  try {
-    other = std::thread(half);
-  } catch (const std::system_error&) {
-    // No thread is to be had: it takes longer.
-  }
+  });
   auto own = checks.work(checks.bytes() / 2);
-  if (other.joinable()) {
-    other.join();
-  } else {
-    half();
-  }
+  half.wait();
   const auto place = [&](const SectionFault& fault) { return std::ranges::find(sections, fault.section); };
   if (own && (!others.fault || place(*own) < place(*others.fault))) others.fault = std::move(own);
   return others;

@@ -1,7 +1,9 @@
 #include "runtime/match/load.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/beside.h"
 #include "base/huge_pages.h"
 #include "runtime/match/cpu.h"
 #include "runtime/match/native_library.h"
@@ -16,6 +18,9 @@ using program::Op;
 using program::Section;
 using program::SectionKind;
 using program::SectionView;
+
+/// Shards of code to open from which a thread takes away more than it costs.
+constexpr std::size_t kWorthAThread = 4;
 
 /// The sections of one kind: they stand together, ascending by id.
 std::span<const Section> sections_of(const program::ProgramView& view, SectionKind kind) {
@@ -115,14 +120,16 @@ struct LoadedProgram::Impl {
   std::vector<LoadedHost> listener_hosts;  ///< side by side: no lookup waits for a pointer to one
   std::vector<HostPaths> host_paths;       ///< one for each of these
 
-  Status open_shards(const program::ProgramView& view, const Impl* previous);
+  Status open_shards(std::span<const Section> sections, const Impl* previous);
   Status take_regex_sets(const program::ProgramView& view, const Impl* previous);
   Status load_hosts(const program::ProgramView& view, MatchRoom& room);
   Status load_host(const Section& section, LoadedHost& host, std::vector<std::uint64_t>& node_sets);
+  Status attach_code();
 };
 
-Status LoadedProgram::Impl::open_shards(const program::ProgramView& view, const Impl* previous) {
-  for (const Section& section : sections_of(view, SectionKind::kNative)) {
+Status LoadedProgram::Impl::open_shards(std::span<const Section> sections, const Impl* previous) {
+  shards.reserve(sections.size());
+  for (const Section& section : sections) {
     Shard shard{section.id, section.hash, nullptr};
     if (previous != nullptr) {
       const auto known = std::find_if(previous->shards.begin(), previous->shards.end(),
@@ -219,13 +226,22 @@ Status LoadedProgram::Impl::load_host(const Section& section, LoadedHost& host, 
     host.group_sets = group_sets.data() + group_sets.size();
     collect_group_sets(section.view, node_sets, group_sets);
   }
-  if (header.native_shard == program::kNone || shards.empty()) return {};
-  const auto shard = std::find_if(shards.begin(), shards.end(),
-                                  [&](const Shard& candidate) { return candidate.id == header.native_shard; });
-  host.native = shard == shards.end() ? nullptr : shard->library->find(section.id);
-  if (host.native == nullptr || host.native->function_count != header.groups.count ||
-      (header.groups.count > 0 && host.native->functions == nullptr)) {
-    return data_loss("native section: its functions are not those of the host's groups");
+  return {};
+}
+
+Status LoadedProgram::Impl::attach_code() {
+  if (shards.empty()) return {};
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    LoadedHost& host = hosts[i];
+    if (host.header->native_shard == program::kNone) continue;
+    const auto shard = std::ranges::lower_bound(shards, host.header->native_shard, {}, &Shard::id);
+    if (shard != shards.end() && shard->id == host.header->native_shard)
+      host.native = shard->library->find(host_ids[i]);
+    const auto groups = host.header->groups.count;
+    if (host.native == nullptr || host.native->function_count != groups ||
+        (groups > 0 && host.native->functions == nullptr)) {
+      return data_loss("native section: its functions are not those of the host's groups");
+    }
   }
   return {};
 }
@@ -242,11 +258,23 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
   const std::shared_ptr<LoadedProgram> loaded(new LoadedProgram);
   Impl& impl = *loaded->impl_;
   const Impl* const before = previous == nullptr ? nullptr : previous->impl_.get();
-  if (view.abi_version() == program::kAbiVersion && runs_here(view.target())) {
-    if (Status opened = impl.open_shards(view, before); !opened.ok()) return opened.error();
+  Status opened;
+  const auto open = [&] {
+    if (view.abi_version() == program::kAbiVersion && runs_here(view.target()))
+      opened = impl.open_shards(sections_of(view, SectionKind::kNative), before);
+  };
+  // Mapping code waits for the kernel: in a first load about as long as all the rest takes.
+  std::optional<Beside> opening;
+  if (before == nullptr && sections_of(view, SectionKind::kNative).size() >= kWorthAThread) {
+    opening.emplace(open);
+  } else {
+    open();
   }
   if (Status taken = impl.take_regex_sets(view, before); !taken.ok()) return taken.error();
   if (Status hosts = impl.load_hosts(view, loaded->room_); !hosts.ok()) return hosts.error();
+  opening.reset();
+  if (!opened.ok()) return opened.error();
+  if (Status attached = impl.attach_code(); !attached.ok()) return attached.error();
 
   prefer_huge_pages(view.bytes().data(), view.bytes().size());
   loaded->listeners_section_ = view.listeners().view;
