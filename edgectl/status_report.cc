@@ -179,7 +179,7 @@ class Report {
   std::unique_ptr<Cluster> cluster_;
 };
 
-std::string text_at(const OrderedJson& object, const char* name) {
+std::string shown_at(const OrderedJson& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return {};
   return shown(found->is_string() ? found->get<std::string>() : found->dump());
@@ -189,12 +189,12 @@ std::string or_none(const std::string& text) { return text.empty() ? "<none>" : 
 
 /// `cannot be reached: why`, or what `text` says.
 std::string part_text(const OrderedJson& part, const std::string& text) {
-  return part.contains(kError) ? "unknown: " + text_at(part, kError) : text;
+  return part.contains(kError) ? "unknown: " + shown_at(part, kError) : text;
 }
 
 std::string deployed_text(const OrderedJson& part) {
   if (!part.value("installed", false)) return "not installed";
-  return text_at(part, "ready") + "/" + text_at(part, "replicas") + " ready, " + or_none(text_at(part, "image"));
+  return shown_at(part, "ready") + "/" + shown_at(part, "replicas") + " ready, " + or_none(shown_at(part, "image"));
 }
 
 void add_agents(const OrderedJson& agents, std::string& out) {
@@ -203,9 +203,9 @@ void add_agents(const OrderedJson& agents, std::string& out) {
   for (const OrderedJson& agent : agents) {
     std::string vips;
     for (const OrderedJson& vip : agent["vips"]) vips += (vips.empty() ? "" : ",") + vip.get<std::string>();
-    table.add({text_at(agent, "name"), text_at(agent, "node"), text_at(agent, "status"), text_at(agent, "version"),
-               or_none(text_at(agent, "program").substr(0, kShortHash)), or_none(vips), text_at(agent, "connections"),
-               text_at(agent, "unhealthyEndpoints")});
+    table.add({shown_at(agent, "name"), shown_at(agent, "node"), shown_at(agent, "status"), shown_at(agent, "version"),
+               or_none(shown_at(agent, "program").substr(0, kShortHash)), or_none(vips), shown_at(agent, "connections"),
+               shown_at(agent, "unhealthyEndpoints")});
   }
   out += "\n" + table.take(/*with_heads=*/true);
 }
@@ -215,7 +215,8 @@ void add_resources(const OrderedJson& resources, std::string& out) {
   TextTable table({"RESOURCE", "COUNT", "AT FAULT"});
   for (const OrderedJson& one : resources) {
     const bool known = !one.contains(kError);
-    table.add({text_at(one, "kind"), known ? text_at(one, "count") : "unknown", known ? text_at(one, "atFault") : "-"});
+    table.add(
+        {shown_at(one, "kind"), known ? shown_at(one, "count") : "unknown", known ? shown_at(one, "atFault") : "-"});
   }
   out += "\n" + table.take(/*with_heads=*/true);
 }
@@ -234,19 +235,19 @@ std::string status_text(const OrderedJson& report) {
     name.resize(14, ' ');
     out += name + value + "\n";
   };
-  line("Health:", text_at(report, "health"));
+  line("Health:", shown_at(report, "health"));
   for (const OrderedJson& problem : report["problems"]) out += "  - " + shown(problem.get<std::string>()) + "\n";
-  line("Client:", text_at(report["client"], "version"));
-  line("Orchestrator:", part_text(report["orchestrator"], or_none(text_at(report["orchestrator"], "version"))));
+  line("Client:", shown_at(report["client"], "version"));
+  line("Orchestrator:", part_text(report["orchestrator"], or_none(shown_at(report["orchestrator"], "version"))));
   line("Operator:", part_text(report["operator"], deployed_text(report["operator"])));
   if (report["clusters"].empty()) line("Cluster:", "<none>");
   for (const OrderedJson& cluster : report["clusters"]) {
-    line("Cluster:", text_at(cluster, "namespace") + "/" + text_at(cluster, "name") + " " +
-                         or_none(text_at(cluster, "phase")) + ", version " + or_none(text_at(cluster, "version")));
+    line("Cluster:", shown_at(cluster, "namespace") + "/" + shown_at(cluster, "name") + " " +
+                         or_none(shown_at(cluster, "phase")) + ", version " + or_none(shown_at(cluster, "version")));
   }
   const OrderedJson& controller = report["controller"];
-  line("Controller:", part_text(controller, text_at(controller, "version") + ", program " +
-                                                or_none(text_at(controller, "program").substr(0, kShortHash))));
+  line("Controller:", part_text(controller, shown_at(controller, "version") + ", program " +
+                                                or_none(shown_at(controller, "program").substr(0, kShortHash))));
   line("Web UI:", part_text(report["webUI"], deployed_text(report["webUI"])));
   add_agents(report["agents"], out);
   add_resources(report["resources"], out);

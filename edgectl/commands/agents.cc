@@ -7,6 +7,7 @@
 
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "program/dump.h"
 #include "schemas/yaml_text.h"
 
@@ -16,8 +17,6 @@ namespace {
 using controller::InspectClient;
 
 controller::WallTime now() { return std::chrono::system_clock::now(); }
-
-int print(const std::string& text) { return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings; }
 
 /// JSON as it was asked for: as it is, or as YAML.
 std::string in_form(const std::string& json, const std::string& form) {

@@ -9,6 +9,7 @@
 #include "compiler/analyze/explain.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
+#include "edgectl/exits.h"
 #include "edgectl/input.h"
 
 namespace edge::edgectl {
@@ -21,11 +22,6 @@ constexpr std::string_view kAssert = "edgectl assert";
 /// A file of claims; more than anyone writes.
 constexpr std::size_t kMaxClaims = 1'000;
 constexpr std::size_t kMaxClaimFile = 1 << 20;
-
-int failed(const std::string& text, int code = cli::kExitFindings) {
-  cli::print_error(kAssert, text);
-  return code;
-}
 
 struct Claim {
   std::string text;
@@ -119,7 +115,7 @@ std::string result_text(const Claim& claim, const analyze::ClaimResult& result, 
 int assert_claims(const cli::Arguments& arguments) {
   SourceMap texts;
   const auto claims = read_claims(arguments, texts);
-  if (!claims) return failed(claims.error().text, cli::kExitUsage);
+  if (!claims) return usage(kAssert, claims.error().text);
   Diagnostics faults;
   const std::vector<expr::Expression> parsed = parse_claims(*claims, faults);
   faults.finish(texts);
@@ -131,7 +127,7 @@ int assert_claims(const cli::Arguments& arguments) {
   auto input = program_of(arguments.all("file"), program::Target::kTablesOnly);
   if (!input) {
     const bool silent = input.error().code == ErrorCode::kUnavailable;
-    return failed(input.error().text, silent ? cli::kExitUnreachable : cli::kExitFindings);
+    return failed(kAssert, input.error().text, silent ? cli::kExitUnreachable : cli::kExitFindings);
   }
   analyze::ClaimCheck check(input->view);
   bool all_hold = true;
@@ -142,7 +138,7 @@ int assert_claims(const cli::Arguments& arguments) {
     text += result_text((*claims)[i], result, input->view);
   }
   const bool written = cli::write_text(stdout, text);
-  if (input->faults) failed("the configuration has errors; what is at fault takes no part above");
+  if (input->faults) failed(kAssert, "the configuration has errors; what is at fault takes no part above");
   return all_hold && written && !input->faults ? cli::kExitOk : cli::kExitFindings;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
+#include "edgectl/exits.h"
 #include "edgectl/input.h"
 
 namespace edge::edgectl {
@@ -45,11 +46,6 @@ std::string default_cache_dir() {
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/edge" : std::string();
 }
 
-int failed(std::string_view text) {
-  cli::print_error(kCompile, text);
-  return cli::kExitFindings;
-}
-
 }  // namespace
 
 int compile(const cli::Arguments& arguments) {
@@ -58,9 +54,9 @@ int compile(const cli::Arguments& arguments) {
   std::optional<program::SigningKey> key;
   if (arguments.has("sign-key")) {
     const auto pem = read_file(arguments.one("sign-key"), kMaxKeyBytes);
-    if (!pem) return failed(pem.error().text);
+    if (!pem) return failed(kCompile, pem.error().text);
     auto parsed = program::SigningKey::from_pem(*pem);
-    if (!parsed) return failed(arguments.one("sign-key") + ": " + parsed.error().text);
+    if (!parsed) return failed(kCompile, arguments.one("sign-key") + ": " + parsed.error().text);
     key = std::move(*parsed);
     options.key = &*key;
   }
@@ -68,31 +64,31 @@ int compile(const cli::Arguments& arguments) {
     options.cache_dir = arguments.has("cache-dir") ? arguments.one("cache-dir") : default_cache_dir();
   }
   auto compiled = compile_paths(arguments.all("file"), options);
-  if (!compiled) return failed(compiled.error().text);
+  if (!compiled) return failed(kCompile, compiled.error().text);
   const Compiled& result = **compiled;
   const Colour colour = cli::colour_for(stderr);
   for (const Diagnostic& diagnostic : result.diagnostics.all()) {
     cli::write_text(stderr, render(diagnostic, result.sources, colour) + "\n");
   }
   if (!result.diagnostics.ok() || !result.artifact) {
-    return failed("the configuration has errors; nothing was written");
+    return failed(kCompile, "the configuration has errors; nothing was written");
   }
   const std::string output = arguments.one("output");
   if (Status status = write_file(output, std::span(*result.artifact->bytes), FileAccess::kEveryone); !status) {
-    return failed(status.error().text);
+    return failed(kCompile, status.error().text);
   }
   if (arguments.has("endpoints-out")) {
     const std::string text = program::write_endpoints(result.endpoints);
     if (Status status = write_file(arguments.one("endpoints-out"), std::string_view(text), FileAccess::kEveryone);
         !status) {
-      return failed(status.error().text);
+      return failed(kCompile, status.error().text);
     }
   }
   if (arguments.has("secrets-out")) {
     const std::string text = program::write_secrets(result.secrets);
     if (Status status = write_file(arguments.one("secrets-out"), std::string_view(text), FileAccess::kOwnerOnly);
         !status) {
-      return failed(status.error().text);
+      return failed(kCompile, status.error().text);
     }
   }
   const std::string& cache_fault = result.artifact->stats.cache_fault;

@@ -1,30 +1,28 @@
 // edgectl config: ~/.edgectl/config, shown and changed.
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/resources/client_config.h"
 #include "edgectl/resources/table.h"
 
 namespace edge::edgectl {
 namespace {
 
-int failed(std::string_view command, const Error& error) {
-  cli::print_error(command, error.text);
-  return error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings;
+int config_failed(std::string_view command, const Error& error) {
+  return failed(command, error.text, error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings);
 }
-
-int print(const std::string& text) { return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings; }
 
 }  // namespace
 
 int config_view(const cli::Arguments& arguments) {
   const auto config = ClientConfig::read(client_config_path());
-  if (!config) return failed("edgectl config view", config.error());
+  if (!config) return config_failed("edgectl config view", config.error());
   return print(arguments.one("output") == "json" ? config->json() : config->yaml());
 }
 
 int config_get_contexts(const cli::Arguments& arguments) {
   const auto config = ClientConfig::read(client_config_path());
-  if (!config) return failed("edgectl config get-contexts", config.error());
+  if (!config) return config_failed("edgectl config get-contexts", config.error());
   if (arguments.one("output") == "name") {
     std::string names;
     for (const ClientContext& context : config->contexts()) names += context.name + "\n";
@@ -52,7 +50,7 @@ int config_use_context(const cli::Arguments& arguments) {
                                            (nearest.empty() ? "; `edgectl config set-context` makes one"
                                                             : "; did you mean `" + std::string(nearest) + "`?")};
   });
-  return status ? print("Switched to context \"" + name + "\".\n") : failed(kCommand, status.error());
+  return status ? print("Switched to context \"" + name + "\".\n") : config_failed(kCommand, status.error());
 }
 
 int config_set_context(const cli::Arguments& arguments) {
@@ -88,7 +86,7 @@ int config_set_context(const cli::Arguments& arguments) {
     config.put(ClientContext{.name = name, .cluster = cluster, .name_space = arguments.one("namespace")});
     return {};
   });
-  if (!status) return failed(kCommand, status.error());
+  if (!status) return config_failed(kCommand, status.error());
   return print("Context \"" + name + "\" " + (made ? "created" : "modified") + ".\n");
 }
 

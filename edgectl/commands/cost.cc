@@ -9,6 +9,7 @@
 
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
 
 namespace edge::edgectl {
@@ -27,10 +28,6 @@ std::string size_text(std::uint64_t bytes) {
   std::snprintf(text, sizeof text, "%.1f %s", static_cast<double>(bytes) / (mega ? 1048576.0 : 1024.0),
                 mega ? "MiB" : "KiB");
   return text;
-}
-
-std::string counted(std::uint64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string bound_text(const analyze::LookupBound& bound) {

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/exits.h"
 #include "edgectl/observe/live_screen.h"
 #include "edgectl/observe/metric_table.h"
 #include "edgectl/observe/sparkline.h"
@@ -18,7 +19,7 @@
 namespace edge::edgectl {
 namespace {
 
-constexpr std::string_view kCommand = "edgectl metrics dashboard";
+constexpr std::string_view kDashboard = "edgectl metrics dashboard";
 /// Points that are asked for; a wide terminal shows all of them.
 constexpr std::size_t kPoints = 120;
 constexpr std::size_t kTitleWidth = 18;
@@ -64,15 +65,6 @@ std::string filled(std::string query, const std::string& window) {
     query.replace(at, kWindow.size(), window);
   }
   return query;
-}
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    lines.emplace_back(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
-  }
-  return lines;
 }
 
 std::string clock_text() {
@@ -164,20 +156,16 @@ std::vector<std::string> draw(const Content& content, TerminalSize size, bool li
   return lines;
 }
 
-int usage(const std::string& text) {
-  cli::print_error(kCommand, text);
-  return cli::kExitUsage;
-}
-
 }  // namespace
 
 int metrics_dashboard(const cli::Arguments& arguments) {
   const auto interval = parse_duration(arguments.one("interval"));
   const auto range = parse_duration(arguments.one("range"));
   const auto window = parse_duration(arguments.one("window"));
-  if (!interval || *interval < std::chrono::milliseconds(200)) return usage("--interval takes 200ms or more");
-  if (!range || *range < std::chrono::minutes(1)) return usage("--range takes 1m or more");
-  if (!window || *window < std::chrono::seconds(1)) return usage("--window takes 1s or more");
+  if (!interval || *interval < std::chrono::milliseconds(200))
+    return usage(kDashboard, "--interval takes 200ms or more");
+  if (!range || *range < std::chrono::minutes(1)) return usage(kDashboard, "--range takes 1m or more");
+  if (!window || *window < std::chrono::seconds(1)) return usage(kDashboard, "--window takes 1s or more");
   const bool live = is_screen() && !arguments.has("once");
   if (live) keep_signals_for_screen();
   const Dashboard dashboard(Prometheus(arguments.one("metrics-url"), kMostWait), arguments.one("window"),
@@ -185,7 +173,7 @@ int metrics_dashboard(const cli::Arguments& arguments) {
   if (!live) {
     const Content content = dashboard.content();
     if (!content.fault.empty()) {
-      cli::print_error(kCommand, content.fault);
+      cli::print_error(kDashboard, content.fault);
       return cli::kExitUnreachable;
     }
     std::string text;

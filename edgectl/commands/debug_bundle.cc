@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kCommand = "edgectl debug bundle";
+constexpr std::string_view kDebugBundle = "edgectl debug bundle";
 
 /// Kinds that are not ours and say why a route goes where it goes. Secrets give their names and keys.
 constexpr const char* kOtherKinds[] = {"gatewayclasses",  "gateways.gateway.networking.k8s.io",
@@ -36,15 +36,15 @@ constexpr const char* kOtherKinds[] = {"gatewayclasses",  "gateways.gateway.netw
                                        "namespaces",      "events",
                                        "secrets"};
 
-struct Page {
+struct PageFile {
   const char* target;
   const char* file;
 };
-constexpr Page kAgentPages[] = {{"/debug/config", "config.json"},     {"/debug/endpoints", "endpoints.json"},
-                                {"/debug/stats", "metrics.txt"},      {"/debug/cache", "cache.txt"},
-                                {"/debug/heap", "heap.txt"},          {"/debug/logs", "logs.ndjson"},
-                                {"/debug/log-level", "log-level.txt"}};
-constexpr Page kControllerPages[] = {{"/metrics", "metrics.txt"}, {"/debug/logs", "logs.ndjson"}};
+constexpr PageFile kAgentPages[] = {{"/debug/config", "config.json"},     {"/debug/endpoints", "endpoints.json"},
+                                    {"/debug/stats", "metrics.txt"},      {"/debug/cache", "cache.txt"},
+                                    {"/debug/heap", "heap.txt"},          {"/debug/logs", "logs.ndjson"},
+                                    {"/debug/log-level", "log-level.txt"}};
+constexpr PageFile kControllerPages[] = {{"/metrics", "metrics.txt"}, {"/debug/logs", "logs.ndjson"}};
 
 /// A part of a path from what others chose.
 std::string file_name(std::string name) {
@@ -133,7 +133,7 @@ class Bundle {
     }
   }
 
-  void add_page(const std::string& folder, const Page& page, const AgentPages::Said& said) {
+  void add_page(const std::string& folder, const PageFile& page, const AgentPages::Said& said) {
     const auto body = AgentPages::body_of(said);
     if (body) {
       const bool logs = std::string_view(page.file).ends_with(".ndjson");
@@ -159,7 +159,7 @@ class Bundle {
     } else {
       miss("controller/history.json", history.error().text);
     }
-    for (const Page& page : kControllerPages) {
+    for (const PageFile& page : kControllerPages) {
       add_page("controller/", page, {"controller", controller_->ask({}, {.target = page.target})});
     }
   }
@@ -186,7 +186,7 @@ class Bundle {
     if (!names) return miss("agents", names.error().text);
     for (const std::string& name : *names) {
       const std::string folder = "agents/" + file_name(name) + "/";
-      for (const Page& page : kAgentPages) add_page(folder, page, (*pages)->ask_one(name, {.target = page.target}));
+      for (const PageFile& page : kAgentPages) add_page(folder, page, (*pages)->ask_one(name, {.target = page.target}));
       if (!(*pages)->controlled() || !controller_) continue;
       add_program(folder, name);
       if (const auto state = controller_->agent(name)) add(folder + "state.json", agent_json(*state));
@@ -209,14 +209,14 @@ int debug_bundle(const cli::Arguments& arguments) {
   const std::string path = arguments.one("output");
   auto archive = ArchiveWriter::create(path);
   if (!archive) {
-    cli::print_error(kCommand, archive.error().text);
+    cli::print_error(kDebugBundle, archive.error().text);
     return cli::kExitFindings;
   }
   Bundle bundle(**archive, arguments);
   Status status = bundle.fill();
   if (status) status = (*archive)->finish();
   if (!status) {
-    cli::print_error(kCommand, status.error().text);
+    cli::print_error(kDebugBundle, status.error().text);
     return cli::kExitFindings;
   }
   if (!bundle.missing().empty()) cli::print_message("edgectl", "could not be had:\n" + bundle.missing());

@@ -26,7 +26,7 @@ constexpr std::string_view kDiff = "edgectl diff";
 constexpr std::size_t kMaxLine = 64 * 1024;
 constexpr std::size_t kMaxRemembered = 1'000'000;
 
-int failed(const Error& error) {
+int diff_failed(const Error& error) {
   cli::print_error(kDiff, error.text);
   return error.code == ErrorCode::kUnavailable ? cli::kExitUnreachable : cli::kExitFindings;
 }
@@ -105,7 +105,7 @@ std::optional<ReadProgram> operand(const cli::Arguments& arguments, std::string_
   }
   auto program = program_of({path}, kTarget);
   if (program) return std::move(*program);
-  exit = failed(program.error());
+  exit = diff_failed(program.error());
   return std::nullopt;
 }
 
@@ -116,7 +116,7 @@ int diff(const cli::Arguments& arguments) {
   const std::string log = arguments.one("access-log");
   if (!log.empty() && log != "-") {
     file.open(log, std::ios::binary);
-    if (!file) return failed({ErrorCode::kNotFound, log + ": cannot be read"});
+    if (!file) return diff_failed({ErrorCode::kNotFound, log + ": cannot be read"});
   }
   int exit = cli::kExitOk;
   const auto before = operand(arguments, "BEFORE", "AFTER", exit);

@@ -9,6 +9,7 @@
 #include "compiler/analyze/passage.h"
 #include "compiler/analyze/witness.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/input.h"
 #include "edgectl/request_line.h"
 
@@ -93,39 +94,33 @@ std::string explanation_json(const analyze::Explanation& explanation) {
   return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-int failed(const Error& error, int code = cli::kExitFindings) {
-  cli::print_error(kExplain, error.text);
-  return code;
-}
-
 }  // namespace
 
 int explain(const cli::Arguments& arguments) {
   const auto typed = parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
-  if (!typed) return failed(typed.error(), cli::kExitUsage);
+  if (!typed) return usage(kExplain, typed.error().text);
   std::uint16_t port = typed->request.port;
   if (arguments.has("port")) {
     const std::string text = arguments.one("port");
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), port);
     if (fault != std::errc() || end != text.data() + text.size() || port == 0) {
-      return failed({ErrorCode::kInvalidArgument, "--port takes 1 to 65535, not `" + text + "`"}, cli::kExitUsage);
+      return usage(kExplain, "--port takes 1 to 65535, not `" + text + "`");
     }
   }
   if (arguments.has("agent") == arguments.has("file")) {
-    return failed({ErrorCode::kInvalidArgument, "give configuration or a program with -f, or an agent with --agent"},
-                  cli::kExitUsage);
+    return usage(kExplain, "give configuration or a program with -f, or an agent with --agent");
   }
   std::vector<std::string> paths = arguments.all("file");
   if (arguments.has("agent")) paths = {"http://" + arguments.one("agent")};
   auto program = program_of(paths, program::Target::kX8664V2);
   if (!program) {
     const bool unreachable = program.error().code == ErrorCode::kUnavailable;
-    return failed(program.error(), unreachable ? cli::kExitUnreachable : cli::kExitFindings);
+    return failed(kExplain, program.error().text, unreachable ? cli::kExitUnreachable : cli::kExitFindings);
   }
   const auto bind = analyze::bind_of_port(program->view, port, typed->port_written || arguments.has("port"));
   if (!bind) {
     const bool other_port = bind.error().code == ErrorCode::kNotFound;
-    return failed({bind.error().code, bind.error().text + (other_port ? " (name it in the URL or with --port)" : "")});
+    return failed(kExplain, bind.error().text + (other_port ? " (name it in the URL or with --port)" : ""));
   }
 
   const analyze::WitnessView view(typed->request);

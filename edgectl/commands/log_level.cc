@@ -12,7 +12,7 @@
 namespace edge::edgectl {
 namespace {
 
-constexpr std::string_view kCommand = "edgectl log-level";
+constexpr std::string_view kLogLevel = "edgectl log-level";
 
 controller::AgentQuestion question_of(const std::string& level) {
   if (level.empty()) return {.target = "/debug/log-level"};
@@ -25,7 +25,7 @@ Result<std::vector<std::string>> agents_meant(AgentPages& pages, const std::stri
   return pages.names_on(node);
 }
 
-int print(const std::vector<AgentPages::Said>& all) {
+int print_levels(const std::vector<AgentPages::Said>& all) {
   int exit = cli::kExitOk;
   TextTable table({"DAEMON", "LEVEL"});
   for (const AgentPages::Said& one : all) {
@@ -34,7 +34,7 @@ int print(const std::vector<AgentPages::Said>& all) {
       table.add({shown(one.agent), shown(body->substr(0, body->find('\n')))});
       continue;
     }
-    cli::print_error(kCommand, body.error().text);
+    cli::print_error(kLogLevel, body.error().text);
     exit = cli::kExitUnreachable;
   }
   if (!table.empty()) cli::write_text(stdout, table.take(/*with_heads=*/true));
@@ -47,17 +47,17 @@ int log_level(const cli::Arguments& arguments) {
   const controller::AgentQuestion question = question_of(arguments.one("LEVEL"));
   int exit = cli::kExitOk;
   if (arguments.one("PART") == "controller") {
-    const auto controller = open_controller(kCommand, arguments, exit);
-    return controller == nullptr ? exit : print({{"controller", controller->ask({}, question)}});
+    const auto controller = open_controller(kLogLevel, arguments, exit);
+    return controller == nullptr ? exit : print_levels({{"controller", controller->ask({}, question)}});
   }
-  const auto pages = AgentPages::open(kCommand, arguments, exit);
+  const auto pages = AgentPages::open(kLogLevel, arguments, exit);
   if (pages == nullptr) return exit;
   const auto names = agents_meant(*pages, arguments.one("node"));
-  if (!names) return tell(kCommand, names.error());
+  if (!names) return tell(kLogLevel, names.error());
   if (names->empty()) cli::print_message("edgectl", "no agent is connected");
   std::vector<AgentPages::Said> all;
   for (const std::string& name : *names) all.push_back(pages->ask_one(name, question));
-  return print(all);
+  return print_levels(all);
 }
 
 }  // namespace edge::edgectl

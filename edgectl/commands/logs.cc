@@ -22,8 +22,8 @@
 namespace edge::edgectl {
 namespace {
 
-constexpr std::string_view kCommand = "edgectl logs";
-constexpr std::chrono::milliseconds kAskAgain(500);
+constexpr std::string_view kLogs = "edgectl logs";
+constexpr std::chrono::milliseconds kFollowAgain(500);
 
 struct Wanted {
   std::string part;  ///< `controller` or `agent`
@@ -84,7 +84,7 @@ class PodLogs {
     int exit = cli::kExitOk;
     do {
       for (const nlohmann::json& pod : pods_) exit = std::max(exit, print(pod));
-      if (wanted_.follow) std::this_thread::sleep_for(kAskAgain);
+      if (wanted_.follow) std::this_thread::sleep_for(kFollowAgain);
     } while (wanted_.follow && !closed_);
     return exit;
   }
@@ -105,7 +105,7 @@ class PodLogs {
       }
     }
     const kube::Reply reply = cluster_.api().send({.target = target, .accept = "*/*"});
-    if (!reply.failure.none()) return tell(kCommand, reply.failure, "pod/" + name);
+    if (!reply.failure.none()) return tell(kLogs, reply.failure, "pod/" + name);
     std::string text;
     for (std::string_view rest = reply.body; !rest.empty();) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -136,9 +136,9 @@ int print_kept(const cli::Arguments& arguments, const Wanted& wanted) {
   std::unique_ptr<AgentPages> agents;
   std::unique_ptr<controller::InspectClient> controller;
   if (of_agents) {
-    agents = AgentPages::open(kCommand, arguments, exit);
+    agents = AgentPages::open(kLogs, arguments, exit);
   } else {
-    controller = open_controller(kCommand, arguments, exit);
+    controller = open_controller(kLogs, arguments, exit);
   }
   if (agents == nullptr && controller == nullptr) return exit;
   const auto fetch = [&](const std::string& source, const std::string& target) {
@@ -154,7 +154,7 @@ int print_kept(const cli::Arguments& arguments, const Wanted& wanted) {
   if (!first.empty()) first.erase(0, 1);
   PageLines lines(fetch, "/debug/logs", first);
   const auto text = [&](const PageLine& line) { return message_line(line, of_agents, wanted.timestamps); };
-  return print_lines(kCommand, lines, sources, text, wanted.follow);
+  return print_lines(kLogs, lines, sources, text, wanted.follow);
 }
 
 }  // namespace
@@ -167,11 +167,11 @@ int logs(const cli::Arguments& arguments) {
                       .follow = arguments.has("follow"),
                       .timestamps = arguments.has("timestamps")};
   if (!wanted.since.empty() && !parse_duration(wanted.since)) {
-    cli::print_error(kCommand, "--since takes a duration such as 5m, not `" + wanted.since + "`");
+    cli::print_error(kLogs, "--since takes a duration such as 5m, not `" + wanted.since + "`");
     return cli::kExitUsage;
   }
   if (wanted.tail.find_first_not_of("0123456789") != std::string::npos || wanted.tail.size() > 4) {
-    cli::print_error(kCommand, "--tail takes a number up to 9999, not `" + wanted.tail + "`");
+    cli::print_error(kLogs, "--tail takes a number up to 9999, not `" + wanted.tail + "`");
     return cli::kExitUsage;
   }
   // The one agent whose address is given is asked itself.

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
-#include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
+#include "edgectl/exits.h"
 #include "edgectl/page_lines.h"
 #include "edgectl/request_filter.h"
 #include "edgectl/resources/table.h"
@@ -14,12 +14,7 @@
 namespace edge::edgectl {
 namespace {
 
-constexpr std::string_view kCommand = "edgectl logs-access";
-
-int usage(const std::string& text) {
-  cli::print_error(kCommand, text);
-  return cli::kExitUsage;
-}
+constexpr std::string_view kLogsAccess = "edgectl logs-access";
 
 bool is_status(const std::string& text) {
   if (text.size() == 3 && text.ends_with("xx")) return text[0] >= '1' && text[0] <= '5';
@@ -55,17 +50,17 @@ std::string json_line(const PageLine& line) {
 int logs_access(const cli::Arguments& arguments) {
   const std::string since = arguments.one("since");
   if (!since.empty() && !parse_duration(since))
-    return usage("--since takes a duration such as 5m, not `" + since + "`");
+    return usage(kLogsAccess, "--since takes a duration such as 5m, not `" + since + "`");
   const std::string status = arguments.one("status");
-  if (!status.empty() && !is_status(status)) return usage("--status takes 404, or 4xx for all of a class");
+  if (!status.empty() && !is_status(status)) return usage(kLogsAccess, "--status takes 404, or 4xx for all of a class");
   const auto filter = RequestFilter::read({.method = arguments.one("method"),
                                            .path = arguments.one("path"),
                                            .backend = arguments.one("backend"),
                                            .client = arguments.one("client"),
                                            .min_duration = arguments.one("min-duration")});
-  if (!filter) return usage(filter.error().text);
+  if (!filter) return usage(kLogsAccess, filter.error().text);
   int exit = cli::kExitOk;
-  const auto pages = AgentPages::open(kCommand, arguments, exit);
+  const auto pages = AgentPages::open(kLogsAccess, arguments, exit);
   if (pages == nullptr) return exit;
   std::string filters = query_part("gateway", arguments.one("gateway")) + query_part("route", arguments.one("route")) +
                         query_part("status", status);
@@ -80,7 +75,7 @@ int logs_access(const cli::Arguments& arguments) {
   if (!filter->all()) lines.only([&](const nlohmann::json& line) { return filter->wants(line); });
   const bool json = arguments.one("output") == "json";
   return print_lines(
-      kCommand, lines, [&] { return pages->names(); }, json ? json_line : request_line, arguments.has("follow"));
+      kLogsAccess, lines, [&] { return pages->names(); }, json ? json_line : request_line, arguments.has("follow"));
 }
 
 }  // namespace edge::edgectl

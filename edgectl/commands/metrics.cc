@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/exits.h"
 #include "edgectl/observe/metric_table.h"
 #include "edgectl/prometheus.h"
 #include "edgectl/resources/cluster.h"
@@ -21,17 +22,12 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-int told(std::string_view command, const Error& error) {
+int told_of_metrics(std::string_view command, const Error& error) {
   cli::print_error(command, error.text);
   return error.code == ErrorCode::kInvalidArgument ? cli::kExitFindings : cli::kExitUnreachable;
 }
 
-int usage(std::string_view command, const std::string& text) {
-  cli::print_error(command, text);
-  return cli::kExitUsage;
-}
-
-int print(const cli::Arguments& arguments, const std::string& table, const std::string& json) {
+int print_series(const cli::Arguments& arguments, const std::string& table, const std::string& json) {
   const std::string form = arguments.one("output");
   std::string text = form == "table" ? table : json;
   if (form == "yaml") text = schemas::yaml_text(OrderedJson::parse(json, nullptr, /*allow_exceptions=*/false));
@@ -54,10 +50,10 @@ int show_table(std::string_view command, const cli::Arguments& arguments, const 
   if (!is_window(window)) return usage(command, "--window takes a duration of whole seconds or more, such as 5m");
   const Prometheus server(arguments.one("metrics-url"));
   auto rows = metric_rows(table, window, asking(server));
-  if (!rows) return told(command, rows.error());
+  if (!rows) return told_of_metrics(command, rows.error());
   change(*rows);
   if (rows->empty()) cli::print_message("edgectl", server.url() + " knows nothing of this yet");
-  return print(arguments, rows->empty() ? std::string() : metric_text(table, *rows), metric_json(table, *rows));
+  return print_series(arguments, rows->empty() ? std::string() : metric_text(table, *rows), metric_json(table, *rows));
 }
 
 int show_table(std::string_view command, const cli::Arguments& arguments, const MetricTable& table) {
@@ -170,7 +166,7 @@ int metrics_query(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl metrics query";
   const Prometheus server(arguments.one("metrics-url"));
   const auto series = server.query(arguments.one("QUERY"));
-  if (!series) return told(kCommand, series.error());
+  if (!series) return told_of_metrics(kCommand, series.error());
   TextTable table({"SERIES", "VALUE"});
   OrderedJson list = OrderedJson::array();
   for (const Series& one : *series) {
@@ -180,8 +176,8 @@ int metrics_query(const cli::Arguments& arguments) {
     list.push_back(std::move(object));
   }
   if (series->empty()) cli::print_message("edgectl", "no series");
-  return print(arguments, table.empty() ? std::string() : table.take(/*with_heads=*/true),
-               list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+  return print_series(arguments, table.empty() ? std::string() : table.take(/*with_heads=*/true),
+                      list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
 }
 
 int metrics_vips(const cli::Arguments& arguments) {
@@ -198,7 +194,7 @@ int metrics_vips(const cli::Arguments& arguments) {
   const MetricTable& table = gateway_table();
   TextTable text({"VIP", "ADDRESS", "GATEWAYS", "REQUESTS/S", "ERRORS", "P50", "P99", "RECEIVED/S", "SENT/S"});
   const auto rows = metric_rows(table, window, asking(server));
-  if (!rows) return told(kCommand, rows.error());
+  if (!rows) return told_of_metrics(kCommand, rows.error());
   OrderedJson list = OrderedJson::array();
   for (const Addresses::One& one : addresses.all) {
     bool any = false;
@@ -219,7 +215,7 @@ int metrics_vips(const cli::Arguments& arguments) {
     list.push_back({{"vip", one.name}, {"address", one.address}});
   }
   if (addresses.all.empty()) cli::print_message("edgectl", "there is no ProxyVIP");
-  return print(arguments, text.empty() ? std::string() : text.take(/*with_heads=*/true), list.dump(2) + "\n");
+  return print_series(arguments, text.empty() ? std::string() : text.take(/*with_heads=*/true), list.dump(2) + "\n");
 }
 
 }  // namespace edge::edgectl

@@ -7,6 +7,7 @@
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/write.h"
@@ -17,12 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kPatch = "edgectl patch";
-constexpr std::size_t kMostBytes = std::size_t{3} << 20;
-
-int usage(const std::string& what) {
-  cli::print_error(kPatch, what);
-  return cli::kExitUsage;
-}
+constexpr std::size_t kMostPatchBytes = std::size_t{3} << 20;
 
 /// The patch as JSON, whether it was written as JSON or as YAML.
 Result<std::string> read_patch(const cli::Arguments& arguments) {
@@ -33,7 +29,7 @@ Result<std::string> read_patch(const cli::Arguments& arguments) {
   }
   if (arguments.has("patch-file")) {
     name = arguments.one("patch-file");
-    auto read = read_file(name, kMostBytes);
+    auto read = read_file(name, kMostPatchBytes);
     if (!read) return read.error();
     text = std::move(*read);
   }
@@ -79,9 +75,10 @@ Sent send(Cluster& cluster, const Type& type, const std::string& place, const st
 
 int patch(const cli::Arguments& arguments) {
   const auto text = read_patch(arguments);
-  if (!text) return usage(text.error().text);
+  if (!text) return usage(kPatch, text.error().text);
   const auto patience = parse_duration(arguments.one("timeout"));
-  if (!patience) return usage("`--timeout` takes a duration such as `60s`, not `" + arguments.one("timeout") + "`");
+  if (!patience)
+    return usage(kPatch, "`--timeout` takes a duration such as `60s`, not `" + arguments.one("timeout") + "`");
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kPatch, arguments, exit);
   if (cluster == nullptr) return exit;
@@ -106,7 +103,7 @@ int patch(const cli::Arguments& arguments) {
       const Output output = output_of(arguments);
       const auto shown = output.form == Form::kName ? Result<std::string>(type.qualified(name) + "\n")
                                                     : object_text(output, plain_object(object.text));
-      if (!shown) return usage(shown.error().text);
+      if (!shown) return usage(kPatch, shown.error().text);
       cli::write_text(stdout, *shown);
     } else {
       const bool same = object.resource_version == before.object.resource_version && object.text == before.object.text;

@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "schemas/crd.h"
 #include "schemas/describe.h"
 #include "schemas/json_schema.h"
@@ -52,8 +53,6 @@ std::string list_kinds() {
   }
   return out;
 }
-
-int print(const std::string& text) { return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings; }
 
 int print_whole(const schemas::Kind& kind, const std::string& format) {
   return print(format == "json-schema" ? schemas::json_schema(kind) : schemas::reference_page(kind));

@@ -10,6 +10,7 @@
 #include "compiler/route_test/run.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
+#include "edgectl/exits.h"
 #include "edgectl/input.h"
 #include "edgectl/test_report.h"
 
@@ -18,11 +19,6 @@ namespace {
 
 namespace route_test = compiler::route_test;
 constexpr std::string_view kTest = "edgectl test";
-
-int failed(const std::string& text, int code = cli::kExitFindings) {
-  cli::print_error(kTest, text);
-  return code;
-}
 
 constexpr std::size_t kMostGenerated = 100'000;
 
@@ -36,7 +32,7 @@ int generate(const ReadProgram& input) {
   if (generated.cut_off) {
     cli::print_message(kTest, "only the first " + std::to_string(kMostGenerated) + " tests were written");
   }
-  if (input.faults) failed("the configuration has errors; what is at fault takes no part in the tests");
+  if (input.faults) failed(kTest, "the configuration has errors; what is at fault takes no part in the tests");
   return written && !input.faults ? cli::kExitOk : cli::kExitFindings;
 }
 
@@ -60,17 +56,16 @@ std::string report_text(const TestReport& report, const cli::Arguments& argument
 
 int test(const cli::Arguments& arguments) {
   const auto least = least_coverage(arguments);
-  if (!least)
-    return failed("--fail-under takes a percentage, not `" + arguments.one("fail-under") + "`", cli::kExitUsage);
+  if (!least) return usage(kTest, "--fail-under takes a percentage, not `" + arguments.one("fail-under") + "`");
   auto input = program_with_tests(arguments.all("file"), program::Target::kTablesOnly);
-  if (!input) return failed(input.error().text);
+  if (!input) return failed(kTest, input.error().text);
   if (arguments.has("generate")) return generate(*input);
 
   Diagnostics diagnostics;
   const std::vector<route_test::Case> cases = route_test::read_cases(input->sources, diagnostics);
   diagnostics.finish(input->sources);
   cli::write_text(stderr, errors_text(diagnostics, input->sources, cli::colour_for(stderr)));
-  if (cases.empty() && diagnostics.ok()) return failed("there is no `kind: RouteTest` in what -f names");
+  if (cases.empty() && diagnostics.ok()) return failed(kTest, "there is no `kind: RouteTest` in what -f names");
 
   const program::RegexMatcher regex = compiler::expr::regex_matcher();
   std::vector<route_test::CaseResult> results;
@@ -80,9 +75,9 @@ int test(const cli::Arguments& arguments) {
   const TestReport report{input->sources, input->view, cases, results, coverage};
   const bool written = cli::write_text(stdout, report_text(report, arguments));
 
-  if (input->faults) failed("the configuration has errors; what is at fault takes no part above");
+  if (input->faults) failed(kTest, "the configuration has errors; what is at fault takes no part above");
   const bool enough = coverage.percent() >= *least;
-  if (!enough) failed("fewer rules are covered than --fail-under asks for");
+  if (!enough) failed(kTest, "fewer rules are covered than --fail-under asks for");
   const bool fine = written && enough && !input->faults && diagnostics.ok() && report.failed() == 0;
   return fine ? cli::kExitOk : cli::kExitFindings;
 }

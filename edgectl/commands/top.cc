@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kCommand = "edgectl top";
+constexpr std::string_view kTop = "edgectl top";
 /// The figures of /metrics, on the port of the debug pages.
 constexpr const char* kPage = "/debug/stats";
 
@@ -85,15 +85,6 @@ std::string json_of(const std::vector<RouteTraffic>& routes) {
   return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    lines.emplace_back(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
-  }
-  return lines;
-}
-
 /// What the page shows, from one refresh to the next.
 class TopPage {
  public:
@@ -132,7 +123,7 @@ int once(const cli::Arguments& arguments, AgentPages& pages, std::chrono::nanose
   const Look before = look_at(pages);
   std::this_thread::sleep_for(interval);
   const Look after = look_at(pages);
-  for (const std::string& fault : after.faults) cli::print_error(kCommand, fault);
+  for (const std::string& fault : after.faults) cli::print_error(kTop, fault);
   if (after.agents.empty()) return cli::kExitUnreachable;
   const auto routes = between(before, after);
   if (arguments.one("output") == "json") {
@@ -150,13 +141,13 @@ int once(const cli::Arguments& arguments, AgentPages& pages, std::chrono::nanose
 int top(const cli::Arguments& arguments) {
   const auto interval = parse_duration(arguments.one("interval"));
   if (!interval || *interval < std::chrono::milliseconds(100)) {
-    cli::print_error(kCommand, "--interval takes a duration of 100ms or more");
+    cli::print_error(kTop, "--interval takes a duration of 100ms or more");
     return cli::kExitUsage;
   }
   const bool live = is_screen() && !arguments.has("once") && arguments.one("output") == "table";
   if (live) keep_signals_for_screen();
   int exit = cli::kExitOk;
-  const auto pages = AgentPages::open(kCommand, arguments, exit);
+  const auto pages = AgentPages::open(kTop, arguments, exit);
   if (pages == nullptr) return exit;
   if (!live) return once(arguments, *pages, *interval);
   TopPage page(*pages);

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/client_config.h"
 #include "edgectl/resources/table.h"
@@ -25,16 +26,11 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 1'000;
 constexpr std::size_t kMostToken = 4096;
-constexpr const char* kThisMachine = "http://127.0.0.1:16686";
+constexpr const char* kLocalTraces = "http://127.0.0.1:16686";
 constexpr std::string_view kNoStore = "it keeps no traces, or is older than this";
 constexpr std::int64_t kMicrosInSecond = 1'000'000;
 
-int usage(std::string_view command, const std::string& text) {
-  cli::print_error(command, text);
-  return cli::kExitUsage;
-}
-
-int told(std::string_view command, const Error& error) {
+int told_of_traces(std::string_view command, const Error& error) {
   cli::print_error(command, error.text);
   if (error.code == ErrorCode::kInvalidArgument) return cli::kExitUsage;
   return error.code == ErrorCode::kNotFound ? cli::kExitFindings : cli::kExitUnreachable;
@@ -105,10 +101,10 @@ Result<TraceSource> source_of(const cli::Arguments& arguments) {
   auto controller = find_controller(arguments);
   if (controller) return source_behind(std::move(*controller));
   if (named || controller.error().code == ErrorCode::kInvalidArgument) return controller.error();
-  return source_at(kThisMachine, *token);
+  return source_at(kLocalTraces, *token);
 }
 
-int print(const cli::Arguments& arguments, const OrderedJson& json, const std::string& table) {
+int print_trace(const cli::Arguments& arguments, const OrderedJson& json, const std::string& table) {
   const std::string form = arguments.one("output");
   std::string text = table;
   if (form == "json") text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
@@ -135,9 +131,9 @@ Result<std::size_t> limit_of(const cli::Arguments& arguments) {
 
 int print_found(std::string_view command, const cli::Arguments& arguments, const TraceSearch& search) {
   const auto source = source_of(arguments);
-  if (!source) return told(command, source.error());
+  if (!source) return told_of_traces(command, source.error());
   const auto found = source->search(search);
-  if (!found) return told(command, found.error());
+  if (!found) return told_of_traces(command, found.error());
   OrderedJson list = OrderedJson::array();
   TextTable table({"TRACE ID", "SERVICE", "OPERATION", "START", "DURATION", "SPANS", "ERRORS"});
   const auto count = [](std::int64_t number) { return number < 0 ? std::string("-") : std::to_string(number); };
@@ -150,7 +146,7 @@ int print_found(std::string_view command, const cli::Arguments& arguments, const
     cli::write_text(stderr, "no traces found\n");
     return cli::kExitOk;
   }
-  return print(arguments, list, table.take(/*with_heads=*/true));
+  return print_trace(arguments, list, table.take(/*with_heads=*/true));
 }
 
 /// Leaves `micros` as it is without the flag.
@@ -208,7 +204,7 @@ Result<TraceSearch> search_of(const cli::Arguments& arguments) {
 int trace_list(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl trace list";
   const auto limit = limit_of(arguments);
-  if (!limit) return told(kCommand, limit.error());
+  if (!limit) return told_of_traces(kCommand, limit.error());
   const auto lookback = parse_duration(arguments.one("lookback"));
   if (!lookback)
     return usage(kCommand, "--lookback takes a duration, e.g. 1h, not `" + arguments.one("lookback") + "`");
@@ -222,7 +218,7 @@ int trace_list(const cli::Arguments& arguments) {
 int trace_search(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl trace search";
   const auto search = search_of(arguments);
-  return search ? print_found(kCommand, arguments, *search) : told(kCommand, search.error());
+  return search ? print_found(kCommand, arguments, *search) : told_of_traces(kCommand, search.error());
 }
 
 int trace_get(const cli::Arguments& arguments) {
@@ -232,21 +228,21 @@ int trace_get(const cli::Arguments& arguments) {
     return usage(kCommand, "a trace's id is up to 32 hexadecimal digits, not `" + id + "`");
   }
   const auto source = source_of(arguments);
-  if (!source) return told(kCommand, source.error());
+  if (!source) return told_of_traces(kCommand, source.error());
   const auto trace = source->get(id);
-  if (!trace) return told(kCommand, trace.error());
-  return print(arguments, trace_json(*trace), trace_page(*trace, cli::colour_for(stdout)));
+  if (!trace) return told_of_traces(kCommand, trace.error());
+  return print_trace(arguments, trace_json(*trace), trace_page(*trace, cli::colour_for(stdout)));
 }
 
 int trace_services(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl trace services";
   const auto source = source_of(arguments);
-  if (!source) return told(kCommand, source.error());
+  if (!source) return told_of_traces(kCommand, source.error());
   const auto services = source->services();
-  if (!services) return told(kCommand, services.error());
+  if (!services) return told_of_traces(kCommand, services.error());
   TextTable table({"SERVICE"});
   for (const std::string& service : *services) table.add({service});
-  return print(arguments, *services, table.take(/*with_heads=*/true));
+  return print_trace(arguments, *services, table.take(/*with_heads=*/true));
 }
 
 }  // namespace edge::edgectl

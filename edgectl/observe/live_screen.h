@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace edge::edgectl {
@@ -34,5 +35,8 @@ int show_live(const Refresh& refresh, std::chrono::milliseconds interval);
 
 /// As many columns of `text` as there may be: one a code point.
 std::string cut_to(const std::string& text, std::size_t columns);
+
+/// Of a text whose lines each end with a newline.
+std::vector<std::string> lines_of(std::string_view text);
 
 }  // namespace edge::edgectl

@@ -48,7 +48,7 @@ Series series_of(const Json& item) {
   return series;
 }
 
-std::string text_at(const Json& object, const char* name) {
+std::string text_in(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -120,15 +120,15 @@ std::string_view Series::label(std::string_view name) const {
 Result<std::vector<Series>> read_prometheus(std::string_view json) {
   const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object()) return Error{ErrorCode::kUnavailable, "the answer is none of Prometheus"};
-  if (text_at(answer, "status") == "error") {
-    return Error{ErrorCode::kInvalidArgument, text_at(answer, "errorType") + ": " + text_at(answer, "error")};
+  if (text_in(answer, "status") == "error") {
+    return Error{ErrorCode::kInvalidArgument, text_in(answer, "errorType") + ": " + text_in(answer, "error")};
   }
   const auto data = answer.find("data");
   if (data == answer.end() || !data->is_object() || !data->contains("result") || !(*data)["result"].is_array()) {
     return Error{ErrorCode::kUnavailable, "the answer is none of Prometheus"};
   }
   std::vector<Series> all;
-  const std::string type = text_at(*data, "resultType");
+  const std::string type = text_in(*data, "resultType");
   const Json& result = (*data)["result"];
   if (type == "scalar" || type == "string") {
     add_point(result, all.emplace_back());

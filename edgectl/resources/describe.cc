@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "controller/kube/json.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/table.h"
@@ -17,17 +18,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kValueColumn = 15;
-
-std::string text_at(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-const Json& member(const Json& object, const char* name) {
-  static const Json kNull;
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return object.is_object() && found != object.end() ? *found : kNull;
-}
 
 void line(std::string& out, std::string name, std::string_view value) {
   name += ":";
@@ -89,14 +79,14 @@ void take_conditions(Json& status, const std::string& of, std::string& out, std:
     }
   }
   for (const char* list : {"parents", "ancestors", "listeners"}) {
-    if (!status.is_object() || !member(status, list).is_array()) continue;
+    if (!status.is_object() || !kube::member_of(status, list).is_array()) continue;
     for (Json& entry : status[list]) {
-      std::string name = text_at(entry, "name");
-      if (name.empty()) name = text_at(entry, "gateway");
+      std::string name = kube::text_of(entry, "name");
+      if (name.empty()) name = kube::text_of(entry, "gateway");
       for (const char* ref : {"parentRef", "ancestorRef"}) {
-        if (name.empty()) name = text_at(member(entry, ref), "name");
+        if (name.empty()) name = kube::text_of(kube::member_of(entry, ref), "name");
       }
-      const std::string section_name = text_at(member(entry, "parentRef"), "sectionName");
+      const std::string section_name = kube::text_of(kube::member_of(entry, "parentRef"), "sectionName");
       if (!section_name.empty()) name += "/" + section_name;
       const std::string noun = std::string(list).substr(0, std::string_view(list).size() - 1);
       take_conditions(entry, " of " + noun + " " + name, out, now);
@@ -114,18 +104,19 @@ std::string events_table(const std::vector<Json>& events, std::int64_t now) {
   std::vector<EventRow> rows;
   for (const Json& event : events) {
     // events.k8s.io gives series, core/v1 a count.
-    std::string last = text_at(member(event, "series"), "lastObservedTime");
-    if (last.empty()) last = text_at(event, "lastTimestamp");
-    if (last.empty()) last = text_at(event, "eventTime");
-    if (last.empty()) last = text_at(member(event, "metadata"), "creationTimestamp");
-    std::int64_t count = member(event, "count").is_number_integer() ? event["count"].get<std::int64_t>() : 1;
-    if (member(member(event, "series"), "count").is_number_integer())
+    std::string last = kube::text_of(kube::member_of(event, "series"), "lastObservedTime");
+    if (last.empty()) last = kube::text_of(event, "lastTimestamp");
+    if (last.empty()) last = kube::text_of(event, "eventTime");
+    if (last.empty()) last = kube::text_of(kube::member_of(event, "metadata"), "creationTimestamp");
+    std::int64_t count = kube::member_of(event, "count").is_number_integer() ? event["count"].get<std::int64_t>() : 1;
+    if (kube::member_of(kube::member_of(event, "series"), "count").is_number_integer())
       count = event["series"]["count"].get<std::int64_t>();
-    std::string from = text_at(member(event, "source"), "component");
-    if (from.empty()) from = text_at(event, "reportingComponent");
+    std::string from = kube::text_of(kube::member_of(event, "source"), "component");
+    if (from.empty()) from = kube::text_of(event, "reportingComponent");
     const std::string age = age_of(last, now) + (count > 1 ? " (x" + std::to_string(count) + ")" : "");
-    rows.push_back(
-        {last, {"  " + text_at(event, "type"), text_at(event, "reason"), age, from, text_at(event, "message")}});
+    rows.push_back({last,
+                    {"  " + kube::text_of(event, "type"), kube::text_of(event, "reason"), age, from,
+                     kube::text_of(event, "message")}});
   }
   std::ranges::stable_sort(rows, {}, &EventRow::last);
   TextTable table({"  TYPE", "REASON", "AGE", "FROM", "MESSAGE"});
@@ -140,29 +131,30 @@ std::string conditions_table(const std::string& title, const Json& conditions, s
   TextTable table({"  TYPE", "STATUS", "REASON", "AGE", "MESSAGE"});
   for (const Json& condition : conditions) {
     if (!condition.is_object()) continue;
-    table.add({"  " + text_at(condition, "type"), text_at(condition, "status"), text_at(condition, "reason"),
-               age_of(text_at(condition, "lastTransitionTime"), now), text_at(condition, "message")});
+    table.add({"  " + kube::text_of(condition, "type"), kube::text_of(condition, "status"),
+               kube::text_of(condition, "reason"), age_of(kube::text_of(condition, "lastTransitionTime"), now),
+               kube::text_of(condition, "message")});
   }
   return title + ":\n" + table.take(/*with_heads=*/true);
 }
 
 std::string describe(const Json& object, const std::vector<Json>& events, std::int64_t now) {
-  const Json& metadata = member(object, "metadata");
+  const Json& metadata = kube::member_of(object, "metadata");
   std::string out;
-  line(out, "Name", text_at(metadata, "name"));
-  if (const std::string name_space = text_at(metadata, "namespace"); !name_space.empty()) {
+  line(out, "Name", kube::text_of(metadata, "name"));
+  if (const std::string name_space = kube::text_of(metadata, "namespace"); !name_space.empty()) {
     line(out, "Namespace", name_space);
   }
-  map_lines(out, "Labels", member(metadata, "labels"), '=');
-  map_lines(out, "Annotations", member(metadata, "annotations"), ':');
-  line(out, "API Version", text_at(object, "apiVersion"));
-  line(out, "Kind", text_at(object, "kind"));
-  line(out, "Age", age_of(text_at(metadata, "creationTimestamp"), now));
-  if (member(metadata, "generation").is_number()) line(out, "Generation", cell_text(metadata["generation"]));
-  if (const std::string deleted = text_at(metadata, "deletionTimestamp"); !deleted.empty()) {
+  map_lines(out, "Labels", kube::member_of(metadata, "labels"), '=');
+  map_lines(out, "Annotations", kube::member_of(metadata, "annotations"), ':');
+  line(out, "API Version", kube::text_of(object, "apiVersion"));
+  line(out, "Kind", kube::text_of(object, "kind"));
+  line(out, "Age", age_of(kube::text_of(metadata, "creationTimestamp"), now));
+  if (kube::member_of(metadata, "generation").is_number()) line(out, "Generation", cell_text(metadata["generation"]));
+  if (const std::string deleted = kube::text_of(metadata, "deletionTimestamp"); !deleted.empty()) {
     line(out, "Terminating", "since " + age_of(deleted, now));
   }
-  const bool secret = text_at(object, "kind") == "Secret" && text_at(object, "apiVersion") == "v1";
+  const bool secret = kube::text_of(object, "kind") == "Secret" && kube::text_of(object, "apiVersion") == "v1";
   for (const auto& [key, value] : object.items()) {
     if (key == "apiVersion" || key == "kind" || key == "metadata" || key == "status") continue;
     if (secret && key == "data") {
@@ -173,7 +165,7 @@ std::string describe(const Json& object, const std::vector<Json>& events, std::i
       line(out, heading(key), cell_text(value));
     }
   }
-  Json status = member(object, "status");
+  Json status = kube::member_of(object, "status");
   std::string conditions;
   take_conditions(status, "", conditions, now);
   if (!status.empty()) section(out, "Status", status);
