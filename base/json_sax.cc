@@ -1,7 +1,5 @@
 #include "base/json_sax.h"
 
-#include <nlohmann/json.hpp>
-
 namespace edge {
 
 bool parse_events(std::string_view text, nlohmann::json_sax<nlohmann::json>& events) {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace edge {
 
