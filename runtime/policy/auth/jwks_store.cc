@@ -150,22 +150,21 @@ void JwksSource::Fetcher::finish_fetch(State& state, const Answer& answer) {
   if (!read) fault = read.error().text;
   // An issuer that has no keys has a fault: nothing that it signed could be checked.
   if (read && read->keys.empty()) fault = "none of the keys can be used";
-  {
-    const std::scoped_lock lock(state.mutex);
-    state.fetching = false;
-    state.fault = fault;
-    if (!fault.empty()) {
-      state.schedule.fail(loop_.now());
-    } else {
-      state.schedule.succeed(loop_.now(), freshness(answer.value("cache-control"), answer.value("expires"),
-                                                    answer.value("date"), answer.value("age")));
-      if (state.keys == nullptr || state.document != answer.body) {
-        state.keys = std::make_shared<const KeySet>(*std::move(read));
-        state.document = answer.body;
-        state.generation = hash_bytes(0, answer.body);
-      }
+  const std::scoped_lock lock(state.mutex);
+  state.fetching = false;
+  state.fault = fault;
+  if (!fault.empty()) {
+    state.schedule.fail(loop_.now());
+  } else {
+    state.schedule.succeed(loop_.now(), freshness(answer.value("cache-control"), answer.value("expires"),
+                                                  answer.value("date"), answer.value("age")));
+    if (state.keys == nullptr || state.document != answer.body) {
+      state.keys = std::make_shared<const KeySet>(*std::move(read));
+      state.document = answer.body;
+      state.generation = hash_bytes(0, answer.body);
     }
   }
+  // Under the mutex: who finds that no fetch is under way, and asks for one, is not woken by the end of this one.
   state.waiting.wake_all();
 }
 
