@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::agent {
 namespace {
 
@@ -83,7 +85,7 @@ std::string endpoints_document(std::span<const BackendStatus> backends, Clock::t
   }
   // What a peer said may stand in an error: it need not be UTF-8.
   const nlohmann::ordered_json document = {{"backends", std::move(list)}};
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 }  // namespace edge::agent

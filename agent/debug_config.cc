@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "daemon/admin.h"
 
 namespace edge::agent {
@@ -23,7 +24,7 @@ std::string config_document(const runtime::Server& server) {
   document["secretFaults"] = server.secret_faults();
   document["version"] = EDGE_VERSION;
   // Names are configuration, and may hold bytes that are no text.
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 }  // namespace edge::agent

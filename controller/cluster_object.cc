@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/link/defaults.h"
 #include "schemas/schema.h"
 
@@ -24,17 +25,6 @@ constexpr std::string_view kPassingAnnotations[] = {"kubectl.kubernetes.io/last-
 /// Of metadata: what the compiler reads.
 constexpr std::string_view kMetadata[] = {"name",        "namespace",         "labels",
                                           "annotations", "creationTimestamp", "generation"};
-
-std::string text_at(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-const Json* child(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : &*found;
-}
 
 Json metadata_for_compiler(const Json& metadata) {
   Json kept = Json::object();
@@ -66,7 +56,7 @@ void drop_values(Json& object) {
 void swap_class(Json& holder, const char* field, std::string_view ours) {
   const std::string usual(compiler::link::kDefaults.controller_class);
   if (ours == usual || !holder.is_object()) return;
-  const std::string named = text_at(holder, field);
+  const std::string named = text_in(holder, field);
   if (named == ours) {
     holder[field] = usual;
   } else if (named.empty() || named == usual) {
@@ -75,20 +65,14 @@ void swap_class(Json& holder, const char* field, std::string_view ours) {
 }
 
 void read_facts(const Json& spec, ClusterObject& object) {
-  if (const Json* parents = child(spec, "parentRefs"); parents != nullptr && parents->is_array()) {
-    object.parent_refs = parents->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (const Json& parents = member_in(spec, "parentRefs"); parents.is_array()) object.parent_refs = json_line(parents);
+  object.rules = static_cast<std::uint32_t>(list_in(spec, "rules").size());
+  if (const Json& target = member_in(spec, "targetRef"); target.is_object()) {
+    object.target = text_in(target, "kind") + "/" + text_in(target, "name");
   }
-  if (const Json* rules = child(spec, "rules"); rules != nullptr && rules->is_array()) {
-    object.rules = static_cast<std::uint32_t>(rules->size());
-  }
-  if (const Json* target = child(spec, "targetRef"); target != nullptr && target->is_object()) {
-    object.target = text_at(*target, "kind") + "/" + text_at(*target, "name");
-  }
-  if (const Json* targets = child(spec, "targetRefs"); targets != nullptr && targets->is_array()) {
-    for (const Json& target : *targets) {
-      if (!target.is_object()) continue;
-      object.target += (object.target.empty() ? "" : ",") + text_at(target, "kind") + "/" + text_at(target, "name");
-    }
+  for (const Json& target : list_in(spec, "targetRefs")) {
+    if (!target.is_object()) continue;
+    object.target += (object.target.empty() ? "" : ",") + text_in(target, "kind") + "/" + text_in(target, "name");
   }
 }
 
@@ -97,26 +81,25 @@ Error fault(std::string text) { return {ErrorCode::kInvalidArgument, std::move(t
 }  // namespace
 
 Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, std::string_view controller_class) {
-  Json object = Json::parse(json, nullptr, false);
+  Json object = parse_json(json);
   if (!object.is_object()) return fault("an object of the cluster is no JSON object");
-  const Json* metadata = child(object, "metadata");
-  if (metadata == nullptr || !metadata->is_object()) return fault("an object of the cluster has no metadata");
+  const Json& metadata = member_in(object, "metadata");
+  if (!metadata.is_object()) return fault("an object of the cluster has no metadata");
   ClusterObject read;
-  read.key = {text_at(object, "kind"), text_at(*metadata, "namespace"), text_at(*metadata, "name")};
+  read.key = {text_in(object, "kind"), text_in(metadata, "namespace"), text_in(metadata, "name")};
   const schemas::Kind* kind = schemas::find_kind(read.key.kind);
   if (kind == nullptr || read.key.name.empty()) return fault("an object of the cluster is of no kind that is read");
   if (read.key.kind == "Secret" &&
-      std::ranges::find(kForeignSecrets, text_at(object, "type")) != std::end(kForeignSecrets)) {
+      std::ranges::find(kForeignSecrets, text_in(object, "type")) != std::end(kForeignSecrets)) {
     return std::optional<ClusterObject>();
   }
-  read.uid = text_at(*metadata, "uid");
-  read.resource_version = text_at(*metadata, "resourceVersion");
-  read.generation =
-      metadata->value("generation", Json(0)).is_number_integer() ? metadata->value("generation", std::int64_t{0}) : 0;
-  if (const Json* status = child(object, "status"); status != nullptr && status->is_object() && !status->empty()) {
-    read.status = status->dump(-1, ' ', false, Json::error_handler_t::replace);
+  read.uid = text_in(metadata, "uid");
+  read.resource_version = text_in(metadata, "resourceVersion");
+  read.generation = integer_in(metadata, "generation");
+  if (const Json& status = member_in(object, "status"); status.is_object() && !status.empty()) {
+    read.status = json_line(status);
   }
-  Json kept = metadata_for_compiler(*metadata);
+  Json kept = metadata_for_compiler(metadata);
   object["metadata"] = std::move(kept);
   object.erase("status");
   const auto spec = object.find("spec");
@@ -125,7 +108,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   if (read.key.kind == "ProxyGateway" && spec != object.end()) swap_class(*spec, "loadBalancerClass", controller_class);
   if (read.key.kind == "GatewayClass" && spec != object.end()) swap_class(*spec, "controllerName", controller_class);
   if (read.key.kind == "IngressClass" && spec != object.end()) swap_class(*spec, "controller", controller_class);
-  read.document = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  read.document = json_line(object);
   return std::optional(std::move(read));
 }
 

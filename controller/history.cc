@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "controller/kube/json.h"
+#include "base/json.h"
 #include "program/format.h"
 
 namespace edge::controller {
@@ -40,16 +40,12 @@ Json to_json(const HistoryEntry& entry) {
 
 HistoryEntry from_json(const Json& json) {
   HistoryEntry entry;
-  entry.program = kube::text_of(json, "program");
-  if (const auto at = json.find("at"); at != json.end() && at->is_number_integer()) {
-    entry.at = WallTime(std::chrono::seconds(at->get<std::int64_t>()));
-  }
-  entry.cause = kube::text_of(json, "cause");
-  entry.user = kube::text_of(json, "user");
-  if (const auto names = json.find("resources"); names != json.end() && names->is_array()) {
-    for (const Json& name : *names) {
-      if (name.is_string()) entry.resources.push_back(name.get<std::string>());
-    }
+  entry.program = text_in(json, "program");
+  entry.at = WallTime(std::chrono::seconds(integer_in(json, "at")));
+  entry.cause = text_in(json, "cause");
+  entry.user = text_in(json, "user");
+  for (const Json& name : list_in(json, "resources")) {
+    if (name.is_string()) entry.resources.push_back(name.get<std::string>());
   }
   return entry;
 }
@@ -70,19 +66,16 @@ Result<std::unique_ptr<History>> History::open(std::string directory, std::size_
 Status History::read() {
   const auto index = read_file(directory_ + "/index.json", kMaxIndexBytes);
   if (!index) return index.error().code == ErrorCode::kNotFound ? Status() : Status(index.error());
-  const Json json = Json::parse(*index, nullptr, false);
+  const Json json = parse_json(*index);
   if (!json.is_object()) return Error{ErrorCode::kDataLoss, directory_ + "/index.json is no JSON object"};
-  if (const auto entries = json.find("programs"); entries != json.end() && entries->is_array()) {
-    for (const Json& each : *entries) {
-      if (!each.is_object()) continue;
-      HistoryEntry entry = from_json(each);
-      std::error_code error;
-      if (is_hash(entry.program) && fs::exists(path(entry.program, kProgram), error)) {
-        entries_.push_back(std::move(entry));
-      }
+  for (const Json& each : list_in(json, "programs")) {
+    HistoryEntry entry = from_json(each);
+    std::error_code error;
+    if (is_hash(entry.program) && fs::exists(path(entry.program, kProgram), error)) {
+      entries_.push_back(std::move(entry));
     }
   }
-  pinned_ = kube::text_of(json, "pinned");
+  pinned_ = text_in(json, "pinned");
   const bool there = std::ranges::any_of(entries_, [&](const HistoryEntry& e) { return e.program == pinned_; });
   if (!there) pinned_.clear();
   return {};
@@ -111,7 +104,7 @@ Status History::write_index() const {
   Json entries = Json::array();
   for (const HistoryEntry& entry : entries_) entries.push_back(to_json(entry));
   const Json index = {{"pinned", pinned_}, {"programs", std::move(entries)}};
-  const std::string bytes = index.dump(1, ' ', false, Json::error_handler_t::replace);
+  const std::string bytes = indented_json(index, 1);
   return write_file(directory_ + "/index.json", std::string_view(bytes), FileAccess::kOwnerOnly);
 }
 

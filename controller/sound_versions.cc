@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::controller {
 namespace {
 
@@ -19,11 +21,11 @@ std::string write_sound_versions(const SoundVersions& versions) {
   for (const auto& [resource, version] : versions) {
     all[resource] = {{"uid", version.uid}, {"generation", version.generation}, {"document", version.document}};
   }
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(all);
 }
 
 Result<SoundVersions> read_sound_versions(std::string_view json) {
-  const Json all = Json::parse(json, nullptr, false);
+  const Json all = parse_json(json);
   if (!all.is_object()) return Error{ErrorCode::kDataLoss, "the sound versions are no JSON object"};
   SoundVersions versions;
   for (const auto& [resource, entry] : all.items()) {

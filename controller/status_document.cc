@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/kube/json.h"
+#include "base/json.h"
 
 namespace edge::controller {
 namespace {
@@ -19,23 +19,16 @@ constexpr std::string_view kOurs[] = {"Accepted",   "Conflicted", "Healthy",    
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 
-const Json& list(const Json& object, const char* name) {
-  static const Json kNone = Json::array();
-  if (!object.is_object()) return kNone;
-  const auto found = object.find(name);
-  return found != object.end() && found->is_array() ? *found : kNone;
-}
-
 Json* condition_of(Json& conditions, std::string_view type) {
   for (Json& condition : conditions) {
-    if (kube::text_of(condition, "type") == type) return &condition;
+    if (text_in(condition, "type") == type) return &condition;
   }
   return nullptr;
 }
 
 const Json* find_by(const Json& entries, const char* name, const std::string& value) {
   for (const Json& entry : entries) {
-    if (kube::text_of(entry, name) == value) return &entry;
+    if (text_in(entry, name) == value) return &entry;
   }
   return nullptr;
 }
@@ -58,7 +51,7 @@ bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& 
   (*programmed)["status"] = "False";
   (*programmed)["reason"] = refused ? "AgentRefused" : pinned ? "RolledBack" : "Pending";
   (*programmed)["message"] = message;
-  if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && kube::text_of(*ready, "status") == "True") {
+  if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && text_in(*ready, "status") == "True") {
     (*ready)["status"] = "False";
     (*ready)["reason"] = (*programmed)["reason"];
     (*ready)["message"] = std::move(message);
@@ -93,7 +86,7 @@ void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& stat
   for (Json& endpoint : endpoints) {
     const bool ready = endpoint.value("healthy", false);
     if (reported != agents.backends.end()) {
-      const auto found = reported->second.find(kube::text_of(endpoint, "address"));
+      const auto found = reported->second.find(text_in(endpoint, "address"));
       if (found != reported->second.end()) {
         endpoint["healthy"] = ready && found->second.healthy;
         if (found->second.last_check != WallTime()) {
@@ -117,39 +110,36 @@ void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& stat
 void add_flips(const Json& conditions, const Json& observed, const std::string& where,
                std::vector<ConditionFlip>& flips) {
   for (const Json& condition : conditions) {
-    const Json* before = find_by(observed, "type", kube::text_of(condition, "type"));
-    if (before != nullptr && kube::text_of(*before, "status") == kube::text_of(condition, "status") &&
-        kube::text_of(*before, "reason") == kube::text_of(condition, "reason")) {
+    const Json* before = find_by(observed, "type", text_in(condition, "type"));
+    if (before != nullptr && text_in(*before, "status") == text_in(condition, "status") &&
+        text_in(*before, "reason") == text_in(condition, "reason")) {
       continue;
     }
-    flips.push_back({kube::text_of(condition, "type"), kube::text_of(condition, "status"),
-                     kube::text_of(condition, "reason"), kube::text_of(condition, "message"), before == nullptr,
-                     where});
+    flips.push_back({text_in(condition, "type"), text_in(condition, "status"), text_in(condition, "reason"),
+                     text_in(condition, "message"), before == nullptr, where});
   }
 }
 
 /// `Gateway shop/web` of a parentRef or an ancestorRef.
 std::string place_of(const Json& reference) {
-  const std::string kind = kube::text_of(reference, "kind");
-  const std::string space = kube::text_of(reference, "namespace");
-  return (kind.empty() ? "Gateway" : kind) + " " + (space.empty() ? "" : space + "/") +
-         kube::text_of(reference, "name");
+  const std::string kind = text_in(reference, "kind");
+  const std::string space = text_in(reference, "namespace");
+  return (kind.empty() ? "Gateway" : kind) + " " + (space.empty() ? "" : space + "/") + text_in(reference, "name");
 }
 
 /// Times of conditions that are as they were stay (metav1.Condition: `lastTransitionTime`).
 void keep_times(Json& conditions, const Json& observed, const std::string& now) {
   for (Json& condition : conditions) {
-    const Json* before = find_by(observed, "type", kube::text_of(condition, "type"));
-    const std::string time = before == nullptr ? std::string() : kube::text_of(*before, "lastTransitionTime");
-    const bool same =
-        before != nullptr && kube::text_of(*before, "status") == kube::text_of(condition, "status") && !time.empty();
+    const Json* before = find_by(observed, "type", text_in(condition, "type"));
+    const std::string time = before == nullptr ? std::string() : text_in(*before, "lastTransitionTime");
+    const bool same = before != nullptr && text_in(*before, "status") == text_in(condition, "status") && !time.empty();
     condition["lastTransitionTime"] = same ? time : now;
   }
 }
 
 void keep_foreign_conditions(Json& conditions, const Json& observed) {
   for (const Json& condition : observed) {
-    const std::string type = kube::text_of(condition, "type");
+    const std::string type = text_in(condition, "type");
     if (!type.empty() && std::ranges::find(kOurs, type) == std::end(kOurs)) conditions.push_back(condition);
   }
 }
@@ -159,10 +149,10 @@ void keep_listener_times(Json& status, const Json& observed, const std::string& 
   const auto listeners = status.find("listeners");
   if (listeners == status.end()) return;
   for (Json& listener : *listeners) {
-    const Json* before = find_by(list(observed, "listeners"), "name", kube::text_of(listener, "name"));
-    const Json stood = before == nullptr ? Json::array() : list(*before, "conditions");
+    const Json* before = find_by(list_in(observed, "listeners"), "name", text_in(listener, "name"));
+    const Json stood = before == nullptr ? Json::array() : list_in(*before, "conditions");
     keep_times(listener["conditions"], stood, now);
-    add_flips(listener["conditions"], stood, "listener " + kube::text_of(listener, "name"), flips);
+    add_flips(listener["conditions"], stood, "listener " + text_in(listener, "name"), flips);
   }
 }
 
@@ -174,18 +164,18 @@ void keep_entries(Json& status, const char* field, const char* reference, const 
   const bool shared = std::string_view(reference) != "gateway";
   for (Json& entry : *entries) {
     const Json* before = nullptr;
-    for (const Json& candidate : list(observed, field)) {
+    for (const Json& candidate : list_in(observed, field)) {
       if (!candidate.is_object() || candidate.value(reference, Json()) != entry[reference]) continue;
-      if (!shared || kube::text_of(candidate, "controllerName") == controller) before = &candidate;
+      if (!shared || text_in(candidate, "controllerName") == controller) before = &candidate;
     }
-    const Json stood = before == nullptr ? Json::array() : list(*before, "conditions");
+    const Json stood = before == nullptr ? Json::array() : list_in(*before, "conditions");
     keep_times(entry["conditions"], stood, now);
     // Parents of own routes say what the route's own conditions say.
     if (shared) add_flips(entry["conditions"], stood, place_of(entry[reference]), flips);
   }
   if (!shared) return;
-  for (const Json& candidate : list(observed, field)) {
-    if (kube::text_of(candidate, "controllerName") != controller) entries->push_back(candidate);
+  for (const Json& candidate : list_in(observed, field)) {
+    if (text_in(candidate, "controllerName") != controller) entries->push_back(candidate);
   }
 }
 
@@ -194,9 +184,9 @@ void keep_check_times(Json& status, const Json& observed) {
   const auto endpoints = status.find("endpoints");
   if (endpoints == status.end()) return;
   for (Json& endpoint : *endpoints) {
-    const Json* before = find_by(list(observed, "endpoints"), "address", kube::text_of(endpoint, "address"));
+    const Json* before = find_by(list_in(observed, "endpoints"), "address", text_in(endpoint, "address"));
     if (before == nullptr || before->value("healthy", Json()) != endpoint["healthy"]) continue;
-    if (kube::text_of(*before, "lastError") != kube::text_of(endpoint, "lastError")) continue;
+    if (text_in(*before, "lastError") != text_in(endpoint, "lastError")) continue;
     if (before->contains("lastCheck")) endpoint["lastCheck"] = (*before)["lastCheck"];
   }
 }
@@ -232,9 +222,9 @@ std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::
   if (verdict.key.kind == "ProxyBackend") overlay_health(verdict, agents, status);
   change.only_pending = overlay_programmed(verdict, agents, status);
   if (const auto conditions = status.find("conditions"); conditions != status.end()) {
-    keep_times(*conditions, list(before, "conditions"), now);
-    add_flips(*conditions, list(before, "conditions"), {}, change.flips);
-    keep_foreign_conditions(*conditions, list(before, "conditions"));
+    keep_times(*conditions, list_in(before, "conditions"), now);
+    add_flips(*conditions, list_in(before, "conditions"), {}, change.flips);
+    keep_foreign_conditions(*conditions, list_in(before, "conditions"));
   }
   keep_listener_times(status, before, now, change.flips);
   keep_entries(status, "parents", verdict.key.kind == "ProxyRoute" ? "gateway" : "parentRef", before, controller_class,
@@ -247,8 +237,8 @@ std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::
   }
   if (fields.empty()) return std::nullopt;
   change.only_checks = fields.size() == 1 && fields.contains("endpoints") &&
-                       without_checks(fields["endpoints"]) == without_checks(list(before, "endpoints"));
-  change.fields = fields.dump(-1, ' ', false, Json::error_handler_t::replace);
+                       without_checks(fields["endpoints"]) == without_checks(list_in(before, "endpoints"));
+  change.fields = json_line(fields);
   return change;
 }
 

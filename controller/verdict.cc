@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/link/conditions_text.h"
 #include "schemas/schema.h"
 
@@ -159,20 +160,15 @@ struct Case {
   std::int64_t generation() const { return object.generation; }
 };
 
-std::string field(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// A parentRef of a Gateway that there is and that is ours: of another's nothing is said.
 bool is_ours(const Json& parent, const Case& c) {
   if (!parent.is_object()) return false;
-  const std::string kind = field(parent, "kind");
-  const std::string group = parent.contains("group") ? field(parent, "group") : std::string(kGatewayApi);
+  const std::string kind = text_in(parent, "kind");
+  const std::string group = parent.contains("group") ? text_in(parent, "group") : std::string(kGatewayApi);
   if (group != kGatewayApi || (!kind.empty() && kind != "Gateway")) return false;
-  const std::string asked = field(parent, "namespace");
+  const std::string asked = text_in(parent, "namespace");
   const std::string& space = asked.empty() ? c.object.key.name_space : asked;
-  const std::string name = field(parent, "name");
+  const std::string name = text_in(parent, "name");
   return std::ranges::any_of(c.config.gateways, [&](const compiler::LinkedGateway& gateway) {
     return gateway.identity.kind == "Gateway" && gateway.identity.name_space == space && gateway.identity.name == name;
   });
@@ -316,9 +312,9 @@ bool Judge::strike_others(const ClusterObject& route, ResourceStatus& stored) co
   std::size_t others = 0;
   for (std::size_t i = 0; i < refs.size(); ++i) {
     if (!refs[i].is_object()) continue;
-    const std::string asked = field(refs[i], "namespace");
+    const std::string asked = text_in(refs[i], "namespace");
     const std::string& space = asked.empty() ? route.key.name_space : asked;
-    const std::string name = field(refs[i], "name");
+    const std::string name = text_in(refs[i], "name");
     const auto known = std::ranges::any_of(config_.gateways, [&](const compiler::LinkedGateway& gateway) {
       return gateway.identity.kind == "ProxyGateway" && gateway.identity.name_space == space &&
              gateway.identity.name == name;
@@ -372,7 +368,7 @@ Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) 
   if (status.is_null()) return verdict;
   const schemas::Kind* kind = schemas::find_kind(key.kind);
   if (kind != nullptr && kind->own) status["observedGeneration"] = object.generation;
-  verdict.status = status.dump(-1, ' ', false, Json::error_handler_t::replace);
+  verdict.status = json_line(status);
   return verdict;
 }
 

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/analyze/typed_request.h"
 
 namespace edge::edgectl {
@@ -67,7 +68,7 @@ std::string without_port(const std::string& address) {
 }
 
 std::optional<Logged> read_json(std::string_view line) {
-  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const Json object = parse_json(line);
   if (!object.is_object()) return std::nullopt;
   Logged out;
   out.method = text_of(object, {"method", "request_method", "http.method"});

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::edgectl {
 namespace {
 
@@ -40,11 +42,6 @@ std::string verdict(const Counts& counts) {
 std::string dropped_text(const Diagnostics& diagnostics) {
   return diagnostics.dropped() == 0 ? std::string()
                                     : "and " + counted(diagnostics.dropped(), "further finding") + " not kept\n";
-}
-
-/// Bytes of the user's file may be no UTF-8; JSON must be.
-std::string dumped(const OrderedJson& json) {
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 LineColumn position(const Span& span, const SourceMap& sources) { return sources[span.source].position(span.begin); }
@@ -159,7 +156,7 @@ std::string diagnostics_json(const Diagnostics& diagnostics, const SourceMap& so
     entry["fix"] = diagnostic.fix;
     list.push_back(std::move(entry));
   }
-  return dumped(list);
+  return indented_json(list);
 }
 
 std::string diagnostics_sarif(const Diagnostics& diagnostics, const SourceMap& sources) {
@@ -194,11 +191,11 @@ std::string diagnostics_sarif(const Diagnostics& diagnostics, const SourceMap& s
   OrderedJson descriptions = OrderedJson::array();
   for (const auto& [id, title] : rules) descriptions.push_back({{"id", id}, {"shortDescription", {{"text", title}}}});
   const OrderedJson driver = {{"name", "edgectl"}, {"version", EDGE_VERSION}, {"rules", descriptions}};
-  return dumped(
-      {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-       {"version", "2.1.0"},
-       {"runs", OrderedJson::array(
-                    {{{"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}}})}});
+  return indented_json(OrderedJson{
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs", OrderedJson::array(
+                   {{{"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}}})}});
 }
 
 }  // namespace edge::edgectl

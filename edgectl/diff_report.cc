@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::edgectl {
 namespace {
 
@@ -94,7 +96,7 @@ std::string diff_json(const analyze::Diff& diff, const DiffTraffic* traffic) {
   OrderedJson document = {
       {"equal", diff.equal()}, {"classes", classes}, {"settings", settings}, {"undecided", diff.undecided}};
   if (traffic != nullptr) document["accessLog"] = {{"requests", traffic->requests}, {"unread", traffic->unread}};
-  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 }  // namespace edge::edgectl

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "edgectl/resources/columns.h"
@@ -26,7 +27,7 @@ void PageLines::take(const std::string& source, const std::string& body, Batch& 
   for (std::string_view rest = body; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const auto object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const nlohmann::json object = parse_json(line);
     if (!object.is_object()) continue;
     const auto next = object.find("next");
     if (next == object.end()) {
@@ -34,8 +35,8 @@ void PageLines::take(const std::string& source, const std::string& body, Batch& 
       continue;
     }
     if (next->is_number_unsigned()) next_[source] = next->get<std::uint64_t>();
-    const auto missed = object.find("missed");
-    if (missed != object.end() && missed->is_number_unsigned()) batch.missed += missed->get<std::uint64_t>();
+    const nlohmann::json& missed = member_in(object, "missed");
+    if (missed.is_number_unsigned()) batch.missed += missed.get<std::uint64_t>();
   }
 }
 
@@ -47,9 +48,9 @@ std::string PageLines::target(const std::string& place) const {
 /// 0: it does not say.
 std::uint64_t PageLines::end_of(const std::string& source) {
   const auto body = fetch_(source, target("limit=0"));
-  const auto object = nlohmann::json::parse(body ? *body : "", nullptr, /*allow_exceptions=*/false);
-  const auto next = object.find("next");
-  return next != object.end() && next->is_number_unsigned() ? next->get<std::uint64_t>() : 0;
+  const nlohmann::json object = parse_json(body ? *body : "");
+  const nlohmann::json& next = member_in(object, "next");
+  return next.is_number_unsigned() ? next.get<std::uint64_t>() : 0;
 }
 
 PageLines::Batch PageLines::read(const std::vector<std::string>& sources) {
@@ -111,8 +112,8 @@ std::string query_part(std::string_view name, const std::string& value) {
 }
 
 std::string member_text(const nlohmann::json& object, std::string_view name) {
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? std::string() : cell_text(*found);
+  const nlohmann::json& value = member_in(object, name);
+  return value.is_null() ? std::string() : cell_text(value);
 }
 
 }  // namespace edge::edgectl

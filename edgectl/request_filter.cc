@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 
 namespace edge::edgectl {
@@ -14,11 +15,6 @@ using Json = nlohmann::json;
 
 Error wrong(const std::string& flag, const std::string& takes, const std::string& value) {
   return {ErrorCode::kInvalidArgument, "--" + flag + " takes " + takes + ", not `" + value + "`"};
-}
-
-std::string text_of(const Json& line, const char* name) {
-  const auto found = line.find(name);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 bool is_named(const std::string& wanted, const std::string& name) {
@@ -53,12 +49,12 @@ bool RequestFilter::all() const {
 
 bool RequestFilter::wants(const Json& line) const {
   if (!line.is_object()) return false;
-  if (!method_.empty() && text_of(line, "method") != method_) return false;
-  if (!backend_.empty() && !is_named(backend_, text_of(line, "backend"))) return false;
-  const std::string path = text_of(line, "path");
+  if (!method_.empty() && text_in(line, "method") != method_) return false;
+  if (!backend_.empty() && !is_named(backend_, text_in(line, "backend"))) return false;
+  const std::string path = text_in(line, "path");
   if (!path_.empty() && (path_.ends_with('/') ? !path.starts_with(path_) : path != path_)) return false;
   if (client_) {
-    const auto client = parse_ip(text_of(line, "client"));
+    const auto client = parse_ip(text_in(line, "client"));
     if (!client || !client_->contains(*client)) return false;
   }
   if (!min_duration_) return true;

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/page_lines.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
@@ -52,8 +53,7 @@ class Report {
     cluster_ = std::move(*cluster);
     const kube::Reply version = cluster_->api().send({.target = "/version"});
     if (!version.ok()) return no_cluster(version.failure.text());
-    const nlohmann::json parsed = parsed_json(version.body);
-    out_["orchestrator"] = {{"version", parsed.is_object() ? member_text(parsed, "gitVersion") : std::string()}};
+    out_["orchestrator"] = {{"version", text_in(parse_json(version.body), "gitVersion")}};
     out_["operator"] = deployed("operator");
     out_["clusters"] = OrderedJson::array();
     out_["webUI"] = deployed("web");
@@ -73,23 +73,20 @@ class Report {
     const auto list = cluster_->api().list_all(found.type->resource, options);
     if (!list.ok()) return {{kError, list.failure.text()}};
     if (list.list.items.empty()) return {{"installed", false}};
-    const nlohmann::json object = parsed_json(list.list.items.front().text);
-    const auto number = [&](const char* path) {
-      return object.value(nlohmann::json::json_pointer(path), std::int64_t{0});
-    };
-    const std::int64_t ready = number("/status/readyReplicas");
-    const std::int64_t wanted = number("/spec/replicas");
-    const std::string image = object.value("/spec/template/spec/containers/0/image"_json_pointer, std::string());
+    const nlohmann::json object = parse_json(list.list.items.front().text);
+    const nlohmann::json& spec = member_in(object, "spec");
+    const std::int64_t ready = integer_in(member_in(object, "status"), "readyReplicas");
+    const std::int64_t wanted = integer_in(spec, "replicas");
+    const nlohmann::json& containers = list_in(member_in(member_in(spec, "template"), "spec"), "containers");
+    const std::string image = containers.empty() ? std::string() : text_in(containers.front(), "image");
     if (ready < wanted) problem(part + ": " + std::to_string(ready) + " of " + std::to_string(wanted) + " are ready");
     return {{"installed", true}, {"image", image}, {"ready", ready}, {"replicas", wanted}};
   }
 
   static bool at_fault(const nlohmann::json& object) {
-    const auto conditions = object.value("/status/conditions"_json_pointer, nlohmann::json::array());
-    if (!conditions.is_array()) return false;
-    return std::ranges::any_of(conditions, [](const nlohmann::json& condition) {
-      if (!condition.is_object() || member_text(condition, "status") != "False") return false;
-      const std::string type = member_text(condition, "type");
+    return std::ranges::any_of(list_in(member_in(object, "status"), "conditions"), [](const nlohmann::json& condition) {
+      if (text_in(condition, "status") != "False") return false;
+      const std::string& type = text_in(condition, "type");
       return type == "Ready" || type == "Programmed" || type == "Accepted" || type == "ResolvedRefs";
     });
   }
@@ -105,8 +102,7 @@ class Report {
     }
     std::int64_t faults = 0;
     for (const kube::Object& item : list.list.items) {
-      const nlohmann::json object = parsed_json(item.text);
-      if (!object.is_object()) continue;
+      const nlohmann::json object = parse_json(item.text);
       faults += at_fault(object) ? 1 : 0;
       if (kind.kind == "EdgeCluster") add_installation(object);
     }
@@ -116,15 +112,17 @@ class Report {
   }
 
   void add_installation(const nlohmann::json& object) {
-    const auto text = [&](const char* path) { return object.value(nlohmann::json::json_pointer(path), std::string()); };
-    const std::string phase = text("/status/phase");
-    out_["clusters"].push_back({{"namespace", text("/metadata/namespace")},
-                                {"name", text("/metadata/name")},
-                                {"version", text("/status/version")},
+    const nlohmann::json& metadata = member_in(object, "metadata");
+    const nlohmann::json& status = member_in(object, "status");
+    const std::string& name = text_in(metadata, "name");
+    const std::string& phase = text_in(status, "phase");
+    out_["clusters"].push_back({{"namespace", text_in(metadata, "namespace")},
+                                {"name", name},
+                                {"version", text_in(status, "version")},
                                 {"phase", phase},
-                                {"controller", text("/status/controller/summary")},
-                                {"agents", text("/status/agents/summary")}});
-    if (phase == "Degraded" || phase == "Failed") problem("EdgeCluster " + text("/metadata/name") + " is " + phase);
+                                {"controller", text_in(member_in(status, "controller"), "summary")},
+                                {"agents", text_in(member_in(status, "agents"), "summary")}});
+    if (phase == "Degraded" || phase == "Failed") problem("EdgeCluster " + name + " is " + phase);
   }
 
   void no_controller(const std::string& why) {

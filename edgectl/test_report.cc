@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "compiler/analyze/explain.h"
 #include "compiler/analyze/witness.h"
 #include "edgectl/diagnostics_output.h"
@@ -135,7 +136,7 @@ std::string test_report_json(const TestReport& report) {
                                   {"covered", report.coverage.covered()},
                                   {"percent", report.coverage.percent()},
                                   {"missed", missed}}}};
-  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 std::string test_report_junit(const TestReport& report) {

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "program/dump.h"
 #include "program/route_tree.h"
 
@@ -134,7 +135,7 @@ std::string dump_routes_json(const ProgramView& program) {
                          {"gateways", gateways_json(program)},
                          {"backends", backends_json(program)},
                          {"policies", policies_json(program)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 }  // namespace edge::program

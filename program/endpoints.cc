@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/json_sax.h"
 #include "program/json_events.h"
 
@@ -138,7 +139,7 @@ std::string write_endpoints(const EndpointSet& endpoints) {
   }
   const nlohmann::ordered_json document = {{"backends", std::move(backends)}};
   // Names are checked long before; were one not UTF-8, it must not throw here.
-  return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return indented_json(document, 1);
 }
 
 }  // namespace edge::program

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/json_sax.h"
 #include "program/json_events.h"
 
@@ -136,7 +137,7 @@ std::string write_secrets(const SecretSet& secrets) {
     list.push_back({{"namespace", secret.name_space}, {"name", secret.name}, {"data", std::move(data)}});
   }
   const nlohmann::ordered_json document = {{"secrets", std::move(list)}};
-  return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return indented_json(document, 1);
 }
 
 }  // namespace edge::program

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "controller/kube/json.h"
+#include "base/json.h"
 
 namespace edge::standalone {
 namespace {
@@ -48,13 +48,12 @@ Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, std::strin
 Status Applier::read_inventory() {
   const auto content = read_file(path_, kMaxInventoryBytes);
   if (!content) return content.error().code == ErrorCode::kNotFound ? Status() : Status(content.error());
-  const Json json = Json::parse(*content, nullptr, false);
+  const Json json = parse_json(*content);
   if (!json.is_object()) return Error{ErrorCode::kDataLoss, path_ + " is no JSON object"};
   for (const auto& [key, entry] : json.items()) {
     if (!entry.is_object()) continue;
-    inventory_[key] = {kube::text_of(entry, "apiVersion"), kube::text_of(entry, "kind"),
-                       kube::text_of(entry, "namespace"),  kube::text_of(entry, "name"),
-                       kube::text_of(entry, "file"),       0};
+    inventory_[key] = {text_in(entry, "apiVersion"), text_in(entry, "kind"), text_in(entry, "namespace"),
+                       text_in(entry, "name"),       text_in(entry, "file"), 0};
   }
   return {};
 }
@@ -68,7 +67,7 @@ Status Applier::write_inventory() const {
                  {"name", entry.name},
                  {"file", entry.file}};
   }
-  const std::string content = json.dump(1, ' ', false, Json::error_handler_t::replace);
+  const std::string content = indented_json(json, 1);
   return write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
 }
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostics.h"
+#include "base/json.h"
 #include "base/source.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
-#include "controller/kube/json.h"
 
 namespace edge::standalone {
 namespace {
@@ -62,17 +62,17 @@ class Reader {
     Json json = compiler::model::json_of(root);
     if (!json.is_object()) return;
     FileObject object;
-    object.api_version = kube::text_of(json, "apiVersion");
-    object.kind = kube::text_of(json, "kind");
+    object.api_version = text_in(json, "apiVersion");
+    object.kind = text_in(json, "kind");
     const auto metadata = json.find("metadata");
     if (metadata == json.end()) return;
-    object.name = kube::text_of(*metadata, "name");
-    object.name_space = kube::text_of(*metadata, "namespace");
+    object.name = text_in(*metadata, "name");
+    object.name_space = text_in(*metadata, "namespace");
     if (object.api_version.empty() || object.kind.empty() || object.name.empty()) return;
     object.rank = rank_of(object.kind);
     object.at_fault = at_fault(file, root);
     drop_observed(json);
-    object.json = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    object.json = json_line(json);
     object.file = file;
     const std::size_t begin = std::min<std::size_t>(root.data().begin, source.text().size());
     object.line = source.position(static_cast<std::uint32_t>(begin)).line;

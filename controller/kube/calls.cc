@@ -1,6 +1,7 @@
 // The verbs of the API, made of Client::send.
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/kube/client.h"
 
 namespace edge::kube {
@@ -47,7 +48,7 @@ std::string delete_options(const DeleteOptions& options) {
   if (options.dry_run) body["dryRun"] = {"All"};
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
-  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(body);
 }
 
 }  // namespace

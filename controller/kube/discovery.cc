@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
-#include "controller/kube/json.h"
+#include "base/json.h"
 
 namespace edge::kube {
 namespace {
@@ -20,7 +20,7 @@ constexpr char kAggregated[] =
 
 std::vector<std::string> texts_of(const nlohmann::json& object, const char* key) {
   std::vector<std::string> out;
-  const nlohmann::json& list = member_of(object, key);
+  const nlohmann::json& list = member_in(object, key);
   if (!list.is_array()) return out;
   for (const nlohmann::json& one : list) {
     if (one.is_string()) out.push_back(one.get<std::string>());
@@ -31,43 +31,43 @@ std::vector<std::string> texts_of(const nlohmann::json& object, const char* key)
 Resource aggregated_resource(const std::string& group, const std::string& version, const nlohmann::json& entry) {
   Resource resource{.group = group,
                     .version = version,
-                    .plural = text_of(entry, "resource"),
-                    .kind = text_of(member_of(entry, "responseKind"), "kind"),
-                    .namespaced = text_of(entry, "scope") == "Namespaced",
-                    .singular = text_of(entry, "singularResource"),
+                    .plural = text_in(entry, "resource"),
+                    .kind = text_in(member_in(entry, "responseKind"), "kind"),
+                    .namespaced = text_in(entry, "scope") == "Namespaced",
+                    .singular = text_in(entry, "singularResource"),
                     .short_names = texts_of(entry, "shortNames"),
                     .categories = texts_of(entry, "categories"),
                     .verbs = texts_of(entry, "verbs"),
                     .subresources = {}};
-  const nlohmann::json& subresources = member_of(entry, "subresources");
+  const nlohmann::json& subresources = member_in(entry, "subresources");
   if (!subresources.is_array()) return resource;
-  for (const nlohmann::json& one : subresources) resource.subresources.push_back(text_of(one, "subresource"));
+  for (const nlohmann::json& one : subresources) resource.subresources.push_back(text_in(one, "subresource"));
   return resource;
 }
 
 /// An APIResourceList: subresources stand among the resources, as `pods/status`.
 void read_resource_list(const std::string& group, const std::string& version, const nlohmann::json& document,
                         std::vector<Resource>& into) {
-  const nlohmann::json& entries = member_of(document, "resources");
+  const nlohmann::json& entries = member_in(document, "resources");
   if (!entries.is_array()) return;
   const std::size_t first = into.size();
   for (const nlohmann::json& entry : entries) {
-    const std::string name = text_of(entry, "name");
+    const std::string name = text_in(entry, "name");
     if (name.empty() || name.find('/') != std::string::npos || into.size() >= kMaxResources) continue;
-    const nlohmann::json& namespaced = member_of(entry, "namespaced");
+    const nlohmann::json& namespaced = member_in(entry, "namespaced");
     into.push_back({.group = group,
                     .version = version,
                     .plural = name,
-                    .kind = text_of(entry, "kind"),
+                    .kind = text_in(entry, "kind"),
                     .namespaced = namespaced.is_boolean() && namespaced.get<bool>(),
-                    .singular = text_of(entry, "singularName"),
+                    .singular = text_in(entry, "singularName"),
                     .short_names = texts_of(entry, "shortNames"),
                     .categories = texts_of(entry, "categories"),
                     .verbs = texts_of(entry, "verbs"),
                     .subresources = {}});
   }
   for (const nlohmann::json& entry : entries) {
-    const std::string name = text_of(entry, "name");
+    const std::string name = text_in(entry, "name");
     const std::size_t slash = name.find('/');
     if (slash == std::string::npos) continue;
     for (std::size_t i = first; i < into.size(); ++i) {
@@ -84,16 +84,16 @@ struct GroupVersion {
 std::vector<GroupVersion> read_versions(const nlohmann::json& document) {
   std::vector<GroupVersion> out;
   for (const std::string& version : texts_of(document, "versions")) out.push_back({"", version});
-  const nlohmann::json& groups = member_of(document, "groups");
+  const nlohmann::json& groups = member_in(document, "groups");
   if (!groups.is_array()) return out;
   for (const nlohmann::json& group : groups) {
-    const std::string name = text_of(group, "name");
-    const std::string preferred = text_of(member_of(group, "preferredVersion"), "version");
+    const std::string name = text_in(group, "name");
+    const std::string preferred = text_in(member_in(group, "preferredVersion"), "version");
     if (!preferred.empty()) out.push_back({name, preferred});
-    const nlohmann::json& versions = member_of(group, "versions");
+    const nlohmann::json& versions = member_in(group, "versions");
     if (!versions.is_array()) continue;
     for (const nlohmann::json& one : versions) {
-      const std::string version = text_of(one, "version");
+      const std::string version = text_in(one, "version");
       if (version != preferred && out.size() < kMaxVersions) out.push_back({name, version});
     }
   }
@@ -130,17 +130,17 @@ bool called(const Resource& resource, const std::string& word) {
 std::vector<Resource> read_aggregated_discovery(std::string_view json) {
   std::vector<Resource> out;
   const nlohmann::json document = parse_json(json);
-  const nlohmann::json& items = member_of(document, "items");
+  const nlohmann::json& items = member_in(document, "items");
   if (!items.is_array()) return out;
   for (const nlohmann::json& item : items) {
-    const std::string group = text_of(member_of(item, "metadata"), "name");
-    const nlohmann::json& versions = member_of(item, "versions");
+    const std::string group = text_in(member_in(item, "metadata"), "name");
+    const nlohmann::json& versions = member_in(item, "versions");
     if (!versions.is_array()) continue;
     for (const nlohmann::json& version : versions) {
-      const nlohmann::json& resources = member_of(version, "resources");
+      const nlohmann::json& resources = member_in(version, "resources");
       if (!resources.is_array()) continue;
       for (const nlohmann::json& entry : resources) {
-        Resource resource = aggregated_resource(group, text_of(version, "version"), entry);
+        Resource resource = aggregated_resource(group, text_in(version, "version"), entry);
         if (!resource.plural.empty() && out.size() < kMaxResources) out.push_back(std::move(resource));
       }
     }
@@ -193,7 +193,7 @@ net::Task<DiscoveryReply> Discovery::refresh(net::Waiter& waiter) {
     Reply answer = co_await client_.send(waiter, {.target = target, .accept = kAggregated});
     if (!answer.ok()) co_return DiscoveryReply{.failure = std::move(answer.failure)};
     const nlohmann::json document = parse_json(answer.body);
-    if (text_of(document, "kind") == "APIGroupDiscoveryList") {
+    if (text_in(document, "kind") == "APIGroupDiscoveryList") {
       for (Resource& resource : read_aggregated_discovery(answer.body)) found.push_back(std::move(resource));
       continue;
     }

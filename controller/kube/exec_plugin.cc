@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/units.h"
-#include "controller/kube/json.h"
 
 namespace edge::kube {
 namespace {
@@ -177,18 +177,18 @@ std::string exec_info(const ExecPlugin& plugin, const Cluster& cluster, bool ter
   }
   const nlohmann::json info = {
       {"apiVersion", plugin.api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}};
-  return info.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(info);
 }
 
 Result<ExecCredential> read_exec_credential(std::string_view text, std::string_view api_version) {
   const nlohmann::json answer = parse_json(text);
-  if (text_of(answer, "kind") != "ExecCredential" || text_of(answer, "apiVersion") != api_version) {
+  if (text_in(answer, "kind") != "ExecCredential" || text_in(answer, "apiVersion") != api_version) {
     return Error{ErrorCode::kInvalidArgument, "its output is no ExecCredential of " + std::string(api_version)};
   }
-  const nlohmann::json& status = member_of(answer, "status");
-  ExecCredential credential{.token = text_of(status, "token"),
-                            .certificate = text_of(status, "clientCertificateData"),
-                            .key = text_of(status, "clientKeyData"),
+  const nlohmann::json& status = member_in(answer, "status");
+  ExecCredential credential{.token = text_in(status, "token"),
+                            .certificate = text_in(status, "clientCertificateData"),
+                            .key = text_in(status, "clientKeyData"),
                             .expires = {}};
   if (credential.token.empty() && credential.certificate.empty()) {
     return Error{ErrorCode::kInvalidArgument, "its output has neither token nor certificate"};
@@ -199,7 +199,7 @@ Result<ExecCredential> read_exec_credential(std::string_view text, std::string_v
   for (const char c : credential.token) {
     if (c <= ' ' || c >= 0x7f) return Error{ErrorCode::kInvalidArgument, "its token has a character that no token has"};
   }
-  const std::string expires = text_of(status, "expirationTimestamp");
+  const std::string expires = text_in(status, "expirationTimestamp");
   if (expires.empty()) return credential;
   const std::optional<std::int64_t> seconds = parse_timestamp(expires);
   if (!seconds) return Error{ErrorCode::kInvalidArgument, "its expirationTimestamp is no time"};

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/kube/json.h"
+#include "base/json.h"
 
 namespace edge::kube {
 namespace {
@@ -90,20 +90,18 @@ std::string_view reason_of(int http) {
 }
 
 int number_of(const nlohmann::json& object, const char* key) {
-  const nlohmann::json& member = member_of(object, key);
-  if (!member.is_number_integer()) return 0;
-  return static_cast<int>(std::clamp<std::int64_t>(member.get<std::int64_t>(), 0, 1'000'000));
+  return static_cast<int>(std::clamp<std::int64_t>(integer_in(object, key), 0, 1'000'000));
 }
 
 void take_details(const nlohmann::json& details, Failure& failure) {
-  failure.resource_kind = text_of(details, "kind");
-  failure.resource_name = text_of(details, "name");
+  failure.resource_kind = text_in(details, "kind");
+  failure.resource_name = text_in(details, "name");
   failure.retry_after = number_of(details, "retryAfterSeconds");
-  const nlohmann::json& causes = member_of(details, "causes");
+  const nlohmann::json& causes = member_in(details, "causes");
   if (!causes.is_array()) return;
   for (const nlohmann::json& cause : causes) {
     if (failure.causes.size() == kMostCauses) return;
-    failure.causes.push_back({text_of(cause, "reason"), text_of(cause, "message"), text_of(cause, "field")});
+    failure.causes.push_back({text_in(cause, "reason"), text_in(cause, "message"), text_in(cause, "field")});
   }
 }
 
@@ -112,14 +110,14 @@ void take_details(const nlohmann::json& details, Failure& failure) {
 Failure read_failure(int http, std::string_view body) {
   Failure failure{.kind = Failure::Kind::kRefused, .http = http, .reason = std::string(reason_of(http))};
   const nlohmann::json status = parse_json(body);
-  if (text_of(status, "kind") != "Status") {
+  if (text_in(status, "kind") != "Status") {
     failure.message = one_line(body.substr(0, body.find('\n')), kMostLine);
     return failure;
   }
   if (const int code = number_of(status, "code"); code >= 400 && code < 600) failure.http = code;
-  if (const std::string reason = text_of(status, "reason"); !reason.empty()) failure.reason = reason;
-  failure.message = text_of(status, "message");
-  take_details(member_of(status, "details"), failure);
+  if (const std::string reason = text_in(status, "reason"); !reason.empty()) failure.reason = reason;
+  failure.message = text_in(status, "message");
+  take_details(member_in(status, "details"), failure);
   return failure;
 }
 

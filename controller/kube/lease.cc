@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/kube/json.h"
+#include "base/json.h"
 
 namespace edge::kube {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::int64_t kLongest = 24 * 3600;
 constexpr std::int64_t kMostTransitions = 1'000'000'000;
 
 std::int64_t number_of(const nlohmann::json& object, const char* key, std::int64_t most) {
-  const nlohmann::json& member = member_of(object, key);
+  const nlohmann::json& member = member_in(object, key);
   return member.is_number_integer() ? std::clamp<std::int64_t>(member.get<std::int64_t>(), 0, most) : 0;
 }
 
@@ -28,10 +28,10 @@ const Resource& lease_resource() {
 Result<LeaseRecord> read_lease(std::string_view text) {
   const nlohmann::json object = parse_json(text);
   if (!object.is_object()) return Error{ErrorCode::kInvalidArgument, "the lease is no object"};
-  const nlohmann::json& spec = member_of(object, "spec");
-  return LeaseRecord{.holder = text_of(spec, "holderIdentity"),
-                     .acquired = text_of(spec, "acquireTime"),
-                     .renewed = text_of(spec, "renewTime"),
+  const nlohmann::json& spec = member_in(object, "spec");
+  return LeaseRecord{.holder = text_in(spec, "holderIdentity"),
+                     .acquired = text_in(spec, "acquireTime"),
+                     .renewed = text_in(spec, "renewTime"),
                      .seconds = number_of(spec, "leaseDurationSeconds", kLongest),
                      .transitions = number_of(spec, "leaseTransitions", kMostTransitions)};
 }
@@ -54,7 +54,7 @@ std::string write_lease(std::string_view text, const std::string& name_space, co
   spec["leaseTransitions"] = record.transitions;
   spec["acquireTime"] = record.acquired;
   spec["renewTime"] = record.renewed;
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(object);
 }
 
 }  // namespace edge::kube

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "controller/kube/backoff.h"
 #include "controller/kube/time_text.h"
 
@@ -36,10 +37,6 @@ std::string shortened(std::string text) {
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
   text.resize(size);
   return text + "...";
-}
-
-std::string dump(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -127,28 +124,28 @@ std::string Recorder::State::created(Told& of) const {
   const std::string name_space = of.regarding.name_space.empty() ? "default" : of.regarding.name_space;
   nlohmann::json source = {{"component", options.component}};
   if (!options.instance.empty()) source["host"] = options.instance;
-  return dump({{"apiVersion", "v1"},
-               {"kind", "Event"},
-               {"metadata", {{"name", of.name}, {"namespace", name_space}}},
-               {"involvedObject",
-                {{"apiVersion", of.regarding.api_version},
-                 {"kind", of.regarding.kind},
-                 {"namespace", of.regarding.name_space},
-                 {"name", of.regarding.name},
-                 {"uid", of.regarding.uid}}},
-               {"type", of.level == EventLevel::kNormal ? "Normal" : "Warning"},
-               {"reason", of.reason},
-               {"message", of.message},
-               {"count", of.count},
-               {"firstTimestamp", time_text(of.first)},
-               {"lastTimestamp", time_text(of.last)},
-               {"source", std::move(source)},
-               {"reportingComponent", options.component},
-               {"reportingInstance", options.instance}});
+  return json_line(nlohmann::json{{"apiVersion", "v1"},
+                                  {"kind", "Event"},
+                                  {"metadata", {{"name", of.name}, {"namespace", name_space}}},
+                                  {"involvedObject",
+                                   {{"apiVersion", of.regarding.api_version},
+                                    {"kind", of.regarding.kind},
+                                    {"namespace", of.regarding.name_space},
+                                    {"name", of.regarding.name},
+                                    {"uid", of.regarding.uid}}},
+                                  {"type", of.level == EventLevel::kNormal ? "Normal" : "Warning"},
+                                  {"reason", of.reason},
+                                  {"message", of.message},
+                                  {"count", of.count},
+                                  {"firstTimestamp", time_text(of.first)},
+                                  {"lastTimestamp", time_text(of.last)},
+                                  {"source", std::move(source)},
+                                  {"reportingComponent", options.component},
+                                  {"reportingInstance", options.instance}});
 }
 
 std::string Recorder::State::counted(const Told& of) const {
-  return dump({{"count", of.count}, {"lastTimestamp", time_text(of.last)}});
+  return json_line(nlohmann::json{{"count", of.count}, {"lastTimestamp", time_text(of.last)}});
 }
 
 net::Task<Failure> Recorder::State::deliver(Told& of) {

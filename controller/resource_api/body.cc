@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostics.h"
+#include "base/json.h"
 #include "base/source.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
@@ -38,17 +39,13 @@ Answer<Json> read_yaml(const std::string& text) {
     return objects::too_large("Request entity too large: its aliases stand for too much");
   }
   // Through the reader of JSON: one bound on depth, one way in which numbers are held.
-  return objects::read_json(
-      compiler::model::json_of(documents.front().root()).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return objects::read_json(json_line(compiler::model::json_of(documents.front().root())));
 }
 
 }  // namespace
 
 std::string metadata_text(const Json& object, const char* field) {
-  const auto metadata = object.find("metadata");
-  if (metadata == object.end() || !metadata->is_object()) return {};
-  const auto found = metadata->find(field);
-  return found != metadata->end() && found->is_string() ? found->get<std::string>() : std::string();
+  return text_in(member_in(object, "metadata"), field);
 }
 
 Answer<Json> read_body(std::string_view content_type, const std::string& text, std::vector<std::string>& duplicates) {

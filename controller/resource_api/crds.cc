@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/crd.h"
 
 namespace edge::resource_api {
@@ -12,17 +13,10 @@ namespace {
 
 using objects::Json;
 
-const Json& at(const Json& object, const char* field) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(field);
-  return found == object.end() ? nothing : *found;
-}
-std::string text(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 std::vector<std::string> texts(const Json& list) {
   std::vector<std::string> values;
   if (!list.is_array()) return values;
-  for (const Json& value : list) values.push_back(text(value));
+  for (const Json& value : list) values.push_back(text_value(value));
   return values;
 }
 
@@ -33,10 +27,10 @@ struct Conflict {
 
 /// What of the CRD's names another resource of the group has; an empty reason: nothing.
 Conflict conflict_of(const Json& crd, const Registry& registry) {
-  const Json& names = at(at(crd, "spec"), "names");
-  const std::string group = text(at(at(crd, "spec"), "group"));
+  const Json& names = member_in(member_in(crd, "spec"), "names");
+  const std::string group = text_in(member_in(crd, "spec"), "group");
   const std::string collection = crd_collection(crd);
-  const std::vector<std::string> short_names = texts(at(names, "shortNames"));
+  const std::vector<std::string> short_names = texts(member_in(names, "shortNames"));
   const auto taken = [](std::string_view reason, const std::string& name) {
     return Conflict{std::string(reason), "\"" + name + "\" is already in use"};
   };
@@ -46,15 +40,15 @@ Conflict conflict_of(const Json& crd, const Registry& registry) {
       return name == type->plural || name == type->singular ||
              std::find(type->short_names.begin(), type->short_names.end(), name) != type->short_names.end();
     };
-    if (const std::string name = text(at(names, "plural")); named(name)) return taken("PluralConflict", name);
-    if (const std::string name = text(at(names, "singular")); named(name)) return taken("SingularConflict", name);
+    if (const std::string name = text_in(names, "plural"); named(name)) return taken("PluralConflict", name);
+    if (const std::string name = text_in(names, "singular"); named(name)) return taken("SingularConflict", name);
     for (const std::string& name : short_names) {
       if (named(name)) return taken("ShortNamesConflict", name);
     }
-    if (const std::string name = text(at(names, "kind")); name == type->kind || name == type->list_kind) {
+    if (const std::string name = text_in(names, "kind"); name == type->kind || name == type->list_kind) {
       return taken("KindConflict", name);
     }
-    if (const std::string name = text(at(names, "listKind")); name == type->kind || name == type->list_kind) {
+    if (const std::string name = text_in(names, "listKind"); name == type->kind || name == type->list_kind) {
       return taken("ListKindConflict", name);
     }
   }
@@ -67,8 +61,8 @@ void set_condition(Json& conditions, const char* type, bool holds, std::string_v
   Json condition = {
       {"type", type}, {"status", status}, {"reason", reason}, {"message", message}, {"lastTransitionTime", time}};
   for (Json& old : conditions) {
-    if (at(old, "type") != type) continue;
-    if (at(old, "status") == status && at(old, "lastTransitionTime").is_string()) {
+    if (member_in(old, "type") != type) continue;
+    if (member_in(old, "status") == status && member_in(old, "lastTransitionTime").is_string()) {
       condition["lastTransitionTime"] = old["lastTransitionTime"];
     }
     old = std::move(condition);
@@ -78,18 +72,18 @@ void set_condition(Json& conditions, const char* type, bool holds, std::string_v
 }
 
 bool condition_holds(const Json& crd, std::string_view type) {
-  const Json& conditions = at(at(crd, "status"), "conditions");
+  const Json& conditions = member_in(member_in(crd, "status"), "conditions");
   if (!conditions.is_array()) return false;
   return std::any_of(conditions.begin(), conditions.end(), [&](const Json& condition) {
-    return at(condition, "type") == type && at(condition, "status") == "True";
+    return member_in(condition, "type") == type && member_in(condition, "status") == "True";
   });
 }
 
 }  // namespace
 
 std::string crd_collection(const Json& crd) {
-  const Json& spec = at(crd, "spec");
-  return text(at(spec, "group")) + "/" + text(at(at(spec, "names"), "plural"));
+  const Json& spec = member_in(crd, "spec");
+  return text_in(spec, "group") + "/" + text_in(member_in(spec, "names"), "plural");
 }
 
 void settle_crd(Json& crd, const Registry& registry, const std::string& time) {
@@ -99,15 +93,15 @@ void settle_crd(Json& crd, const Registry& registry, const std::string& time) {
   Json& status = crd["status"];
   if (!status.is_object()) status = Json::object();
   status["acceptedNames"] = accepted ? crd["spec"]["names"] : Json{{"kind", ""}, {"plural", ""}};
-  std::vector<std::string> stored = texts(at(status, "storedVersions"));
+  std::vector<std::string> stored = texts(member_in(status, "storedVersions"));
   for (const Json& version : crd["spec"]["versions"]) {
-    const std::string name = text(at(version, "name"));
-    if (at(version, "storage") == true && std::find(stored.begin(), stored.end(), name) == stored.end()) {
+    const std::string name = text_in(version, "name");
+    if (member_in(version, "storage") == true && std::find(stored.begin(), stored.end(), name) == stored.end()) {
       stored.push_back(name);
     }
   }
   status["storedVersions"] = stored;
-  Json conditions = at(status, "conditions");
+  Json conditions = member_in(status, "conditions");
   if (!conditions.is_array()) conditions = Json::array();
   set_condition(conditions, "NamesAccepted", accepted, accepted ? "NoConflicts" : conflict.reason,
                 accepted ? "no conflicts found" : conflict.message, time);
@@ -116,7 +110,7 @@ void settle_crd(Json& crd, const Registry& registry, const std::string& time) {
                 : was_established ? "the names are no longer accepted"
                                   : "not all names are accepted",
                 time);
-  if (at(at(crd, "metadata"), "deletionTimestamp").is_string()) {
+  if (member_in(member_in(crd, "metadata"), "deletionTimestamp").is_string()) {
     set_condition(conditions, "Terminating", true, "InstanceDeletionInProgress",
                   "CustomResource deletion is in progress", time);
   }
@@ -128,34 +122,34 @@ bool is_established(const Json& crd) { return condition_holds(crd, "Established"
 std::vector<ResourceTypePtr> crd_types(const Json& crd) {
   std::vector<ResourceTypePtr> types;
   if (!is_established(crd)) return types;
-  const Json& spec = at(crd, "spec");
-  const Json& names = at(spec, "names");
-  for (const Json& version : at(spec, "versions")) {
-    if (at(version, "served") != true) continue;
+  const Json& spec = member_in(crd, "spec");
+  const Json& names = member_in(spec, "names");
+  for (const Json& version : member_in(spec, "versions")) {
+    if (member_in(version, "served") != true) continue;
     auto type = std::make_shared<ResourceType>();
-    type->group = text(at(spec, "group"));
-    type->version = text(at(version, "name"));
-    type->kind = text(at(names, "kind"));
-    type->list_kind = text(at(names, "listKind"));
-    type->plural = text(at(names, "plural"));
-    type->singular = text(at(names, "singular"));
-    type->short_names = texts(at(names, "shortNames"));
-    type->categories = texts(at(names, "categories"));
-    type->namespaced = at(spec, "scope") == "Namespaced";
-    type->status = at(at(version, "subresources"), "status").is_object();
-    type->storage = at(version, "storage") == true;
+    type->group = text_in(spec, "group");
+    type->version = text_in(version, "name");
+    type->kind = text_in(names, "kind");
+    type->list_kind = text_in(names, "listKind");
+    type->plural = text_in(names, "plural");
+    type->singular = text_in(names, "singular");
+    type->short_names = texts(member_in(names, "shortNames"));
+    type->categories = texts(member_in(names, "categories"));
+    type->namespaced = member_in(spec, "scope") == "Namespaced";
+    type->status = member_in(member_in(version, "subresources"), "status").is_object();
+    type->storage = member_in(version, "storage") == true;
     type->custom = true;
-    type->deprecated = at(version, "deprecated") == true;
-    type->deprecation_warning = text(at(version, "deprecationWarning"));
+    type->deprecated = member_in(version, "deprecated") == true;
+    type->deprecation_warning = text_in(version, "deprecationWarning");
     if (type->deprecated && type->deprecation_warning.empty()) {
       type->deprecation_warning = type->api_version() + " " + type->kind + " is deprecated";
     }
     type->columns = std::make_shared<const objects::Columns>(objects::crd_columns(crd, type->version));
     type->shape = objects::crd_schema(crd, type->version);
     if (!type->shape) type->shape = objects::schemaless();
-    type->schema = std::make_shared<const Json>(at(at(version, "schema"), "openAPIV3Schema"));
-    if (const Json& fields = at(version, "selectableFields"); fields.is_array()) {
-      for (const Json& field : fields) type->selectable_fields.push_back(text(at(field, "jsonPath")));
+    type->schema = std::make_shared<const Json>(member_in(member_in(version, "schema"), "openAPIV3Schema"));
+    if (const Json& fields = member_in(version, "selectableFields"); fields.is_array()) {
+      for (const Json& field : fields) type->selectable_fields.push_back(text_in(field, "jsonPath"));
     }
     type->collection = crd_collection(crd);
     types.push_back(std::move(type));

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/builtin_kinds.h"
 #include "controller/resource_api/objects/metadata.h"
 
@@ -21,9 +22,9 @@ constexpr std::int64_t kSecondsBetween = 5;
 std::int64_t last_written(const Object& object) {
   const Json value = Json::parse(object.text, nullptr, false);
   const Json& metadata = value["metadata"];
-  std::int64_t last = objects::time_of(metadata.value("creationTimestamp", ""));
-  for (const Json& entry : metadata.value("managedFields", Json::array())) {
-    last = std::max(last, objects::time_of(entry.value("time", "")));
+  std::int64_t last = objects::time_of(text_in(metadata, "creationTimestamp"));
+  for (const Json& entry : list_in(metadata, "managedFields")) {
+    last = std::max(last, objects::time_of(text_in(entry, "time")));
   }
   return last;
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/builtin_kinds.h"
 #include "controller/resource_api/crds.h"
 #include "controller/resource_api/remove.h"
@@ -19,11 +20,6 @@ constexpr std::size_t kBudget = 256;
 
 Json parse(const Object& object) { return Json::parse(object.text, nullptr, false); }
 
-std::string text(const Json& object, const char* field) {
-  const auto found = object.find(field);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 bool has_finalizer(const Json& object, std::string_view name) {
   const Json finalizers = object["metadata"].value("finalizers", Json::array());
   return std::find(finalizers.begin(), finalizers.end(), name) != finalizers.end();
@@ -32,17 +28,17 @@ bool has_finalizer(const Json& object, std::string_view name) {
 /// The reference of `dependent` to `uid`; null when there is none.
 Json reference_to(const Json& dependent, const std::string& uid) {
   for (const Json& reference : dependent["metadata"].value("ownerReferences", Json::array())) {
-    if (reference.is_object() && text(reference, "uid") == uid) return reference;
+    if (text_in(reference, "uid") == uid) return reference;
   }
   return {};
 }
 
 bool is_served(const Registry& registry, const Json& reference) {
-  const std::string api_version = text(reference, "apiVersion");
+  const std::string api_version = text_in(reference, "apiVersion");
   const std::size_t slash = api_version.find('/');
   const std::string group = slash == std::string::npos ? std::string() : api_version.substr(0, slash);
   const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
-  return registry.find_kind(group, version, text(reference, "kind")) != nullptr;
+  return registry.find_kind(group, version, text_in(reference, "kind")) != nullptr;
 }
 
 /// Without the references for which `gone` says so.
@@ -127,15 +123,15 @@ void Garbage::look_at(const Item& item) {
 
 bool Garbage::owner_lives(const Json& reference, const Object& dependent) const {
   if (!reference.is_object()) return false;
-  const Store::Place owner = changes_.store().find_uid(text(reference, "uid"));
+  const Store::Place owner = changes_.store().find_uid(text_in(reference, "uid"));
   // Of a kind that is not served here, nobody can say that it is gone.
   if (!owner.object) return !is_served(changes_.registry(), reference);
-  if (owner.object->key.name != text(reference, "name")) return false;
+  if (owner.object->key.name != text_in(reference, "name")) return false;
   // An owner in another namespace is none.
   const std::string& home = owner.object->key.name_space;
   if (!home.empty() && home != dependent.key.name_space) return false;
   const ResourceTypePtr type = changes_.registry().storage_of(owner.collection->name);
-  return !type || type->kind == text(reference, "kind");
+  return !type || type->kind == text_in(reference, "kind");
 }
 
 void Garbage::look_at_owned(const Collection& collection, const Object& object) {
@@ -179,8 +175,7 @@ bool Garbage::release_dependents(const Object& owner) {
   for (const Store::Place& dependent : changes_.store().owned_by(owner.uid)) {
     if (!spend()) return false;
     Json value = parse(*dependent.object);
-    drop_references(
-        value, [&](const Json& reference) { return reference.is_object() && text(reference, "uid") == owner.uid; });
+    drop_references(value, [&](const Json& reference) { return text_in(reference, "uid") == owner.uid; });
     changes_.put(*dependent.collection, std::move(value));
   }
   return true;
@@ -195,7 +190,7 @@ bool Garbage::remove_dependents(const Object& owner) {
     if (!owner_lives(reference, *dependent.object)) continue;
     std::size_t others = 0;
     for (const Json& other : value["metadata"].value("ownerReferences", Json::array())) {
-      const Store::Place place = changes_.store().find_uid(other.is_object() ? text(other, "uid") : std::string());
+      const Store::Place place = changes_.store().find_uid(text_in(other, "uid"));
       if (place.object && !place.object->deleting && owner_lives(other, *dependent.object)) ++others;
     }
     const bool blocks = reference.value("blockOwnerDeletion", Json()) == true;
@@ -205,7 +200,7 @@ bool Garbage::remove_dependents(const Object& owner) {
     }
     if (!spend()) return false;
     if (others > 0) {
-      drop_references(value, [&](const Json& each) { return each.is_object() && text(each, "uid") == owner.uid; });
+      drop_references(value, [&](const Json& each) { return text_in(each, "uid") == owner.uid; });
       changes_.put(*dependent.collection, std::move(value));
       continue;
     }

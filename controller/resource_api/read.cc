@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "controller/resource_api/render.h"
 
 namespace edge::resource_api {
@@ -24,9 +25,9 @@ struct Token {
 };
 
 std::string write_token(const Token& token) {
-  return to_base64url(
-      Json{{"v", "meta.k8s.io/v1"}, {"rv", token.version}, {"ns", token.start.name_space}, {"name", token.start.name}}
-          .dump(-1, ' ', false, Json::error_handler_t::replace));
+  const Json json = {
+      {"v", "meta.k8s.io/v1"}, {"rv", token.version}, {"ns", token.start.name_space}, {"name", token.start.name}};
+  return to_base64url(json_line(json));
 }
 
 std::optional<Token> read_token(std::string_view text) {

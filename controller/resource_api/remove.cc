@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/body.h"
 #include "controller/resource_api/builtin_kinds.h"
 #include "controller/resource_api/crds.h"
@@ -83,11 +84,7 @@ Answer<Remover::Options> Remover::read_options(const Operation& op, const ApiReq
     if (!read->is_object()) return objects::bad_request("the body of a delete must be DeleteOptions");
     body = std::move(*read);
   }
-  const auto text = [](const Json& object, const char* field) {
-    const auto found = object.find(field);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  std::string policy = text(body, "propagationPolicy");
+  std::string policy = text_in(body, "propagationPolicy");
   if (const std::string* given = parameter(request, "propagationPolicy")) policy = *given;
   const auto orphan = body.find("orphanDependents");
   const bool orphan_given = orphan != body.end() && orphan->is_boolean();
@@ -112,8 +109,8 @@ Answer<Remover::Options> Remover::read_options(const Operation& op, const ApiReq
     options.dry_run = true;
   }
   if (const auto conditions = body.find("preconditions"); conditions != body.end() && conditions->is_object()) {
-    options.uid = text(*conditions, "uid");
-    options.version = text(*conditions, "resourceVersion");
+    options.uid = text_in(*conditions, "uid");
+    options.version = text_in(*conditions, "resourceVersion");
   }
   return options;
 }

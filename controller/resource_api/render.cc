@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/table.h"
 
 namespace edge::resource_api {
@@ -32,8 +33,6 @@ void rename(Json& object, const char* from, const char* to) {
   object[to] = std::move(value);
 }
 
-std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 }  // namespace
 
 void to_stored_form(const ResourceType& type, Json& object) {
@@ -55,7 +54,7 @@ Json object_json(const Object& object, const ResourceType& type) {
 }
 
 std::string object_text(const Object& object, const ResourceType& type) {
-  if (is_event_view(type)) return dump(object_json(object, type));
+  if (is_event_view(type)) return json_line(object_json(object, type));
   // Names of groups, versions and kinds need no escapes.
   std::string text = R"({"apiVersion":")" + type.api_version() + R"(","kind":")" + type.kind + "\",";
   text.append(object.text, 1);
@@ -66,11 +65,11 @@ std::string answer_text(const Object& object, const ResourceType& type, const Fo
                         bool with_columns) {
   if (form.as == Form::As::kObject) return object_text(object, type);
   const Json value = object_json(object, type);
-  if (form.as == Form::As::kMetadata) return dump(objects::partial_metadata(value, form.version));
+  if (form.as == Form::As::kMetadata) return json_line(objects::partial_metadata(value, form.version));
   Json table = objects::table_head(*type.columns, form.version, {{"resourceVersion", std::to_string(object.version)}},
                                    with_columns);
   table["rows"].push_back(objects::table_row(*type.columns, value, form.include, form.version, now));
-  return dump(table);
+  return json_line(table);
 }
 
 void ListText::add(const Object& object) {
@@ -80,11 +79,11 @@ void ListText::add(const Object& object) {
       items_ += object_text(object, type_);
       break;
     case Form::As::kMetadata:
-      items_ += dump(objects::partial_metadata(object_json(object, type_), form_.version));
+      items_ += json_line(objects::partial_metadata(object_json(object, type_), form_.version));
       break;
     case Form::As::kTable:
       items_ +=
-          dump(objects::table_row(*type_.columns, object_json(object, type_), form_.include, form_.version, now_));
+          json_line(objects::table_row(*type_.columns, object_json(object, type_), form_.include, form_.version, now_));
       break;
   }
 }
@@ -106,7 +105,7 @@ std::string ListText::finish(std::int64_t version, std::string_view continued, s
   } else {
     head = {{"apiVersion", type_.api_version()}, {"kind", type_.list_kind}, {"metadata", std::move(metadata)}};
   }
-  std::string text = dump(head);
+  std::string text = json_line(head);
   text.pop_back();
   text.append(",\"").append(items).append("\":[").append(items_).append("]}");
   return text;
@@ -116,15 +115,15 @@ std::string bookmark_text(const ResourceType& type, const Form& form, std::int64
   Json metadata = {{"resourceVersion", std::to_string(version)}, {"creationTimestamp", nullptr}};
   if (initial_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   Json object = {{"apiVersion", type.api_version()}, {"kind", type.kind}, {"metadata", std::move(metadata)}};
-  if (form.as == Form::As::kMetadata) return dump(objects::partial_metadata(object, form.version));
+  if (form.as == Form::As::kMetadata) return json_line(objects::partial_metadata(object, form.version));
   if (form.as == Form::As::kTable) {
     Json table =
         objects::table_head(*type.columns, form.version, {{"resourceVersion", std::to_string(version)}}, false);
     // The object of a row is what a client reads the version and the annotation of.
     table["rows"].push_back({{"cells", Json::array()}, {"object", objects::partial_metadata(object, form.version)}});
-    return dump(table);
+    return json_line(table);
   }
-  return dump(object);
+  return json_line(object);
 }
 
 ApiReply reply_of(int status, std::string body) {

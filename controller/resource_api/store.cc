@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::resource_api {
 namespace {
 
@@ -19,18 +21,13 @@ std::size_t cost_of(const Event& event) {
          (event.type == Event::Type::kDeleted ? event.object->text.size() : 0);
 }
 
-std::string string_at(const Json& object, const char* field) {
-  const auto found = object.find(field);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::shared_ptr<Object> object_of(const Json& value, std::string text) {
   const auto metadata = value.find("metadata");
   if (metadata == value.end() || !metadata->is_object()) return nullptr;
   auto object = std::make_shared<Object>();
-  object->key = {string_at(*metadata, "namespace"), string_at(*metadata, "name")};
-  object->uid = string_at(*metadata, "uid");
-  const std::string version = string_at(*metadata, "resourceVersion");
+  object->key = {text_in(*metadata, "namespace"), text_in(*metadata, "name")};
+  object->uid = text_in(*metadata, "uid");
+  const std::string version = text_in(*metadata, "resourceVersion");
   std::from_chars(version.data(), version.data() + version.size(), object->version);
   if (object->key.name.empty() || object->uid.empty() || object->version <= 0) return nullptr;
   object->deleting = metadata->contains("deletionTimestamp");
@@ -41,7 +38,7 @@ std::shared_ptr<Object> object_of(const Json& value, std::string text) {
   }
   if (const auto owners = metadata->find("ownerReferences"); owners != metadata->end() && owners->is_array()) {
     for (const Json& owner : *owners) {
-      if (owner.is_object()) object->owners.push_back(string_at(owner, "uid"));
+      if (owner.is_object()) object->owners.push_back(text_in(owner, "uid"));
     }
   }
   text.shrink_to_fit();
@@ -169,7 +166,7 @@ ObjectPtr Store::put(const Collection& collection, Json value) {
   event.version = ++version_;
   value["metadata"]["resourceVersion"] = std::to_string(event.version);
   // Texts from outside have been checked to be UTF-8 when they were parsed.
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_line(value);
   event.object = object_of(value, std::move(text));
   event.before = find(target, event.object->key);
   event.type = event.before ? Event::Type::kModified : Event::Type::kAdded;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "controller/resource_api/body.h"
 #include "controller/resource_api/builtin_kinds.h"
 #include "controller/resource_api/crds.h"
@@ -387,7 +388,7 @@ ApiReply Writer::save(Draft& draft) {
   const Collection& collection = changes_.store().collection(type.collection);
   Object shown;
   shown.version = draft.live ? draft.live->version : 0;
-  shown.text = next.dump(-1, ' ', false, Json::error_handler_t::replace);
+  shown.text = json_line(next);
   if (shown.text.size() > limits_.object_bytes) {
     return reply_of(objects::too_large("Request entity too large: limit is " + std::to_string(limits_.object_bytes)));
   }

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::traces {
 namespace {
 
@@ -119,12 +121,9 @@ Json trace_json(const StoredTrace& trace) {
           {"warnings", std::move(warnings)}};
 }
 
-/// What a sender called UTF-8 may be none: such bytes become U+FFFD.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::string envelope(Json data) {
   const std::size_t total = data.size();
-  return text_of({{"data", std::move(data)}, {"total", total}, {"limit", 0}, {"offset", 0}, {"errors", nullptr}});
+  return json_line(Json{{"data", std::move(data)}, {"total", total}, {"limit", 0}, {"offset", 0}, {"errors", nullptr}});
 }
 
 }  // namespace
@@ -171,7 +170,8 @@ std::string traces_json(std::span<const StoredTrace> traces) {
 std::string fault_json(int code, std::string_view text, std::string_view trace) {
   Json fault{{"code", code}, {"msg", text}};
   if (!trace.empty()) fault["traceID"] = trace;
-  return text_of({{"data", nullptr}, {"total", 0}, {"limit", 0}, {"offset", 0}, {"errors", Json::array({fault})}});
+  return json_line(
+      Json{{"data", nullptr}, {"total", 0}, {"limit", 0}, {"offset", 0}, {"errors", Json::array({fault})}});
 }
 
 }  // namespace edge::traces

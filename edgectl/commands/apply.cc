@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
@@ -217,8 +218,7 @@ class Sender {
     const Output output = output_of(arguments_);
     if (output.form == Form::kName) {
       for (const auto& [type, object] : objects_) {
-        const Json& name = object.contains("metadata") ? object["metadata"].value("name", Json("")) : Json("");
-        cli::write_text(stdout, type.qualified(name.is_string() ? name.get<std::string>() : "") + "\n");
+        cli::write_text(stdout, type.qualified(text_in(member_in(object, "metadata"), "name")) + "\n");
       }
       return;
     }

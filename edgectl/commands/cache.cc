@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hostname.h"
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
@@ -128,7 +129,7 @@ int cache_stats(const cli::Arguments& arguments) {
     if (!one) {
       for (const CacheCounts& counts : all) json[counts.agent] = json_of(counts);
     }
-    cli::write_text(stdout, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+    cli::write_text(stdout, indented_json(json));
   } else {
     cli::write_text(stdout, one ? text_of(all.front()) : table_of(all));
   }

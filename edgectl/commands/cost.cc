@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
@@ -119,7 +120,7 @@ std::string cost_json(const analyze::Cost& cost) {
                                 {"memoryBytes", cost.memory_bytes()},
                                 {"hosts", hosts},
                                 {"patterns", patterns}};
-  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/archive_writer.h"
@@ -64,10 +65,10 @@ std::string without_quotes(std::string_view lines) {
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    auto object = nlohmann::ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
+    nlohmann::ordered_json object = parse_ordered_json(line);
     if (!object.is_object()) continue;
     if (const auto block = object.find("block"); block != object.end()) *block = kRedacted;
-    out += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    out += json_line(object) + "\n";
   }
   return out;
 }
@@ -78,7 +79,7 @@ class Bundle {
 
   Status fill() {
     const nlohmann::ordered_json status = status_report(arguments_);
-    add("status.json", status.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    add("status.json", indented_json(status));
     add("status.txt", status_text(status));
     add("versions.txt", "edgectl " EDGE_VERSION "\nprogram format " + std::to_string(program::kFormatVersion) + "\n");
     add_resources();

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
@@ -21,13 +22,6 @@ using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 constexpr const char* kDelete = "edgectl delete";
-
-/// A text in an object in an answer; empty: there is none.
-std::string text_in(const Json& answer, const char* object, const char* name) {
-  if (!answer.is_object() || !answer.contains(object) || !answer[object].is_object()) return {};
-  const Json value = answer[object].value(name, Json());
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 class Remover {
  public:
@@ -164,8 +158,8 @@ class Remover {
     if (!suffix.empty()) return;
     // A metav1.Status says that it is gone, and its details what it was; the object, that something holds it.
     const Json answer = parsed_json(reply.body);
-    const bool held = !text_in(answer, "metadata", "deletionTimestamp").empty();
-    const std::string uid = text_in(answer, held ? "metadata" : "details", "uid");
+    const bool held = !text_in(member_in(answer, "metadata"), "deletionTimestamp").empty();
+    const std::string uid = text_in(member_in(answer, held ? "metadata" : "details"), "uid");
     Written removed{.type = type, .name_space = place, .name = name, .uid = uid, .gone = true};
     if (held && arguments_.one("wait") != "false") held_.push_back(removed);
     removed_.push_back(std::move(removed));

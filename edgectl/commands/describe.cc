@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/columns.h"
@@ -26,12 +27,10 @@ std::vector<Json> events_of(Cluster& cluster, const kube::Object& object, const 
   const auto list = cluster.api().list_all(events, options);
   if (!list.ok()) tell_warnings({"events cannot be read: " + list.failure.text()});
   for (const kube::Object& item : list.list.items) {
-    Json event = parsed_json(item.text);
-    const Json none = Json::object();
-    const Json about = event.is_object() ? event.value("involvedObject", none) : none;
+    Json event = parse_json(item.text);
     // Of an earlier object of this name.
-    const Json uid = about.is_object() ? about.value("uid", Json()) : Json();
-    if (uid.is_string() && !uid.get_ref<const std::string&>().empty() && uid != object.uid) continue;
+    const std::string& uid = text_in(member_in(event, "involvedObject"), "uid");
+    if (!uid.empty() && uid != object.uid) continue;
     all.push_back(std::move(event));
   }
   return all;

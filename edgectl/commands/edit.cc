@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
@@ -176,9 +177,8 @@ class Editing {
 
   std::string send(const Manifest& manifest, const ManifestObject& object, const Json& change) {
     const WriteSettings settings{.field_validation = "Strict"};
-    const auto reply =
-        cluster_.api().patch(chosen_.type.resource, place_, chosen_.name, kube::PatchType::kMerge,
-                             change.dump(-1, ' ', false, Json::error_handler_t::replace), settings.options());
+    const auto reply = cluster_.api().patch(chosen_.type.resource, place_, chosen_.name, kube::PatchType::kMerge,
+                                            json_line(change), settings.options());
     tell_warnings(reply.warnings);
     if (reply.ok()) {
       cli::write_text(stdout, done_text(chosen_.type, chosen_.name, "edited", DryRun::kNone));

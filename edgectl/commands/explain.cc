@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "compiler/analyze/passage.h"
 #include "compiler/analyze/witness.h"
@@ -91,7 +92,7 @@ std::string explanation_json(const analyze::Explanation& explanation) {
                                 {"denied", explanation.denied},
                                 {"engines", engines},
                                 {"agree", explanation.agree}};
-  return document.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return indented_json(document);
 }
 
 }  // namespace

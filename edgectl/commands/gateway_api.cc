@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "compiler/link/supported_features.h"
 #include "edgectl/commands.h"
@@ -100,10 +101,8 @@ kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const
   const auto reply = cluster.api().list_all(kind, options);
   if (!reply.ok()) return reply.failure;
   for (const kube::Object& object : reply.list.items) {
-    const Json json = parsed_json(object.text);
-    const Json none = Json::object();
-    const Json status = json.is_object() ? json.value("status", none) : none;
-    const Json conditions = status.is_object() ? status.value("conditions", Json::array()) : Json::array();
+    const Json json = parse_json(object.text);
+    const Json& conditions = list_in(member_in(json, "status"), "conditions");
     out += conditions_table(shown(kind.kind + " " + object.key()), conditions, seconds_now());
   }
   return {};
@@ -155,12 +154,11 @@ int gateway_api_describe(const cli::Arguments& arguments) {
   const auto routes = cluster->api().list_all(http_routes(), everywhere);
   std::string attached;
   for (const kube::Object& route : routes.list.items) {
-    const Json json = parsed_json(route.text);
-    const Json spec = json.is_object() ? json.value("spec", Json::object()) : Json::object();
-    const Json parents = spec.is_object() ? spec.value("parentRefs", Json::array()) : Json::array();
+    const Json json = parse_json(route.text);
+    const Json& parents = list_in(member_in(json, "spec"), "parentRefs");
     const bool names_it = std::ranges::any_of(parents, [&](const Json& parent) {
-      return parent.is_object() && parent.value("name", Json()) == name &&
-             parent.value("namespace", Json(route.name_space)) == cluster->name_space();
+      const std::string& space = text_in(parent, "namespace");
+      return text_in(parent, "name") == name && (space.empty() ? route.name_space : space) == cluster->name_space();
     });
     if (names_it) attached += "  " + shown(route.key()) + "\n";
   }

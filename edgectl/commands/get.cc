@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/columns.h"
@@ -142,7 +143,7 @@ class Get {
     for (const Selection& selection : selections) {
       for (Json& object : fetch(selection)) {
         if (output_.form == Form::kName)
-          names += selection.type.qualified(cell_text(object["metadata"]["name"])) + "\n";
+          names += selection.type.qualified(text_in(member_in(object, "metadata"), "name")) + "\n";
         all.push_back(std::move(object));
       }
     }
@@ -178,8 +179,7 @@ class Get {
         const bool with_heads = std::exchange(heads, false);
         return cli::write_text(stdout, text.take(with_heads));
       }
-      const std::string name =
-          type.qualified(cell_text(object.value("metadata", Json::object()).value("name", Json())));
+      const std::string name = type.qualified(text_in(member_in(object, "metadata"), "name"));
       if (output_.form == Form::kName) return cli::write_text(stdout, name + "\n");
       const auto shown = object_text(output_, object);
       return shown && cli::write_text(stdout, (output_.form == Form::kYaml ? "---\n" : "") + *shown);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "controller/kube/resource.h"
@@ -36,7 +37,7 @@ struct Wanted {
 
 /// `2026-11-22T03:00:00.123Z warn sentence key=value`, the time only where it is asked for.
 std::string message_line(const PageLine& line, bool with_source, bool timestamps) {
-  const auto object = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json object = parse_json(line.text);
   std::string out = timestamps ? shown(line.time) + " " : std::string();
   if (with_source) out += shown(line.source) + " ";
   out += shown(member_text(object, "level")) + " " + shown(member_text(object, "msg"));
@@ -44,10 +45,7 @@ std::string message_line(const PageLine& line, bool with_source, bool timestamps
     if (key == "time" || key == "level" || key == "program" || key == "seq" || key == "msg" || key == "block") continue;
     out += " " + shown(key) + "=" + shown(cell_text(value));
   }
-  for (std::string_view block = object.contains("block") && object["block"].is_string()
-                                    ? std::string_view(object["block"].get_ref<const std::string&>())
-                                    : std::string_view();
-       !block.empty();) {
+  for (std::string_view block = text_in(object, "block"); !block.empty();) {
     const std::string_view part = block.substr(0, block.find('\n'));
     block.remove_prefix(std::min(part.size() + 1, block.size()));
     out += "\n    " + shown(part);
@@ -65,10 +63,9 @@ std::vector<nlohmann::json> pods_of(Cluster& cluster, const Wanted& wanted) {
   const auto list = cluster.api().list_all(found.type->resource, options);
   if (!list.ok()) return pods;
   for (const kube::Object& object : list.list.items) {
-    nlohmann::json pod = parsed_json(object.text);
-    if (!pod.is_object()) continue;
-    const auto node = pod.value("/spec/nodeName"_json_pointer, std::string());
-    if (wanted.node.empty() || node == wanted.node) pods.push_back(std::move(pod));
+    nlohmann::json pod = parse_json(object.text);
+    if (wanted.node.empty() || text_in(member_in(pod, "spec"), "nodeName") == wanted.node)
+      pods.push_back(std::move(pod));
   }
   return pods;
 }
@@ -91,10 +88,11 @@ class PodLogs {
 
  private:
   int print(const nlohmann::json& pod) {
-    const std::string name = cell_text(pod["metadata"]["name"]);
+    const nlohmann::json& metadata = member_in(pod, "metadata");
+    const std::string& name = text_in(metadata, "name");
     std::string& last = last_[name];
     std::string target =
-        "/api/v1/namespaces/" + cell_text(pod["metadata"]["namespace"]) + "/pods/" + name + "/log?timestamps=true";
+        "/api/v1/namespaces/" + text_in(metadata, "namespace") + "/pods/" + name + "/log?timestamps=true";
     if (!last.empty()) {
       target += "&sinceTime=" + url_encoded(last.substr(0, last.find('.')) + (last.find('.') < last.size() ? "Z" : ""));
     } else {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/exits.h"
@@ -27,7 +28,7 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 
 /// `time agent client "GET shop.example/cart" 200 1.234ms route backend reason`
 std::string request_line(const PageLine& line) {
-  const auto object = nlohmann::json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json object = parse_json(line.text);
   const auto get = [&](const char* name) { return shown(member_text(object, name)); };
   const std::string query = get("query");
   std::string out = shown(line.time) + " " + shown(line.source) + " " + or_dash(get("client")) + " \"" +
@@ -39,10 +40,10 @@ std::string request_line(const PageLine& line) {
 }
 
 /// The line as it is, and which agent it is from.
-std::string json_line(const PageLine& line) {
-  auto object = nlohmann::ordered_json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+std::string whole_line(const PageLine& line) {
+  nlohmann::ordered_json object = parse_ordered_json(line.text);
   object["agent"] = line.source;
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_line(object);
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ int logs_access(const cli::Arguments& arguments) {
   if (!filter->all()) lines.only([&](const nlohmann::json& line) { return filter->wants(line); });
   const bool json = arguments.one("output") == "json";
   return print_lines(
-      kLogsAccess, lines, [&] { return pages->names(); }, json ? json_line : request_line, arguments.has("follow"));
+      kLogsAccess, lines, [&] { return pages->names(); }, json ? whole_line : request_line, arguments.has("follow"));
 }
 
 }  // namespace edge::edgectl

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/exits.h"
@@ -110,15 +111,15 @@ struct Addresses {
 };
 
 std::string full_name(const nlohmann::json& object) {
-  return cell_text(object["metadata"]["namespace"]) + "/" + cell_text(object["metadata"]["name"]);
+  const nlohmann::json& metadata = member_in(object, "metadata");
+  return text_in(metadata, "namespace") + "/" + text_in(metadata, "name");
 }
 
 /// `namespace/name` of the address that a gateway asks for; empty: none.
 std::string vip_of(const nlohmann::json& gateway) {
-  const auto spec = gateway.find("spec");
-  if (spec == gateway.end() || !spec->is_object() || !spec->contains("vipRef")) return {};
-  const std::string name = cell_text((*spec)["vipRef"]);
-  return name.find('/') == std::string::npos ? cell_text(gateway["metadata"]["namespace"]) + "/" + name : name;
+  const std::string& name = text_in(member_in(gateway, "spec"), "vipRef");
+  if (name.empty() || name.find('/') != std::string::npos) return name;
+  return text_in(member_in(gateway, "metadata"), "namespace") + "/" + name;
 }
 
 kube::Failure read_addresses(Cluster& cluster, Addresses& addresses) {
@@ -127,16 +128,16 @@ kube::Failure read_addresses(Cluster& cluster, Addresses& addresses) {
     if (!found.failure.none() || !found.type) return found.failure;
     const auto reply = cluster.api().list_all(found.type->resource, {});
     if (!reply.ok()) return reply.failure;
-    for (const kube::Object& object : reply.list.items) objects.push_back(parsed_json(object.text));
+    for (const kube::Object& object : reply.list.items) objects.push_back(parse_json(object.text));
     return {};
   };
   std::vector<nlohmann::json> vips;
   std::vector<nlohmann::json> gateways;
   if (auto failure = list("proxyvips", vips); !failure.none()) return failure;
   if (auto failure = list("proxygateways", gateways); !failure.none()) return failure;
-  for (nlohmann::json& vip : vips) {
-    Addresses::One one{full_name(vip), cell_text(vip["spec"]["address"]), {}};
-    for (nlohmann::json& gateway : gateways) {
+  for (const nlohmann::json& vip : vips) {
+    Addresses::One one{full_name(vip), cell_text(member_in(member_in(vip, "spec"), "address")), {}};
+    for (const nlohmann::json& gateway : gateways) {
       if (vip_of(gateway) == one.name) one.gateways.insert(full_name(gateway));
     }
     addresses.all.push_back(std::move(one));
@@ -176,8 +177,7 @@ int metrics_query(const cli::Arguments& arguments) {
     list.push_back(std::move(object));
   }
   if (series->empty()) cli::print_message("edgectl", "no series");
-  return print_series(arguments, table.empty() ? std::string() : table.take(/*with_heads=*/true),
-                      list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
+  return print_series(arguments, table.empty() ? std::string() : table.take(/*with_heads=*/true), indented_json(list));
 }
 
 int metrics_vips(const cli::Arguments& arguments) {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
@@ -82,7 +83,7 @@ std::string json_of(const std::vector<RouteTraffic>& routes) {
     if (std::isfinite(route.p99)) object["p99Seconds"] = route.p99;
     list.push_back(std::move(object));
   }
-  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return indented_json(list);
 }
 
 /// What the page shows, from one refresh to the next.

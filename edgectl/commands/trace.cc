@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
@@ -107,10 +108,9 @@ Result<TraceSource> source_of(const cli::Arguments& arguments) {
 int print_trace(const cli::Arguments& arguments, const OrderedJson& json, const std::string& table) {
   const std::string form = arguments.one("output");
   std::string text = table;
-  if (form == "json") text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  if (form == "json") text = indented_json(json);
   // What a server sent may be no UTF-8: read back, it is.
-  if (form == "yaml")
-    text = schemas::yaml_text(OrderedJson::parse(json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)));
+  if (form == "yaml") text = schemas::yaml_text(OrderedJson::parse(json_line(json)));
   return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/cluster.h"
@@ -28,10 +29,7 @@ int version(const cli::Arguments& arguments) {
   }
   const auto reply = (*cluster)->api().send({.target = "/version"});
   if (!reply.ok()) return tell("edgectl version", reply.failure);
-  const nlohmann::json json = parsed_json(reply.body);
-  const auto found = json.is_object() ? json.find("gitVersion") : json.end();
-  const std::string text =
-      json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>() : "";
+  const std::string text = text_in(parse_json(reply.body), "gitVersion");
   return cli::write_text(stdout, "orchestrator " + (text.empty() ? "unknown" : shown(text)) + "\n")
              ? cli::kExitOk
              : cli::kExitFindings;

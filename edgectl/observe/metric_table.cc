@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/observe/sparkline.h"
 #include "edgectl/resources/table.h"
 
@@ -150,7 +151,7 @@ std::string metric_json(const MetricTable& table, const std::vector<MetricRow>& 
     }
     list.push_back(std::move(object));
   }
-  return list.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return indented_json(list);
 }
 
 const MetricTable& agent_table() {

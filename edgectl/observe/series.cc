@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::edgectl {
 namespace {
 
@@ -35,22 +37,12 @@ void add_point(const Json& pair, Series& series) {
 
 Series series_of(const Json& item) {
   Series series;
-  if (!item.is_object()) return series;
-  if (const auto metric = item.find("metric"); metric != item.end() && metric->is_object()) {
-    for (const auto& [name, value] : metric->items()) {
-      if (value.is_string()) series.labels[name] = value.get<std::string>();
-    }
+  for (const auto& [name, value] : member_in(item, "metric").items()) {
+    if (value.is_string()) series.labels[name] = value.get<std::string>();
   }
-  if (const auto value = item.find("value"); value != item.end()) add_point(*value, series);
-  if (const auto values = item.find("values"); values != item.end() && values->is_array()) {
-    for (const Json& pair : *values) add_point(pair, series);
-  }
+  add_point(member_in(item, "value"), series);
+  for (const Json& pair : list_in(item, "values")) add_point(pair, series);
   return series;
-}
-
-std::string text_in(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 /// One line of an exposition, read from the left.
@@ -118,18 +110,16 @@ std::string_view Series::label(std::string_view name) const {
 }
 
 Result<std::vector<Series>> read_prometheus(std::string_view json) {
-  const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const Json answer = parse_json(json);
   if (!answer.is_object()) return Error{ErrorCode::kUnavailable, "the answer is none of Prometheus"};
   if (text_in(answer, "status") == "error") {
     return Error{ErrorCode::kInvalidArgument, text_in(answer, "errorType") + ": " + text_in(answer, "error")};
   }
-  const auto data = answer.find("data");
-  if (data == answer.end() || !data->is_object() || !data->contains("result") || !(*data)["result"].is_array()) {
-    return Error{ErrorCode::kUnavailable, "the answer is none of Prometheus"};
-  }
+  const Json& data = member_in(answer, "data");
+  const Json& result = member_in(data, "result");
+  if (!result.is_array()) return Error{ErrorCode::kUnavailable, "the answer is none of Prometheus"};
   std::vector<Series> all;
-  const std::string type = text_in(*data, "resultType");
-  const Json& result = (*data)["result"];
+  const std::string& type = text_in(data, "resultType");
   if (type == "scalar" || type == "string") {
     add_point(result, all.emplace_back());
     return all;

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 #include "controller/resource_api/objects/table.h"
 #include "edgectl/resources/client_config.h"
@@ -39,10 +40,6 @@ std::string rfc3339(WallTime time) {
 
 std::string or_none(const std::string& text) { return text.empty() ? "<none>" : text; }
 std::string short_hash(const std::string& hash) { return or_none(hash.substr(0, kShortHash)); }
-
-std::string indented(const OrderedJson& json) {
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
-}
 
 /// The kubeconfig that commands take when nothing else is said.
 std::string default_kubeconfig() {
@@ -181,10 +178,10 @@ std::string agents_table(const controller::InspectClient::Agents& agents, bool w
 std::string agents_json(const controller::InspectClient::Agents& agents) {
   OrderedJson json = {{"published", agents.published}, {"version", agents.version}, {"agents", OrderedJson::array()}};
   for (const AgentState& agent : agents.agents) json["agents"].push_back(json_of(agent));
-  return indented(json);
+  return indented_json(json);
 }
 
-std::string agent_json(const AgentState& agent) { return indented(json_of(agent)); }
+std::string agent_json(const AgentState& agent) { return indented_json(json_of(agent)); }
 
 std::string describe_agent(const AgentState& agent, WallTime now) {
   std::string out;
@@ -258,7 +255,7 @@ std::string history_json(const std::vector<controller::HistoryEntry>& history) {
                     {"serving", entry.serving},
                     {"pinned", entry.pinned}});
   }
-  return indented(list);
+  return indented_json(list);
 }
 
 }  // namespace edge::edgectl

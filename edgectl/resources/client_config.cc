@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
 #include "schemas/yaml_text.h"
@@ -178,7 +179,7 @@ Result<ClientConfig> ClientConfig::read(const std::string& path) {
                    });
   }
   if (!wrong.empty()) return fault(path, wrong);
-  config.text_ = json->dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  config.text_ = json_line(*json);
   return config;
 }
 
@@ -218,7 +219,7 @@ std::string ClientConfig::merged_json() const {
     set_text(entry, "credentials", cluster.credentials);
     set_text(entry, "traces", cluster.traces);
   }
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return indented_json(json);
 }
 
 std::string ClientConfig::json() const { return merged_json(); }

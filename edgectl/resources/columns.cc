@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/units.h"
 
 namespace edge::edgectl {
@@ -13,8 +14,6 @@ using Json = nlohmann::json;
 using resource_api::objects::JsonPath;
 
 constexpr std::string_view kNothing = "<none>";
-
-std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -31,7 +30,7 @@ std::string age_of(std::string_view timestamp, std::int64_t now) {
 std::string cell_text(const Json& value) {
   if (value.is_null()) return std::string(kNothing);
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return dumped(value);
+  if (!value.is_array()) return json_line(value);
   std::string out;
   for (const Json& item : value) out += (out.empty() ? "" : ",") + cell_text(item);
   return out.empty() ? std::string(kNothing) : out;
@@ -115,7 +114,9 @@ class Template {
  private:
   static constexpr int kMostRanges = 8;
 
-  static std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : dumped(value); }
+  static std::string plain(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : json_line(value);
+  }
 
   std::vector<const Json*> values(std::string_view path, const Json& at) {
     std::string fault;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
-#include "controller/kube/json.h"
+#include "base/json.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/table.h"
@@ -79,14 +79,14 @@ void take_conditions(Json& status, const std::string& of, std::string& out, std:
     }
   }
   for (const char* list : {"parents", "ancestors", "listeners"}) {
-    if (!status.is_object() || !kube::member_of(status, list).is_array()) continue;
+    if (!status.is_object() || !member_in(status, list).is_array()) continue;
     for (Json& entry : status[list]) {
-      std::string name = kube::text_of(entry, "name");
-      if (name.empty()) name = kube::text_of(entry, "gateway");
+      std::string name = text_in(entry, "name");
+      if (name.empty()) name = text_in(entry, "gateway");
       for (const char* ref : {"parentRef", "ancestorRef"}) {
-        if (name.empty()) name = kube::text_of(kube::member_of(entry, ref), "name");
+        if (name.empty()) name = text_in(member_in(entry, ref), "name");
       }
-      const std::string section_name = kube::text_of(kube::member_of(entry, "parentRef"), "sectionName");
+      const std::string section_name = text_in(member_in(entry, "parentRef"), "sectionName");
       if (!section_name.empty()) name += "/" + section_name;
       const std::string noun = std::string(list).substr(0, std::string_view(list).size() - 1);
       take_conditions(entry, " of " + noun + " " + name, out, now);
@@ -104,19 +104,16 @@ std::string events_table(const std::vector<Json>& events, std::int64_t now) {
   std::vector<EventRow> rows;
   for (const Json& event : events) {
     // events.k8s.io gives series, core/v1 a count.
-    std::string last = kube::text_of(kube::member_of(event, "series"), "lastObservedTime");
-    if (last.empty()) last = kube::text_of(event, "lastTimestamp");
-    if (last.empty()) last = kube::text_of(event, "eventTime");
-    if (last.empty()) last = kube::text_of(kube::member_of(event, "metadata"), "creationTimestamp");
-    std::int64_t count = kube::member_of(event, "count").is_number_integer() ? event["count"].get<std::int64_t>() : 1;
-    if (kube::member_of(kube::member_of(event, "series"), "count").is_number_integer())
-      count = event["series"]["count"].get<std::int64_t>();
-    std::string from = kube::text_of(kube::member_of(event, "source"), "component");
-    if (from.empty()) from = kube::text_of(event, "reportingComponent");
+    std::string last = text_in(member_in(event, "series"), "lastObservedTime");
+    if (last.empty()) last = text_in(event, "lastTimestamp");
+    if (last.empty()) last = text_in(event, "eventTime");
+    if (last.empty()) last = text_in(member_in(event, "metadata"), "creationTimestamp");
+    const std::int64_t count = std::max(integer_in(event, "count"), integer_in(member_in(event, "series"), "count"));
+    std::string from = text_in(member_in(event, "source"), "component");
+    if (from.empty()) from = text_in(event, "reportingComponent");
     const std::string age = age_of(last, now) + (count > 1 ? " (x" + std::to_string(count) + ")" : "");
-    rows.push_back({last,
-                    {"  " + kube::text_of(event, "type"), kube::text_of(event, "reason"), age, from,
-                     kube::text_of(event, "message")}});
+    rows.push_back(
+        {last, {"  " + text_in(event, "type"), text_in(event, "reason"), age, from, text_in(event, "message")}});
   }
   std::ranges::stable_sort(rows, {}, &EventRow::last);
   TextTable table({"  TYPE", "REASON", "AGE", "FROM", "MESSAGE"});
@@ -131,30 +128,29 @@ std::string conditions_table(const std::string& title, const Json& conditions, s
   TextTable table({"  TYPE", "STATUS", "REASON", "AGE", "MESSAGE"});
   for (const Json& condition : conditions) {
     if (!condition.is_object()) continue;
-    table.add({"  " + kube::text_of(condition, "type"), kube::text_of(condition, "status"),
-               kube::text_of(condition, "reason"), age_of(kube::text_of(condition, "lastTransitionTime"), now),
-               kube::text_of(condition, "message")});
+    table.add({"  " + text_in(condition, "type"), text_in(condition, "status"), text_in(condition, "reason"),
+               age_of(text_in(condition, "lastTransitionTime"), now), text_in(condition, "message")});
   }
   return title + ":\n" + table.take(/*with_heads=*/true);
 }
 
 std::string describe(const Json& object, const std::vector<Json>& events, std::int64_t now) {
-  const Json& metadata = kube::member_of(object, "metadata");
+  const Json& metadata = member_in(object, "metadata");
   std::string out;
-  line(out, "Name", kube::text_of(metadata, "name"));
-  if (const std::string name_space = kube::text_of(metadata, "namespace"); !name_space.empty()) {
+  line(out, "Name", text_in(metadata, "name"));
+  if (const std::string name_space = text_in(metadata, "namespace"); !name_space.empty()) {
     line(out, "Namespace", name_space);
   }
-  map_lines(out, "Labels", kube::member_of(metadata, "labels"), '=');
-  map_lines(out, "Annotations", kube::member_of(metadata, "annotations"), ':');
-  line(out, "API Version", kube::text_of(object, "apiVersion"));
-  line(out, "Kind", kube::text_of(object, "kind"));
-  line(out, "Age", age_of(kube::text_of(metadata, "creationTimestamp"), now));
-  if (kube::member_of(metadata, "generation").is_number()) line(out, "Generation", cell_text(metadata["generation"]));
-  if (const std::string deleted = kube::text_of(metadata, "deletionTimestamp"); !deleted.empty()) {
+  map_lines(out, "Labels", member_in(metadata, "labels"), '=');
+  map_lines(out, "Annotations", member_in(metadata, "annotations"), ':');
+  line(out, "API Version", text_in(object, "apiVersion"));
+  line(out, "Kind", text_in(object, "kind"));
+  line(out, "Age", age_of(text_in(metadata, "creationTimestamp"), now));
+  if (member_in(metadata, "generation").is_number()) line(out, "Generation", cell_text(metadata["generation"]));
+  if (const std::string deleted = text_in(metadata, "deletionTimestamp"); !deleted.empty()) {
     line(out, "Terminating", "since " + age_of(deleted, now));
   }
-  const bool secret = kube::text_of(object, "kind") == "Secret" && kube::text_of(object, "apiVersion") == "v1";
+  const bool secret = text_in(object, "kind") == "Secret" && text_in(object, "apiVersion") == "v1";
   for (const auto& [key, value] : object.items()) {
     if (key == "apiVersion" || key == "kind" || key == "metadata" || key == "status") continue;
     if (secret && key == "data") {
@@ -165,7 +161,7 @@ std::string describe(const Json& object, const std::vector<Json>& events, std::i
       line(out, heading(key), cell_text(value));
     }
   }
-  Json status = kube::member_of(object, "status");
+  Json status = member_in(object, "status");
   std::string conditions;
   take_conditions(status, "", conditions, now);
   if (!status.empty()) section(out, "Status", status);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace edge::edgectl {
 namespace {
 
@@ -50,19 +52,14 @@ Json with_last_applied(Json object) {
   Json& annotations = metadata["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
   annotations.erase(kLastApplied);
-  const std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = json_line(object) + "\n";
   annotations[kLastApplied] = text;
   return object;
 }
 
 Json last_applied(const Json& live) {
-  const Json none = Json::object();
-  const Json& metadata = live.value("metadata", none);
-  if (!metadata.is_object() || !metadata.contains("annotations") || !metadata["annotations"].is_object()) return none;
-  const auto found = metadata["annotations"].find(kLastApplied);
-  if (found == metadata["annotations"].end() || !found->is_string()) return none;
-  Json read = Json::parse(found->get_ref<const std::string&>(), nullptr, /*allow_exceptions=*/false);
-  return read.is_object() ? read : none;
+  Json read = parse_json(text_in(member_in(member_in(live, "metadata"), "annotations"), kLastApplied));
+  return read.is_object() ? read : Json::object();
 }
 
 Json three_way_patch(const Json& last, const Json& live, const Json& wanted) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/resources/columns.h"
 #include "schemas/yaml_text.h"
 
@@ -49,7 +50,7 @@ Output output_of(const cli::Arguments& arguments) {
 Result<std::string> object_text(const Output& output, const Json& object) {
   if (output.form == Form::kYaml) return schemas::yaml_text(object);
   if (output.form == Form::kJsonPath) return fill_template(output.argument, object);
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return indented_json(object);
 }
 
 Json list_of(std::vector<Json> objects) {
@@ -58,7 +59,7 @@ Json list_of(std::vector<Json> objects) {
 }
 
 Json parsed_json(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = parse_json(text);
   return json.is_discarded() ? Json() : json;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/resources/manifest.h"
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"
@@ -26,11 +27,8 @@ bool same(const Type& a, const Type& b) {
 
 /// By server-side apply.
 bool is_applied_by(const Json& object, std::string_view manager) {
-  const Json::json_pointer place("/metadata/managedFields");
-  if (!object.is_object() || !object.contains(place) || !object[place].is_array()) return false;
-  return std::ranges::any_of(object[place], [&](const Json& entry) {
-    return entry.is_object() && entry.value("manager", Json()) == manager &&
-           entry.value("operation", Json()) == "Apply";
+  return std::ranges::any_of(list_in(member_in(object, "metadata"), "managedFields"), [&](const Json& entry) {
+    return text_in(entry, "manager") == manager && text_in(entry, "operation") == "Apply";
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 
@@ -21,45 +22,30 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string text_in(const Json& object, const char* outer, const char* inner) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(outer);
-  if (found == object.end() || !found->is_object()) return {};
-  const auto text = found->find(inner);
-  return text != found->end() && text->is_string() ? text->get<std::string>() : std::string();
-}
-
 }  // namespace
 
 kube::Failure ServerTable::page(const std::string& target, std::string& next) {
   kube::Reply reply = cluster_.api().send({.target = target, .accept = kAccept});
   if (!reply.ok()) return std::move(reply.failure);
-  const Json table = parsed_json(reply.body);
-  const auto columns = table.find("columnDefinitions");
-  if (!table.is_object() || text_in({{"t", table}}, "t", "kind") != "Table" || columns == table.end()) {
+  const Json table = parse_json(reply.body);
+  const Json& columns = member_in(table, "columnDefinitions");
+  if (text_in(table, "kind") != "Table" || !columns.is_array()) {
     return {.kind = kube::Failure::Kind::kMalformed, .message = "the server's answer is no table"};
   }
   if (heads_.empty()) {
-    for (std::size_t i = 0; i < columns->size(); ++i) {
-      const Json& column = (*columns)[i];
-      const bool extra = column.is_object() && column.value("priority", Json()).is_number_integer() &&
-                         column["priority"].get<std::int64_t>() > 0;
-      if (extra && !wide_) continue;
-      const Json& name = column.is_object() ? column.value("name", Json("")) : Json("");
-      heads_.push_back(upper(cell_text(name)));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (integer_in(columns[i], "priority") > 0 && !wide_) continue;
+      heads_.push_back(upper(text_in(columns[i], "name")));
       shown_.push_back(i);
     }
   }
-  const Json no_rows = Json::array();
-  const auto rows = table.find("rows");
-  for (const Json& row : rows == table.end() ? no_rows : *rows) {
-    const Json cells = row.is_object() ? row.value("cells", no_rows) : no_rows;
-    std::vector<std::string> line{
-        text_in(row.is_object() ? row.value("object", Json()) : Json(), "metadata", "namespace")};
+  for (const Json& row : list_in(table, "rows")) {
+    const Json& cells = list_in(row, "cells");
+    std::vector<std::string> line{text_in(member_in(member_in(row, "object"), "metadata"), "namespace")};
     for (const std::size_t i : shown_) line.push_back(i < cells.size() ? cell_text(cells[i]) : "");
     rows_.push_back(std::move(line));
   }
-  next = text_in(table, "metadata", "continue");
+  next = text_in(member_in(table, "metadata"), "continue");
   return {};
 }
 

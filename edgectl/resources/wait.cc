@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/terminal.h"
-#include "controller/kube/json.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
@@ -25,13 +25,13 @@ constexpr std::chrono::milliseconds kLongestPause(500);
 constexpr std::chrono::milliseconds kShortestCall(2000);
 
 std::int64_t number_in(const Json& object, const char* name, std::int64_t otherwise) {
-  const Json& value = kube::member_of(object, name);
+  const Json& value = member_in(object, name);
   return value.is_number_integer() ? value.get<std::int64_t>() : otherwise;
 }
 
 std::string words_of(const Json& condition) {
-  const std::string message = kube::text_of(condition, "message");
-  return shown(kube::text_of(condition, "reason") + (message.empty() ? "" : ": " + message));
+  const std::string message = text_in(condition, "message");
+  return shown(text_in(condition, "reason") + (message.empty() ? "" : ": " + message));
 }
 
 /// `whole`: what the status says it has observed, for conditions that do not say it themselves.
@@ -42,16 +42,16 @@ Progress progress_in(const Json& conditions, std::int64_t generation, std::int64
   static const Json kNone = Json::array();
   for (const Json& condition : conditions.is_array() ? conditions : kNone) {
     if (number_in(condition, "observedGeneration", whole) < generation) continue;
-    const std::string type = kube::text_of(condition, "type");
+    const std::string type = text_in(condition, "type");
     if (type == "Accepted") accepted = &condition;
     if (type == "Programmed") programmed = &condition;
   }
-  if (accepted != nullptr && kube::text_of(*accepted, "status") == "False") {
+  if (accepted != nullptr && text_in(*accepted, "status") == "False") {
     return {.state = Progress::State::kRejected, .reason = words_of(*accepted)};
   }
   const Json* decides = needs_programmed ? programmed : programmed != nullptr ? programmed : accepted;
   if (decides == nullptr) return {.state = Progress::State::kWaiting, .reason = "no controller has looked at it yet"};
-  if (kube::text_of(*decides, "status") == "True") return {.state = Progress::State::kDone, .reason = {}};
+  if (text_in(*decides, "status") == "True") return {.state = Progress::State::kDone, .reason = {}};
   return {.state = Progress::State::kWaiting, .reason = words_of(*decides)};
 }
 
@@ -183,21 +183,20 @@ bool has_conditions(const Type& type) {
 }
 
 Progress progress_of(const Json& object, std::int64_t generation) {
-  const Json& status = kube::member_of(object, "status");
+  const Json& status = member_in(object, "status");
   const std::int64_t whole = number_in(status, "observedGeneration", 0);
   for (const char* list : {"parents", "ancestors"}) {
-    const Json& parents = kube::member_of(status, list);
+    const Json& parents = member_in(status, list);
     if (!parents.is_array() || parents.empty()) continue;
     for (const Json& parent : parents) {
-      Progress progress =
-          progress_in(kube::member_of(parent, "conditions"), generation, whole, /*needs_programmed=*/false);
+      Progress progress = progress_in(member_in(parent, "conditions"), generation, whole, /*needs_programmed=*/false);
       if (progress.state != Progress::State::kDone) return progress;
     }
     return {.state = Progress::State::kDone, .reason = {}};
   }
-  const std::string kind = kube::text_of(object, "kind");
+  const std::string kind = text_in(object, "kind");
   const bool needs_programmed = kind.starts_with("Proxy") || kind == "Gateway";
-  return progress_in(kube::member_of(status, "conditions"), generation, whole, needs_programmed);
+  return progress_in(member_in(status, "conditions"), generation, whole, needs_programmed);
 }
 
 int wait_programmed(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"
 
@@ -13,13 +14,7 @@ using Json = nlohmann::json;
 /// Somebody else may be quicker, but not without end.
 constexpr int kMostTries = 5;
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-std::string name_of(const Json& object) {
-  const Json& metadata = object.contains("metadata") ? object["metadata"] : Json::object();
-  const auto name = metadata.find("name");
-  return name != metadata.end() && name->is_string() ? name->get<std::string>() : std::string();
-}
+const std::string& name_of(const Json& object) { return text_in(member_in(object, "metadata"), "name"); }
 
 WriteResult result_of(kube::ObjectReply reply, std::string_view done) {
   return {.failure = std::move(reply.failure),
@@ -31,7 +26,7 @@ WriteResult result_of(kube::ObjectReply reply, std::string_view done) {
 /// What a dry run by the client alone gives.
 WriteResult unsent(const Json& object, const std::string& place, std::string_view done) {
   WriteResult result{.done = done};
-  result.object.text = text_of(object);
+  result.object.text = json_line(object);
   result.object.name = name_of(object);
   result.object.name_space = place;
   return result;
@@ -49,9 +44,9 @@ WriteResult merge(Cluster& cluster, const Type& type, const std::string& place, 
     merged.merge_patch(patch);
     return unsent(merged, place, "configured");
   }
-  auto result = result_of(
-      cluster.api().patch(type.resource, place, live.name, kube::PatchType::kMerge, text_of(patch), settings.options()),
-      "configured");
+  auto result = result_of(cluster.api().patch(type.resource, place, live.name, kube::PatchType::kMerge,
+                                              json_line(patch), settings.options()),
+                          "configured");
   // The server may take a change for none: a default written out, a null where nothing is.
   if (result.failure.none() && result.object.resource_version == live.resource_version) result.done = "unchanged";
   if (last.empty()) {
@@ -73,7 +68,7 @@ kube::WriteOptions WriteSettings::options() const {
 WriteResult create_object(Cluster& cluster, const Type& type, const std::string& place, const Json& object,
                           const WriteSettings& settings) {
   if (settings.dry_run == DryRun::kClient) return unsent(object, place, "created");
-  return result_of(cluster.api().create(type.resource, place, text_of(object), settings.options()), "created");
+  return result_of(cluster.api().create(type.resource, place, json_line(object), settings.options()), "created");
 }
 
 WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& place, const Json& object,
@@ -82,7 +77,7 @@ WriteResult apply_object(Cluster& cluster, const Type& type, const std::string& 
   if (settings.server_side) {
     if (settings.dry_run == DryRun::kClient) return unsent(object, place, "serverside-applied");
     return result_of(
-        cluster.api().patch(type.resource, place, name, kube::PatchType::kApply, text_of(object), settings.options()),
+        cluster.api().patch(type.resource, place, name, kube::PatchType::kApply, json_line(object), settings.options()),
         "serverside-applied");
   }
   for (int tries = 0;; ++tries) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/traces/answers.h"
 #include "edgectl/traces/json.h"
 
@@ -17,7 +18,7 @@ bool is_true(const std::string& text) { return text == "true"; }
 /// The CHILD_OF within the same trace.
 std::string parent_of(const Json& span) {
   const std::string trace = text_at(span, "traceID");
-  for (const Json& reference : list_at(span, "references")) {
+  for (const Json& reference : list_in(span, "references")) {
     if (text_at(reference, "refType") == "CHILD_OF" && text_at(reference, "traceID") == trace) {
       return text_at(reference, "spanID");
     }
@@ -34,7 +35,7 @@ TraceSpan span_of(const Json& json, const std::map<std::string, std::string>& se
   span.duration_us = bounded_micros(number_at(json, "duration"));
   const auto service = services.find(text_at(json, "processID"));
   if (service != services.end()) span.service = service->second;
-  for (const Json& tag : list_at(json, "tags")) {
+  for (const Json& tag : list_in(json, "tags")) {
     if (span.tags.size() == kMostTags) break;
     const std::string name = text_at(tag, "key");
     const std::string value = text_at(tag, "value");
@@ -49,23 +50,23 @@ TraceSpan span_of(const Json& json, const std::map<std::string, std::string>& se
 Trace trace_of(const Json& json) {
   Trace trace{.id = text_at(json, "traceID")};
   std::map<std::string, std::string> services;
-  for (const auto& [name, process] : member_at(json, "processes").items()) {
+  for (const auto& [name, process] : member_in(json, "processes").items()) {
     services[name] = text_at(process, "serviceName");
   }
-  for (const Json& span : list_at(json, "spans")) {
+  for (const Json& span : list_in(json, "spans")) {
     trace.cut |= trace.spans.size() == kMostSpans;
     if (trace.cut) break;
     if (span.is_object()) trace.spans.push_back(span_of(span, services));
   }
-  trace.cut |= !list_at(json, "warnings").empty();
+  trace.cut |= !list_in(json, "warnings").empty();
   return trace;
 }
 
 }  // namespace
 
 std::optional<std::vector<std::string>> jaeger_names(std::string_view body) {
-  const Json json = read_json(body);
-  const Json& data = member_at(json, "data");
+  const Json json = parse_json(body);
+  const Json& data = member_in(json, "data");
   // A server without any says null.
   if (!json.is_object() || !json.contains("data") || !(data.is_array() || data.is_null())) return std::nullopt;
   std::vector<std::string> names;
@@ -76,8 +77,8 @@ std::optional<std::vector<std::string>> jaeger_names(std::string_view body) {
 }
 
 std::optional<std::vector<Trace>> jaeger_traces(std::string_view body) {
-  const Json json = read_json(body);
-  const Json& data = member_at(json, "data");
+  const Json json = parse_json(body);
+  const Json& data = member_in(json, "data");
   if (!data.is_array()) return std::nullopt;
   std::vector<Trace> traces;
   for (const Json& trace : data) {
@@ -87,8 +88,8 @@ std::optional<std::vector<Trace>> jaeger_traces(std::string_view body) {
 }
 
 std::string jaeger_fault(std::string_view body) {
-  const Json json = read_json(body);
-  const Json& errors = list_at(json, "errors");
+  const Json json = parse_json(body);
+  const Json& errors = list_in(json, "errors");
   return errors.empty() ? std::string() : text_at(errors.front(), "msg");
 }
 

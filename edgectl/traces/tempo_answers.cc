@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/traces/otlp/export_request.h"
 #include "edgectl/traces/answers.h"
 #include "edgectl/traces/json.h"
@@ -33,21 +34,21 @@ TraceSpan span_of(const otlp::Taken& taken) {
 }  // namespace
 
 std::optional<std::vector<std::string>> tempo_names(std::string_view body, const char* member) {
-  const Json json = read_json(body);
+  const Json json = parse_json(body);
   // Protobuf's JSON leaves out what is empty.
   if (!json.is_object() || (!json.empty() && !json.contains(member))) return std::nullopt;
   std::vector<std::string> names;
-  for (const Json& name : list_at(json, member)) {
+  for (const Json& name : list_in(json, member)) {
     if (name.is_string()) names.push_back(name.get<std::string>());
   }
   return names;
 }
 
 std::optional<std::vector<TraceSummary>> tempo_summaries(std::string_view body) {
-  const Json json = read_json(body);
+  const Json json = parse_json(body);
   if (!json.is_object()) return std::nullopt;
   std::vector<TraceSummary> summaries;
-  for (const Json& trace : list_at(json, "traces")) {
+  for (const Json& trace : list_in(json, "traces")) {
     TraceSummary summary;
     summary.id = text_at(trace, "traceID");
     summary.service = text_at(trace, "rootServiceName");

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/traces/answers.h"
 #include "net/client/query_text.h"
@@ -47,7 +48,7 @@ std::string jaeger_target(const TraceSearch& search, const std::string& service)
   if (!search.tags.empty()) {
     nlohmann::ordered_json tags = nlohmann::ordered_json::object();
     for (const auto& [name, value] : search.tags) tags[name] = value;
-    target += "&tags=" + encoded(tags.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    target += "&tags=" + encoded(json_line(tags));
   }
   return target;
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/apply.h"
 #include "controller/resource_api/objects/built_in.h"
 #include "controller/resource_api/objects/patch.h"
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        {json_patch(*object, *patch), merge_patch(*object, *patch), strategic_merge_patch(*object, *patch, service),
         strategic_merge_patch(*object, *patch, deployment)}) {
     // What comes out can be told and read again.
-    if (patched) require(read_json(patched->dump(-1, ' ', false, Json::error_handler_t::replace)).ok());
+    if (patched) require(read_json(edge::json_line(*patched)).ok());
     if (!patched) require(patched.error().code >= 400 && patched.error().code < 500);
   }
   if (!patch->is_object()) return 0;

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "controller/resource_api/http/access.h"
 #include "controller/resource_api/http/discovery.h"
 #include "controller/resource_api/http/openapi.h"
-#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/status.h"
 
 namespace edge::resource_api::http {
@@ -114,7 +114,7 @@ const Documents::Document* Documents::find(const std::string& asked, std::string
 
 std::optional<Documents::Document> Documents::make(const std::string& path, const Form& form) const {
   const std::vector<std::string_view> parts = segments_of(path);
-  const auto json = [](const Json& value) { return Document{{}, objects::json_text(value), {}}; };
+  const auto json = [](const Json& value) { return Document{{}, json_line(value), {}}; };
   const auto maybe = [&json](const std::optional<Json>& value) -> std::optional<Document> {
     if (!value) return std::nullopt;
     return json(*value);

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/protobuf_reader.h"
 #include "controller/resource_api/objects/read.h"
 
@@ -370,7 +371,7 @@ objects::Answer<std::string> json_of_protobuf(std::string_view body) {
   Decoder decoder;
   decoder.message(envelope->raw, *shape, object, 0);
   if (decoder.failed()) return objects::bad_request("the body is malformed protobuf");
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(object);
 }
 
 }  // namespace edge::resource_api::http

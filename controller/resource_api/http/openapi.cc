@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "controller/resource_api/http/openapi_shapes.h"
 
 namespace edge::resource_api::http {
@@ -108,8 +109,7 @@ std::uint64_t hash_of(const Registry& registry, std::string_view path) {
   for (const ResourceTypePtr& type : registry.types()) {
     if (path_of(*type) != path) continue;
     hash = hash_bytes(hash, type->kind);
-    if (type->schema != nullptr)
-      hash = hash_bytes(hash, type->schema->dump(-1, ' ', false, Json::error_handler_t::replace));
+    if (type->schema != nullptr) hash = hash_bytes(hash, json_line(*type->schema));
   }
   return hash;
 }

@@ -2,9 +2,9 @@
 // gnostic's OpenAPIv2.proto; what our documents have no use for is not written.
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/protobuf_writer.h"
 #include "controller/resource_api/http/openapi.h"
-#include "controller/resource_api/objects/member.h"
 
 namespace edge::resource_api::http {
 namespace {
@@ -29,7 +29,7 @@ void put_flag(ProtobufWriter& out, unsigned field, const Json& object, const cha
 /// Any: JSON is YAML.
 void put_any(ProtobufWriter& out, unsigned field, const Json& value) {
   const auto any = out.message(field);
-  out.text(2, objects::json_text(value));
+  out.text(2, json_line(value));
 }
 
 /// NamedAny, one for each extension.

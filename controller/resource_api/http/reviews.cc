@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/http/credentials.h"
 #include "controller/resource_api/objects/read.h"
 #include "controller/resource_api/objects/status.h"
@@ -29,42 +30,29 @@ constexpr std::array<ReviewType, 7> kTypes = {{
 
 ApiReply fault(const objects::StatusError& error) { return {.status = error.code, .body = error.text()}; }
 
-std::string text_at(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-const Json& object_at(const Json& object, const char* name) {
-  static const Json kNone = Json::object();
-  const auto found = object.find(name);
-  return found != object.end() && found->is_object() ? *found : kNone;
-}
-
 Attributes asked_of(const Json& spec) {
   Attributes what;
-  const Json& resource = object_at(spec, "resourceAttributes");
-  if (resource.empty()) {
-    const Json& other = object_at(spec, "nonResourceAttributes");
-    what.path = text_at(other, "path");
-    what.verb = text_at(other, "verb");
+  const Json& resource = member_in(spec, "resourceAttributes");
+  if (!resource.is_object() || resource.empty()) {
+    const Json& other = member_in(spec, "nonResourceAttributes");
+    what.path = text_in(other, "path");
+    what.verb = text_in(other, "verb");
     return what;
   }
-  what.verb = text_at(resource, "verb");
-  what.group = text_at(resource, "group");
-  what.version = text_at(resource, "version");
-  what.name_space = text_at(resource, "namespace");
-  what.resource = text_at(resource, "resource");
-  what.subresource = text_at(resource, "subresource");
-  what.name = text_at(resource, "name");
+  what.verb = text_in(resource, "verb");
+  what.group = text_in(resource, "group");
+  what.version = text_in(resource, "version");
+  what.name_space = text_in(resource, "namespace");
+  what.resource = text_in(resource, "resource");
+  what.subresource = text_in(resource, "subresource");
+  what.name = text_in(resource, "name");
   return what;
 }
 
 User asked_about(const Json& spec) {
-  User user{text_at(spec, "user"), {}};
-  if (const auto groups = spec.find("groups"); groups != spec.end() && groups->is_array()) {
-    for (const Json& group : *groups) {
-      if (group.is_string()) user.groups.push_back(group.get<std::string>());
-    }
+  User user{text_in(spec, "user"), {}};
+  for (const Json& group : list_in(spec, "groups")) {
+    if (group.is_string()) user.groups.push_back(group.get<std::string>());
   }
   return user;
 }
@@ -130,8 +118,8 @@ std::optional<ApiReply> answer_review(const ApiRequest& request, const Attribute
   object["apiVersion"] = std::string(type->group) + "/" + std::string(type->version);
   if (!object.contains("metadata") || !object["metadata"].is_object()) object["metadata"] = Json::object();
   object["metadata"]["creationTimestamp"] = nullptr;
-  object["status"] = status_of(type->kind, request.user, object_at(object, "spec"));
-  return ApiReply{.status = 201, .body = object.dump(-1, ' ', false, Json::error_handler_t::replace)};
+  object["status"] = status_of(type->kind, request.user, member_in(object, "spec"));
+  return ApiReply{.status = 201, .body = json_line(object)};
 }
 
 }  // namespace edge::resource_api::http

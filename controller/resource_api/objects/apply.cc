@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/member.h"
+#include "base/json.h"
 #include "controller/resource_api/objects/owners.h"
 #include "controller/resource_api/objects/read.h"
 #include "controller/resource_api/objects/typed.h"
@@ -151,7 +151,7 @@ void follow_last_applied(const Json& live, const Json& intent, Json& object) {
     if (annotations.is_object()) annotations.erase(kLastApplied);
     if (annotations.empty()) meta.erase("annotations");
   }
-  std::string annotation = json_text(text) + "\n";
+  std::string annotation = json_line(text) + "\n";
   if (annotation.size() > kMaxLastApplied) return;
   Json& annotations = object["metadata"]["annotations"];
   if (annotations.is_object() || annotations.is_null()) annotations[kLastApplied] = std::move(annotation);

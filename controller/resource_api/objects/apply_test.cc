@@ -247,6 +247,16 @@ TEST(FieldSet, RefusesWhatIsNone) {
   EXPECT_TRUE(FieldSet::parse(Json::object())->empty());
 }
 
+/// A step that is a value holds JSON in the text of a key: its depth is not that of the document.
+TEST(FieldSet, RefusesAStepThatNestsTooDeep) {
+  for (const std::string kind : {"v:", "k:{\"a\":"}) {
+    const std::size_t depth = 1'000'000;
+    std::string step = kind + std::string(depth, '[') + std::string(depth, ']');
+    if (kind.front() == 'k') step += "}";
+    EXPECT_FALSE(FieldSet::parse(Json{{step, Json::object()}}).ok()) << kind;
+  }
+}
+
 TEST(Managers, AreNamedAfterTheirAgents) {
   EXPECT_EQ(manager_of("kubectl/v1.30 (linux)"), "kubectl");
   EXPECT_EQ(manager_of(""), "unknown");

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/built_in.h"
-#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
 
@@ -17,7 +17,7 @@ constexpr std::string_view kNone = "<none>";
 /// The value behind several names.
 const Json& at(const Json& object, std::initializer_list<std::string_view> path) {
   const Json* value = &object;
-  for (const std::string_view name : path) value = &member(*value, name);
+  for (const std::string_view name : path) value = &member_in(*value, name);
   return *value;
 }
 
@@ -63,8 +63,8 @@ std::string selector_text(const Json& labels) {
 
 std::string ingress_addresses(const Json& object) {
   return listed(at(object, {"status", "loadBalancer", "ingress"}), [](const Json& entry) {
-    const std::string ip = cell_text(member(entry, "ip"));
-    return ip.empty() ? cell_text(member(entry, "hostname")) : ip;
+    const std::string ip = cell_text(member_in(entry, "ip"));
+    return ip.empty() ? cell_text(member_in(entry, "hostname")) : ip;
   });
 }
 
@@ -80,9 +80,9 @@ Json external_ip_cell(const Json& object, std::int64_t) {
 
 Json service_ports_cell(const Json& object, std::int64_t) {
   return or_none(listed(at(object, {"spec", "ports"}), [](const Json& port) {
-    std::string out = cell_text(member(port, "port"));
-    if (number_of(member(port, "nodePort")) > 0) out += ":" + cell_text(member(port, "nodePort"));
-    const std::string protocol = cell_text(member(port, "protocol"));
+    std::string out = cell_text(member_in(port, "port"));
+    if (number_of(member_in(port, "nodePort")) > 0) out += ":" + cell_text(member_in(port, "nodePort"));
+    const std::string protocol = cell_text(member_in(port, "protocol"));
     return words({out, "/", protocol.empty() ? "TCP" : protocol});
   }));
 }
@@ -92,23 +92,23 @@ Json service_selector_cell(const Json& object, std::int64_t) { return selector_t
 // -- Secret, ConfigMap
 
 Json data_cell(const Json& object, std::int64_t) {
-  return std::int64_t(member(object, "data").size() + member(object, "binaryData").size());
+  return std::int64_t(member_in(object, "data").size() + member_in(object, "binaryData").size());
 }
 
 // -- endpoints
 
 Json endpoints_cell(const Json& object, std::int64_t) {
   std::vector<std::string> all;
-  const Json& subsets = member(object, "subsets");
+  const Json& subsets = member_in(object, "subsets");
   if (subsets.is_array()) {
     for (const Json& subset : subsets) {
-      const Json& addresses = member(subset, "addresses");
-      const Json& ports = member(subset, "ports");
+      const Json& addresses = member_in(subset, "addresses");
+      const Json& ports = member_in(subset, "ports");
       if (!addresses.is_array()) continue;
       for (const Json& address : addresses) {
-        const std::string ip = cell_text(member(address, "ip"));
+        const std::string ip = cell_text(member_in(address, "ip"));
         if (!ports.is_array() || ports.empty()) all.push_back(ip);
-        for (const Json& port : ports) all.push_back(words({ip, ":", cell_text(member(port, "port"))}));
+        for (const Json& port : ports) all.push_back(words({ip, ":", cell_text(member_in(port, "port"))}));
       }
     }
   }
@@ -116,12 +116,12 @@ Json endpoints_cell(const Json& object, std::int64_t) {
 }
 
 Json slice_ports_cell(const Json& object, std::int64_t) {
-  const Json& ports = member(object, "ports");
+  const Json& ports = member_in(object, "ports");
   if (!ports.is_array() || ports.empty()) return "<unset>";
   return listed(
       ports,
       [](const Json& port) {
-        const std::string number = cell_text(member(port, "port"));
+        const std::string number = cell_text(member_in(port, "port"));
         return number.empty() ? "*" : number;
       },
       3);
@@ -129,10 +129,10 @@ Json slice_ports_cell(const Json& object, std::int64_t) {
 
 Json slice_endpoints_cell(const Json& object, std::int64_t) {
   Json all = Json::array();
-  const Json& endpoints = member(object, "endpoints");
+  const Json& endpoints = member_in(object, "endpoints");
   if (endpoints.is_array()) {
     for (const Json& endpoint : endpoints) {
-      const Json& addresses = member(endpoint, "addresses");
+      const Json& addresses = member_in(endpoint, "addresses");
       for (const Json& address : addresses) all.push_back(address);
     }
   }
@@ -144,7 +144,7 @@ Json slice_endpoints_cell(const Json& object, std::int64_t) {
 
 Json ingress_hosts_cell(const Json& object, std::int64_t) {
   const std::string hosts =
-      listed(at(object, {"spec", "rules"}), [](const Json& rule) { return cell_text(member(rule, "host")); }, 3);
+      listed(at(object, {"spec", "rules"}), [](const Json& rule) { return cell_text(member_in(rule, "host")); }, 3);
   return hosts.empty() ? "*" : hosts;
 }
 
@@ -161,9 +161,9 @@ Json ingress_class_cell(const Json& object, std::int64_t) {
 Json parameters_cell(const Json& object, std::int64_t) {
   const Json& parameters = at(object, {"spec", "parameters"});
   if (parameters.is_null()) return kNone;
-  const std::string group = cell_text(member(parameters, "apiGroup"));
-  return words({cell_text(member(parameters, "kind")), group.empty() ? "" : ".", group, "/",
-                cell_text(member(parameters, "name"))});
+  const std::string group = cell_text(member_in(parameters, "apiGroup"));
+  return words({cell_text(member_in(parameters, "kind")), group.empty() ? "" : ".", group, "/",
+                cell_text(member_in(parameters, "name"))});
 }
 
 // -- Pod
@@ -172,7 +172,7 @@ Json pod_ready_cell(const Json& object, std::int64_t) {
   const Json& statuses = at(object, {"status", "containerStatuses"});
   std::int64_t ready = 0;
   if (statuses.is_array())
-    ready = std::ranges::count_if(statuses, [](const Json& one) { return member(one, "ready") == Json(true); });
+    ready = std::ranges::count_if(statuses, [](const Json& one) { return member_in(one, "ready") == Json(true); });
   return words({std::to_string(ready), "/", std::to_string(at(object, {"spec", "containers"}).size())});
 }
 
@@ -195,7 +195,7 @@ Json pod_restarts_cell(const Json& object, std::int64_t) {
   std::int64_t restarts = 0;
   const Json& statuses = at(object, {"status", "containerStatuses"});
   if (statuses.is_array()) {
-    for (const Json& one : statuses) restarts += number_of(member(one, "restartCount"));
+    for (const Json& one : statuses) restarts += number_of(member_in(one, "restartCount"));
   }
   return std::to_string(restarts);
 }
@@ -210,7 +210,7 @@ Json node_status_cell(const Json& object, std::int64_t) {
   const Json& conditions = at(object, {"status", "conditions"});
   if (conditions.is_array()) {
     for (const Json& one : conditions) {
-      if (member(one, "type") == "Ready") status = member(one, "status") == "True" ? "Ready" : "NotReady";
+      if (member_in(one, "type") == "Ready") status = member_in(one, "status") == "True" ? "Ready" : "NotReady";
     }
   }
   if (at(object, {"spec", "unschedulable"}) == Json(true)) status += ",SchedulingDisabled";
@@ -233,7 +233,7 @@ std::string node_address(const Json& object, std::string_view type) {
   const Json& addresses = at(object, {"status", "addresses"});
   if (addresses.is_array()) {
     for (const Json& one : addresses) {
-      if (cell_text(member(one, "type")) == type) return cell_text(member(one, "address"));
+      if (cell_text(member_in(one, "type")) == type) return cell_text(member_in(one, "address"));
     }
   }
   return std::string(kNone);
@@ -277,11 +277,11 @@ Json node_selector_cell(const Json& object, std::int64_t) {
 
 Json containers_cell(const Json& object, std::int64_t) {
   return listed(at(object, {"spec", "template", "spec", "containers"}),
-                [](const Json& one) { return cell_text(member(one, "name")); });
+                [](const Json& one) { return cell_text(member_in(one, "name")); });
 }
 Json images_cell(const Json& object, std::int64_t) {
   return listed(at(object, {"spec", "template", "spec", "containers"}),
-                [](const Json& one) { return cell_text(member(one, "image")); });
+                [](const Json& one) { return cell_text(member_in(one, "image")); });
 }
 Json workload_selector_cell(const Json& object, std::int64_t) {
   return selector_text(at(object, {"spec", "selector", "matchLabels"}));
@@ -290,19 +290,20 @@ Json workload_selector_cell(const Json& object, std::int64_t) {
 // -- Event
 
 const Json& subject_of(const Json& event) {
-  const Json& core = member(event, "involvedObject");
-  return core.is_null() ? member(event, "regarding") : core;
+  const Json& core = member_in(event, "involvedObject");
+  return core.is_null() ? member_in(event, "regarding") : core;
 }
 
 /// Core events and those of events.k8s.io name the same things differently.
 const Json& either(const Json& event, std::string_view core, std::string_view other) {
-  const Json& value = member(event, core);
-  return value.is_null() ? member(event, other) : value;
+  const Json& value = member_in(event, core);
+  return value.is_null() ? member_in(event, other) : value;
 }
 
 Json last_seen_cell(const Json& event, std::int64_t now) {
-  for (const Json* time : {&at(event, {"series", "lastObservedTime"}),
-                           &either(event, "lastTimestamp", "deprecatedLastTimestamp"), &member(event, "eventTime")}) {
+  for (const Json* time :
+       {&at(event, {"series", "lastObservedTime"}), &either(event, "lastTimestamp", "deprecatedLastTimestamp"),
+        &member_in(event, "eventTime")}) {
     if (time->is_string()) return age(*time, now);
   }
   return age_cell(event, now);
@@ -310,24 +311,24 @@ Json last_seen_cell(const Json& event, std::int64_t now) {
 
 Json first_seen_cell(const Json& event, std::int64_t now) {
   const Json& first = either(event, "firstTimestamp", "deprecatedFirstTimestamp");
-  return first.is_string() ? age(first, now) : age(member(event, "eventTime"), now);
+  return first.is_string() ? age(first, now) : age(member_in(event, "eventTime"), now);
 }
 
 Json event_object_cell(const Json& event, std::int64_t) {
-  std::string kind = cell_text(member(subject_of(event), "kind"));
+  std::string kind = cell_text(member_in(subject_of(event), "kind"));
   for (char& c : kind) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const std::string name = cell_text(member(subject_of(event), "name"));
+  const std::string name = cell_text(member_in(subject_of(event), "name"));
   return name.empty() ? kind : words({kind, "/", name});
 }
 
-Json subobject_cell(const Json& event, std::int64_t) { return cell_text(member(subject_of(event), "fieldPath")); }
+Json subobject_cell(const Json& event, std::int64_t) { return cell_text(member_in(subject_of(event), "fieldPath")); }
 Json event_message_cell(const Json& event, std::int64_t) { return cell_text(either(event, "message", "note")); }
 
 Json event_source_cell(const Json& event, std::int64_t) {
   const Json& source = either(event, "source", "deprecatedSource");
-  std::string text = cell_text(member(source, "component"));
+  std::string text = cell_text(member_in(source, "component"));
   if (text.empty()) text = cell_text(either(event, "reportingComponent", "reportingController"));
-  const std::string host = cell_text(member(source, "host"));
+  const std::string host = cell_text(member_in(source, "host"));
   return host.empty() ? text : words({text, ", ", host});
 }
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/cel_node.h"
-#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -26,13 +26,13 @@ CelRule::~CelRule() = default;
 
 std::shared_ptr<const CelRule> CelRule::parse(const Json& entry) {
   std::shared_ptr<CelRule> rule(new CelRule());
-  rule->text_ = text_of(member(entry, "rule"));
+  rule->text_ = text_in(entry, "rule");
   rule->root_ = parse_cel(rule->text_);
   if (rule->root_ == nullptr) return nullptr;
   rule->transition_ = names_variable(*rule->root_, kOldSelf);
-  rule->message_ = text_of(member(entry, "message"));
-  rule->reason_ = text_of(member(entry, "reason"));
-  rule->field_ = text_of(member(entry, "fieldPath"));
+  rule->message_ = text_in(entry, "message");
+  rule->reason_ = text_in(entry, "reason");
+  rule->field_ = text_in(entry, "fieldPath");
   return rule;
 }
 

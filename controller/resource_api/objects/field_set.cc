@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/member.h"
+#include "base/json.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -12,7 +12,7 @@ namespace {
 std::optional<PathStep> step_of(const std::string& text) {
   if (text.starts_with("f:")) return PathStep{text};
   if (text.starts_with("k:") || text.starts_with("v:")) {
-    const Json value = Json::parse(text.begin() + 2, text.end(), nullptr, false);
+    const Json value = parse_json(std::string_view(text).substr(2));
     if (value.is_discarded()) return std::nullopt;
     if (text.front() == 'v') return PathStep::value(value);
     if (!value.is_object() || value.empty()) return std::nullopt;
@@ -35,7 +35,7 @@ std::string readable(const PathStep& step) {
       const Json keys = Json::parse(rest, nullptr, false);
       for (const auto& [name, value] : keys.items()) {
         if (out.size() > 1) out += ",";
-        out += words({name, "=", json_text(value)});
+        out += words({name, "=", json_line(value)});
       }
       return out + "]";
     }
@@ -67,8 +67,8 @@ void each_below(const FieldSet& set, const std::string& path, const std::functio
 }  // namespace
 
 PathStep PathStep::field(std::string_view name) { return {words({"f:", name})}; }
-PathStep PathStep::key(const Json& keys) { return {words({"k:", json_text(keys)})}; }
-PathStep PathStep::value(const Json& value) { return {words({"v:", json_text(value)})}; }
+PathStep PathStep::key(const Json& keys) { return {words({"k:", json_line(keys)})}; }
+PathStep PathStep::value(const Json& value) { return {words({"v:", json_line(value)})}; }
 PathStep PathStep::index(std::size_t at) { return {words({"i:", std::to_string(at)})}; }
 
 const FieldSet* FieldSet::find(const PathStep& step) const {

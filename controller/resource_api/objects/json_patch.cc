@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/member.h"
+#include "base/json.h"
 #include "controller/resource_api/objects/patch.h"
 #include "controller/resource_api/objects/read.h"
 #include "controller/resource_api/objects/words.h"
@@ -156,14 +156,14 @@ std::string Patcher::remove(const Tokens& path, std::string_view text, Json* rem
 }
 
 std::string Patcher::copy_or_move(bool move, const Json& operation, const Tokens& path, std::string_view text) {
-  const auto named = operation.find("from");
-  const std::string from_text = named != operation.end() && named->is_string() ? named->get<std::string>() : "?";
+  const Json& named = member_in(operation, "from");
+  const std::string from_text = named.is_string() ? text_value(named) : "?";
   const auto from = tokens_of(from_text);
   if (!from) return words({"operation has no \"from\" that is a JSON pointer"});
   Json* value = walk(root_, *from, from->size());
   if (value == nullptr) return missing(move ? "move" : "copy", from_text);
   if (!move) {
-    copied_ += json_text(*value).size();
+    copied_ += json_line(*value).size();
     if (too_much()) return {};
     return add(path, text, Json(*value));
   }
@@ -193,12 +193,11 @@ std::string Patcher::replace_or_test(bool test, const Json& operation, const Tok
 }
 
 std::string Patcher::run(const Json& operation) {
-  const auto named = operation.find("op");
-  const auto placed = operation.find("path");
-  const std::string text = placed != operation.end() && placed->is_string() ? placed->get<std::string>() : "?";
+  const Json& placed = member_in(operation, "path");
+  const std::string text = placed.is_string() ? text_value(placed) : "?";
   const auto path = tokens_of(text);
   if (!path) return words({"operation has no \"path\" that is a JSON pointer"});
-  const std::string op = named != operation.end() && named->is_string() ? named->get<std::string>() : "";
+  const std::string& op = text_in(operation, "op");
   if (op == "add") {
     const auto value = operation.find("value");
     return add(*path, text, value == operation.end() ? Json() : *value);

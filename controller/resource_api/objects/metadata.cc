@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
-#include "controller/resource_api/objects/member.h"
+#include "base/json.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
 #include "controller/resource_api/objects/words.h"
@@ -59,30 +59,30 @@ constexpr std::string_view kLabelValueFault =
     "end with an alphanumeric character, at most 63 bytes (e.g. 'MyValue', or 'my_value', or '12345')";
 
 void check_names(const Json& meta, NameRule rule, Causes& causes) {
-  const std::string_view name = text_of(member(meta, "name"));
-  const std::string_view prefix = text_of(member(meta, "generateName"));
+  const std::string_view name = text_in(meta, "name");
+  const std::string_view prefix = text_in(meta, "generateName");
   if (name.empty() && prefix.empty()) {
     causes.push_back(value_required("metadata.name", "name or generateName is required"));
   }
   if (const std::string fault = prefix.empty() ? "" : name_fault(prefix, rule, true); !fault.empty()) {
-    causes.push_back(value_invalid("metadata.generateName", member(meta, "generateName"), fault));
+    causes.push_back(value_invalid("metadata.generateName", member_in(meta, "generateName"), fault));
   }
   if (const std::string fault = name.empty() ? "" : name_fault(name, rule); !fault.empty()) {
-    causes.push_back(value_invalid("metadata.name", member(meta, "name"), fault));
+    causes.push_back(value_invalid("metadata.name", member_in(meta, "name"), fault));
   }
 }
 
 void check_scope(const Json& meta, bool namespaced, Causes& causes) {
-  const Json& space = member(meta, "namespace");
+  const Json& space = member_in(meta, "namespace");
   if (!namespaced) {
-    if (!text_of(space).empty()) {
+    if (!text_value(space).empty()) {
       causes.push_back(value_forbidden("metadata.namespace", "not allowed on this type"));
     }
     return;
   }
-  if (text_of(space).empty()) {
+  if (text_value(space).empty()) {
     causes.push_back(value_required("metadata.namespace"));
-  } else if (const std::string fault = name_fault(text_of(space), NameRule::kLabel); !fault.empty()) {
+  } else if (const std::string fault = name_fault(text_value(space), NameRule::kLabel); !fault.empty()) {
     causes.push_back(value_invalid("metadata.namespace", space, fault));
   }
 }
@@ -92,7 +92,7 @@ void check_labels(const Json& labels, Causes& causes) {
   for (const auto& [key, value] : labels.items()) {
     if (causes.size() >= kMaxCauses) return;
     if (!is_label_key(key)) causes.push_back(value_invalid("metadata.labels", key, kLabelKeyFault));
-    if (!is_label_value(text_of(value))) causes.push_back(value_invalid("metadata.labels", value, kLabelValueFault));
+    if (!is_label_value(text_value(value))) causes.push_back(value_invalid("metadata.labels", value, kLabelValueFault));
   }
 }
 
@@ -100,7 +100,7 @@ void check_annotations(const Json& annotations, Causes& causes) {
   if (!annotations.is_object()) return;
   std::size_t bytes = 0;
   for (const auto& [key, value] : annotations.items()) {
-    bytes += key.size() + text_of(value).size();
+    bytes += key.size() + text_value(value).size();
     if (!is_label_key(ascii_lower(key)) && causes.size() < kMaxCauses) {
       causes.push_back(value_invalid("metadata.annotations", key, kLabelKeyFault));
     }
@@ -114,11 +114,11 @@ void check_owners(const Json& owners, Causes& causes) {
   for (std::size_t i = 0; i < owners.size() && causes.size() < kMaxCauses; ++i) {
     const std::string path = below("metadata.ownerReferences", i);
     for (const char* name : {"apiVersion", "kind", "name", "uid"}) {
-      const Json& value = member(owners[i], name);
-      if (text_of(value).empty()) causes.push_back(value_invalid(below(path, name), "", "must not be empty"));
+      const Json& value = member_in(owners[i], name);
+      if (text_value(value).empty()) causes.push_back(value_invalid(below(path, name), "", "must not be empty"));
     }
-    if (member(owners[i], "controller") != Json(true)) continue;
-    const std::string_view name = text_of(member(owners[i], "name"));
+    if (member_in(owners[i], "controller") != Json(true)) continue;
+    const std::string_view name = text_in(owners[i], "name");
     if (!controller.empty()) {
       causes.push_back(value_invalid("metadata.ownerReferences", owners,
                                      words({"Only one reference can have Controller set to true. Found \"true\" in "
@@ -132,7 +132,7 @@ void check_owners(const Json& owners, Causes& causes) {
 void check_finalizers(const Json& finalizers, Causes& causes) {
   if (!finalizers.is_array()) return;
   for (const Json& one : finalizers) {
-    if (is_label_key(text_of(one)) || causes.size() >= kMaxCauses) continue;
+    if (is_label_key(text_value(one)) || causes.size() >= kMaxCauses) continue;
     causes.push_back(value_invalid("metadata.finalizers", one, kLabelKeyFault));
   }
 }
@@ -182,7 +182,7 @@ bool is_label_key(std::string_view key) {
 bool is_label_value(std::string_view value) { return value.empty() || is_qualified_part(value); }
 
 void validate_metadata(const Json& object, NameRule rule, bool namespaced, Causes& causes) {
-  const Json& meta = member(object, "metadata");
+  const Json& meta = member_in(object, "metadata");
   if (!meta.is_object()) {
     causes.push_back(value_required("metadata"));
     return;
@@ -192,35 +192,35 @@ void validate_metadata(const Json& object, NameRule rule, bool namespaced, Cause
   if (causes.size() != before) return;
   check_names(meta, rule, causes);
   check_scope(meta, namespaced, causes);
-  check_labels(member(meta, "labels"), causes);
-  check_annotations(member(meta, "annotations"), causes);
-  check_owners(member(meta, "ownerReferences"), causes);
-  check_finalizers(member(meta, "finalizers"), causes);
+  check_labels(member_in(meta, "labels"), causes);
+  check_annotations(member_in(meta, "annotations"), causes);
+  check_owners(member_in(meta, "ownerReferences"), causes);
+  check_finalizers(member_in(meta, "finalizers"), causes);
 }
 
 void validate_metadata_update(const Json& object, const Json& old, Causes& causes) {
-  const Json& now = member(object, "metadata");
-  const Json& then = member(old, "metadata");
+  const Json& now = member_in(object, "metadata");
+  const Json& then = member_in(old, "metadata");
   for (const char* name : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"}) {
-    const Json& value = member(now, name);
-    if (value != member(then, name)) {
+    const Json& value = member_in(now, name);
+    if (value != member_in(then, name)) {
       causes.push_back(value_invalid(below("metadata", name), value, "field is immutable"));
     }
   }
-  if (member(then, "deletionTimestamp").is_null()) return;
-  const Json& kept = member(then, "finalizers");
+  if (member_in(then, "deletionTimestamp").is_null()) return;
+  const Json& kept = member_in(then, "finalizers");
   std::set<std::string_view> known;
   if (kept.is_array()) {
-    for (const Json& one : kept) known.insert(text_of(one));
+    for (const Json& one : kept) known.insert(text_value(one));
   }
-  const Json& finalizers = member(now, "finalizers");
+  const Json& finalizers = member_in(now, "finalizers");
   if (!finalizers.is_array()) return;
   for (const Json& one : finalizers) {
-    if (known.contains(text_of(one)) || causes.size() >= kMaxCauses) continue;
+    if (known.contains(text_value(one)) || causes.size() >= kMaxCauses) continue;
     causes.push_back(
         value_forbidden("metadata.finalizers",
                         words({"no new finalizers can be added if the object is being deleted, found new finalizers [",
-                               in_quotes(text_of(one)), "]"})));
+                               in_quotes(text_value(one)), "]"})));
   }
 }
 

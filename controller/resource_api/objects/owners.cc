@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/apply.h"
-#include "controller/resource_api/objects/member.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -51,13 +51,13 @@ std::optional<Owners> read_owners(const Json& managed_fields) {
   for (const Json& entry : managed_fields) {
     if (!entry.is_object()) return std::nullopt;
     Owner owner;
-    const std::string_view operation = text_of(member(entry, "operation"));
+    const std::string_view operation = text_in(entry, "operation");
     if (operation != "Apply" && operation != "Update") return std::nullopt;
     owner.applies = operation == "Apply";
-    owner.manager = text_of(member(entry, "manager"));
-    owner.api_version = text_of(member(entry, "apiVersion"));
-    owner.time = text_of(member(entry, "time"));
-    owner.subresource = text_of(member(entry, "subresource"));
+    owner.manager = text_in(entry, "manager");
+    owner.api_version = text_in(entry, "apiVersion");
+    owner.time = text_in(entry, "time");
+    owner.subresource = text_in(entry, "subresource");
     const auto fields = entry.find("fieldsV1");
     if (fields == entry.end()) return std::nullopt;
     Answer<FieldSet> set = FieldSet::parse(*fields);
@@ -123,16 +123,15 @@ void validate_managed_fields(const Json& object, Causes& causes) {
     const Json& entry = (*list)[i];
     const std::string path = below("metadata.managedFields", i);
     if (!entry.is_object() || entry.empty()) continue;
-    const std::string_view operation = text_of(member(entry, "operation"));
+    const std::string_view operation = text_in(entry, "operation");
     if (operation != "Apply" && operation != "Update") {
       causes.push_back(value_invalid(below(path, "operation"), operation, "must be `Apply` or `Update`"));
     }
-    if (text_of(member(entry, "fieldsType")) != "FieldsV1") {
-      causes.push_back(
-          value_invalid(below(path, "fieldsType"), text_of(member(entry, "fieldsType")), "must be `FieldsV1`"));
+    if (text_in(entry, "fieldsType") != "FieldsV1") {
+      causes.push_back(value_invalid(below(path, "fieldsType"), text_in(entry, "fieldsType"), "must be `FieldsV1`"));
     }
-    if (const std::string fault = manager_fault(text_of(member(entry, "manager"))); !fault.empty()) {
-      causes.push_back(value_invalid(below(path, "manager"), text_of(member(entry, "manager")), fault));
+    if (const std::string fault = manager_fault(text_in(entry, "manager")); !fault.empty()) {
+      causes.push_back(value_invalid(below(path, "manager"), text_in(entry, "manager"), fault));
     }
   }
 }

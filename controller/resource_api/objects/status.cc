@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/member.h"
+#include "base/json.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxShown = 256;
 
 std::string shown(const Json& value) {
-  std::string text = value.is_discarded() ? "null" : json_text(value);
+  std::string text = value.is_discarded() ? "null" : json_line(value);
   if (text.size() <= kMaxShown) return text;
   std::size_t end = kMaxShown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
@@ -134,7 +134,7 @@ Json StatusError::to_json() const {
   return status;
 }
 
-std::string StatusError::text() const { return to_json().dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string StatusError::text() const { return json_line(to_json()); }
 
 StatusError bad_request(std::string_view message) { return plain(400, "BadRequest", std::string(message)); }
 

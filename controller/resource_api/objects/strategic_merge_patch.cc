@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/objects/member.h"
+#include "base/json.h"
 #include "controller/resource_api/objects/patch.h"
 #include "controller/resource_api/objects/words.h"
 
@@ -56,9 +56,9 @@ class List {
 
   /// Empty: the item has no key.
   std::string key_of(const Json& item) const {
-    if (!item.is_object()) return json_text(item);
+    if (!item.is_object()) return json_line(item);
     const auto found = item.find(merge_key);
-    return merge_key.empty() || found == item.end() ? std::string() : json_text(*found);
+    return merge_key.empty() || found == item.end() ? std::string() : json_line(*found);
   }
   Keys keys_of(const Json& list) const {
     Keys keys;
@@ -143,7 +143,7 @@ bool Merger::directive(Json& target, const Json& patch) {
   } else if (*found == "delete") {
     target = Json::object();
   } else {
-    failed(words({"unknown patch type ", json_text(*found), " found"}));
+    failed(words({"unknown patch type ", json_line(*found), " found"}));
   }
   return true;
 }
@@ -171,10 +171,10 @@ void Merger::remove_values(Json& target, const std::string& name, const Json& va
     return failed(words({"$deleteFromPrimitiveList of ", in_quotes(name), " needs a list"}));
   }
   std::unordered_set<std::string> removed;
-  for (const Json& value : values) removed.insert(json_text(value));
+  for (const Json& value : values) removed.insert(json_line(value));
   Json kept = Json::array();
   for (Json& item : *found) {
-    if (!removed.contains(json_text(item))) kept.push_back(std::move(item));
+    if (!removed.contains(json_line(item))) kept.push_back(std::move(item));
   }
   *found = std::move(kept);
 }
@@ -189,7 +189,7 @@ Json Merger::objects(const Json& old, const Json& patch, const List& how) {
       const std::string key = how.key_of(item);
       if (key.empty() && !(replaces && found == item.end())) {
         failed(
-            words({"map: ", json_text(item).substr(0, 256), " does not contain declared merge key: ", how.merge_key}));
+            words({"map: ", json_line(item).substr(0, 256), " does not contain declared merge key: ", how.merge_key}));
         return old;
       }
       if (found != item.end()) deleted.insert(key);
@@ -197,7 +197,7 @@ Json Merger::objects(const Json& old, const Json& patch, const List& how) {
     if (found == item.end()) merged.push_back(&item);
     if (found != item.end() && *found == "replace") replaces = true;
     if (found != item.end() && *found != "delete" && *found != "replace") {
-      failed(words({"unknown patch type ", json_text(*found), " found in a list"}));
+      failed(words({"unknown patch type ", json_line(*found), " found in a list"}));
       return old;
     }
   }
@@ -247,7 +247,7 @@ Json Merger::list(const Json& old, const Json& patch, const List& how) {
   std::unordered_set<std::string> seen;
   for (const Json* part : {&old, &patch}) {
     for (const Json& item : *part) {
-      if (seen.insert(json_text(item)).second) merged.push_back(item);
+      if (seen.insert(json_line(item)).second) merged.push_back(item);
     }
   }
   return in_order(how, merged, how.keys_of(patch), how.keys_of(old));

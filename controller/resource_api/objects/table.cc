@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
 
@@ -19,12 +20,12 @@ const Json& metadata_of(const Json& object) {
   return found == object.end() ? kEmpty : *found;
 }
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : json_line(value); }
 
 /// As an API server: one value as it is, several as a list's text.
 Json text_cell(const std::vector<const Json*>& found) {
   if (found.size() == 1 && !found[0]->is_structured()) return plain(*found[0]);
-  if (found.size() == 1) return found[0]->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (found.size() == 1) return json_line(*found[0]);
   std::string all;
   for (const Json* value : found) all += (all.empty() ? "" : ",") + plain(*value);
   return all;
@@ -46,14 +47,10 @@ Json path_cell(const Column& column, const Json& object, std::int64_t now) {
 }
 
 void check_column(const Json& source, const std::string& path, Column& column, Causes& causes) {
-  const auto text = [&](const char* name) {
-    const auto found = source.find(name);
-    return found != source.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  column.name = text("name");
-  column.type = text("type");
-  column.format = text("format");
-  column.description = text("description");
+  column.name = text_in(source, "name");
+  column.type = text_in(source, "type");
+  column.format = text_in(source, "format");
+  column.description = text_in(source, "description");
   if (const auto found = source.find("priority"); found != source.end() && found->is_number_integer()) {
     column.priority = found->get<std::int64_t>();
   }
@@ -63,7 +60,7 @@ void check_column(const Json& source, const std::string& path, Column& column, C
         value_not_supported(below(path, "type"), column.type, {"boolean", "date", "integer", "number", "string"}));
   }
   std::string fault;
-  const std::string json_path = text("jsonPath");
+  const std::string& json_path = text_in(source, "jsonPath");
   column.path = JsonPath::parse(json_path, fault);
   if (column.path == nullptr) causes.push_back(value_invalid(below(path, "jsonPath"), json_path, fault));
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <re2/re2.h>
 
+#include "base/json.h"
 #include "controller/resource_api/objects/cel.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
@@ -257,7 +258,7 @@ void Validator::duplicates(const Schema& schema, const Json& value, const std::s
         if (const auto found = value[i].find(name); found != value[i].end()) key[name] = *found;
       }
     }
-    if (!seen.insert(key.dump(-1, ' ', false, Json::error_handler_t::replace)).second) {
+    if (!seen.insert(json_line(key)).second) {
       fault(value_duplicate(below(path, i), key));
     }
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/protobuf_reader.h"
 
 namespace edge::otlp {
@@ -77,7 +78,7 @@ class ValueReader {
         default: {
           Json json;
           if (!nested(*field, 1, json)) return false;
-          out = {.kind = Value::Kind::kJson, .text = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+          out = {.kind = Value::Kind::kJson, .text = json_line(json)};
         }
       }
     }
