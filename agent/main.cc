@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/file_watch.h"
 #include "cli/flags.h"
+#include "daemon/ending.h"
 #include "daemon/logging.h"
 
 namespace edge::agent {
@@ -184,4 +185,7 @@ cli::Program table() {
 }  // namespace
 }  // namespace edge::agent
 
-int main(int argc, char** argv) { return edge::cli::run(edge::agent::table(), argc, argv); }
+int main(int argc, char** argv) {
+  edge::daemon::keep_openssl_up();
+  return edge::cli::run(edge::agent::table(), argc, argv);
+}

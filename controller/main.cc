@@ -157,4 +157,7 @@ cli::Program table() {
 }  // namespace
 }  // namespace edge::controller
 
-int main(int argc, char** argv) { return edge::cli::run(edge::controller::table(), argc, argv); }
+int main(int argc, char** argv) {
+  edge::daemon::keep_openssl_up();
+  return edge::cli::run(edge::controller::table(), argc, argv);
+}

@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include <openssl/crypto.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -45,5 +46,8 @@ void release_ending_signals() {
   const sigset_t set = ending_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
+
+// Where it cannot be had nothing that is encrypted works, and says so.
+void keep_openssl_up() { (void)::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
 
 }  // namespace edge::daemon

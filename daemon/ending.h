@@ -1,4 +1,4 @@
-// The signals that end a daemon.
+// How a daemon ends: by which signals, and with what.
 #pragma once
 
 namespace edge::daemon {
@@ -13,5 +13,9 @@ int await_ending_signal();
 int await_ending_signal_of_others();
 /// From now on they end the process at once.
 void release_ending_signals();
+
+/// OpenSSL stays up until the process is gone. By itself it is taken down as `main` returns, while a thread of gRPC,
+/// which nobody can wait for, may be at its last call to it. Call it first in `main`: OpenSSL's first use decides.
+void keep_openssl_up();
 
 }  // namespace edge::daemon

@@ -126,4 +126,7 @@ cli::Program table() {
 }  // namespace
 }  // namespace edge::standalone
 
-int main(int argc, char** argv) { return edge::cli::run(edge::standalone::table(), argc, argv); }
+int main(int argc, char** argv) {
+  edge::daemon::keep_openssl_up();
+  return edge::cli::run(edge::standalone::table(), argc, argv);
+}

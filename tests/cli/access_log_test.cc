@@ -66,7 +66,7 @@ TEST_F(AccessLogProcess, SighupOpensTheFileAnew) {
   EXPECT_TRUE(comes_to_hold(dir_ / "log", "404 /missing\n"));
   EXPECT_TRUE(comes_to_hold(dir_ / "old", "200 /a?token=***\n"));
   agent.process.send_signal(SIGTERM);
-  EXPECT_EQ(agent.process.wait_exit(), 0);
+  EXPECT_EQ(agent.process.wait_exit(), 0) << agent.process.err_text();
   EXPECT_THAT(agent.process.err_text(), Not(HasSubstr("hunter2")));
 }
 

@@ -64,7 +64,7 @@ TEST_F(AgentProcess, ServesSignedProgramsAndRefusesOthers) {
   EXPECT_EQ(curl(agent.port, "/b"), "200 one got GET /b");
   EXPECT_THAT(curl(agent.metrics_port, "/metrics"), HasSubstr("edge_program_installs_total 2\n"));
   agent.process.send_signal(SIGINT);
-  EXPECT_EQ(agent.process.wait_exit(), 0);
+  EXPECT_EQ(agent.process.wait_exit(), 0) << agent.process.err_text();
 }
 
 TEST_F(AgentProcess, TellsItsProgramToWhoIsOnThisMachine) {

@@ -114,8 +114,8 @@ TEST_F(CacheValues, WhoWaitsForAnotherAndWhatIsDrivenOut) {
     Process second = background("/slow");
     EXPECT_EQ(comes_to("edge_cache_collapsed_total", "1"), "1");
     EXPECT_EQ(get("/go"), "200");
-    EXPECT_EQ(first.wait_exit(), 0);
-    EXPECT_EQ(second.wait_exit(), 0);
+    EXPECT_EQ(first.wait_exit(), 0) << first.err_text();
+    EXPECT_EQ(second.wait_exit(), 0) << second.err_text();
   }
   EXPECT_EQ(comes_to("edge_cache_evictions_total", "0"), "0");
   for (int i = 0; i < 20; ++i) EXPECT_EQ(get("/large" + std::to_string(i)), "200");

@@ -205,7 +205,9 @@ void Process::send_signal(int number) const { ::kill(pid_, number); }
 
 int Process::wait_exit() {
   // Its output is read on: an exiting process must not hang on a full pipe.
-  while (wait_line(out_, "\x01never")) {
+  for (Stream* each : {&out_, &err_}) {
+    while (wait_line(*each, "\x01never")) {
+    }
   }
   const int ended = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   pollfd fds = {ended, POLLIN, 0};

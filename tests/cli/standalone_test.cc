@@ -51,7 +51,7 @@ TEST_F(Standalone, ServesFollowsTheFilesAndDrains) {
 
   proxy.process.send_signal(SIGTERM);
   EXPECT_TRUE(proxy.process.wait_err("draining"));
-  EXPECT_EQ(proxy.process.wait_exit(), 0);
+  EXPECT_EQ(proxy.process.wait_exit(), 0) << proxy.process.err_text();
 }
 
 TEST_F(Standalone, ABrokenFileKeepsWhatWorksAndSaysSo) {
@@ -108,7 +108,7 @@ TEST_F(Standalone, StartsWithTheLastSoundProgramWhenTheFilesAreBroken) {
     hash = proxy.wait_ready();
     ASSERT_NE(hash, "") << proxy.process.err_text();
     proxy.process.send_signal(SIGTERM);
-    EXPECT_EQ(proxy.process.wait_exit(), 0);
+    EXPECT_EQ(proxy.process.wait_exit(), 0) << proxy.process.err_text();
   }
   const auto key = std::filesystem::status(dir_ / "data/signing.key");
   EXPECT_EQ(key.permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -137,7 +137,7 @@ TEST_F(Standalone, DrainsTheRequestInFlight) {
   const std::string reply = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate";
   ASSERT_EQ(::send(connection, reply.data(), reply.size(), MSG_NOSIGNAL), static_cast<ssize_t>(reply.size()));
   EXPECT_EQ(answer.get(), "200 late");
-  EXPECT_EQ(proxy.process.wait_exit(), 0);
+  EXPECT_EQ(proxy.process.wait_exit(), 0) << proxy.process.err_text();
   ::close(connection);
 }
 
@@ -151,7 +151,7 @@ TEST_F(Standalone, ASecondSignalEndsItAtOnce) {
   proxy.process.send_signal(SIGTERM);
   ASSERT_TRUE(proxy.process.wait_err("draining"));
   proxy.process.send_signal(SIGTERM);
-  EXPECT_EQ(proxy.process.wait_exit(), 128 + SIGTERM);
+  EXPECT_EQ(proxy.process.wait_exit(), 128 + SIGTERM) << proxy.process.err_text();
   ::close(connection);
   answer.get();
 }
@@ -162,7 +162,7 @@ TEST_F(Standalone, APortThatIsTakenEndsTheStart) {
   // Without --ephemeral-ports: the port is the one that the gateway names.
   Process proxy(command({"--metrics-listen", "off", "--health-listen", "off", "--api-listen", "127.0.0.1:0"}));
   EXPECT_TRUE(proxy.wait_err("port " + std::to_string(taken.port)));
-  EXPECT_EQ(proxy.wait_exit(), 1);
+  EXPECT_EQ(proxy.wait_exit(), 1) << proxy.err_text();
 }
 
 TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {

@@ -103,7 +103,7 @@ TEST_F(TracesProcess, KeepsWhatOthersSendOverAStart) {
   EXPECT_EQ(sent.code, 0);
   EXPECT_THAT(edgectl_until({"get", trace}, "try 2").out, HasSubstr("503 error: reset by the peer"));
   proxy_->process.send_signal(SIGTERM);
-  EXPECT_EQ(proxy_->process.wait_exit(), 0);
+  EXPECT_EQ(proxy_->process.wait_exit(), 0) << proxy_->process.err_text();
   start(base_config(backend.port) + "---\n" + route_config("a", "/a"));
   EXPECT_THAT(edgectl({"get", trace}).out, HasSubstr("try 2"));
   EXPECT_EQ(edgectl({"get", "abc"}).code, 1);
@@ -177,7 +177,7 @@ TEST_F(TracesProcess, TheLastRequestIsToldOf) {
   EXPECT_EQ(curl(proxy_->port, "/a", {"-H", "traceparent: 00-" + trace + "-00f067aa0ba902b7-01"}),
             "200 one got GET /a");
   proxy_->process.send_signal(SIGTERM);
-  EXPECT_EQ(proxy_->process.wait_exit(), 0);
+  EXPECT_EQ(proxy_->process.wait_exit(), 0) << proxy_->process.err_text();
   EXPECT_THAT(dir_.get("access.log"), HasSubstr(trace));
   start(traced_config(backend.port));
   EXPECT_THAT(edgectl({"get", trace}).out, HasSubstr("Spans:     2"));

@@ -151,7 +151,7 @@ TEST_F(Upgrade, StandaloneTakesOverFromStandalone) {
   auto next = standalone("two");
   ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
   EXPECT_EQ(next->port, running->port);
-  EXPECT_EQ(running->process.wait_exit(), 0);
+  EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
   load.stop();
   EXPECT_THAT(load.failures(), testing::IsEmpty());
 }
@@ -180,7 +180,7 @@ TEST_F(Upgrade, WhatIsInFlightEndsWithTheOldProcess) {
   const auto rest = client.receive_until("0\r\n\r\n");
   ASSERT_TRUE(rest.ok());
   EXPECT_THAT(*rest, HasSubstr("two"));
-  EXPECT_EQ(running->process.wait_exit(), 0);
+  EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
 }
 
 TEST_F(Upgrade, ASuccessorOfOneThatDrainsDoesNotCutItShort) {
@@ -205,7 +205,7 @@ TEST_F(Upgrade, ASuccessorOfOneThatDrainsDoesNotCutItShort) {
   ASSERT_TRUE(running->process.wait_err("another process has taken over"));
   ASSERT_TRUE(backend.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none").ok());
   EXPECT_TRUE(client.receive_until("one").ok());
-  EXPECT_EQ(running->process.wait_exit(), 0);
+  EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
 }
 
 TEST_F(Upgrade, ASuccessorThatFailsChangesNothing) {
@@ -219,7 +219,7 @@ TEST_F(Upgrade, ASuccessorThatFailsChangesNothing) {
   auto next = agent();
   ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
   EXPECT_EQ(next->port, running->port);
-  EXPECT_EQ(running->process.wait_exit(), 0);
+  EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
 }
 
 TEST_F(Upgrade, TheSocketIsThisUsersAlone) {
@@ -230,7 +230,7 @@ TEST_F(Upgrade, TheSocketIsThisUsersAlone) {
   EXPECT_EQ(there.st_mode & 0777, 0600U);
   // A socket that a process left behind when it was killed is no obstacle; a file of somebody's is left alone.
   running->process.send_signal(SIGKILL);
-  EXPECT_EQ(running->process.wait_exit(), 128 + SIGKILL);
+  EXPECT_EQ(running->process.wait_exit(), 128 + SIGKILL) << running->process.err_text();
   auto next = agent();
   EXPECT_NE(next->wait_ready(), "");
   dir_.put("file", "precious");

@@ -142,7 +142,7 @@ TEST_F(Several, AnAgentTakesOverFromAnotherAndFollowsTheController) {
     }
   });
   auto fresh = agent("one", "controller", upgrade);
-  EXPECT_EQ(old->process.wait_exit(), 0);
+  EXPECT_EQ(old->process.wait_exit(), 0) << old->process.err_text();
   api.apply(route("b", "/b"));
   EXPECT_TRUE(answers(port, "/b", "200"));
   EXPECT_TRUE(api.says("ProxyRoute", "b", "Programmed", "True"));

@@ -129,7 +129,7 @@ TEST_F(Daemons, TellTheServiceManagerWhatTheyDo) {
   EXPECT_EQ(manager.wait_for("WATCHDOG=1"), "WATCHDOG=1");
   process.process.send_signal(SIGTERM);
   EXPECT_THAT(manager.wait_for("STOPPING=1"), StartsWith("STOPPING=1\nSTATUS=draining"));
-  EXPECT_EQ(process.process.wait_exit(), 0);
+  EXPECT_EQ(process.process.wait_exit(), 0) << process.process.err_text();
 }
 
 TEST_F(Daemons, WriteJsonThatStaysJson) {
@@ -141,7 +141,7 @@ TEST_F(Daemons, WriteJsonThatStaysJson) {
   dir_.put("p.edgeprog", "no program\nat all");
   ASSERT_TRUE(process.process.wait_err("keeps the running program"));
   process.process.send_signal(SIGTERM);
-  EXPECT_EQ(process.process.wait_exit(), 0);
+  EXPECT_EQ(process.process.wait_exit(), 0) << process.process.err_text();
   std::istringstream lines(process.process.err_text());
   std::size_t errors = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -171,7 +171,7 @@ TEST_F(Daemons, ServeAndEndThoughNobodyReadsTheirOutput) {
   EXPECT_TRUE(process.wait_err("nobody reads the standard output: it does not take `ready program="))
       << process.err_text();
   process.send_signal(SIGTERM);
-  EXPECT_EQ(process.wait_exit(), 0);
+  EXPECT_EQ(process.wait_exit(), 0) << process.err_text();
   ::close(full);
 }
 
@@ -274,7 +274,7 @@ TEST_F(Daemons, ServeTheControllersPagesToo) {
   EXPECT_EQ(get("/healthz"), "ok\n");
   process.send_signal(SIGTERM);
   EXPECT_THAT(manager.wait_for("STOPPING=1"), StartsWith("STOPPING=1"));
-  EXPECT_EQ(process.wait_exit(), 0);
+  EXPECT_EQ(process.wait_exit(), 0) << process.err_text();
 }
 
 }  // namespace
