@@ -29,17 +29,9 @@ bool too_deep(std::string_view text) {
 
 template <typename Tree>
 Tree parse(std::string_view text) {
-  // Looked at before: the parser holds what it has read of a text on the way to its depth.
+  // Before the parser, which would build the tree down to its depth first.
   if (too_deep(text)) return Tree(Tree::value_t::discarded);
   return Tree::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-}
-
-template <typename Tree>
-const Tree& member(const Tree& object, std::string_view name) {
-  static const Tree kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto found = object.find(name);
-  return found == object.end() ? kNothing : *found;
 }
 
 template <typename Tree>
@@ -52,12 +44,16 @@ std::string dump(const Tree& value, int indent) {
 Json parse_json(std::string_view text) { return parse<Json>(text); }
 OrderedJson parse_ordered_json(std::string_view text) { return parse<OrderedJson>(text); }
 
-const Json& member_in(const Json& object, std::string_view name) { return member(object, name); }
-const OrderedJson& member_in(const OrderedJson& object, std::string_view name) { return member(object, name); }
+const Json& member_in(const Json& object, std::string_view name) {
+  static const Json kNothing;
+  if (!object.is_object()) return kNothing;
+  const auto found = object.find(name);
+  return found == object.end() ? kNothing : *found;
+}
 
 const Json& list_in(const Json& object, std::string_view name) {
   static const Json kNothing = Json::array();
-  const Json& list = member(object, name);
+  const Json& list = member_in(object, name);
   return list.is_array() ? list : kNothing;
 }
 
@@ -67,10 +63,10 @@ const std::string& text_value(const Json& value) {
   return text == nullptr ? kNothing : *text;
 }
 
-const std::string& text_in(const Json& object, std::string_view name) { return text_value(member(object, name)); }
+const std::string& text_in(const Json& object, std::string_view name) { return text_value(member_in(object, name)); }
 
 std::int64_t integer_in(const Json& object, std::string_view name) {
-  const Json& number = member(object, name);
+  const Json& number = member_in(object, name);
   return number.is_number_integer() ? number.get<std::int64_t>() : 0;
 }
 

@@ -23,7 +23,6 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text);
 /// The member of that name; a null value when there is none, or `object` is no object. This and what follows is valid
 /// as long as `object`.
 const nlohmann::json& member_in(const nlohmann::json& object, std::string_view name);
-const nlohmann::ordered_json& member_in(const nlohmann::ordered_json& object, std::string_view name);
 /// The member, if it is a list; otherwise an empty one.
 const nlohmann::json& list_in(const nlohmann::json& object, std::string_view name);
 /// The member, if it is text; otherwise empty.

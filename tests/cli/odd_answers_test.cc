@@ -25,12 +25,7 @@ const std::string kDeep = std::string(100'000, '[') + std::string(100'000, ']');
 
 class OddAnswers : public testing::Test {
  protected:
-  void SetUp() override {
-    dir_.put("kubeconfig",
-             "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"" +
-                 api_.url() +
-                 "\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n");
-  }
+  void SetUp() override { dir_.put("kubeconfig", api_.kubeconfig()); }
 
   /// `edgectl <words>`, whose question for pods, or for one, is answered by `body`.
   Finished asked(const std::string& words, std::string body) {

@@ -27,12 +27,7 @@ std::string pod(const std::string& name, const std::string& node) {
 
 class PodLogs : public testing::Test {
  protected:
-  void SetUp() override {
-    dir_.put("kubeconfig",
-             "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"" +
-                 api_.url() +
-                 "\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n");
-  }
+  void SetUp() override { dir_.put("kubeconfig", api_.kubeconfig()); }
 
   std::vector<std::string> command(const std::string& words) const {
     return {"/bin/sh", "-c",

@@ -156,6 +156,11 @@ void FakeApi::serve(int fd) {
   ::close(fd);
 }
 
+std::string FakeApi::kubeconfig() const {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"" + url() +
+         "\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n";
+}
+
 void FakeApi::cut_all() {
   const std::lock_guard lock(mutex_);
   for (const int fd : open_) ::shutdown(fd, SHUT_RDWR);

@@ -57,6 +57,8 @@ class FakeApi {
 
   std::uint16_t port() const { return port_; }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  /// The text of a kubeconfig whose one context is this server, for a user without credentials.
+  std::string kubeconfig() const;
   /// Breaks off every connection.
   void cut_all();
   /// `METHOD target`, in order of their coming.
