@@ -244,15 +244,17 @@ class Bench:
             return self.start("haproxy", "-db", "-f", folder / "haproxy.cfg")
         return self.start_edge(folder, port, backend, paths, tls)
 
-    def start_edge(self, folder, port, backend, paths, tls, gateway="", flags=()):
-        """An agent of ours. `gateway`: lines of YAML for the gateway's spec; `flags`: more of the agent's."""
+    def start_edge(self, folder, port, backend, paths, tls, gateway="", flags=(), rule=""):
+        """An agent of ours. `gateway`: lines of YAML for the gateway's spec; `flags`: more of the agent's; `rule`: more
+        fields of each rule, each behind a comma."""
         protocol = "protocol: HTTPS, tls: {secretRef: {name: site}}" if tls else "protocol: HTTP"
         config = EDGE.format(port=port, backend=backend, protocol=protocol).replace("spec:\n", "spec:\n" + gateway, 1)
         if tls:
             texts = [base64.b64encode((self.folder / one).read_bytes()).decode() for one in ("site.crt", "site.key")]
             config += EDGE_SECRET.format(certificate=texts[0], key=texts[1])
         for number, path in enumerate(paths or ["/"]):
-            config += EDGE_ROUTE.format(number=number, path=path, type="Exact" if paths else "PathPrefix")
+            route = EDGE_ROUTE.format(number=number, path=path, type="Exact" if paths else "PathPrefix")
+            config += route.replace("[{name: origin}]", "[{name: origin}]" + rule)
         (folder / "config.yaml").write_text(config)
         subprocess.run([self.edgectl, "compile", "-f", folder / "config.yaml", "-o", folder / "p.edgeprog",
                         "--endpoints-out", folder / "endpoints.json", "--secrets-out", folder / "secrets.json"],
