@@ -153,6 +153,7 @@ Status Api::State::commit() {
     options.log.error("resource api: changes are refused", {{"reason", committed.error().text}});
     return committed.error();
   }
+  changes.show_defaults(*committed);
   garbage.note(*committed);
   watches.wake(*committed);
   return {};
@@ -173,6 +174,7 @@ Result<std::unique_ptr<Api>> Api::open(ApiOptions options) {
   if (!store) return store.error();
   auto state = std::make_unique<State>(std::move(options), std::move(*lock), std::move(*store));
   state->changes.rebuild_registry();
+  state->changes.show_defaults();
   auto api = std::unique_ptr<Api>(new Api(std::move(state)));
   const OwnKinds own = api->state_->options.own_kinds ? OwnKinds::kInstalled : OwnKinds::kLeft;
   if (Status status = install_first_objects(*api, own); !status) return status.error();

@@ -6,9 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "controller/resource_api/builtin_kinds.h"
 #include "controller/resource_api/crds.h"
 #include "controller/resource_api/objects/metadata.h"
+#include "controller/resource_api/objects/schema.h"
 
 namespace edge::resource_api {
 namespace {
@@ -94,6 +96,35 @@ void Changes::rebuild_registry() {
     const Json crd = Json::parse(object->text, nullptr, false);
     if (auto types = crd_types(crd); !types.empty()) registry_.replace(crd_collection(crd), std::move(types));
   }
+}
+
+void Changes::show_defaults() {
+  std::set<std::string> custom;
+  for (const ResourceTypePtr& type : registry_.types()) {
+    if (type->custom) custom.insert(type->collection);
+  }
+  for (const std::string& collection : custom) show_defaults_of(collection);
+}
+
+void Changes::show_defaults(std::span<const Committed> committed) {
+  for (const Committed& change : committed) {
+    if (change.collection->name != kCustomResourceDefinitions || change.event.type == Event::Type::kDeleted) continue;
+    show_defaults_of(crd_collection(Json::parse(change.event.object->text, nullptr, false)));
+  }
+}
+
+void Changes::show_defaults_of(std::string_view collection) {
+  const ResourceTypePtr type = registry_.storage_of(collection);
+  if (type == nullptr || !objects::has_defaults(*type->shape)) return;
+  const Collection& stored = store_.collection(collection);
+  std::vector<std::pair<ObjectKey, std::string>> filled;
+  for (const auto& [key, object] : stored.objects) {
+    const Json old = Json::parse(object->text, nullptr, false);
+    Json next = old;
+    objects::apply_defaults(*type->shape, next);
+    if (next != old) filled.emplace_back(key, json_line(next));
+  }
+  for (auto& [key, text] : filled) store_.show(stored, key, std::move(text));
 }
 
 }  // namespace edge::resource_api

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,10 +36,15 @@ class Changes {
 
   /// The registry as the stored CRDs have it: at the start, and after changes that did not become durable.
   void rebuild_registry();
+  /// What is stored of custom kinds is read with the defaults of the version that it is stored in, as an API server
+  /// reads it: objects may be older than the schema. Of all kinds; and of those whose definitions a commit has changed.
+  void show_defaults();
+  void show_defaults(std::span<const Committed> committed);
 
  private:
   void publish(const nlohmann::json& crd);
   void settle_others(std::string_view group);
+  void show_defaults_of(std::string_view collection);
 
   Store& store_;
   Registry& registry_;

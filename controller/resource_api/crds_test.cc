@@ -84,6 +84,32 @@ TEST_F(CrdTest, AKindIsInstalledUsedAndRemovedWithItsObjects) {
   EXPECT_THAT(names(get(kWidgets).body), IsEmpty());
 }
 
+TEST_F(CrdTest, WhatIsOlderThanTheSchemaIsReadWithItsDefaults) {
+  Json crd = widget_crd();
+  Json& schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+  const Json with_defaults = schema;
+  schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+  crd["spec"]["versions"][0].erase("selectableFields");
+  ASSERT_EQ(create(kCrds, crd).status, 201);
+  const Json made = create(kWidgets, widget("a", 1)).body;
+  Json blue = widget("b", 1);
+  blue["spec"]["color"] = "blue";
+  ASSERT_EQ(create(kWidgets, blue).status, 201);
+  EXPECT_FALSE(made["spec"].contains("color"));
+
+  Json definition = get(kCrds + "/widgets.example.com").body;
+  definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = with_defaults;
+  ASSERT_EQ(update(kCrds + "/widgets.example.com", definition).status, 200);
+  for (const char* when : {"at once", "after a start"}) {
+    const Json read = get(kWidgets + "/a").body;
+    EXPECT_EQ(read["spec"]["color"], "red") << when;
+    EXPECT_EQ(read["metadata"]["resourceVersion"], made["metadata"]["resourceVersion"]) << when;
+    EXPECT_EQ(get(kWidgets).body["items"][0]["spec"]["color"], "red") << when;
+    EXPECT_EQ(get(kWidgets + "/b").body["spec"]["color"], "blue") << when;
+    start();
+  }
+}
+
 TEST_F(CrdTest, AKindGoesWithItsObjectsHoweverItWasWritten) {
   Json crd = create(kCrds, widget_crd()).body;
   create(kWidgets, widget("a", 1));

@@ -186,6 +186,14 @@ void Store::remove(const Collection& collection, const ObjectKey& key) {
   stage(target, std::move(event));
 }
 
+void Store::show(const Collection& collection, const ObjectKey& key, std::string text) {
+  const ObjectPtr was = find(collection, key);
+  auto now = std::make_shared<Object>(*was);
+  text.shrink_to_fit();
+  now->text = std::move(text);
+  replace(mutable_collection(collection), was, now);
+}
+
 void Store::stage(Collection& collection, Event event) {
   replace(collection, event.before, event.type == Event::Type::kDeleted ? nullptr : event.object);
   collection.history_bytes += cost_of(event);

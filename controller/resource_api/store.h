@@ -104,6 +104,9 @@ class Store {
   /// and name are set.
   ObjectPtr put(const Collection& collection, nlohmann::json object);
   void remove(const Collection& collection, const ObjectKey& key);
+  /// From now on the object is read as `text`: the stored one with defaults. No change: its version stays, and so does
+  /// what is on the disk. Precondition: nothing is staged, the object is there.
+  void show(const Collection& collection, const ObjectKey& key, std::string text);
 
   bool staged() const { return !staged_.empty(); }
   /// On an error everything is as before the first change that was staged.

@@ -1,5 +1,7 @@
 #include "controller/resource_api/objects/schema.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "controller/resource_api/objects/schema_parts.h"
@@ -85,6 +87,14 @@ void apply_defaults(const Schema& schema, Json& object) {
     }
     apply_defaults(*schema.additional, value);
   }
+}
+
+bool has_defaults(const Schema& schema) {
+  const auto holds = [](const SchemaPtr& part) {
+    return part != nullptr && (part->default_value != nullptr || has_defaults(*part));
+  };
+  return holds(schema.items) || holds(schema.additional) ||
+         std::ranges::any_of(schema.properties, [&](const auto& property) { return holds(property.second); });
 }
 
 void prune(const Schema& schema, Json& object, std::vector<std::string>* dropped) {

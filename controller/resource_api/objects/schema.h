@@ -97,6 +97,8 @@ void validate(const Schema& schema, const Json& object, const Json* old, Causes&
 
 /// Fills in defaults, below what is there. Null where null is not allowed and a default exists counts as absent.
 void apply_defaults(const Schema& schema, Json& object);
+/// Whether there is any.
+bool has_defaults(const Schema& schema);
 
 /// Removes fields that the schema does not know; their paths (`spec.a[0].b`) go to `dropped` when asked for.
 /// fieldValidation words them: `unknown field "spec.a[0].b"`.
