@@ -35,10 +35,43 @@ void tries(const model::ProxyBackend& backend, Diagnostics& diagnostics) {
   diagnostics.add(std::move(found));
 }
 
+bool is_zero(const Maybe<std::int64_t>& value) { return value && value->value == 0; }
+
+Diagnostic no_ejection(const model::ProxyBackend& backend, Span span, const char* field, const char* message,
+                       const char* fix) {
+  return warning(backend.metadata,
+                 {.code = DiagnosticCode::kNoEjection, .span = span, .field = field, .message = message, .fix = fix});
+}
+
+/// Of how many endpoints a percentage leaves none is not looked at: they come and go.
+void ejection(const model::ProxyBackend& backend, Diagnostics& diagnostics) {
+  const auto& passive = backend.passive_health_check;
+  const auto& breaker = backend.circuit_breaker;
+  const bool checks = passive && (!passive->enabled || passive->enabled->value);
+  if (checks && is_zero(passive->consecutive_errors) &&
+      (!passive->consecutive_gateway_errors || is_zero(passive->consecutive_gateway_errors))) {
+    diagnostics.add(no_ejection(backend, passive->consecutive_errors->span, "spec.passiveHealthCheck.consecutiveErrors",
+                                "neither errors nor answers of 5xx are counted, so no endpoint is ever ejected",
+                                "set `consecutiveErrors` or `consecutiveGatewayErrors`, or leave the check out"));
+  }
+  if (checks && is_zero(passive->max_ejection_percent)) {
+    diagnostics.add(no_ejection(backend, passive->max_ejection_percent->span,
+                                "spec.passiveHealthCheck.maxEjectionPercent",
+                                "no endpoint may be ejected, so errors are counted for nothing",
+                                "raise `maxEjectionPercent`, or leave the check out"));
+  }
+  if (breaker && is_zero(breaker->max_ejection_percent)) {
+    diagnostics.add(no_ejection(backend, breaker->max_ejection_percent->span, "spec.circuitBreaker.maxEjectionPercent",
+                                "no endpoint's circuit may open, so errors are counted for nothing",
+                                "raise `maxEjectionPercent`"));
+  }
+}
+
 }  // namespace
 
 void lint(const model::ProxyBackend& backend, Diagnostics& diagnostics) {
   probe(backend, diagnostics);
+  ejection(backend, diagnostics);
   tries(backend, diagnostics);
 }
 
