@@ -86,7 +86,13 @@ constexpr Field kCompressionFields[] = {
         .defaults_to("[image/*, video/*, audio/*, font/woff*, application/zip, application/gzip, "
                      "application/x-7z-compressed, application/octet-stream, text/event-stream]"),
 };
-constexpr Object kCompression{kCompressionFields};
+constexpr Rule kCompressionRules[] = {
+    {"!has(self.level) || (self.level >= 1 && self.level <= 9) || (has(self.algorithms) && size(self.algorithms) > 0 "
+     "&& "
+     "!('gzip' in self.algorithms))",
+     "gzip knows levels 1 to 9"},
+};
+constexpr Object kCompression{.fields = kCompressionFields, .rules = kCompressionRules};
 
 constexpr Field kCacheFields[] = {
     boolean("enabled", "Whether responses are cached.").defaults_to("false"),

@@ -85,14 +85,29 @@ Listener decode_listener(const Fields& entry, std::size_t index, Report& report)
   return listener;
 }
 
-std::optional<Compression> decode_compression(const Fields& fields) {
+/// One level stands for all algorithms of the list, and gzip knows fewer than brotli.
+void check_level(const Compression& compression, Report& report) {
+  const auto& level = compression.level;
+  if (!level || (level->value >= 1 && level->value <= 9)) return;
+  const auto& algorithms = compression.algorithms;
+  const bool gzip = algorithms.empty() ||
+                    std::ranges::any_of(algorithms, [](const auto& algorithm) { return algorithm.value == "gzip"; });
+  if (!gzip) return;
+  report.fault(DiagnosticCode::kOutOfRange, level->span, "spec.compression.level",
+               "gzip knows levels 1 to 9, not " + std::to_string(level->value),
+               "set one of these, or `algorithms: [br]`");
+}
+
+std::optional<Compression> decode_compression(const Fields& fields, Report& report) {
   if (!fields) return std::nullopt;
-  return Compression{.span = fields.span(),
-                     .enabled = fields.boolean("enabled"),
-                     .min_size = fields.size("minSize"),
-                     .level = fields.integer("level"),
-                     .algorithms = fields.strings("algorithms"),
-                     .exclude_types = fields.strings("excludeTypes")};
+  Compression compression{.span = fields.span(),
+                          .enabled = fields.boolean("enabled"),
+                          .min_size = fields.size("minSize"),
+                          .level = fields.integer("level"),
+                          .algorithms = fields.strings("algorithms"),
+                          .exclude_types = fields.strings("excludeTypes")};
+  check_level(compression, report);
+  return compression;
 }
 
 std::optional<Cache> decode_cache(const Fields& fields) {
@@ -187,7 +202,7 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
   ProxyGateway gateway{.metadata = std::move(metadata),
                        .vip_ref = spec.text("vipRef"),
                        .load_balancer_class = spec.text("loadBalancerClass"),
-                       .compression = decode_compression(spec.object("compression")),
+                       .compression = decode_compression(spec.object("compression"), report),
                        .cache = decode_cache(spec.object("cache")),
                        .tracing = decode_tracing(spec.object("tracing")),
                        .access_log = decode_access_log(spec.object("accessLog")),

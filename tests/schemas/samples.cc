@@ -53,6 +53,7 @@ struct Hint {
 constexpr Hint kHints[] = {
     {"ProxyVIP spec.address", "10.0.0.1/24", "10.0.0.2/24"},
     {"ProxyGateway spec.listeners.protocol", "HTTPS", "TLS"},
+    {"ProxyGateway spec.compression.algorithms", "br", "gzip"},
     {"ProxyRoute spec.parentRefs.kind", "ProxyGateway", "Service"},
     {"ProxyRoute spec.rules.backendRef.kind", "ProxyBackend", "Service"},
     {"ProxyRoute spec.rules.backendRefs.kind", "ProxyBackend", "Service"},
