@@ -7,6 +7,7 @@
 
 #include "compiler/analyze/explain_engines.h"
 #include "compiler/analyze/explain_words.h"
+#include "compiler/analyze/passage.h"
 #include "compiler/analyze/policy_words.h"
 #include "compiler/analyze/treatment.h"
 #include "compiler/expr/regex_matcher.h"
@@ -78,6 +79,11 @@ bool path_fits(PathClass path_class, std::string_view key, std::string_view path
   return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '/');
 }
 
+std::optional<ExplainedRedirect> redirect_of(Passage passage) {
+  if (passage.location.empty()) return std::nullopt;
+  return ExplainedRedirect{passage.status, std::move(passage.location), passage.reason == "scheme-redirect"};
+}
+
 class Explainer {
  public:
   Explainer(const program::ProgramView& program, const program::RequestView& request)
@@ -92,6 +98,8 @@ class Explainer {
     const auto& gateway = section.array(header.gateways)[listener.gateway];
     out.listener = section.string(listener.name);
     out.gateway = std::string(section.string(gateway.name_space)) + "/" + std::string(section.string(gateway.name));
+    out.redirect = redirect_of(pass(program_, bind, request_, regex_));
+    if (out.redirect && out.redirect->of_listener) return;
     for (const program::Section* host : recorder_.hosts) out.hosts.push_back(explained_host(*host, true));
     append_untried(section, listener, out);
     if (outcome.host != nullptr) take_winner(outcome, listener.max_request_body, out);

@@ -55,6 +55,15 @@ struct ExplainedEngine {
   std::string note;
 };
 
+/// What is answered in place of a backend.
+struct ExplainedRedirect {
+  int status = 0;
+  std::string location;
+  /// By `redirectScheme` (rule D9): before any rule is looked for and any policy asked. Else by a filter of the rule,
+  /// after its policies.
+  bool of_listener = false;
+};
+
 struct Explanation {
   std::string request;   ///< as it was matched: canonical host, normalised path
   std::string bind;      ///< `*:8080`
@@ -69,6 +78,7 @@ struct Explanation {
   std::vector<std::string> policies;
   std::vector<std::string> limits;
   std::vector<std::string> filters;
+  std::optional<ExplainedRedirect> redirect{};
   bool denied = false;  ///< answered 503: a policy that protects it cannot be enforced
   std::vector<ExplainedEngine> engines;
   bool agree = true;

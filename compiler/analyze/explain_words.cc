@@ -193,6 +193,11 @@ std::string explanation_text(const Explanation& explanation, bool all) {
   std::string out = "request   " + explanation.request + "\nbind      " + explanation.bind + "\n";
   if (explanation.listener.empty()) return out + "listener  none takes this host\nanswer    404\n";
   out += "listener  " + explanation.listener + " of ProxyGateway " + explanation.gateway + "\n";
+  const auto& redirect = explanation.redirect;
+  const std::string redirected = redirect ? std::to_string(redirect->status) + " to " + redirect->location : "";
+  if (redirect && redirect->of_listener) {
+    return out + "answer    " + redirected + ": redirectScheme, before rules and policies are asked\n";
+  }
   if (explanation.hosts.empty()) out += "host      no route serves it here\n";
   for (const ExplainedHost& host : explanation.hosts) {
     out += "host      " + host.pattern + (host.tried ? "\n" : ": not asked, a more specific host had the winner\n");
@@ -209,6 +214,9 @@ std::string explanation_text(const Explanation& explanation, bool all) {
       out += "backend   " + backend_text(backend, explanation.backends.size() == 1) + "\n";
       if (!backend.filters) continue;
       for (const std::string& filter : *backend.filters) out += "  filter    " + filter + "\n";
+    }
+    if (redirect) {
+      out += "answer    " + redirected + (explanation.policies.empty() ? "\n" : ", unless a policy answers before\n");
     }
     if (explanation.denied) out += "answer    503, a policy that protects the route cannot be enforced\n";
   }

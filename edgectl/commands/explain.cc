@@ -62,6 +62,13 @@ OrderedJson rule_json(const analyze::ExplainedRule& rule) {
           {"actual", rule.actual}};
 }
 
+OrderedJson redirect_json(const std::optional<analyze::ExplainedRedirect>& redirect) {
+  if (!redirect) return nullptr;
+  return {{"status", redirect->status},
+          {"location", redirect->location},
+          {"by", redirect->of_listener ? "redirectScheme" : "filter"}};
+}
+
 std::string explanation_json(const analyze::Explanation& explanation) {
   OrderedJson hosts = OrderedJson::array();
   for (const analyze::ExplainedHost& host : explanation.hosts) {
@@ -89,6 +96,7 @@ std::string explanation_json(const analyze::Explanation& explanation) {
                                 {"limits", explanation.limits},
                                 {"filters", explanation.filters},
                                 {"backends", backends},
+                                {"redirect", redirect_json(explanation.redirect)},
                                 {"denied", explanation.denied},
                                 {"engines", engines},
                                 {"agree", explanation.agree}};
@@ -132,7 +140,8 @@ int explain(const cli::Arguments& arguments) {
   if (program->faults) {
     cli::print_error(kExplain, "the configuration has errors; what is at fault takes no part above");
   }
-  const bool fine = written && !program->faults && explanation.agree && explanation.matched;
+  const bool answered = explanation.matched || explanation.redirect;
+  const bool fine = written && !program->faults && explanation.agree && answered;
   return fine ? cli::kExitOk : cli::kExitFindings;
 }
 
