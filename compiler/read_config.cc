@@ -149,4 +149,8 @@ LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnosti
   return link::link(std::move(resources), diagnostics);
 }
 
+program::SecretSet collect_secrets(const LinkedConfig& config, const model::ResourceSet& resources) {
+  return link::secrets_of(config, resources);
+}
+
 }  // namespace edge::compiler

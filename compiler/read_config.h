@@ -27,4 +27,7 @@ void lint_resources(const model::ResourceSet& resources, Diagnostics& diagnostic
 /// The last part of it: translate, link.
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics);
 
+/// LinkedConfig::secrets, for a configuration of which parts were linked at different times.
+program::SecretSet collect_secrets(const LinkedConfig& config, const model::ResourceSet& resources);
+
 }  // namespace edge::compiler

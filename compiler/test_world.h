@@ -155,7 +155,8 @@ class World {
   std::string said_now() { return said_by(workspace_, documents_); }
   std::string routes() const { return program::dump_routes(*program::read(artifact_.bytes)); }
 
-  /// The same documents, compiled from nothing, give the same program and the same diagnostics.
+  /// The same documents, compiled from nothing, give the same program, values (endpoints, secrets), diagnostics and
+  /// statuses.
   void expect_as_from_nothing(const std::string& after) {
     Workspace fresh(options_);
     const auto whole = fresh.apply(all_of(documents_));
@@ -166,6 +167,7 @@ class World {
     EXPECT_EQ(said_now(), said_by(fresh, documents_)) << after;
     EXPECT_EQ(text_of(workspace_.statuses()), text_of(fresh.statuses())) << after;
     EXPECT_EQ(program::write_endpoints(workspace_.endpoints()), program::write_endpoints(fresh.endpoints())) << after;
+    EXPECT_EQ(program::write_secrets(workspace_.secrets()), program::write_secrets(fresh.secrets())) << after;
   }
 
   Workspace& workspace() { return workspace_; }

@@ -1,5 +1,5 @@
 // Random edits of all kinds, faults among them, one after the other: after each the program, the endpoints, the
-// diagnostics and the conditions are those of a compile from nothing. EDGE_EDIT_COUNT (1000) is how many;
+// secrets, the diagnostics and the conditions are those of a compile from nothing. EDGE_EDIT_COUNT (1000) is how many;
 // EDGE_EDIT_SEED repeats a run.
 #include <cstdlib>
 #include <filesystem>
@@ -22,12 +22,22 @@ class RandomDocuments {
  public:
   explicit RandomDocuments(unsigned seed) : random_(seed) {}
 
+  /// Mostly one; now and then several at once, perhaps of the same document.
+  std::vector<DocumentEdit> edits() {
+    std::vector<DocumentEdit> all{edit()};
+    while (below(6) == 0) all.push_back(edit());
+    return all;
+  }
+
+ private:
   DocumentEdit edit() {
     const std::string n = number(4);
-    switch (below(20)) {
+    switch (below(27)) {
       case 0:
-        return maybe("backend b" + n, backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
-                                                               ", retryPolicy: {numRetries: 2}", ", nonsense: 1"})));
+        return maybe("backend b" + n,
+                     backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
+                                              ", retryPolicy: {numRetries: 2}", ", nonsense: 1", backend_tls("ca"),
+                                              backend_tls("cert"), backend_tls("nowhere")})));
       case 1:
         return maybe("service b" + n, service("b" + n));
       case 2:
@@ -42,14 +52,15 @@ class RandomDocuments {
       case 8:
         return maybe("policy p" + n, some_policy("p" + n));
       case 9:
-        return maybe("secret",
-                     one_of({"apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'a:b'}\n",
-                             "apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {other: x}\n"}));
       case 10:
-        return maybe("foreign " + n, some_foreign("f" + n));
       case 11:
-        return maybe("double " + n, some_route("r" + n));
+        return some_secret();
       case 12:
+      case 13:
+        return maybe("foreign " + n, some_foreign("f" + n));
+      case 14:
+        return maybe("double " + n, some_route("r" + n));
+      case 15:
         return maybe("noise", one_of({"{", "a: b: c", "kind: ProxyRoute", "[1, 2]", "apiVersion: v1\nkind: Nothing\n",
                                       "# nothing"}));
       default: {
@@ -59,7 +70,6 @@ class RandomDocuments {
     }
   }
 
- private:
   std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_()) % limit; }
   std::string number(std::uint32_t limit) { return std::to_string(below(limit)); }
   std::string one_of(const std::vector<std::string>& items) {
@@ -68,6 +78,44 @@ class RandomDocuments {
   DocumentEdit maybe(std::string document, std::string text) {
     if (below(5) == 0) return {std::move(document), std::nullopt};
     return {std::move(document), std::move(text)};
+  }
+
+  static std::string secret(const std::string& name, const std::string& data, const std::string& type = "Opaque") {
+    return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\ntype: " + type + "\nstringData: {" + data +
+           "}\n";
+  }
+  static std::string pem(const std::string& label, const std::string& content) {
+    return "\"-----BEGIN " + label + "-----\\n" + content + "\\n-----END " + label + "-----\"";
+  }
+
+  DocumentEdit some_secret() {
+    const std::string n = number(3);
+    switch (below(6)) {
+      case 0:
+        return maybe("secret cert",
+                     secret("cert",
+                            "tls.crt: " + pem("CERTIFICATE", "c" + n) + ", tls.key: " + pem("PRIVATE KEY", "k" + n) +
+                                one_of({"", ", ca.crt: " + pem("CERTIFICATE", "own")}),
+                            "kubernetes.io/tls"));
+      case 1:
+        return maybe("secret ca", secret("ca", "ca.crt: " + one_of({pem("CERTIFICATE", "a" + n), "none"})));
+      case 2:
+        return maybe("map ca", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ca}\ndata: {ca.crt: " +
+                                   pem("CERTIFICATE", "m" + n) + "}\n");
+      case 3:
+        return maybe("secret login", secret("login", "client-secret: s" + n + ", session-secret: " +
+                                                         std::string(below(4) == 0 ? 31 : 32, 'x') +
+                                                         one_of({"", ", session-secret-previous: old"})));
+      default:
+        // Two documents may claim one name.
+        return maybe("secret users " + number(2),
+                     secret("users", one_of({"htpasswd: 'a:b'", "htpasswd: 'c:" + n + "'", "other: x"})));
+    }
+  }
+
+  static std::string backend_tls(const std::string& name) {
+    return ", protocol: HTTP, tls: {hostname: b.org, caCertificateRefs: [{name: " + name +
+           "}], clientCertificateRef: {name: cert}}";
   }
 
   std::string some_gateway() {
@@ -79,7 +127,11 @@ class RandomDocuments {
                         one_of({"{name: http, port: 8080, protocol: HTTP}",
                                 "{name: http, port: 8080, protocol: HTTP}, {name: alt, port: 81, protocol: HTTP}",
                                 "{name: http, port: 8080, protocol: HTTP, hostnames: ['*.com']}",
-                                "{name: alt, port: 8080, protocol: HTTP}, {name: http, port: 8080, protocol: TCP}"}) +
+                                "{name: alt, port: 8080, protocol: HTTP}, {name: http, port: 8080, protocol: TCP}",
+                                "{name: http, port: 8080, protocol: HTTP}, {name: alt, port: 443, protocol: HTTPS, "
+                                "tls: {certificateRefs: [{name: cert}]}}",
+                                "{name: http, port: 443, protocol: HTTPS, tls: {secretRef: {name: cert}, "
+                                "clientValidation: {caCertificateRefs: [{name: ca}]}}}"}) +
                         "]}");
   }
 
@@ -113,7 +165,16 @@ class RandomDocuments {
                           "ProxyGateway, name: edge", "ProxyNothing, name: r1"}),
                   one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
                           "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                          "type: BasicAuth, basicAuth: {secretRef: {name: users}}", oidc("a.com"), oidc("b.com"),
+                          "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
+                          "allowedAlgorithms: [RS256]}",
                           "type: CORS, cors: {allowOrigins: ['https://a.com']}", "type: Nothing"}));
+  }
+
+  static std::string oidc(const std::string& host) {
+    return "type: OIDC, oidc: {issuerURL: 'https://id.com', clientID: shop, clientSecretRef: {name: login}, "
+           "sessionSecretRef: {name: login}, redirectURL: 'https://" +
+           host + "/login'}";
   }
 
   std::string some_foreign(const std::string& name) {
@@ -125,6 +186,10 @@ class RandomDocuments {
                    "{controllerName: edgeproxy.io/proxy}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: "
                    "Gateway\nmetadata: {name: own}\nspec: {gatewayClassName: edge, listeners: [{name: http, port: 90, "
                    "protocol: HTTP}]}\n",
+                   "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {name: " + name +
+                       "}\nspec: {targetRefs: [{group: '', kind: Service, name: b" + number(2) +
+                       "}], validation: {hostname: b.org, caCertificateRefs: [{group: '', kind: " +
+                       one_of({"ConfigMap", "Secret"}) + ", name: ca}]}}\n",
                    "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: " + name +
                        "}\nspec: {rules: [{host: i.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: "
                        "{name: b0, port: {number: 80}}}}]}}]}\n"});
@@ -145,11 +210,14 @@ TEST(WorkspaceEdits, GiveWhatACompileFromNothingGives) {
   RandomDocuments documents(seed);
   std::size_t parts = 0;
   for (unsigned i = 0; i < count; ++i) {
-    const DocumentEdit edit = documents.edit();
-    world.apply({edit});
+    const std::vector<DocumentEdit> edits = documents.edits();
+    world.apply(edits);
     parts += world.workspace().stats().linked_whole ? 0 : 1;
-    world.expect_as_from_nothing("seed " + std::to_string(seed) + ", edit " + std::to_string(i) + " of " +
-                                 edit.document + "\n" + edit.text.value_or("(removed)"));
+    std::string after = "seed " + std::to_string(seed) + ", edit " + std::to_string(i);
+    for (const DocumentEdit& edit : edits) {
+      after += "\nof " + edit.document + "\n" + edit.text.value_or("(removed)");
+    }
+    world.expect_as_from_nothing(after);
     if (::testing::Test::HasFailure()) break;
   }
   if (!::testing::Test::HasFailure()) EXPECT_GT(parts, count / 5) << "not each edit may take the long way";

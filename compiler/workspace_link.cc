@@ -172,6 +172,8 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
   keep_found(owners, said, std::exchange(part.statuses, {}));
   const program::Hash settings = settings_of(part);
   const Places places = take_shared(part, owners, names);
+  // Those of the part alone would leave out what policies of routes that were not linked again name.
+  config_.secrets = collect_secrets(config_, resources.others());
   return Change{.whole = false,
                 .settings = std::exchange(settings_, settings) != settings,
                 .routes = take_routes(part.routes, places, names, others),
@@ -257,7 +259,6 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
   for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, places.policies);
   config_.listeners = std::move(part.listeners);
   config_.endpoints = std::move(part.endpoints);
-  config_.secrets = std::move(part.secrets);
   return places;
 }
 

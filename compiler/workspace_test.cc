@@ -76,6 +76,34 @@ TEST(Workspace, ABackendThatComesOrGoesConcernsThoseWhoNameIt) {
   world.expect_as_from_nothing("one that nobody names");
 }
 
+TEST(Workspace, AnEditElsewhereLeavesEveryPolicyItsSecrets) {
+  Documents documents = small_world();
+  documents["users"] = "apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'a:b'}\n";
+  documents["login"] =
+      "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstringData: {client-secret: hidden, "
+      "session-secret: 0123456789abcdef0123456789abcdef}\n";
+  documents["basic"] =
+      policy("basic", "ProxyRoute, name: r1", "type: BasicAuth, basicAuth: {secretRef: {name: users}}");
+  documents["oidc"] = policy("oidc", "ProxyRoute, name: r2",
+                             "type: OIDC, oidc: {issuerURL: 'https://id.com', clientID: shop, clientSecretRef: {name: "
+                             "login}, sessionSecretRef: {name: login}, redirectURL: 'https://h2.com/login'}");
+  World world(documents);
+  const std::string all = program::write_secrets(world.workspace().secrets());
+  world.edit("route r3", route("r3", "h3.com", prefix("/else")));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  EXPECT_EQ(program::write_secrets(world.workspace().secrets()), all);
+  world.edit("route r3", "# a comment\n" + route("r3", "h3.com", prefix("/else")));
+  world.edit("slice b1", slice("b1", "10.0.0.77"));
+  EXPECT_EQ(program::write_secrets(world.workspace().secrets()), all);
+  world.expect_as_from_nothing("edits elsewhere");
+  world.edit("users", "apiVersion: v1\nkind: Secret\nmetadata: {name: users}\nstringData: {htpasswd: 'a:c'}\n");
+  EXPECT_NE(program::write_secrets(world.workspace().secrets()), all);
+  world.expect_as_from_nothing("another value");
+  world.edit("oidc", std::nullopt);
+  EXPECT_EQ(world.workspace().secrets().secrets.size(), 1u) << "nobody names it now";
+  world.expect_as_from_nothing("a policy's end");
+}
+
 TEST(Workspace, AGatewayConcernsAllItsRoutes) {
   World world(small_world());
   const CompileStats renamed = world.edit("gateway", gateway("{name: web, port: 8080, protocol: HTTP}"));

@@ -175,4 +175,11 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   return config;
 }
 
+program::SecretSet secrets_of(const LinkedConfig& config, const model::ResourceSet& resources) {
+  std::vector<model::Secret> secrets = resources.secrets;
+  Diagnostics unheard(0);  // link() reported the doubles
+  sort_and_drop_doubles(secrets, unheard);
+  return collect_secrets(config, secrets, resources.config_maps);
+}
+
 }  // namespace edge::compiler::link
