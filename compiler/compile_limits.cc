@@ -29,6 +29,7 @@ std::map<std::uint32_t, SlotSet> slots_of_routes(const ir::Host& host) {
   };
   for (const auto* groups : {&host.exact, &host.prefix})
     for (const auto& [path, group] : *groups) add(group);
+  add(host.early_regex);
   add(host.regex);
   add(host.any);
   return of_route;

@@ -19,6 +19,7 @@ template <typename Visit>
 void for_each_candidate(const ir::Host& host, Visit visit) {
   for (const auto* groups : {&host.exact, &host.prefix})
     for (const auto& [path, group] : *groups) std::ranges::for_each(group, visit);
+  std::ranges::for_each(host.early_regex, visit);
   std::ranges::for_each(host.regex, visit);
   std::ranges::for_each(host.any, visit);
 }

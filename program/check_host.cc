@@ -44,8 +44,8 @@ bool check_path_records(Checker& check, const HostHeader& host) {
 bool check_paths(Checker& check, const HostHeader& host) {
   return check.array(host.path_displacements, "path_displacements") && check.array(host.paths, "paths") &&
          check_path_records(check, host) &&
-         check.require(target_sound(host, host.root_prefix) && target_sound(host, host.regex) &&
-                           target_sound(host, host.any_path),
+         check.require(target_sound(host, host.root_prefix) && target_sound(host, host.early_regex) &&
+                           target_sound(host, host.regex) && target_sound(host, host.any_path) && host.reserved == 0,
                        "paths");
 }
 

@@ -45,12 +45,13 @@ class HostWalk {
   HostWalk(const Section& host, const RequestView& request, const RegexMatcher& regex, Trace* trace)
       : host_(host), header_(host.view.header<HostHeader>()), request_(request), regex_(regex), trace_(trace) {}
 
-  /// Rule D1: exact path, then the prefixes from the longest on, then patterns, then rules without a path.
+  /// Exact path, then patterns of Gateway API and Ingress (decision 81), then as rule D1 has it the prefixes from the
+  /// longest on, then the other patterns, then rules without a path.
   bool run(Outcome& outcome) {
     const std::string_view path = request_.path;
     // `*`, of an OPTIONS request to the server as a whole, lies below no path.
-    if (path.starts_with('/') && (run_paths(path, outcome))) return true;
-    return reach(Trace::PathClass::kRegex, {}, header_.regex, outcome) ||
+    const bool found = path.starts_with('/') ? run_paths(path, outcome) : reach_early(outcome);
+    return found || reach(Trace::PathClass::kRegex, {}, header_.regex, outcome) ||
            reach(Trace::PathClass::kAny, {}, header_.any_path, outcome);
   }
 
@@ -59,6 +60,8 @@ class HostWalk {
     std::uint64_t hash;
     std::size_t size;
   };
+
+  bool reach_early(Outcome& outcome) { return reach(Trace::PathClass::kEarlyRegex, {}, header_.early_regex, outcome); }
 
   bool run_paths(std::string_view path, Outcome& outcome) {
     std::array<Prefix, kMaxPathDepth> prefixes;
@@ -74,6 +77,7 @@ class HostWalk {
 
     const PathRecord* entry = find_path(host_.view, hash, path);
     if (entry != nullptr && reach(Trace::PathClass::kExact, path, entry->exact, outcome)) return true;
+    if (reach_early(outcome)) return true;
     for (; depth > 0; --depth) {
       if ((header_.prefix_depths >> (depth - 1) & 1) == 0) continue;
       const Prefix& prefix = prefixes[depth - 1];

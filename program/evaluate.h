@@ -31,12 +31,13 @@ struct Outcome {
 /// Observes an evaluation; every step is told in the order in which it is taken. For `explain`.
 class Trace {
  public:
-  enum class PathClass { kExact, kPrefix, kRegex, kAny };
+  /// In the order in which they are tried. Patterns of Gateway API and Ingress are kEarlyRegex.
+  enum class PathClass { kExact, kEarlyRegex, kPrefix, kRegex, kAny };
 
   virtual ~Trace() = default;
   virtual void listener(std::uint32_t /*listener*/) {}
   virtual void host(const Section& /*host*/) {}
-  /// A target was reached; `path` is the table's key, empty for kRegex and kAny.
+  /// A target was reached; `path` is the table's key, empty for patterns and kAny.
   virtual void path(PathClass /*path_class*/, std::string_view /*path*/) {}
   /// A candidate was looked at: an index into the host's candidates, kNone when the action hung directly on a path.
   /// `failed` is the first node that decided against it, kNone when it won.

@@ -27,7 +27,8 @@ inline constexpr std::uint32_t kNoPath = 0;
 inline constexpr std::uint32_t kMinPathStride = 5;
 inline constexpr std::uint32_t kMaxPathStride = 32;
 
-/// Candidates [first, first + count), in the order of rule D1. A group is decided by the first that holds.
+/// Candidates [first, first + count), in the order of the rules (D1; decision 81). A group is decided by the first that
+/// holds.
 struct GroupRecord {
   std::uint32_t first;
   std::uint32_t count;
@@ -75,7 +76,7 @@ struct SlotRecord {
 };
 static_assert(sizeof(SlotRecord) == 12);
 
-/// A pattern; its index is its bit in regex_hits. Path patterns come first, numbered in the order of rule D1.
+/// A pattern; its index is its bit in regex_hits. Path patterns come first, numbered in the order of their rules.
 struct RegexRecord {
   StringRef pattern;
   std::uint32_t slot;  ///< its subject: kSlotPath or a header's slot
@@ -100,7 +101,7 @@ struct HostHeader {
   ArrayRef<std::uint32_t> paths;              ///< PathRecords with their texts, each path_stride words
   std::uint64_t prefix_depths;                ///< bit d - 1: some prefix has d segments, 1..kMaxPathDepth
   Target32 root_prefix;
-  Target32 regex;           ///< group of the rules with a path regex
+  Target32 regex;           ///< group of the rules with a path regex that come behind every prefix
   Target32 any_path;        ///< group of the rules without a path
   std::uint32_t max_probe;  ///< records that a lookup looks at: 1, or paths ascend and are halved
   ArrayRef<GroupRecord> groups;
@@ -123,7 +124,9 @@ struct HostHeader {
   ArrayRef<struct MirrorRecord> mirrors;
   std::uint32_t native_shard;  ///< id of the kNative section that holds its groups, kNone: interpreted
   std::uint32_t path_stride;   ///< 0: no paths
+  Target32 early_regex;        ///< group of the rules with a path regex that come before every prefix
+  std::uint32_t reserved;
 };
-static_assert(sizeof(HostHeader) == 208);
+static_assert(sizeof(HostHeader) == 216);
 
 }  // namespace edge::program

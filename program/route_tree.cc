@@ -71,10 +71,12 @@ class TreeBuilder {
   }
 
  private:
-  /// Exact paths by name, then prefixes, the longest first: no request sees a difference in the order of equals.
+  /// Exact paths by name, patterns that come before prefixes, then prefixes, the longest first: no request sees a
+  /// difference in the order of equals.
   void add_paths(const SectionView& view, TreeHost& tree) const {
     std::vector<Path> paths = paths_of(view);
     for (const Path& path : paths) add(view, "exact", path.text, path.exact, tree);
+    add(view, "regex", {}, view.header<HostHeader>().early_regex, tree);
     std::ranges::stable_sort(paths, std::ranges::greater(),
                              [](const Path& path) { return std::ranges::count(path.text, '/'); });
     for (const Path& path : paths) add(view, "prefix", path.text, path.prefix, tree);

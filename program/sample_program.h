@@ -36,7 +36,7 @@ struct Host {
 
   explicit Host(std::uint64_t id) {
     header.host_id = id;
-    header.root_prefix = header.regex = header.any_path = header.native_shard = kNone;
+    header.root_prefix = header.early_regex = header.regex = header.any_path = header.native_shard = kNone;
   }
   std::uint32_t node(Op op, std::uint16_t slot = 0, std::uint32_t a = 0, std::uint32_t b = 0) {
     nodes.push_back({op, 0, slot, a, b});

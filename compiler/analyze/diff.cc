@@ -30,6 +30,7 @@ std::string place_text(const TableRule& rule) {
       return "exact " + rule.path;
     case PathClass::kPrefix:
       return "prefix " + (rule.path.empty() ? "/" : rule.path);
+    case PathClass::kEarlyRegex:
     case PathClass::kRegex:
     case PathClass::kAny:
       break;

@@ -97,7 +97,7 @@ class RulesDiff {
     return view.string(view.header<program::HostHeader>().pattern);
   }
 
-  /// Rules of one place of sections of one pattern are aligned; between places rule D1 sets the order on both sides.
+  /// Rules of one place of sections of one pattern are aligned; between places the order is the same on both sides.
   void find_changed(Indices (&changed)[2]) {
     using Place = std::tuple<std::string_view, PathClass, std::string_view>;
     std::map<Place, std::pair<Indices, Indices>> places;

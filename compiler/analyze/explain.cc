@@ -63,6 +63,7 @@ std::string where_text(PathClass path_class, std::string_view path) {
       return "exact " + std::string(path);
     case PathClass::kPrefix:
       return "prefix " + std::string(path.empty() ? "/" : path);
+    case PathClass::kEarlyRegex:
     case PathClass::kRegex:
       return "regex";
     case PathClass::kAny:
@@ -73,8 +74,8 @@ std::string where_text(PathClass path_class, std::string_view path) {
 
 /// Whole segments: `/api` covers `/api`, `/api/` and `/api/x`, never `/apiv2`.
 bool path_fits(PathClass path_class, std::string_view key, std::string_view path) {
-  if (path_class == PathClass::kRegex || path_class == PathClass::kAny) return true;
   if (path_class == PathClass::kExact) return path == key;
+  if (path_class != PathClass::kPrefix) return true;
   if (key == "/" || key.empty()) return path.starts_with('/');
   return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '/');
 }
@@ -137,6 +138,7 @@ class Explainer {
       append_target(host, PathClass::kExact, path.text, path.exact, out);
       append_target(host, PathClass::kPrefix, path.text, path.prefix, out);
     }
+    append_target(host, PathClass::kEarlyRegex, {}, header.early_regex, out);
     append_target(host, PathClass::kPrefix, "/", header.root_prefix, out);
     append_target(host, PathClass::kRegex, {}, header.regex, out);
     append_target(host, PathClass::kAny, {}, header.any_path, out);

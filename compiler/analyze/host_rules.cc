@@ -65,6 +65,7 @@ std::vector<TableRule> HostRules::rules() const {
   };
   std::vector<program::Path> paths = program::paths_of(view);
   for (const program::Path& path : paths) add(PathClass::kExact, path.text, path.exact);
+  add(PathClass::kEarlyRegex, {}, header.early_regex);
   std::ranges::stable_sort(paths, std::ranges::greater(), [](const program::Path& path) { return path.text.size(); });
   for (const program::Path& path : paths) add(PathClass::kPrefix, path.text, path.prefix);
   add(PathClass::kPrefix, {}, header.root_prefix);
@@ -79,6 +80,7 @@ Set HostRules::matches(const TableRule& rule) {
       return space_.all_of({space_.where(path_subject(), Test::kEquals, rule.path), predicate(rule.predicate)});
     case PathClass::kPrefix:
       return space_.all_of({space_.where(path_subject(), Test::kBelow, rule.path), predicate(rule.predicate)});
+    case PathClass::kEarlyRegex:
     case PathClass::kRegex:
     case PathClass::kAny:
       break;

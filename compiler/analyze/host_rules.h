@@ -31,8 +31,8 @@ class HostRules {
   /// Both must outlive this object.
   HostRules(Space& space, const program::Section& host) : space_(space), host_(host) {}
 
-  /// Every rule, in the order of rule D1 as far as one request can meet two of them: exact paths, prefixes from the
-  /// longest on, patterns, rules without a path.
+  /// Every rule, in the order of the rules as far as one request can meet two of them: exact paths, patterns that come
+  /// before prefixes, prefixes from the longest on, the other patterns, rules without a path.
   std::vector<TableRule> rules() const;
 
   /// The requests that fulfil the rule's path and conditions, whoever takes them. Says nothing about the host.

@@ -26,7 +26,7 @@ bool may_meet(const TableRule& a, const TableRule& b) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
   };
   const auto open = [](PathClass path_class) {
-    return path_class == PathClass::kRegex || path_class == PathClass::kAny;
+    return path_class != PathClass::kExact && path_class != PathClass::kPrefix;
   };
   if (open(a.path_class) || open(b.path_class)) return true;
   if (a.path_class == PathClass::kExact && b.path_class == PathClass::kExact) return a.path == b.path;

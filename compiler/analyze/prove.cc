@@ -48,6 +48,7 @@ class HostProof {
       return stats_;
     }
     for (const auto& [path, group] : host_.exact) prove_group(group, {PathClass::kExact, path});
+    prove_group(host_.early_regex, {PathClass::kEarlyRegex, {}});
     for (const auto& [path, group] : host_.prefix) prove_group(group, {PathClass::kPrefix, path});
     prove_group(host_.regex, {PathClass::kRegex, {}});
     prove_group(host_.any, {PathClass::kAny, {}});
@@ -73,7 +74,7 @@ class HostProof {
       plain_.path.assign(place.path).append(suffix);
       if (plain_.path.empty()) plain_.path = "/";
       if (!is(candidate, evaluate(plain_))) {
-        if (place.path_class == PathClass::kExact || place.path_class == PathClass::kRegex) return false;
+        if (place.path_class != PathClass::kPrefix && place.path_class != PathClass::kAny) return false;
         continue;
       }
       ++stats_.reached;
@@ -206,6 +207,7 @@ class HostProof {
       const auto found = std::ranges::find(group, rule.predicate, &ir::Candidate::predicate);
       return found == group.end() ? nullptr : &*found;
     };
+    if (rule.path_class == PathClass::kEarlyRegex) return in(host_.early_regex);
     if (rule.path_class == PathClass::kRegex) return in(host_.regex);
     if (rule.path_class == PathClass::kAny) return in(host_.any);
     const auto& groups = rule.path_class == PathClass::kExact ? host_.exact : host_.prefix;

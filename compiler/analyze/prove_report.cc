@@ -5,6 +5,8 @@
 namespace edge::compiler::analyze {
 namespace {
 
+constexpr std::string_view kProxyRoute = "ProxyRoute";
+
 /// The match's own place, else the rule's, else the route's name.
 Span span_of(const LinkedRoute& route, const ir::Candidate& candidate) {
   const LinkedRule& rule = route.rules[candidate.rule];
@@ -38,8 +40,12 @@ std::string ProofReport::why(const Shadowing& shadowing) const {
   if (ours.type == theirs.type && (ours.type == PathMatch::Type::kRegex || ours.value.value == theirs.value.value)) {
     return "comes first and takes all its requests";
   }
-  if (winner.predicate == ir::kAlways) return "takes every path that could lead to it (rule D1)";
-  return "comes first (rule D1) and takes all its requests";
+  // Rule D1 is the order of ProxyRoutes; a pattern of another API comes before the prefixes of all (decision 81).
+  const bool by_d1 =
+      theirs.type != PathMatch::Type::kRegex || config_.routes[winner.route].identity.kind == kProxyRoute;
+  const std::string rule = by_d1 ? " (rule D1)" : "";
+  if (winner.predicate == ir::kAlways) return "takes every path that could lead to it" + rule;
+  return "comes first" + rule + " and takes all its requests";
 }
 
 const PathMatch& ProofReport::path_of(const ir::Candidate& candidate) const {

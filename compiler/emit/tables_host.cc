@@ -131,7 +131,8 @@ class HostEmitter {
 
  private:
   static std::size_t size_hint(const ir::Host& host) {
-    return 128 * (host.exact.size() + host.prefix.size() + host.regex.size() + host.any.size()) +
+    return 128 * (host.exact.size() + host.prefix.size() + host.early_regex.size() + host.regex.size() +
+                  host.any.size()) +
            32 * host.nodes.size() + 64 * host.regexes.size() + 256;
   }
 
@@ -153,6 +154,7 @@ class HostEmitter {
       const Target32 on_prefix = take_prefix ? target(prefix++->second) : kNone;
       paths.add(path, on_exact, on_prefix);
     }
+    header.early_regex = target(host_.early_regex);
     header.regex = target(host_.regex);
     header.any_path = target(host_.any);
 

@@ -98,6 +98,7 @@ std::string dump(const LinkedConfig& config, const Host& host) {
   std::string text = "host " + (host.pattern.any() ? "(every host)" : host.pattern.text()) + " on " +
                      gateway.name_space + "/" + gateway.name + " " + listener.name + "\n";
   for (const auto& [path, group] : host.exact) dump_group(config, host, "exact " + in_quotes(path), group, text);
+  dump_group(config, host, "regex before prefixes", host.early_regex, text);
   for (auto it = host.prefix.rbegin(); it != host.prefix.rend(); ++it) {
     dump_group(config, host, "prefix " + in_quotes(it->first.empty() ? "/" : it->first), it->second, text);
   }

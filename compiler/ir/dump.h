@@ -8,7 +8,7 @@
 
 namespace edge::compiler::ir {
 
-/// Every candidate in D1's order with its conditions; then what is shadowed and what contradicts itself.
+/// Every candidate, in the order of the rules, with its conditions; then what is shadowed and what contradicts itself.
 std::string dump(const LinkedConfig& config, const Host& host);
 
 /// One predicate in the syntax of rule D5, with `matches` for patterns and `present` for presence.

@@ -1,6 +1,8 @@
 #include "compiler/ir/lower.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -31,15 +33,27 @@ int compare_names(const Identity& a, const Identity& b) {
   }
 }
 
-/// The keys of D1 that belong to the route: older first, then `namespace/name`.
+/// The keys that belong to the route (D1): older first, then `namespace/name`.
 bool route_before(const Identity& a, const Identity& b) {
   if (a.created != b.created) return a.created < b.created;
   const int names = compare_names(a, b);
   return names != 0 ? names < 0 : a.kind < b.kind;
 }
 
-/// The keys of D1 that belong to the match, less its path: more headers, method given, more query keys.
-bool match_before(const RuleMatch& a, const RuleMatch& b) {
+/// Whose rules a route's are: each API has an order of its own (decision 81).
+enum class Api : std::uint8_t { kProxy, kGatewayApi, kIngress };
+constexpr std::size_t kApis = 3;
+
+Api api_of(const Identity& route) {
+  if (route.kind == "ProxyRoute") return Api::kProxy;
+  return route.kind == "Ingress" ? Api::kIngress : Api::kGatewayApi;
+}
+
+/// The keys that belong to the match, less its path: by D1 more headers, method given, more query keys; Gateway API and
+/// Ingress have the method first.
+bool match_before(Api api, const RuleMatch& a, const RuleMatch& b) {
+  const bool method_first = api != Api::kProxy;
+  if (method_first && a.method.has_value() != b.method.has_value()) return a.method.has_value();
   if (a.headers.size() != b.headers.size()) return a.headers.size() > b.headers.size();
   if (a.method.has_value() != b.method.has_value()) return a.method.has_value();
   return a.query.size() > b.query.size();
@@ -167,35 +181,82 @@ class Predicates {
   std::unordered_map<std::string, std::uint32_t> regexes_;
 };
 
+/// Where the matches of a host stand, in the order in which they are tried.
+enum class Place : std::uint8_t { kExact, kEarlyRegex, kPrefix, kRegex, kAny };
+
+/// Patterns of HTTPRoutes and Ingresses come before prefixes. Those of a GRPCRoute do not: one that names the method of
+/// a call alone has no characters of the service, and so comes behind the rules that name it.
+Place place_of(const Identity& route, const PathMatch& path) {
+  switch (path.type) {
+    case PathMatch::Type::kExact:
+      return Place::kExact;
+    case PathMatch::Type::kPrefix:
+      return Place::kPrefix;
+    case PathMatch::Type::kRegex:
+      return route.kind == "HTTPRoute" || route.kind == "Ingress" ? Place::kEarlyRegex : Place::kRegex;
+    case PathMatch::Type::kNone:
+      break;
+  }
+  return Place::kAny;
+}
+
 /// A match with the group that it belongs to.
 struct Entry {
   const RuleMatch* match;
+  Place place;
   std::string_view path;  ///< prefix: without trailing slash
+  Api api;
   Candidate candidate;
 };
 
-/// All matches of one host in D1's order: by class and path, then the rest of the key.
+/// The entries of one group, the oldest route first: the rules of each API stand together, that of the oldest route
+/// first, and have its order.
+void order_group(std::span<Entry> group) {
+  if (group.size() < 2) return;
+  std::array<std::size_t, kApis> rank;
+  rank.fill(kApis);
+  std::size_t apis = 0;
+  for (const Entry& entry : group) {
+    std::size_t& own = rank[static_cast<std::size_t>(entry.api)];
+    if (own == kApis) own = apis++;
+  }
+  std::stable_sort(group.begin(), group.end(), [&rank](const Entry& a, const Entry& b) {
+    if (a.api != b.api) return rank[static_cast<std::size_t>(a.api)] < rank[static_cast<std::size_t>(b.api)];
+    return match_before(a.api, *a.match, *b.match);
+  });
+}
+
+/// All matches of one host in their order: by place and path, then the rest of the key.
 std::vector<Entry> ordered_entries(const LinkedConfig& config, const std::vector<std::uint32_t>& routes) {
   std::vector<Entry> entries;
   for (const std::uint32_t index : routes) {
     const LinkedRoute& route = config.routes[index];
+    const Api api = api_of(route.identity);
     for (std::size_t r = 0; r < route.rules.size(); ++r) {
       const std::vector<RuleMatch>& matches = route.rules[r].matches;
       for (std::size_t m = 0; m < matches.size(); ++m) {
         std::string_view path;
         if (matches[m].path.type != PathMatch::Type::kRegex) path = matches[m].path.value.value;
         if (matches[m].path.type == PathMatch::Type::kPrefix && path == "/") path = {};
-        entries.push_back(
-            {&matches[m], path, {kAlways, index, static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(m)}});
+        entries.push_back({&matches[m],
+                           place_of(route.identity, matches[m].path),
+                           path,
+                           api,
+                           {kAlways, index, static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(m)}});
       }
     }
   }
-  // `routes` came in D1's order of routes, so a stable sort leaves the last keys as they are.
+  // `routes` came oldest first, so stable sorts leave the last keys as they are.
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    if (a.match->path.type != b.match->path.type) return a.match->path.type < b.match->path.type;
-    if (const int paths = a.path.compare(b.path); paths != 0) return paths < 0;
-    return match_before(*a.match, *b.match);
+    return a.place != b.place ? a.place < b.place : a.path < b.path;
   });
+  for (auto group = entries.begin(); group != entries.end();) {
+    const auto end = std::find_if(group, entries.end(), [&group](const Entry& entry) {
+      return entry.place != group->place || entry.path != group->path;
+    });
+    order_group({group, end});
+    group = end;
+  }
   return entries;
 }
 
@@ -232,17 +293,20 @@ Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, cons
       if (found != parts->patterns.end()) patterns = &found->second;
     }
     entry.candidate.predicate = predicates.match(*entry.match, patterns, expression);
-    switch (entry.match->path.type) {
-      case PathMatch::Type::kExact:  // entries come in the order of the map
+    switch (entry.place) {
+      case Place::kExact:  // entries come in the order of the map
         host.exact.emplace_hint(host.exact.end(), entry.path, Group{})->second.push_back(entry.candidate);
         break;
-      case PathMatch::Type::kPrefix:
+      case Place::kEarlyRegex:
+        host.early_regex.push_back(entry.candidate);
+        break;
+      case Place::kPrefix:
         host.prefix.emplace_hint(host.prefix.end(), entry.path, Group{})->second.push_back(entry.candidate);
         break;
-      case PathMatch::Type::kRegex:
+      case Place::kRegex:
         host.regex.push_back(entry.candidate);
         break;
-      case PathMatch::Type::kNone:
+      case Place::kAny:
         host.any.push_back(entry.candidate);
         break;
     }

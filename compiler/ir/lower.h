@@ -1,4 +1,5 @@
-// LinkedConfig -> MatchIr. Rules D1, D2, D5. Works host by host, so that one edit lowers what it touches alone.
+// LinkedConfig -> MatchIr. Rules D1, D2, D5; decision 81. Works host by host, so that one edit lowers what it touches
+// alone.
 #pragma once
 
 #include <cstdint>

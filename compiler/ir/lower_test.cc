@@ -65,6 +65,39 @@ TEST(Lower, D1BreaksTiesByAgeThenName) {
             "  shadowed default/b rules[0].matches[0] by default/c rules[0].matches[0]\n");
 }
 
+TEST(Lower, PatternsOfHttpRoutesComeBeforePrefixesAndThoseOfProxyRoutesBehind) {
+  Fixture f;
+  f.route("http", {"a.com"},
+          {prefix("/x"), pattern("^/h$"), with_header(prefix("/y"), "k", "v"), with_method(prefix("/y"), "GET")})
+      .identity.kind = "HTTPRoute";
+  f.route("own", {"a.com"}, {prefix("/z"), pattern("^/p$")});
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n"
+            "  regex before prefixes\n    default/http rules[0].matches[1] when path matches \"^/h\\\\z\"\n"
+            "  prefix \"/z\"\n    default/own rules[0].matches[0]\n"
+            "  prefix \"/y\"\n"
+            "    default/http rules[0].matches[3] when method == \"GET\"\n"
+            "    default/http rules[0].matches[2] when header:k == \"v\"\n"
+            "  prefix \"/x\"\n    default/http rules[0].matches[0]\n"
+            "  regex\n    default/own rules[0].matches[1] when path matches \"^/p\\\\z\"\n"
+            "  pattern 0 of path \"^/h\\\\z\"\n"
+            "  pattern 1 of path \"^/p\\\\z\"\n");
+}
+
+TEST(Lower, AtOnePathTheRulesOfTheOldestRoutesApiComeFirst) {
+  Fixture f;
+  f.route("c", {"a.com"}, {with_method(prefix("/"), "GET")}).identity.created = 30;
+  f.route("b", {"a.com"}, {with_header(prefix("/"), "k", "v")}).identity.created = 20;
+  f.route("a", {"a.com"}, {prefix("/")}).identity.created = 10;
+  f.config.routes[0].identity.kind = f.config.routes[2].identity.kind = "HTTPRoute";
+  EXPECT_EQ(f.lowered(),
+            "host a.com on default/edge http\n"
+            "  prefix \"/\"\n"
+            "    default/c rules[0].matches[0] when method == \"GET\"\n"
+            "    default/a rules[0].matches[0]\n"
+            "  shadowed default/b rules[0].matches[0] by default/a rules[0].matches[0]\n");
+}
+
 TEST(Lower, NamespaceAndNameAreComparedAsOneText) {
   Fixture f;
   f.route("x", {"a.com"}, {exact("/x")}).identity.name_space = "a";

@@ -1,5 +1,5 @@
-// MatchIr: what a program's tables will say, before bytes. One Host a listener and host pattern; every rule of D1's
-// order is resolved into the order of lists here.
+// MatchIr: what a program's tables will say, before bytes. One Host a listener and host pattern; the order
+// of the rules is resolved into the order of lists here.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Node {
 
 inline constexpr std::uint32_t kAlways = program::kNone;
 
-/// One match of one rule, in the place that rule D1 gives it.
+/// One match of one rule, in the place that the order of rules gives it.
 struct Candidate {
   std::uint32_t predicate = kAlways;  ///< index into Host::nodes
   /// Where it came from, for actions, diagnostics and proofs.
@@ -39,8 +39,8 @@ struct Candidate {
   std::uint16_t match = 0;
 };
 
-/// In the order of D1: the first that holds wins. Candidates after an unconditional one are kept out by `opt` and
-/// listed in Host::shadowed.
+/// In order (D1; decision 81): the first that holds wins. Candidates after an unconditional one are kept out by `opt`
+/// and listed in Host::shadowed.
 using Group = std::vector<Candidate>;
 
 struct Slot {
@@ -67,12 +67,13 @@ struct Host {
 
   std::map<std::string, Group> exact;   ///< by path
   std::map<std::string, Group> prefix;  ///< by path without trailing slash; `/` is the empty string
-  Group regex;
+  Group early_regex;  ///< those that come before every prefix: of HTTPRoutes and Ingresses (decision 81)
+  Group regex;        ///< those that come behind
   Group any;
 
   std::vector<Node> nodes;
   std::vector<Slot> slots;     ///< slot number = kFirstHostSlot + index; sorted by (kind, name)
-  std::vector<Regex> regexes;  ///< the path's first, in the order of D1; then the others', by slot
+  std::vector<Regex> regexes;  ///< the path's first, in the order of their rules; then the others', by slot
   std::vector<Shadowed> shadowed;
   std::vector<Candidate> impossible;  ///< whose conditions exclude each other; their predicates are not kept
 };

@@ -28,11 +28,12 @@ ir::Node false_node();
 ir::Node true_node();
 inline bool is_true(const ir::Node& node) { return node.op == program::Op::kAnd && node.operands.empty(); }
 
-/// Calls `visit(group, path)` for each group of the host, in D1's order of groups. `path` is null for `regex` and
+/// Calls `visit(group, path)` for each group of the host, in the order of groups. `path` is null for patterns and
 /// `any`.
 template <typename Visit>
 void for_each_group(ir::Host& host, Visit visit) {
   for (auto& [path, group] : host.exact) visit(group, &path);
+  visit(host.early_regex, static_cast<const std::string*>(nullptr));
   for (auto& [path, group] : host.prefix) visit(group, &path);
   visit(host.regex, static_cast<const std::string*>(nullptr));
   visit(host.any, static_cast<const std::string*>(nullptr));

@@ -170,7 +170,7 @@ class IngressTranslator {
     model::BackendRef own = backend(path.backend, field_of(index, path_index));
     const Canary& canary = from_.settings.canary;
     if (canary.enabled && canary.header) {
-      // More header matches go first (rule D1), so the canary needs no order of its own.
+      // More header matches go first (decision 81), so the canary needs no order of its own.
       made.matches[0].headers.push_back(
           {.name = *canary.header,
            .value = canary.header_value.value_or(Located<std::string>{"always", canary.header->span})});

@@ -195,10 +195,10 @@ class Decider {
     filled_ = false;
     const std::string_view path = request_.path;
     // `*`, of an OPTIONS request to the server as a whole, lies below no path.
-    if (!path.empty() && path.front() == '/') {
-      if (const std::uint32_t action = run_paths(in, path); action != kNone || faulty_) return action;
-    }
-    if (const std::uint32_t action = reach(host, host.regex); action != kNone || faulty_) return action;
+    const bool below_root = !path.empty() && path.front() == '/';
+    const std::uint32_t action = below_root ? run_paths(in, path) : reach(host, host.early_regex);
+    if (action != kNone || faulty_) return action;
+    if (const std::uint32_t late = reach(host, host.regex); late != kNone || faulty_) return late;
     return reach(host, host.any_path);
   }
 
@@ -207,7 +207,7 @@ class Decider {
   void count_fault() { ++scratch_.faults; }
 
  private:
-  /// Rule D1: the exact path, then prefixes from the longest on, last `/`.
+  /// The exact path, then patterns of Gateway API and Ingress, then prefixes from the longest on (rule D1), last `/`.
   std::uint32_t run_paths(const Hosted& in, std::string_view path) {
     const LoadedHost& host = in.host;
     if (in.paths.places != 0) {
@@ -216,12 +216,15 @@ class Decider {
       if (exact != nullptr) {
         if (const std::uint32_t action = reach(host, exact->exact); action != kNone || faulty_) return action;
       }
+      if (const std::uint32_t action = reach(host, host.early_regex); action != kNone || faulty_) return action;
       for (std::size_t i = keys.count; i-- > 0;) {
         const PathKey& prefix = keys.prefixes[i];
         const PathRecord* const entry = prefix.size == path.size() ? exact : find_path(in, prefix, path);
         if (entry == nullptr) continue;
         if (const std::uint32_t action = reach(host, entry->prefix); action != kNone || faulty_) return action;
       }
+    } else if (const std::uint32_t action = reach(host, host.early_regex); action != kNone || faulty_) {
+      return action;
     }
     return reach(host, host.root_prefix);
   }

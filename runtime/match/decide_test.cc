@@ -127,6 +127,22 @@ TEST(Decide, TakesTheServerItselfForNoPath) {
   EXPECT_EQ(asked.ask("a", ""), "r2@");
 }
 
+TEST(Decide, TriesEarlyPatternsBehindTheExactPathAndBeforePrefixes) {
+  TestProgram program;
+  TestHost& host = program.add("");
+  host.exact("/a/b", host.action());
+  host.prefix("/a", host.action());
+  host.early_regex_target(host.group({host.node(Op::kRegex, host.regex("b$|^\\*"))}));
+  TestHost& pathless = program.add("p.com");
+  pathless.early_regex_target(pathless.group({pathless.node(Op::kRegex, pathless.regex("b$"))}));
+  Asked asked(program);
+  EXPECT_EQ(asked.ask("a", "/a/b"), "r0@");
+  EXPECT_EQ(asked.ask("a", "/a/c/b"), "r2@");
+  EXPECT_EQ(asked.ask("a", "/a/c"), "r1@");
+  EXPECT_EQ(asked.ask("a", "*"), "r2@");
+  EXPECT_EQ(asked.ask("p.com", "/x/b"), "r0@p.com");
+}
+
 TEST(Decide, FindsPathsDeeperThanPrefixesAreTold) {
   TestProgram program;
   TestHost& host = program.add("");
@@ -399,6 +415,7 @@ class Random {
     for (std::size_t i = pick(3); i > 0; --i, ++regexes_) host.regex(one_of({"^a", "b$", "pro", "a.*b"}), slots_[2]);
     for (std::size_t i = pick(12); i > 0; --i) host.exact(path(), target(host));
     for (std::size_t i = pick(12); i > 0; --i) host.prefix(prefix(), target(host));
+    if (pick(2) == 0) host.early_regex_target(target(host));
     if (pick(2) == 0) host.regex_target(target(host));
     if (pick(2) == 0) host.any(target(host));
   }

@@ -205,6 +205,7 @@ Status LoadedProgram::Impl::load_host(const Section& section, LoadedHost& host, 
   host.far_displacements = section.view.array(header.path_displacements).data();
   host.far_mask = header.path_displacements.count - 1;
   host.root_prefix = header.root_prefix;
+  host.early_regex = header.early_regex;
   host.regex = header.regex;
   host.any_path = header.any_path;
   host.routes = section.view.array(header.routes).data();

@@ -38,6 +38,7 @@ static_assert(sizeof(HostPaths) == 64);
 /// The rest of a host section with what was loaded for it.
 struct LoadedHost {
   program::Target32 root_prefix = program::kNone;
+  program::Target32 early_regex = program::kNone;
   program::Target32 regex = program::kNone;
   program::Target32 any_path = program::kNone;
   bool has_query_slots = false;

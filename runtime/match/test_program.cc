@@ -113,6 +113,7 @@ std::vector<std::byte> TestHost::section(std::uint64_t id, std::uint32_t shard,
   for (const auto& [path, targets] : paths_) paths.add(path, targets.first, targets.second);
   paths.store(builder, header);
   header.root_prefix = root_;
+  header.early_regex = early_regex_target_;
   header.regex = regex_target_;
   header.any_path = any_;
   header.groups = builder.array(groups_);

@@ -34,6 +34,7 @@ class TestHost {
     paths_.try_emplace(path, program::kNone, program::kNone).first->second.first = target;
   }
   void prefix(const std::string& path, program::Target32 target);
+  void early_regex_target(program::Target32 target) { early_regex_target_ = target; }
   void regex_target(program::Target32 target) { regex_target_ = target; }
   void any(program::Target32 target) { any_ = target; }
 
@@ -56,6 +57,7 @@ class TestHost {
   std::string pattern_;
   std::map<std::string, std::pair<program::Target32, program::Target32>> paths_;
   program::Target32 root_ = program::kNone;
+  program::Target32 early_regex_target_ = program::kNone;
   program::Target32 regex_target_ = program::kNone;
   program::Target32 any_ = program::kNone;
   std::uint32_t actions_ = 0;

@@ -130,7 +130,7 @@ inline std::vector<std::byte> host(const TestProgram& from) {
   HostHeader header{};
   header.host_id = kHostId;
   header.pattern = builder.string("");
-  header.root_prefix = header.regex = kNone;
+  header.root_prefix = header.early_regex = header.regex = kNone;
   header.any_path = kActionBit;
   header.native_shard = kNone;
   header.backend_refs = builder.array(refs);

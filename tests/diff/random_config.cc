@@ -309,6 +309,9 @@ void fit(Chance& chance, const LinkedRoute& route, const RuleMatch& match, refer
 }  // namespace
 
 LinkedConfig random_config(Chance& chance) {
+  // Each API has an order of its own. Mostly a configuration has one API's routes.
+  const Words all_kinds = {"ProxyRoute", "ProxyRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "Ingress"};
+  const Words kinds = chance.one_in(2) ? Words{"ProxyRoute"} : chance.one_in(3) ? Words{"HTTPRoute"} : all_kinds;
   LinkedConfig config;
   add_policies(chance, config);
   add_listeners(chance, config);
@@ -318,7 +321,7 @@ LinkedConfig random_config(Chance& chance) {
   const std::uint32_t routes = 1 + chance.below(chance.one_in(4) ? 40 : 12);
   for (std::uint32_t i = 0; i < routes; ++i) {
     LinkedRoute route;
-    route.identity = {"ProxyRoute", chance.of(spaces), "r" + std::to_string(i), chance.below(3), {}};
+    route.identity = {chance.of(kinds), chance.of(spaces), "r" + std::to_string(i), chance.below(3), {}};
     fill_route(chance, config, route);
     config.routes.push_back(std::move(route));
   }

@@ -125,40 +125,99 @@ bool Reference::holds(const MatchEntry& entry, const Facts& facts) const {
                              [&](const FieldTest& test) { return field_holds(test, facts.query(test.name)); });
 }
 
+namespace {
+
+using compiler::Identity;
+
+bool older(const Identity& a, const Identity& b) {
+  if (a.created != b.created) return a.created < b.created;
+  return a.name_space + "/" + a.name < b.name_space + "/" + b.name;
+}
+
+enum class Api : std::uint8_t { kProxy, kGatewayApi, kIngress };
+
+Api api_of(const Identity& route) {
+  if (route.kind == "ProxyRoute") return Api::kProxy;
+  return route.kind == "Ingress" ? Api::kIngress : Api::kGatewayApi;
+}
+
+/// "On a host where both meet: exact; Gateway API's and Ingress's expressions; prefixes by length; ProxyRoute's
+/// expressions". GRPCRoutes have none in Gateway API's sense: their precedence is by the characters of the service, so
+/// the pattern of a method alone comes behind the prefix that a service is.
+int path_rank(const Identity& route, const PathMatch& path) {
+  switch (path.type) {
+    case PathMatch::Type::kExact:
+      return 0;
+    case PathMatch::Type::kRegex:
+      return route.kind == "HTTPRoute" || route.kind == "Ingress" ? 1 : 3;
+    case PathMatch::Type::kPrefix:
+      return 2;
+    case PathMatch::Type::kNone:
+      return 4;
+  }
+  return 4;
+}
+
+}  // namespace
+
+/// Whether the route has rules under exactly this host pattern of the listener.
+bool Reference::serves(std::uint32_t listener, const RouteEntry& entry, const HostPattern& host) const {
+  const LinkedRoute& route = *entry.route;
+  if (entry.refused || std::ranges::find(route.listeners, listener) == route.listeners.end()) return false;
+  if (route.hostnames.empty()) return host == HostPattern();
+  const auto& own = config_.listeners[listener].hostnames;
+  for (const auto& name : route.hostnames) {
+    if (own.empty() && name.value == host) return true;
+    for (const auto& pattern : own) {
+      if (HostPattern::intersect(name.value, pattern.value) == host) return true;
+    }
+  }
+  return false;
+}
+
+/// "at one path the rules of one API stand together, that of the oldest route first": the oldest route of the API of
+/// `like` that has a rule at its path under this host pattern.
+const Identity& Reference::oldest(std::uint32_t listener, const HostPattern& host, const MatchEntry& like) const {
+  const Identity* found = &config_.routes[like.origin.route].identity;
+  const Api api = api_of(*found);
+  const int rank = path_rank(*found, like.match->path);
+  const bool by_text = rank == 0 || rank == 2;
+  for (const RouteEntry& entry : routes_) {
+    const Identity& identity = entry.route->identity;
+    if (api_of(identity) != api || !older(identity, *found) || !serves(listener, entry, host)) continue;
+    for (const MatchEntry& match : entry.matches) {
+      if (path_rank(identity, match.match->path) != rank) continue;
+      if (by_text && match.match->path.value.value != like.match->path.value.value) continue;
+      found = &identity;
+    }
+  }
+  return *found;
+}
+
 /// D1's key: "host specificity; exact > longest prefix > regex > no path; more header matches first; method given
 /// before not given; more query matches first; then older creationTimestamp, then namespace/name, then rule order".
-bool Reference::before(const HostPattern& host_a, const MatchEntry& a, const HostPattern& host_b,
-                       const MatchEntry& b) const {
+/// Gateway API's and Ingress's: "exact, then regular expression, then longest prefix; then method, then more header
+/// matches, then query".
+bool Reference::before(std::uint32_t listener, const HostPattern& host_a, const MatchEntry& a,
+                       const HostPattern& host_b, const MatchEntry& b) const {
   if (host_a != host_b) return HostPattern::more_specific(host_a, host_b);
-  const auto path_rank = [](const PathMatch& path) {
-    switch (path.type) {
-      case PathMatch::Type::kExact:
-        return 0;
-      case PathMatch::Type::kPrefix:
-        return 1;
-      case PathMatch::Type::kRegex:
-        return 2;
-      case PathMatch::Type::kNone:
-        return 3;
-    }
-    return 3;
-  };
-  const int rank_a = path_rank(a.match->path);
-  const int rank_b = path_rank(b.match->path);
+  const Identity& id_a = config_.routes[a.origin.route].identity;
+  const Identity& id_b = config_.routes[b.origin.route].identity;
+  const int rank_a = path_rank(id_a, a.match->path);
+  const int rank_b = path_rank(id_b, b.match->path);
   if (rank_a != rank_b) return rank_a < rank_b;
-  if (rank_a == 1) {
+  if (a.match->path.type == PathMatch::Type::kPrefix) {
     const auto length = [](const MatchEntry& e) { return e.match->path.value.value.size(); };
     if (length(a) != length(b)) return length(a) > length(b);
   }
+  const bool has_method = a.match->method.has_value();
+  const bool same_method = has_method == b.match->method.has_value();
+  if (api_of(id_a) != api_of(id_b)) return older(oldest(listener, host_a, a), oldest(listener, host_b, b));
+  if (api_of(id_a) != Api::kProxy && !same_method) return has_method;
   if (a.headers.size() != b.headers.size()) return a.headers.size() > b.headers.size();
-  if (a.match->method.has_value() != b.match->method.has_value()) return a.match->method.has_value();
+  if (!same_method) return has_method;
   if (a.query.size() != b.query.size()) return a.query.size() > b.query.size();
-  const compiler::Identity& id_a = config_.routes[a.origin.route].identity;
-  const compiler::Identity& id_b = config_.routes[b.origin.route].identity;
-  if (id_a.created != id_b.created) return id_a.created < id_b.created;
-  const std::string name_a = id_a.name_space + "/" + id_a.name;
-  const std::string name_b = id_b.name_space + "/" + id_b.name;
-  if (name_a != name_b) return name_a < name_b;
+  if (&id_a != &id_b) return older(id_a, id_b);
   if (a.origin.rule != b.origin.rule) return a.origin.rule < b.origin.rule;
   return a.origin.match < b.origin.match;
 }
@@ -179,7 +238,7 @@ std::optional<Answer> Reference::answer(const Bind& bind, const OwnedRequest& re
     for (const MatchEntry& match : entry.matches) {
       if (!matches && !entry.route->rules[match.origin.rule].implied) continue;
       if (!holds(match, facts)) continue;
-      if (best != nullptr && !before(*host, match, best_host, *best)) continue;
+      if (best != nullptr && !before(*listener, *host, match, best_host, *best)) continue;
       best = &match;
       best_host = *host;
     }

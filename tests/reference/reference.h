@@ -1,5 +1,6 @@
-// The reference matcher: rules D1, D2 and D5 as decisions.md words them, by looking at every match of every rule of
-// every route and taking the first by D1's key. Slow, and free of any idea of tables, groups or programs.
+// The reference matcher: rules D1, D2 and D5 and the order of Gateway API's and Ingress's rules as decisions.md words
+// them, by looking at every match of every rule of every route and taking the first by its key. Slow, and free of any
+// idea of tables, groups or programs.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,10 @@ class Reference {
   std::optional<HostPattern> host_level(const compiler::LinkedListener& listener, const compiler::LinkedRoute& route,
                                         const std::string& host) const;
   bool holds(const MatchEntry& entry, const Facts& facts) const;
-  bool before(const HostPattern& host_a, const MatchEntry& a, const HostPattern& host_b, const MatchEntry& b) const;
+  bool serves(std::uint32_t listener, const RouteEntry& entry, const HostPattern& host) const;
+  const compiler::Identity& oldest(std::uint32_t listener, const HostPattern& host, const MatchEntry& like) const;
+  bool before(std::uint32_t listener, const HostPattern& host_a, const MatchEntry& a, const HostPattern& host_b,
+              const MatchEntry& b) const;
 
   const compiler::LinkedConfig& config_;
   std::vector<RouteEntry> routes_;

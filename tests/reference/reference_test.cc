@@ -26,6 +26,7 @@ LinkedConfig one_listener(std::vector<std::string> hostnames = {}) {
 /// Adds a route with one rule of one match to listener 0; its place among the routes is its name.
 void add_route(LinkedConfig& config, std::vector<std::string> hostnames, RuleMatch match, std::string expression = "") {
   auto& route = config.routes.emplace_back();
+  route.identity.kind = "ProxyRoute";
   route.identity.name = "r" + std::to_string(config.routes.size() - 1);
   for (const auto& name : hostnames) route.hostnames.push_back({*HostPattern::parse(name), {}});
   if (!expression.empty()) route.expression = {expression, {}};
@@ -101,6 +102,60 @@ TEST(Reference, MoreHeadersThenMethodThenQueryThenAgeThenName) {
   EXPECT_EQ(winner(config, "PUT http://x/"), 4);
   config.routes[4].identity.created = 5;
   EXPECT_EQ(winner(config, "PUT http://x/"), 0);
+}
+
+TEST(Reference, HttpRoutesAndIngressesHavePatternsBeforePrefixes) {
+  for (const char* const kind : {"HTTPRoute", "Ingress"}) {
+    LinkedConfig config = one_listener();
+    add_route(config, {}, prefix("/a"));
+    add_route(config, {}, regex("^/a/x"));
+    add_route(config, {}, exact("/a/x"));
+    add_route(config, {}, regex("/y$"));
+    for (auto& route : config.routes) route.identity.kind = kind;
+    EXPECT_EQ(winner(config, "GET http://x/a/x"), 2) << kind;
+    EXPECT_EQ(winner(config, "GET http://x/a/xx"), 1) << kind;
+    EXPECT_EQ(winner(config, "GET http://x/a/z"), 0) << kind;
+    // Of one gRPC service more is known than of one method of all services.
+    for (auto& route : config.routes) route.identity.kind = "GRPCRoute";
+    EXPECT_EQ(winner(config, "GET http://x/a/y"), 0) << kind;
+    // Where both meet, a ProxyRoute's patterns stay behind all prefixes.
+    for (auto& route : config.routes) route.identity.kind = kind;
+    config.routes[1].identity.kind = "ProxyRoute";
+    EXPECT_EQ(winner(config, "GET http://x/a/xx"), 0) << kind;
+    EXPECT_EQ(winner(config, "GET http://x/a/xx/y"), 3) << kind;
+  }
+}
+
+TEST(Reference, HttpRoutesHaveTheMethodBeforeHeaders) {
+  LinkedConfig config = one_listener();
+  RuleMatch with_method = prefix("/");
+  with_method.method = {"GET", {}};
+  RuleMatch with_header = prefix("/");
+  with_header.headers.push_back({{"x-a", {}}, {"1", {}}, MatchType::kExact});
+  add_route(config, {}, with_method);
+  add_route(config, {}, with_header);
+  EXPECT_EQ(winner(config, "GET http://x/ -H 'x-a: 1'"), 1);
+  for (auto& route : config.routes) route.identity.kind = "HTTPRoute";
+  EXPECT_EQ(winner(config, "GET http://x/ -H 'x-a: 1'"), 0);
+}
+
+TEST(Reference, AtOnePathTheRulesOfOneApiStandTogether) {
+  LinkedConfig config = one_listener();
+  RuleMatch with_header = prefix("/");
+  with_header.headers.push_back({{"x-a", {}}, {"1", {}}, MatchType::kExact});
+  add_route(config, {}, prefix("/"));  // the oldest of all
+  add_route(config, {}, with_header);  // of the other API
+  add_route(config, {}, with_header);  // of the oldest's API
+  for (std::size_t i = 0; i < 3; ++i) config.routes[i].identity.created = static_cast<std::int64_t>(i);
+  config.routes[0].identity.kind = config.routes[2].identity.kind = "HTTPRoute";
+  EXPECT_EQ(winner(config, "GET http://x/ -H 'x-a: 1'"), 2);
+  config.routes[1].identity.created = -1;
+  EXPECT_EQ(winner(config, "GET http://x/ -H 'x-a: 1'"), 1);
+  EXPECT_EQ(winner(config, "GET http://x/"), 0);
+  // At another path its age counts for nothing.
+  config.routes[1].rules[0].matches[0].path.value.value = "/else";
+  config.routes[0].rules[0].matches[0].path.value.value = "/longer";
+  EXPECT_EQ(winner(config, "GET http://x/ -H 'x-a: 1'"), 2);
 }
 
 TEST(Reference, ExpressionsBindNotOverAndOverOr) {
