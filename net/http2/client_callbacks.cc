@@ -38,7 +38,8 @@ struct ClientCallbacks {
                     void* user_data) {
     const std::int32_t id = frame->hd.stream_id;
     ClientStream* stream = find(session, id);
-    if (stream == nullptr) return 0;
+    // Its session has left in the middle of the block: the rest is decoded without being looked at.
+    if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     const std::string_view field_name = view(name, name_size);
     const std::string_view field_value = view(value, value_size);
     if (!stream->has_head_) {

@@ -532,6 +532,48 @@ TEST_F(Http2Client, AFloodOfFramesThatCarryNothingEndsTheConnection) {
   EXPECT_LT(frames, 2000);
 }
 
+// A byte on the wire, four kilobytes once decoded: whether the field would be passed on or not, and whoever still
+// reads.
+TEST_F(Http2Client, FieldsThatHpackMakesLargeEndTheStream) {
+  const std::string head = block({{":status", "200"}});
+  const std::string with_length = block({{":status", "200"}, {"content-length", "1"}});
+  const std::string interim = block({{":status", "103"}});
+  std::uint32_t id = 1;
+  for (const auto& [first, rest] :
+       {std::pair{with_length, testing::bomb("x", 8000)}, std::pair{head, testing::bomb("set-cookie", 8000)},
+        std::pair{std::string(), interim + testing::bomb("content-length", 8000)}}) {
+    auto stream = ask();
+    if (!first.empty()) say(frame(kHeaders, kEndHeaders, id, first) + frame(kData, 0, id, "x"));
+    EXPECT_TRUE(say(frame(kHeaders, first.empty() ? kEndHeaders : kEndHeaders | kEndStream, id, rest)));
+    output();
+    EXPECT_TRUE(stream->read().ends_with('!')) << id;
+    id += 2;
+  }
+}
+TEST_F(Http2Client, ASessionThatLeavesWithinAHeadLeavesTheOthersAlone) {
+  auto stays = ask();
+  auto leaves = ask();
+  EXPECT_TRUE(say(frame(kHeaders, kEndStream, 3, block({{":status", "200"}}))));
+  leaves.reset();
+  output();
+  EXPECT_TRUE(say(testing::frame(testing::kContinuation, kEndHeaders, 3, testing::bomb("x", 8000))));
+  output();
+  EXPECT_TRUE(say(frame(kHeaders, kEndHeaders | kEndStream, 1, block({{":status", "204"}}))));
+  EXPECT_EQ(stays->read(), "HTTP/1.1 204 No Content\r\n\r\n.");
+}
+TEST_F(Http2Client, InterimHeadsThatNobodyReadsAreBounded) {
+  auto stream = ask();
+  std::string heads;
+  for (int i = 0; i < 100; ++i) {
+    heads += frame(kHeaders, kEndHeaders, 1, block({{":status", "103"}}) + testing::bomb("x", 10));
+  }
+  EXPECT_TRUE(say(heads));
+  output();
+  const std::string read = stream->read();
+  EXPECT_TRUE(read.ends_with('!'));
+  EXPECT_LT(read.size(), 400U * 1024);
+}
+
 TEST_F(Http2Client, TheConnectionsEndIsTheirs) {
   auto lost = std::make_unique<Quiet>();
   auto connection = std::make_unique<ClientConnection>(engine, *lost, true, now);

@@ -2,6 +2,7 @@
 // meaning something else once it stands as text of HTTP/1.1, so it is asked again, by the one who writes the text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -18,6 +19,15 @@ bool connection_specific(std::string_view name, std::string_view value);
 bool valid_target(std::string_view path);
 /// What a uri-host with its port may hold. Not empty.
 bool valid_authority(std::string_view authority);
+
+/// What a field comes to in its section, as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §6.5.2). Counted of every
+/// field, before anything else is done with it: HPACK makes kilobytes of one byte, whether the field is kept or
+/// dropped.
+inline std::size_t section_size(std::string_view name, std::string_view value) {
+  return name.size() + value.size() + 32;
+}
+/// A peer that knows the limit of a section does not come near so many times of it.
+inline constexpr std::size_t kBombFactor = 4;
 
 /// What `content-length` says; nullopt: no number, or one of more than 19 digits.
 std::optional<std::uint64_t> length_of(std::string_view value);

@@ -10,12 +10,17 @@ namespace edge::net::http2 {
 namespace {
 
 constexpr std::size_t kMaxTrailers = std::size_t{16} * 1024;
+/// Of a trailer section, fields that are dropped included.
+constexpr std::size_t kMaxDecoded = kBombFactor * kMaxTrailers;
 /// The least room in which a chunk is framed: its size line, a byte and CRLF.
 constexpr std::size_t kLeastChunk = http1::kMaxChunkHead + 3;
 
 }  // namespace
 
 bool IncomingText::add_trailer(std::string_view name, std::string_view value) {
+  const std::size_t size = section_size(name, value);
+  if (size > kMaxDecoded - decoded_) return false;
+  decoded_ += static_cast<std::uint32_t>(size);
   if (!valid_name(name) || !valid_value(value) || connection_specific(name, value)) return false;
   // A body of announced length has no place for them in HTTP/1.1 (announces_trailers).
   if (!chunked_ || !passes_as_trailer(name)) return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,8 @@ class IncomingText {
   Buffer text_;
   Buffer data_;
   std::unique_ptr<std::string> trailers_;
+  /// What the trailer section came to, dropped fields included.
+  std::uint32_t decoded_ = 0;
   bool chunked_ = false;
   bool ended_ = false;
   bool end_written_ = false;

@@ -12,11 +12,6 @@ namespace {
 
 using http1::all_of_class;
 
-/// Overhead of a field in SETTINGS_MAX_HEADER_LIST_SIZE.
-constexpr std::size_t kFieldOverhead = 32;
-/// A client that knows the limit does not come near this.
-constexpr std::size_t kBombFactor = 4;
-
 bool expects_content(std::string_view method) { return method == "POST" || method == "PUT" || method == "PATCH"; }
 
 }  // namespace
@@ -62,8 +57,8 @@ void RequestText::line(std::string_view name, std::uint64_t number) {
 }
 
 RequestText::Fault RequestText::add(std::string_view name, std::string_view value) {
-  decoded_ += name.size() + value.size() + kFieldOverhead;
-  if (decoded_ > kBombFactor * max_bytes_ + kFieldOverhead * kBombFactor) return Fault::kBomb;
+  decoded_ += section_size(name, value);
+  if (decoded_ > kBombFactor * max_bytes_ + section_size({}, {}) * kBombFactor) return Fault::kBomb;
   if (!valid_value(value)) return Fault::kMalformed;
   if (name.starts_with(':')) return add_pseudo(name, value);
   if (!valid_name(name) || connection_specific(name, value)) return Fault::kMalformed;

@@ -8,13 +8,15 @@ namespace edge::net::http2 {
 void ResponseText::begin(Buffer& out, const std::string* accept) {
   out_ = &out;
   accept_ = accept;
-  written_ = 0;
+  written_ = decoded_ = 0;
   status_ = 0;
   length_.reset();
   has_trailers_ = chunked_ = false;
 }
 
 ResponseText::Fault ResponseText::add(std::string_view name, std::string_view value) {
+  decoded_ += section_size(name, value);
+  if (decoded_ > kBombFactor * max_bytes_) return Fault::kTooLarge;
   if (!valid_value(value)) return Fault::kMalformed;
   if (name.starts_with(':')) return name == ":status" ? add_status(value) : Fault::kMalformed;
   if (status_ == 0 || !valid_name(name) || connection_specific(name, value)) return Fault::kMalformed;
@@ -31,7 +33,8 @@ ResponseText::Fault ResponseText::add(std::string_view name, std::string_view va
   }
   has_trailers_ |= announces_trailers(name, value);
   written_ += name.size() + value.size() + 4;
-  if (written_ > max_bytes_) return Fault::kTooLarge;
+  // Interim heads lie here too until they are read, and many come in one batch.
+  if (written_ > max_bytes_ || out_->size() > kBombFactor * max_bytes_) return Fault::kTooLarge;
   out_->append(name);
   out_->append(": ");
   out_->append(value);

@@ -20,7 +20,7 @@ class ResponseText {
   enum class Fault : std::uint8_t {
     kNone,
     kMalformed,  ///< RFC 9113 §8.1.1: a stream error
-    kTooLarge,
+    kTooLarge,   ///< of one head, or of heads that nobody has read yet
   };
 
   explicit ResponseText(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -46,6 +46,8 @@ class ResponseText {
   Buffer* out_ = nullptr;
   const std::string* accept_ = nullptr;
   std::size_t written_ = 0;
+  /// What the block came to so far, dropped fields included.
+  std::size_t decoded_ = 0;
   int status_ = 0;
   /// What the backend announces of the body, written once all fields are known.
   std::optional<std::uint64_t> length_;

@@ -67,6 +67,15 @@ inline std::string headers(std::uint32_t stream, const Fields& fields, std::uint
   return frame(kHeaders, flags, stream, block(fields));
 }
 
+/// One large entry of the table, named `times` more: a byte each on the wire, four kilobytes each once decoded.
+inline std::string bomb(std::string_view name, std::size_t times) {
+  std::string coded = "\x40";
+  coded += static_cast<char>(name.size());
+  coded += name;
+  coded += "\x7f\xa1\x1e" + std::string(4000, 'y');
+  return coded.append(times, '\xbe');
+}
+
 inline std::string preface(std::string_view settings = {}) {
   return "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(kSettings, kNone, 0, settings);
 }
