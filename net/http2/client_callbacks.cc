@@ -61,7 +61,7 @@ struct ClientCallbacks {
           connection.spend(1);
           break;
         }
-        connection.patience_.earn(2);
+        connection.patience_.earn_bytes(frame->hd.length - frame->data.padlen);
         break;
       case NGHTTP2_SETTINGS:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) break;
@@ -117,9 +117,13 @@ struct ClientCallbacks {
     return 0;
   }
 
-  static int frame_sent(nghttp2_session* session, const nghttp2_frame* frame, void*) {
-    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
-    if (ClientStream* stream = find(session, frame->hd.stream_id)) stream->head_sent_ = true;
+  static int frame_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
+    ClientStream* stream = find(session, frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    if (frame->hd.type == NGHTTP2_HEADERS) stream->head_sent_ = true;
+    if (frame->hd.type == NGHTTP2_DATA) {
+      connection_of(user_data).patience_.earn_sent(frame->hd.length, !stream->out_.empty());
+    }
     return 0;
   }
 

@@ -574,6 +574,31 @@ TEST_F(Http2Client, InterimHeadsThatNobodyReadsAreBounded) {
   EXPECT_LT(read.size(), 400U * 1024);
 }
 
+TEST_F(Http2Client, BytesOfContentPayForNoFlood) {
+  auto stream = ask();
+  EXPECT_TRUE(say(frame(kHeaders, kEndHeaders, 1, block({{":status", "200"}}))));
+  int frames = 0;
+  while (frames < 100'000 && !client.over()) {
+    say(frame(kData, 0, 1, "x") + frame(kPing, 0, 0, "12345678"));
+    output();
+    stream->read();
+    ++frames;
+  }
+  EXPECT_LT(frames, 2000);
+}
+
+// As servers do that open both windows for each piece that they have read.
+TEST_F(Http2Client, UpdatesForALargeRequestAreNoFlood) {
+  auto stream = ask("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n");
+  const std::string piece(4096, 'x');
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_TRUE(stream->write(piece)) << i;
+    output();
+    ASSERT_TRUE(say(frame(8, 0, 1, number(4096)) + frame(8, 0, 0, number(4096))));
+    ASSERT_FALSE(client.closing()) << i;
+  }
+}
+
 TEST_F(Http2Client, TheConnectionsEndIsTheirs) {
   auto lost = std::make_unique<Quiet>();
   auto connection = std::make_unique<ClientConnection>(engine, *lost, true, now);

@@ -2,6 +2,7 @@
 #include "net/http2/server_callbacks.h"
 
 #include "net/http2/errors.h"
+#include "net/http2/field_rules.h"
 #include "net/http2/nghttp2.h"
 #include "net/http2/server_connection.h"
 #include "net/http2/server_stream.h"
@@ -21,7 +22,7 @@ struct ServerCallbacks {
   // nghttp2 passes over HEADERS on a stream that it does not know, if a larger one was opened.
   static int begin_frame(nghttp2_session* session, const nghttp2_frame_hd* head, void* user_data) {
     ServerConnection& connection = connection_of(user_data);
-    if (head->type >= kFirstExtension) connection.spend(1);
+    if (head->type >= kFirstExtension) connection.spend(connection.frames_, 1);
     if (head->type != NGHTTP2_HEADERS || head->stream_id % 2 == 0) return 0;
     if (!connection.ids_.take(head->stream_id)) {
       nghttp2_session_terminate_session(session, NGHTTP2_PROTOCOL_ERROR);
@@ -32,6 +33,7 @@ struct ServerCallbacks {
   static int begin_headers(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
     ServerConnection& connection = connection_of(user_data);
     connection.head_since_ = connection.now_;
+    connection.decoded_ = 0;
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     auto* stream = new ServerStream(connection, connection.outgoing_, frame->hd.stream_id);
     nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream);
@@ -50,6 +52,7 @@ struct ServerCallbacks {
     const std::int32_t id = frame->hd.stream_id;
     const std::string_view field_name = view(name, name_size);
     const std::string_view field_value = view(value, value_size);
+    connection.decoded(section_size(field_name, field_value));
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
       ServerStream* stream = find(session, id);
       if (stream == nullptr) return 0;
@@ -76,23 +79,23 @@ struct ServerCallbacks {
         if (ends_stream(frame->hd)) {
           if (ServerStream* stream = find(session, frame->hd.stream_id)) stream->request_ended();
         } else if (frame->hd.length == frame->data.padlen) {
-          connection.spend(1);
+          connection.spend(connection.frames_, 1);
           break;
         }
-        connection.patience_.earn(2);
+        connection.frames_.earn_bytes(frame->hd.length - frame->data.padlen);
         break;
       case NGHTTP2_RST_STREAM:
-        connection.spend(Patience::kReset);
+        connection.spend(connection.resets_, Patience::kReset);
         break;
       case NGHTTP2_PING:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) {
           connection.shutdown_heard_ = true;
         } else {
-          connection.spend(1);
+          connection.spend(connection.frames_, 1);
         }
         break;
       default:
-        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) connection.spend(1);
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) connection.spend(connection.frames_, 1);
         break;
     }
     return 0;
@@ -147,17 +150,23 @@ struct ServerCallbacks {
     if (type == NGHTTP2_RST_STREAM) {
       // Our resets that a client provoked count as its own (CVE-2025-8671).
       const std::uint32_t error = frame->rst_stream.error_code;
-      if (error != kNoError && error != kInternalError) connection.spend(Patience::kReset);
+      if (error != kNoError && error != kInternalError) connection.spend(connection.resets_, Patience::kReset);
       return 0;
     }
     if (type != NGHTTP2_HEADERS && type != NGHTTP2_DATA) return 0;
     connection.progress_at_ = connection.now_;
-    connection.patience_.earn(type == NGHTTP2_HEADERS ? 8 : 4);
-    if (!ends_stream(frame->hd)) return 0;
     ServerStream* stream = find(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
+    if (type == NGHTTP2_HEADERS) {
+      connection.frames_.earn(8);
+    } else {
+      connection.frames_.earn_sent(frame->hd.length, !stream->out_.empty());
+    }
+    if (!ends_stream(frame->hd)) return 0;
     stream->response_sent_ = true;
-    if (!stream->in_.ended()) {
+    if (stream->in_.ended()) {
+      connection.resets_.earn(Patience::kCompleted);
+    } else {
       nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
     }
     return 0;

@@ -31,7 +31,8 @@ ServerConnection::ServerConnection(ServerEngine& engine, Owner& owner, Time now)
     : engine_(engine),
       owner_(owner),
       text_(engine.settings_.head.max_bytes, ++engine.seed_),
-      patience_(now),
+      frames_(now),
+      resets_(now),
       now_(now),
       progress_at_(now) {
   session_ = engine.nghttp2_->server(this);
@@ -101,8 +102,13 @@ bool ServerConnection::over() const {
   return !output_waiting() && (failed_ || nghttp2_session_want_read(session_) == 0);
 }
 
-void ServerConnection::spend(unsigned cost) {
-  if (!patience_.spend(cost, now_)) give_up();
+void ServerConnection::spend(Patience& patience, unsigned cost) {
+  if (!patience.spend(cost, now_)) give_up();
+}
+
+void ServerConnection::decoded(std::size_t size) {
+  decoded_ += size;
+  for (; decoded_ >= Patience::kDecodedAFrame; decoded_ -= Patience::kDecodedAFrame) spend(frames_, 1);
 }
 
 // ---- Streams ------------------------------------------------------------------------------------------------------

@@ -122,14 +122,20 @@ class ServerConnection {
   void reset(ServerStream& stream, std::uint32_t error);
   void released(ServerStream& stream);
 
-  void spend(unsigned cost);
+  void spend(Patience& patience, unsigned cost);
+  /// Every `size` of a field counts, whatever becomes of it.
+  void decoded(std::size_t size);
   void unlink(ServerStream& stream);
 
   ServerEngine& engine_;
   Owner& owner_;
   nghttp2_session* session_ = nullptr;
   RequestText text_;
-  Patience patience_;
+  /// For frames that carry nothing, and for streams that come to nothing.
+  Patience frames_;
+  Patience resets_;
+  /// Of the header block that comes, not paid for yet.
+  std::size_t decoded_ = 0;
   StreamIds ids_;
   FrameOutput output_;
   /// All that are open, and those opened but not asked for yet.

@@ -323,6 +323,59 @@ TEST_F(Flood, OfResetsThatWeAreMadeToSend) {
   bad.emplace_back("connection", "close");
   expect_calm([&](std::uint32_t i) { return headers(2 * i + 1, bad); });
 }
+// A byte of content buys no reset: neither one of the client's nor one that it makes us send.
+TEST_F(Flood, OfResetsBetweenBytesOfContent) {
+  expect_calm([](std::uint32_t i) {
+    const std::uint32_t id = 2 * i + 1;
+    return headers(id, post("/"), kEndHeaders) + frame(kData, kNone, id, "x") + frame(kData, kNone, id, "x") +
+           frame(kRstStream, kNone, id, number(8));
+  });
+  EXPECT_LT(sessions.size(), 400U);
+}
+TEST_F(Flood, OfProvokedResetsBetweenBytesOfContent) {
+  expect_calm([](std::uint32_t i) {
+    const std::uint32_t id = 2 * i + 1;
+    return headers(id, post("/"), kEndHeaders) + frame(kData, kNone, id, "x") + frame(kData, kNone, id, "x") +
+           frame(kWindowUpdate, kNone, id, number(0x7fffffff));
+  });
+  EXPECT_LT(sessions.size(), 400U);
+}
+// Answers that were begun buy none either: their requests were as dear.
+TEST_F(Flood, OfResetsOfAnswersThatWereBegun) {
+  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + std::string(1000, 'x');
+  std::uint32_t id = 1;
+  for (; id < 4000 && goaway() < 0; id += 2) {
+    feed(headers(id, get("/")));
+    if (sessions.empty()) break;
+    write(*sessions.back(), answer);
+    output();
+    feed(frame(kRstStream, kNone, id, number(8)));
+    sessions.clear();
+  }
+  EXPECT_LT(id, 1000U);
+}
+// Each update opens a window by a byte, and each byte goes out in a frame of its own (CVE-2019-9511).
+TEST_F(Flood, OfWindowsOfOneByte) {
+  feed(frame(kSettings, kNone, 0, setting(4, 0)) + headers(1, get("/")));
+  write(*sessions[0], "HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + std::string(90000, 'x'));
+  output();
+  int updates = 0;
+  for (; updates < 5000 && goaway() < 0; ++updates) feed(frame(kWindowUpdate, kNone, 1, number(1)));
+  EXPECT_LT(updates, 2000);
+}
+// No head is over the bound by itself, and each is a kilobyte on the wire.
+TEST_F(Flood, OfHeadsThatHpackMakesLarge) {
+  feed(frame(kHeaders, kEndHeaders | kEndStream, 1, block(get("/")) + bomb("x", 0)));
+  std::uint32_t id = 3;
+  for (; id < 4000 && goaway() < 0; id += 2) {
+    sessions.clear();
+    feed(frame(kHeaders, kEndHeaders | kEndStream, id, block(get("/")) + std::string(60, '\xbe')));
+    if (!sessions.empty()) {
+      write(*sessions.back(), "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n\r\n");
+    }
+  }
+  EXPECT_LT(id, 200U);
+}
 TEST_F(Flood, OfPings) {
   expect_calm([](std::uint32_t) { return frame(kPing, kNone, 0, "12345678"); });
 }
@@ -402,6 +455,30 @@ TEST_F(Flood, IsNotWhatABusyClientSends) {
     write(*sessions.back(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
     ASSERT_EQ(goaway(), -1) << i;
     sessions.pop_back();
+  }
+}
+// A client that often changes its mind gives up one request of four.
+TEST_F(Flood, IsNotWhatAnImpatientClientSends) {
+  for (std::uint32_t i = 0; i < 5000; ++i) {
+    feed(headers(2 * i + 1, get("/")));
+    if (i % 4 == 3) {
+      feed(frame(kRstStream, kNone, 2 * i + 1, number(8)));
+    } else {
+      write(*sessions.back(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+    }
+    ASSERT_EQ(goaway(), -1) << i;
+    sessions.clear();
+  }
+}
+// A stream of small messages, each of which is answered with two updates and a PING.
+TEST_F(Flood, IsNotWhatAStreamOfMessagesBrings) {
+  feed(headers(1, get("/")));
+  write(*sessions[0], "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 5000; ++i) {
+    write(*sessions[0], "5\r\nhello\r\n");
+    feed(frame(kWindowUpdate, kNone, 1, number(5)) + frame(kWindowUpdate, kNone, 0, number(5)) +
+         frame(kPing, kNone, 0, "12345678"));
+    ASSERT_EQ(goaway(), -1) << i;
   }
 }
 TEST_F(Flood, IsNotWhatTimeHasSpread) {
