@@ -57,6 +57,9 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
   if (traffic.request_timeout_ns != 0)
     out.line(depth, "request timeout " + nanoseconds_text(traffic.request_timeout_ns));
   if (traffic.idle_timeout_ns != 0) out.line(depth, "idle timeout " + nanoseconds_text(traffic.idle_timeout_ns));
+  if (traffic.min_grpc_timeout_ns != 0) {
+    out.line(depth, "least grpc-timeout " + nanoseconds_text(traffic.min_grpc_timeout_ns));
+  }
   out.line(depth,
            "request body " + (traffic.max_request_body == 0 ? "unlimited" : std::to_string(traffic.max_request_body)));
   if ((traffic.flags & kBufferRequest) != 0) out.line(depth, "buffer request");

@@ -38,6 +38,7 @@ Json action_json(const TreeAction& action) {
   json["maxRequestBody"] = traffic.max_request_body;
   if (traffic.request_timeout_ns != 0) json["requestTimeoutNs"] = traffic.request_timeout_ns;
   if (traffic.idle_timeout_ns != 0) json["idleTimeoutNs"] = traffic.idle_timeout_ns;
+  if (traffic.min_grpc_timeout_ns != 0) json["minGrpcTimeoutNs"] = traffic.min_grpc_timeout_ns;
   if ((traffic.flags & kBufferRequest) != 0) json["bufferRequest"] = true;
   if ((traffic.flags & kBufferResponse) != 0) json["bufferResponse"] = true;
   if (traffic.max_buffer != 0) json["maxBuffer"] = traffic.max_buffer;

@@ -43,16 +43,17 @@ struct TrafficRecord {
   /// them where the route has none of the type.
   ArrayRef<std::uint64_t> policies;
   ArrayRef<MirrorRecord> mirrors;
-  std::uint64_t request_timeout_ns;  ///< 0: none
-  std::uint64_t try_timeout_ns;      ///< of one try of the route's own `retry`; 0: that of the request alone
-  std::uint64_t idle_timeout_ns;     ///< 0: none
-  std::uint64_t max_request_body;    ///< bytes; 0 unlimited; the listener's was merged in by the compiler
-  std::uint64_t max_buffer;          ///< bytes, 0: no bound of its own
+  std::uint64_t request_timeout_ns;   ///< 0: none
+  std::uint64_t try_timeout_ns;       ///< of one try of the route's own `retry`; 0: that of the request alone
+  std::uint64_t idle_timeout_ns;      ///< 0: none
+  std::uint64_t min_grpc_timeout_ns;  ///< a shorter `grpc-timeout` counts as this; 0: every one holds
+  std::uint64_t max_request_body;     ///< bytes; 0 unlimited; the listener's was merged in by the compiler
+  std::uint64_t max_buffer;           ///< bytes, 0: no bound of its own
   std::uint32_t flags;
   std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
   std::uint16_t retry_on;     ///< RetryOn bits
 };
-static_assert(sizeof(TrafficRecord) == 72);
+static_assert(sizeof(TrafficRecord) == 80);
 
 /// Several backends with their weights (rule D3); equal splits of one host are one record.
 struct SplitRecord {

@@ -141,6 +141,8 @@ constexpr Object kRetry{kRetryFields};
 constexpr Field kLimitFields[] = {
     string("requestTimeout", "Time for the whole request; none: no bound.").as(Format::kDuration),
     string("idleTimeout", "Time without a byte in either direction; none: no bound.").as(Format::kDuration),
+    string("minGrpcTimeout", "Least time that a caller's `grpc-timeout` can ask for; none: every one holds.")
+        .as(Format::kDuration),
     string("maxRequestBodySize", "Longest request body; the gateway's without it.").as(Format::kSize),
 };
 constexpr Object kLimits{kLimitFields};

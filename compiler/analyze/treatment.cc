@@ -73,6 +73,7 @@ std::vector<std::string> limit_texts(const program::ProgramView& program, const 
   if ((traffic.flags & program::kBufferResponse) != 0) out.push_back("buffer response" + bound);
   if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
   if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
+  if (traffic.min_grpc_timeout_ns != 0) out.push_back("least grpc-timeout " + duration(traffic.min_grpc_timeout_ns));
   if (traffic.max_retries != kBackendsRetries) {
     out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
                   joined(program::retry_names(traffic.retry_on), " "));

@@ -296,6 +296,7 @@ class HostEmitter {
     TrafficRecord& record = treatment.record;
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
     record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());
+    record.min_grpc_timeout_ns = static_cast<std::uint64_t>(rule.min_grpc_timeout.count());
     record.max_request_body = rule.max_request_body.value_or(config_.listeners[host_.listener].max_request_body);
     record.max_buffer = rule.max_buffer;
     record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |

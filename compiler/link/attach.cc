@@ -40,6 +40,7 @@ std::string beyond_bytes(const model::ProxyRoute& route, Span& span) {
     if (rule.retry) return says(rule.span, field + "retry");
     if (rule.buffering) return says(rule.buffering->span, field + "buffering");
     if (rule.request_timeout) return says(rule.request_timeout->span, field + "limits.requestTimeout");
+    if (rule.min_grpc_timeout) return says(rule.min_grpc_timeout->span, field + "limits.minGrpcTimeout");
     if (rule.max_request_body) return says(rule.max_request_body->span, field + "limits.maxRequestBodySize");
   }
   return {};

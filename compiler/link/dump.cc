@@ -178,6 +178,7 @@ class Dumper {
     }
     if (rule.request_timeout.count() != 0) line(2, "request-timeout " + duration_text(rule.request_timeout));
     if (rule.idle_timeout.count() != 0) line(2, "idle-timeout " + duration_text(rule.idle_timeout));
+    if (rule.min_grpc_timeout.count() != 0) line(2, "min-grpc-timeout " + duration_text(rule.min_grpc_timeout));
     if (rule.max_request_body) line(2, "max-request-body " + std::to_string(*rule.max_request_body));
     if (rule.buffer_request || rule.buffer_response) {
       line(2, std::string("buffer") + (rule.buffer_request ? " request" : "") +

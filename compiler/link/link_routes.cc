@@ -294,6 +294,7 @@ class RouteLinker {
   void limits(const model::Rule& rule, LinkedRule& linked) {
     if (rule.request_timeout) linked.request_timeout = rule.request_timeout->value;
     if (rule.idle_timeout) linked.idle_timeout = rule.idle_timeout->value;
+    if (rule.min_grpc_timeout) linked.min_grpc_timeout = rule.min_grpc_timeout->value;
     if (rule.max_request_body) linked.max_request_body = rule.max_request_body->value;
     if (const auto& retry = rule.retry) {
       linked.retry = RouteRetry{

@@ -87,6 +87,7 @@ struct LinkedRule {
   std::optional<RouteRetry> retry;
   std::chrono::nanoseconds request_timeout{0};
   std::chrono::nanoseconds idle_timeout{0};
+  std::chrono::nanoseconds min_grpc_timeout{0};
   std::optional<std::uint64_t> max_request_body;
   bool buffer_request = false;
   bool buffer_response = false;

@@ -33,6 +33,7 @@ class RouteDecoder {
     const Fields limits = fields.object("limits");
     rule.request_timeout = limits.duration("requestTimeout");
     rule.idle_timeout = limits.duration("idleTimeout");
+    rule.min_grpc_timeout = limits.duration("minGrpcTimeout");
     rule.max_request_body = limits.size("maxRequestBodySize");
     rule.name = fields.text("name");
     if (const Fields buffering = fields.object("buffering")) {

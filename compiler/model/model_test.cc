@@ -69,7 +69,7 @@ spec:
         - {type: RequestMirror, requestMirror: {backendRef: {name: copy}, percent: 5}}
       backendRefs: [{name: a, weight: 90}, {name: b, namespace: other}]
       retry: {maxRetries: 2, retryOn: [5xx, connection-failure]}
-      limits: {requestTimeout: 5s, idleTimeout: 1m, maxRequestBodySize: 10Mi}
+      limits: {requestTimeout: 5s, idleTimeout: 1m, minGrpcTimeout: 20ms, maxRequestBodySize: 10Mi}
       buffering: {request: true, response: false, maxSize: 1024}
     - filters:
         - type: RequestRedirect
@@ -101,6 +101,7 @@ spec:
   EXPECT_EQ(rule.backends[1].backend.name_space, "other");
   EXPECT_EQ(rule.retry->retry_on.size(), 2U);
   EXPECT_EQ(rule.request_timeout->value, std::chrono::seconds(5));
+  EXPECT_EQ(rule.min_grpc_timeout->value, std::chrono::milliseconds(20));
   EXPECT_EQ(rule.max_request_body->value, 10U << 20);
   EXPECT_EQ(rule.buffering->max_size->value, 1024U);
   EXPECT_EQ(r.rules[1].filters[0].status->value, 308);

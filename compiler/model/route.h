@@ -107,6 +107,7 @@ struct Rule {
   std::optional<Retry> retry{};
   Maybe<std::chrono::nanoseconds> request_timeout{};
   Maybe<std::chrono::nanoseconds> idle_timeout{};
+  Maybe<std::chrono::nanoseconds> min_grpc_timeout{};
   Maybe<std::uint64_t> max_request_body{};
   std::optional<Buffering> buffering{};
 };

@@ -11,6 +11,8 @@ using net::Wake;
 /// Receives of one side before other sessions get their turn.
 constexpr int kFillsATurn = 16;
 constexpr std::size_t kFill = std::size_t{64} * 1024;
+/// An endpoint that breaks off after so long without a byte of the client's has given the client up.
+constexpr net::Duration kClientPatience = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -91,6 +93,7 @@ void BytePump::moved(Direction& direction, std::size_t bytes) {
 }
 
 void BytePump::break_off(const PumpEnd& at) {
+  client_given_up_ = place_.loop.now() - last_moved_ >= kClientPatience;
   failure_ = &at == &upstream_ ? Failure{Origin::kUpstream, FailureKind::kTruncated, false}
                                : Failure{Origin::kClient, FailureKind::kClientGone, false};
 }

@@ -52,8 +52,10 @@ class BytePump {
   const Failure& failure() const { return failure_; }
   /// Why it ended where not both sides have ended it; the log's word.
   std::string_view reason() const { return idle_out_ ? kIdleTimeout : loss_of(failure_.kind); }
-  /// The endpoint broke off before it said anything.
-  bool never_answered() const { return failure_.origin == Origin::kUpstream && unanswered_ != nullptr; }
+  /// The endpoint broke off before it said anything, and not because the client kept it waiting.
+  bool never_answered() const {
+    return failure_.origin == Origin::kUpstream && unanswered_ != nullptr && !client_given_up_;
+  }
 
   /// Bytes from the client, and to it.
   std::uint64_t passed_up() const { return up_.moved; }
@@ -93,6 +95,7 @@ class BytePump {
   std::uint8_t upstream_interest_ = net::kHangUp;
   Failure failure_;
   bool idle_out_ = false;
+  bool client_given_up_ = false;
 };
 
 /// Pumps until both directions have ended, or one breaks, or nothing moves for the pump's time.

@@ -100,6 +100,9 @@ struct Exchange {
   /// What keyed balancing keeps together: the client's address.
   std::uint64_t balance_key = 0;
   net::Time deadline = net::kNever;
+  /// An endpoint that was called before this time has had its share of what there was until the deadline, and is at
+  /// fault when that passes; one that was called later is not.
+  net::Time fault_before = net::Time::min();
   net::http1::Body body;
   net::http1::Method method = net::http1::Method::kOther;
   std::uint8_t minor = 1;
@@ -134,6 +137,17 @@ struct Exchange {
     using net::http1::BodyKind;
     return shaping.request != nullptr || body.kind == BodyKind::kNone ||
            (body.kind == BodyKind::kLength && body.length == 0);
+  }
+  /// The time that the settings give the exchange, of which an endpoint has to have at least half.
+  void bound(net::Time now, net::Time until) {
+    deadline = until;
+    fault_before = now + (until - now) / 2;
+  }
+  /// The time that the client gives: whatever it is too short for is no endpoint's fault.
+  void bound_by_client(net::Time until) {
+    if (until >= deadline) return;
+    deadline = until;
+    fault_before = net::Time::min();
   }
   /// May be sent twice (RFC 9110 §9.2.2).
   bool idempotent() const {

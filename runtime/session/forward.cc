@@ -71,6 +71,7 @@ class Tries {
   explicit Tries(const Exchange& exchange)
       : exchange_(exchange),
         wanted_{.deadline = exchange.deadline,
+                .fault_before = exchange.fault_before,
                 .key = exchange.balance_key,
                 .fresh = !exchange.header.empty(),
                 .header = exchange.header} {
@@ -81,7 +82,9 @@ class Tries {
   const Wanted& begin(net::Time now) {
     if (retries_) {
       until_ = retries_->try_until(now);
-      wanted_.deadline = std::min(exchange_.deadline, until_);
+      const bool of_try = until_ < exchange_.deadline;
+      wanted_.deadline = of_try ? until_ : exchange_.deadline;
+      wanted_.fault_before = of_try ? now + (until_ - now) / 2 : exchange_.fault_before;
     }
     return wanted_;
   }
@@ -216,7 +219,7 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
       }
       again = tries.again(relay.failure(), upstream);
       progress = again ? relay.progress() : std::nullopt;
-      if (relay.failure().kind == FailureKind::kTruncated) upstream.spoilt();
+      if (relay.failure().kind == FailureKind::kTruncated && !relay.client_given_up()) upstream.spoilt();
       traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
       const AfterUse after = relay.after_use();
       const bool keep = after != AfterUse::kKeep || exchange.header.empty();

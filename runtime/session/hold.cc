@@ -126,9 +126,9 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
     if (wake == Wake::kTimeout && disk_is_behind && !late) {
       co_return Failure{Origin::kProxy, FailureKind::kNoSpool, false};
     }
-    if (wake == Wake::kTimeout) {
-      co_return client_fault(late ? FailureKind::kRequestTimeout : FailureKind::kClientStalled);
-    }
+    if (wake == Wake::kTimeout && disk_is_behind)
+      co_return Failure{Origin::kProxy, FailureKind::kRequestTimeout, false};
+    if (wake == Wake::kTimeout) co_return client_fault(FailureKind::kClientStalled);
     if (client_.hung_up() || !outlet_.flush(client_)) co_return client_fault(FailureKind::kClientGone);
   }
   // What follows belongs to the next request, and the scratch is needed to send this one.

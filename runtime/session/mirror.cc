@@ -55,7 +55,8 @@ Mirror::Mirror(Worker& worker, const Exchange& original, BackendPool& pool, std:
   exchange_.id = original.id;
   exchange_.keep_alive = true;
   const std::uint64_t timeout = original.traffic->request_timeout_ns;
-  exchange_.deadline = worker.loop().now() + (timeout != 0 ? net::Duration(timeout) : kMirrorTime);
+  const net::Time now = worker.loop().now();
+  exchange_.bound(now, now + (timeout != 0 ? net::Duration(timeout) : kMirrorTime));
   head_.append(head);
   if (original.trace != nullptr) {
     exchange_.trace = original.trace->branch();
@@ -81,8 +82,8 @@ net::Detached Mirror::run() {
 net::Task<Failure> Mirror::send() {
   TracedTries traced(exchange_);
   traced.begin();
-  Acquired acquired =
-      co_await exchange_.pool->acquire(waiter_, {.deadline = exchange_.deadline, .key = exchange_.balance_key});
+  Acquired acquired = co_await exchange_.pool->acquire(
+      waiter_, {.deadline = exchange_.deadline, .fault_before = exchange_.fault_before, .key = exchange_.balance_key});
   if (acquired.connection == nullptr) {
     const FailureKind kind = acquired.tried ? FailureKind::kConnectFailed : FailureKind::kNoHealthyEndpoint;
     const Failure failure{Origin::kProxy, kind, false};

@@ -21,12 +21,20 @@ constexpr int kCodedFillsATurn = 2;
 constexpr std::size_t kFirstFill = std::size_t{64} * 1024;
 constexpr std::size_t kSpoolPiece = std::size_t{128} * 1024;
 constexpr int kMaxInterims = 32;
+/// An endpoint that breaks off, or answers that it failed, when the client's body has rested for so long has given the
+/// client up: no server does that sooner.
+constexpr net::Duration kBodyPatience = seconds(1);
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
 Relay::Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place, UpstreamConnection& upstream)
-    : exchange_(exchange), client_(client), place_(place), upstream_(upstream), request_left_(exchange.body.length) {
+    : exchange_(exchange),
+      client_(client),
+      place_(place),
+      upstream_(upstream),
+      request_left_(exchange.body.length),
+      began_(place.loop.now()) {
   request_done_ =
       exchange.body.kind == BodyKind::kNone || (exchange.body.kind == BodyKind::kLength && exchange.body.length == 0);
 }
@@ -37,7 +45,8 @@ void Relay::fail(Origin origin, FailureKind kind) {
   if (refused) kind = FailureKind::kUpstreamRefused;
   const bool at_hand = !body_taken_ || (refused && !upstream_.sent_in_vain().empty());
   const bool nothing_done = !to_upstream_.sent_any() || ((refused || exchange_.idempotent()) && at_hand);
-  failure_ = {origin, kind, origin == Origin::kUpstream && !response_bytes_ && nothing_done};
+  const bool given_up = !refused && client_given_up();
+  failure_ = {origin, kind, origin == Origin::kUpstream && !response_bytes_ && nothing_done && !given_up};
 }
 
 void Relay::wake_by(std::function<void()> news) {
@@ -121,6 +130,7 @@ void Relay::pump_request() {
         return;
       }
       if (got.kind != Transfer::Kind::kDone) return fail(Origin::kClient, FailureKind::kClientGone);
+      body_at_ = place_.loop.now();
     }
     Pieces pieces;
     take_request_body(pieces);
@@ -326,7 +336,7 @@ void Relay::switch_protocols(std::size_t head_size) {
 
 /// An answer that nobody is to see: the request is tried once more. Its connection lives when all of it is here.
 bool Relay::gives_way(std::size_t head_size) {
-  if (!exchange_.idempotent() || body_taken_ || !retries_->again(status_)) return false;
+  if (!exchange_.idempotent() || body_taken_ || client_given_up() || !retries_->again(status_)) return false;
   const std::size_t here = from_upstream_.unread().size() - head_size;
   upstream_at_end_ = body_in_ == BodyKind::kNone ? here == 0 : body_in_ == BodyKind::kLength && here == response_left_;
   failure_ = {Origin::kUpstream, FailureKind::kRetriedAnswer, true};
@@ -340,6 +350,7 @@ void Relay::answer(std::size_t head_size) {
   upstream_keeps_alive_ = head.keep_alive;
   status_ = head.status;
   upstream_.answered(place_.loop.now(), status_);
+  if (status_ >= 500 && client_given_up()) upstream_.tells_nothing();
   if (exchange_.notes != nullptr) exchange_.notes->answered_at = place_.loop.now();
   if (retries_ != nullptr && gives_way(head_size)) return;
   try_until_ = net::kNever;
@@ -463,13 +474,18 @@ std::uint64_t Relay::body_received() const {
   return exchange_.body.kind == BodyKind::kChunked ? request_decoder_.body_bytes() : 0;
 }
 
+bool Relay::client_given_up() const {
+  const bool awaits_body = (client_interest_ & net::kRead) != 0;
+  return awaits_body && place_.loop.now() - std::max(began_, body_at_) >= kBodyPatience;
+}
+
 AfterUse Relay::after_use() const {
-  const bool silent = failure_.kind == FailureKind::kRequestTimeout || failure_.kind == FailureKind::kUpstreamStalled ||
-                      failure_.kind == FailureKind::kTryTimeout;
+  const bool silent =
+      was_late_ || failure_.kind == FailureKind::kUpstreamStalled || failure_.kind == FailureKind::kTryTimeout;
   const bool gave_way = failure_.kind == FailureKind::kRetriedAnswer;
   const bool refused = failure_.kind == FailureKind::kUpstreamRefused;
   // That a pooled connection had died says nothing of its endpoint, nor that one takes no more requests.
-  const bool fault = failure_.origin == Origin::kUpstream && !gave_way && !refused &&
+  const bool fault = failure_.origin == Origin::kUpstream && !gave_way && !refused && !client_given_up() &&
                      !(failure_.replayable && upstream_.requests() > 1);
   if (!answered() && (silent || fault)) return AfterUse::kFailed;
   const bool reusable = (!failed() || gave_way) && request_done_ && !request_abandoned_ && !to_upstream_.blocked() &&
@@ -487,10 +503,27 @@ net::Time Relay::wait_until() const {
   return std::min({exchange_.deadline, mine, place_.loop.now() + idle});
 }
 
+// The client owes neither bytes nor room, and no disk is behind.
+bool Relay::awaits_endpoint() const {
+  const bool disk_is_behind = spool_is_late_ || (way_ == Way::kHeld && exchange_.shaping.held->body->backlogged());
+  return !disk_is_behind && client_interest_ == net::kHangUp;
+}
+
 void Relay::timed_out() {
   const net::Time now = place_.loop.now();
-  if (exchange_.deadline <= now) return fail(Origin::kProxy, FailureKind::kRequestTimeout);
-  if (try_until_ <= now) return fail(Origin::kUpstream, FailureKind::kTryTimeout);
+  if (exchange_.deadline <= now) {
+    was_late_ = awaits_endpoint() && std::max(began_, body_at_) < exchange_.fault_before;
+    const bool body_missing = (client_interest_ & net::kRead) != 0 && !answered();
+    if (body_missing) return fail(Origin::kClient, FailureKind::kClientStalled);
+    return fail(Origin::kProxy, FailureKind::kRequestTimeout);
+  }
+  if (try_until_ <= now) {
+    // It is the endpoint's time, and begins once more with each wait for the client.
+    const net::Time due = retries_->try_until(awaits_endpoint() ? body_at_ : now);
+    if (due <= now) return fail(Origin::kUpstream, FailureKind::kTryTimeout);
+    try_until_ = due;
+    return;
+  }
   if (continue_at_ <= now) {
     continue_at_ = net::kNever;
     own_continue_ = true;

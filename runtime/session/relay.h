@@ -117,6 +117,8 @@ class Relay {
   bool request_read() const { return request_done_ || exchange_.shaping.request != nullptr; }
   bool client_reusable() const { return request_read() && !close_client_; }
   AfterUse after_use() const;
+  /// The endpoint had waited in vain for more of the client's body when it ended the exchange: that is not its fault.
+  bool client_given_up() const;
   /// A broken response of which the client sees no other sign than a reset, or a client that has had its time to take
   /// it.
   bool must_reset_client() const {
@@ -180,6 +182,7 @@ class Relay {
   void written(BodyWriter::Result result);
   bool read_along() const;
   bool waits_for_client() const;
+  bool awaits_endpoint() const;
   void lose_client(FailureKind kind);
   void flush_writer();
   BodyWriter::Turn turn() const;
@@ -210,6 +213,9 @@ class Relay {
   net::Time flush_at_ = net::kNever;
   net::Time decide_at_ = net::kNever;
   net::Time try_until_ = net::kNever;
+  /// When the endpoint was called, and when the client last sent some of the body after that.
+  net::Time began_;
+  net::Time body_at_ = net::Time::min();
   /// Null: nothing is tried again.
   Retries* retries_ = nullptr;
   std::function<void()> news_;
@@ -236,6 +242,8 @@ class Relay {
   bool upstream_at_end_ = false;
   bool close_client_ = false;
   bool own_continue_ = false;
+  /// The deadline passed and the endpoint had had its time.
+  bool was_late_ = false;
 };
 
 }  // namespace edge::runtime

@@ -190,6 +190,7 @@ void Session::refresh_behind(const Exchange& exchange, std::unique_ptr<Transacti
   behind->pool = exchange.pool;
   behind->balance_key = exchange.balance_key;
   behind->deadline = exchange.deadline;
+  behind->fault_before = exchange.fault_before;
   behind->method = exchange.method;
   behind->keep_alive = true;
   behind->id = exchange.id;

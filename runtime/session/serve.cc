@@ -282,10 +282,11 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
     exchange.header = header_for(exchange.pool->settings(), connection_);
   }
   exchange.websocket = head.upgrade && asks_for_websocket(head);
-  exchange.deadline = deadline_of(traffic, *exchange.pool, worker_.loop().now());
+  const net::Time now = worker_.loop().now();
+  exchange.bound(now, deadline_of(traffic, *exchange.pool, now));
   if (exchange.reply_form == ReplyForm::kGrpc) {
     if (const auto timeout = grpc_timeout(head.fields)) {
-      exchange.deadline = std::min(exchange.deadline, worker_.loop().now() + *timeout);
+      exchange.bound_by_client(now + std::max(*timeout, net::Duration(traffic.min_grpc_timeout_ns)));
     }
   }
   const bool holds = (traffic.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;

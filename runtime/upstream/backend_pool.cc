@@ -340,6 +340,7 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   counts_.connects.add();
   state_->count_connect();
   const net::Time deadline = seeking.wanted.deadline;
+  const net::Time began = loop_.now();
   Result<net::Fd> fd = net::connect_tcp(endpoint->address);
   auto connection = std::make_unique<UpstreamConnection>(*this, std::move(endpoint));
   connection->requests_ = 1;
@@ -365,9 +366,10 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
     release(std::move(connection), AfterUse::kClose);
     co_return Acquired{nullptr, AcquireFault::kCancelled};
   }
-  state_->count_connect_failure();
-  release(std::move(connection), AfterUse::kFailed);
   const bool late = fault == AcquireFault::kConnect && until == deadline && loop_.now() >= deadline;
+  const bool at_fault = !late || began < seeking.wanted.fault_before;
+  if (at_fault) state_->count_connect_failure();
+  release(std::move(connection), at_fault ? AfterUse::kFailed : AfterUse::kClose);
   co_return Acquired{nullptr, late ? AcquireFault::kTimeout : fault, tried};
 }
 

@@ -41,6 +41,8 @@ enum class AcquireFault : std::uint8_t {
 /// What a request asks of a pool.
 struct Wanted {
   net::Time deadline = net::kNever;
+  /// An attempt to connect that began before this time counts against its endpoint when the deadline ends it.
+  net::Time fault_before = net::Time::min();
   /// As Balancer::pick takes it.
   std::uint64_t key = 0;
   /// Never a pooled connection.
@@ -62,7 +64,7 @@ struct Acquired {
 enum class AfterUse : std::uint8_t {
   kKeep,    ///< the response was read to its exact end, and both sides let the connection live
   kClose,   ///< it cannot carry another
-  kFailed,  ///< the endpoint broke it before the response's head: it counts as slow
+  kFailed,  ///< the endpoint failed before the response's head: it counts as slow
 };
 
 /// Of one thread.

@@ -28,6 +28,8 @@ class UpstreamConnection final : public net::Channel {
   void answered(net::Time now, int status);
   /// What came after the head was at fault.
   void spoilt() { outcome_ = Outcome::kNoAnswer; }
+  /// Its answer is due to the client alone.
+  void tells_nothing() { outcome_ = Outcome::kUnknown; }
 
  private:
   friend class BackendPool;

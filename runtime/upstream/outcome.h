@@ -6,7 +6,7 @@
 namespace edge::runtime {
 
 enum class Outcome : std::uint8_t {
-  kUnknown,      ///< nothing: the client left first, or a pooled connection had died
+  kUnknown,      ///< nothing: the client left first or was too slow, or a pooled connection had died
   kSuccess,      ///< an answer below 500
   kServerError,  ///< an answer of 500 or above: an error of the endpoint's own making
   kNoAnswer,     ///< could not connect, was reset, took too long, answered nonsense: seen from here alone

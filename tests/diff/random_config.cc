@@ -173,6 +173,7 @@ void fill_treatment(Chance& chance, compiler::LinkedRule& rule) {
   if (chance.one_in(8)) rule.max_request_body = chance.below(3);
   if (chance.one_in(8)) rule.request_timeout = std::chrono::seconds(chance.below(3));
   if (chance.one_in(8)) rule.idle_timeout = std::chrono::seconds(chance.below(3));
+  if (chance.one_in(8)) rule.min_grpc_timeout = std::chrono::seconds(chance.below(3));
   if (chance.one_in(8)) rule.max_buffer = chance.below(3);
   if (chance.one_in(8)) {
     const auto retry_on = static_cast<std::uint16_t>(program::kRetry5xx << chance.below(3));

@@ -29,7 +29,7 @@ struct Change {
 struct Terms {
   std::vector<std::string> policies, mirrors;
   bool denied = false;
-  std::uint64_t max_body = 0, max_buffer = 0, timeout_ns = 0, idle_ns = 0, try_ns = 0;
+  std::uint64_t max_body = 0, max_buffer = 0, timeout_ns = 0, idle_ns = 0, grpc_ns = 0, try_ns = 0;
   std::uint32_t retries = 0xffff, retry_on = 0;  ///< 0xffff: the backend's own
   bool buffers_request = false, buffers_response = false;
 
@@ -68,8 +68,9 @@ std::string text_of(const Terms& terms) {
   for (const std::string& policy : terms.policies) text += "policy " + policy + "\n";
   for (const std::string& mirror : terms.mirrors) text += "mirror " + mirror + "\n";
   text += "body " + std::to_string(terms.max_body) + " buffer " + std::to_string(terms.max_buffer) + " timeout " +
-          std::to_string(terms.timeout_ns) + " idle " + std::to_string(terms.idle_ns) +
-          (terms.buffers_request ? " request held" : "") + (terms.buffers_response ? " response held" : "") + "\n";
+          std::to_string(terms.timeout_ns) + " idle " + std::to_string(terms.idle_ns) + " grpc " +
+          std::to_string(terms.grpc_ns) + (terms.buffers_request ? " request held" : "") +
+          (terms.buffers_response ? " response held" : "") + "\n";
   if (terms.retries == 0xffff) return text;
   return text + "tries again " + std::to_string(terms.retries) + " on " + std::to_string(terms.retry_on) + " within " +
          std::to_string(terms.try_ns) + "\n";
@@ -157,6 +158,7 @@ Terms terms_of(const LinkedConfig& config, const Answer& answer) {
   terms.max_buffer = rule.max_buffer;
   terms.timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
   terms.idle_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());
+  terms.grpc_ns = static_cast<std::uint64_t>(rule.min_grpc_timeout.count());
   if (rule.retry) {
     terms.try_ns = static_cast<std::uint64_t>(rule.retry->try_timeout.count());
     terms.retries = rule.retry->max_retries;
@@ -185,6 +187,7 @@ Terms terms_of(const program::ProgramView& program, const program::SectionView& 
   terms.max_buffer = traffic.max_buffer;
   terms.timeout_ns = traffic.request_timeout_ns;
   terms.idle_ns = traffic.idle_timeout_ns;
+  terms.grpc_ns = traffic.min_grpc_timeout_ns;
   terms.try_ns = traffic.try_timeout_ns;
   terms.retries = traffic.max_retries;
   terms.retry_on = traffic.retry_on;

@@ -56,13 +56,21 @@ class Http2Backend : public ::testing::TestWithParam<Sides> {
     upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kScript);
     std::istringstream text("== upstream a\n" + script);
     upstream_->start(parse_case("script", text, 1).sections.at(0).commands);
+    serve_upstream({});
+  }
+
+  /// `settings` of the backend, lines beside its protocol.
+  void serve_upstream(const std::string& settings) {
     std::uint16_t port = upstream_->port();
     if (backend_is_h2()) {
       inner_ = serve("@gateway\n@backend a\n@route a\n", {{"a", port}});
       port = port_of(*inner_);
     }
-    const std::string protocol = backend_is_h2() ? " protocol: H2C" : "";
-    server_ = serve("@gateway\n@backend a" + protocol + "\n@route a\n", {{"a", port}});
+    server_ = serve(
+        "@gateway\n@service a\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+        "metadata: {name: a, namespace: default}\nspec:\n  serviceRef: {name: a, port: 80}\n  protocol: " +
+            std::string(backend_is_h2() ? "H2C" : "HTTP") + "\n" + settings + "@route a\n",
+        {{"a", port}});
     connect();
   }
 
@@ -124,6 +132,23 @@ TEST_P(Http2Backend, RequestsAndAnswersOneAfterTheOther) {
   EXPECT_EQ(ask("DELETE /three HTTP/1.1\r\nHost: a\r\n\r\n"), "204");
   end();
   if (backend_is_h2()) EXPECT_EQ(server_->stats().upstream_connects, 1U);
+}
+
+TEST_P(Http2Backend, ACallersDeadlineIsNoFaultOfAnEndpoint) {
+  upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kFull);
+  serve_upstream("  circuitBreaker: {consecutiveErrors: 1, baseEjectionTime: 1h}\n");
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_TRUE(
+        client_->send("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\ngrpc-timeout: "
+                      "1m\r\nContent-Length: 0\r\n\r\n"));
+    const Result<Message> head = client_->receive_head();
+    ASSERT_TRUE(head.ok()) << head.error().text;
+    EXPECT_EQ(head->values("grpc-status"), std::vector<std::string>{"4"});
+  }
+  const std::vector<runtime::BackendStatus> backends = server_->backends();
+  ASSERT_EQ(backends.size(), 1U);
+  EXPECT_EQ(backends[0].circuit, runtime::Circuit::State::kClosed);
+  EXPECT_EQ(backends[0].connect_failures, 0U);
 }
 
 TEST_P(Http2Backend, LargeBodiesBothWays) {
