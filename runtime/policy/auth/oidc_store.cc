@@ -74,7 +74,9 @@ std::shared_ptr<ProviderSource> OidcProviders::source(const std::string& issuer,
   std::erase_if(all_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<ProviderSource>& known = all_[issuer];
   std::shared_ptr<ProviderSource> source = known.lock();
-  if (source == nullptr) known = source = std::make_shared<ProviderSource>(issuer, std::move(trusted));
+  // Others are believed now: what the old ones vouched for is asked for anew, and so are the keys.
+  if (source != nullptr && source->trusted() == trusted) return source;
+  known = source = std::make_shared<ProviderSource>(issuer, std::move(trusted));
   return source;
 }
 

@@ -44,6 +44,7 @@ class ProviderSource {
 
   /// At once where it is known. Must outlive the task.
   net::Task<ProviderNow> find(Place place);
+  const std::shared_ptr<const net::tls::Authorities>& trusted() const { return trusted_; }
 
  private:
   net::Task<ProviderNow> ask(Place place);
@@ -61,6 +62,7 @@ class ProviderSource {
 /// Providers by issuer, for as long as a policy holds them: they outlive a change of anything else. From any thread.
 class OidcProviders {
  public:
+  /// Another one than before, that knows nothing yet, when others are believed than before.
   std::shared_ptr<ProviderSource> source(const std::string& issuer,
                                          std::shared_ptr<const net::tls::Authorities> trusted);
 
