@@ -140,7 +140,7 @@ Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& 
   Request own = asked.request;
   own.method = net::http1::Method::kGet;
   Request anybody = own;
-  anybody.authorized = anybody.directives.no_store = false;
+  anybody.authorized = anybody.has_cookie = anybody.directives.no_store = false;
   if (!storable(anybody, facts, asked.limits, asked.times)) return {};
   auto selection = selection_of(merged->fields, *asked.request.fields);
   if (!selection) return {};

@@ -25,6 +25,7 @@ Request read_request(net::http1::Method method, const HeadFields& fields) {
   request.method = method;
   request.directives = read_request_directives(fields);
   request.authorized = fields.has(KnownField::kAuthorization);
+  request.has_cookie = fields.has(KnownField::kCookie);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::string_view name = fields[i].name;
     const std::string_view value = fields[i].value;

@@ -26,6 +26,8 @@ struct Request {
   RequestDirectives directives;
   /// Whom it was for was established: by Authorization, or by a policy of ours (RFC 9111 §3.5).
   bool authorized = false;
+  /// It may say who asks, though nobody has established it.
+  bool has_cookie = false;
   bool has_if_none_match = false;
   /// If-Match or If-Unmodified-Since: for the origin alone to judge (RFC 9111 §4.3.2).
   bool guarded = false;

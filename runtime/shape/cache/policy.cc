@@ -81,7 +81,8 @@ bool storable(const Request& request, const Response& response, const TtlLimits&
   if (request.authorized && !shared && !directives.must_revalidate) return false;
   if (response.sets_cookie && !shared) return false;
 
-  const bool heuristic = limits.default_ttl > 0 && heuristically_cacheable(response.status);
+  // A lifetime that nobody stated is no leave to give one user's answer to others (decision 93).
+  const bool heuristic = limits.default_ttl > 0 && heuristically_cacheable(response.status) && !request.has_cookie;
   if (!states_lifetime(response) && !directives.is_public && !directives.no_cache && !heuristic) return false;
   // Worth its room only if it can ever be used: it is fresh, can be validated, or may stand in while stale.
   const Freshness freshness = freshness_of(response, limits, times);

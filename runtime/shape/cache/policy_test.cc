@@ -89,6 +89,18 @@ TEST(Storable, ASetCookieNeedsLeave_Decision37) {
   EXPECT_TRUE(stored("Cache-Control: s-maxage=60\nSet-Cookie: a=b\n"));
 }
 
+// A page that says nothing of caching may be of whoever the cookie names.
+TEST(Storable, AGuessedLifetimeIsNoLeaveWhereTheRequestHasACookie_Decision93) {
+  constexpr TtlLimits kGuesses{.default_ttl = 60};
+  EXPECT_TRUE(stored(Ask(), Answer(""), kGuesses));
+  EXPECT_FALSE(stored(Ask("Cookie: sid=alice\n"), Answer(""), kGuesses));
+  EXPECT_FALSE(stored(Ask("COOKIE: sid=alice\n"), Answer("ETag: \"a\"\n"), kGuesses));
+  // What the origin says itself stands.
+  EXPECT_TRUE(stored(Ask("Cookie: sid=alice\n"), Answer("Cache-Control: max-age=60\n"), kGuesses));
+  EXPECT_TRUE(stored(Ask("Cookie: sid=alice\n"), Answer("Cache-Control: public\n"), kGuesses));
+  EXPECT_TRUE(stored(Ask("Cookie: sid=alice\n"), Answer("Cache-Control: no-cache\nETag: \"a\"\n"), kGuesses));
+}
+
 TEST(Storable, VaryOnEverythingNeverMatches_4_1) {
   EXPECT_FALSE(stored("Cache-Control: max-age=60\nVary: accept, *\n"));
   EXPECT_TRUE(stored("Cache-Control: max-age=60\nVary: accept\n"));
