@@ -43,7 +43,7 @@ bool check_gateway(Checker& check, const GatewayRecord& gateway, std::size_t ind
   const auto compression = [&](const CompressionRecord& record) { return check_compression(check, record); };
   const auto cache = [](const CacheRecord&) { return true; };
   const auto tracing = [&](const TracingRecord& record) {
-    return check.require(record.sampling_percent <= 100, "gateways.tracing");
+    return check.require(record.sampling_percent <= 100 && record.believed <= TraceSenders::kNever, "gateways.tracing");
   };
   const auto access_log = [&](const AccessLogRecord& record) {
     return check.require(check.text(record.format), "gateways.access_log") &&

@@ -28,8 +28,13 @@ struct CacheRecord {
 };
 static_assert(sizeof(CacheRecord) == 32);
 
+/// Whose word on whether a request is sampled goes before the percentage.
+enum class TraceSenders : std::uint8_t { kTrustedProxies = 0, kAlways = 1, kNever = 2 };
+
 struct TracingRecord {
-  std::uint32_t sampling_percent;  ///< of requests, 0 to 100
+  std::uint16_t sampling_percent;  ///< of requests, 0 to 100
+  TraceSenders believed;
+  std::uint8_t reserved;
 };
 static_assert(sizeof(TracingRecord) == 4);
 

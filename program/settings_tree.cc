@@ -88,8 +88,14 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const GatewayR
                            .duration("maxTTL", cache->max_ttl_ns)
                            .take());
   }
-  if (const auto* tracing = optional_of(section, gateway.tracing))
-    settings.push_back(Block(section, "tracing").number("samplingRate", tracing->sampling_percent).take());
+  if (const auto* tracing = optional_of(section, gateway.tracing)) {
+    Block block(section, "tracing");
+    block.number("samplingRate", tracing->sampling_percent);
+    if (tracing->believed != TraceSenders::kTrustedProxies) {
+      block.word("trustIncoming", tracing->believed == TraceSenders::kAlways ? "Always" : "Never");
+    }
+    settings.push_back(block.take());
+  }
   if (const auto* log = optional_of(section, gateway.access_log)) {
     settings.push_back(
         Block(section, "accessLog").text("format", log->format).texts("excludePaths", log->exclude_paths).take());

@@ -9,6 +9,7 @@ constexpr std::string_view kTlsVersions[] = {"TLS1.2", "TLS1.3"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
 constexpr std::string_view kStatuses[] = {"301", "302"};
 constexpr std::string_view kAlgorithms[] = {"gzip", "br"};
+constexpr std::string_view kTraceSenders[] = {"TrustedProxies", "Always", "Never"};
 
 constexpr Field kValidationFields[] = {
     objects("caCertificateRefs", kSecretRef,
@@ -106,6 +107,9 @@ constexpr Object kCache{kCacheFields};
 constexpr Field kTracingFields[] = {
     boolean("enabled", "Whether requests are traced.").defaults_to("false"),
     integer("samplingRate", "Percent of requests that are traced.").within(0, 100).defaults_to("100"),
+    string("trustIncoming", "Whose word on whether a request is traced goes before samplingRate.")
+        .one_of(kTraceSenders)
+        .defaults_to("TrustedProxies"),
 };
 constexpr Object kTracing{kTracingFields};
 

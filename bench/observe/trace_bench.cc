@@ -52,7 +52,7 @@ struct Ready {
 };
 
 void tell(Tracer& tracer, const net::http1::HeadFields& fields, const Ready& ready) {
-  const TracePointer trace = tracer.begin(fields, 100);
+  const TracePointer trace = tracer.begin(fields, Tracer::Sender::kBelieved, 100);
   Attributes& request = trace->attributes();
   request.add("url.path", "/catalogue/shoes/42");
   request.add("server.address", "shop.example");

@@ -133,7 +133,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   gateway.compression =
       CompressionSettings{1024, 6, {ContentCoding::kGzip, ContentCoding::kBrotli}, {"image/*"}, {"image/svg+xml"}};
   gateway.cache = CacheSettings{1 << 20, 1 << 10, 10s, 60s};
-  gateway.tracing = TracingSettings{25};
+  gateway.tracing = TracingSettings{25, program::TraceSenders::kNever};
   gateway.access_log = AccessLogSettings{"json", {"/healthz"}};
   config.listeners[0].redirect_scheme = SchemeRedirectSettings{"https", 8443, 301, {"/.well-known/"}};
   config.listeners[0].tls =

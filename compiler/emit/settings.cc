@@ -123,7 +123,9 @@ void store_settings(SectionBuilder& builder, const LinkedGateway& gateway, progr
         store_one(builder, program::CacheRecord{cache->max_size, cache->max_entry_size, nanoseconds(cache->default_ttl),
                                                 nanoseconds(cache->max_ttl)});
   }
-  if (gateway.tracing) record.tracing = store_one(builder, program::TracingRecord{gateway.tracing->sampling_percent});
+  if (const auto& tracing = gateway.tracing) {
+    record.tracing = store_one(builder, program::TracingRecord{tracing->sampling_percent, tracing->believed, 0});
+  }
   if (const auto& log = gateway.access_log) {
     record.access_log = store_one(
         builder, program::AccessLogRecord{builder.string(log->format), store_texts(builder, log->exclude_paths)});

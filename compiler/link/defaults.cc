@@ -44,6 +44,7 @@ const Defaults kDefaults = {
     .cache_max_entry_size = kMebi,
     .cache_max_ttl = hours(24),
     .sampling_percent = 100,
+    .trace_senders = program::TraceSenders::kTrustedProxies,
     .access_log_format = "json",
     .mirror_percent = 100,
     .balance = program::Balance::kRoundRobin,

@@ -28,6 +28,7 @@ struct Defaults {
   std::uint64_t cache_max_entry_size;
   std::chrono::nanoseconds cache_max_ttl;
   std::uint8_t sampling_percent;
+  program::TraceSenders trace_senders;
   std::string_view access_log_format;
   std::uint32_t mirror_percent;
   program::Balance balance;

@@ -145,7 +145,12 @@ Lines settings_lines(const LinkedGateway& gateway) {
     lines.push_back("cache max " + number(cache->max_size) + " entry " + number(cache->max_entry_size) + " ttl " +
                     duration_text(cache->default_ttl) + " to " + duration_text(cache->max_ttl));
   }
-  if (gateway.tracing) lines.push_back("tracing " + number(gateway.tracing->sampling_percent) + "%");
+  if (const auto& tracing = gateway.tracing) {
+    std::string line = "tracing " + number(tracing->sampling_percent) + "%";
+    if (tracing->believed == program::TraceSenders::kAlways) line += " trust-incoming Always";
+    if (tracing->believed == program::TraceSenders::kNever) line += " trust-incoming Never";
+    lines.push_back(std::move(line));
+  }
   if (const auto& log = gateway.access_log) {
     lines.push_back("access-log " + quote(log->format) + " not " + joined(log->exclude_paths));
   }

@@ -45,6 +45,13 @@ CacheSettings cache_of(const model::Cache& block) {
           .max_ttl = value_or(block.max_ttl, kDefaults.cache_max_ttl)};
 }
 
+program::TraceSenders trace_senders(const model::Maybe<std::string>& written) {
+  if (!written) return kDefaults.trace_senders;
+  if (written->value == "Always") return program::TraceSenders::kAlways;
+  if (written->value == "Never") return program::TraceSenders::kNever;
+  return program::TraceSenders::kTrustedProxies;
+}
+
 /// Paths are compared as requests carry them; the slash at the end, which makes a prefix, stays.
 std::vector<std::string> exclusions_of(const std::vector<Located<std::string>>& written) {
   std::vector<std::string> paths;
@@ -108,7 +115,8 @@ void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& li
   if (is_on(gateway.cache)) linked.cache = cache_of(*gateway.cache);
   if (is_on(gateway.tracing)) {
     linked.tracing = TracingSettings{
-        static_cast<std::uint8_t>(value_or(gateway.tracing->sampling_rate, std::int64_t{kDefaults.sampling_percent}))};
+        static_cast<std::uint8_t>(value_or(gateway.tracing->sampling_rate, std::int64_t{kDefaults.sampling_percent})),
+        trace_senders(gateway.tracing->trust_incoming)};
   }
   if (is_on(gateway.access_log)) {
     std::string format = value_or(gateway.access_log->format, std::string(kDefaults.access_log_format));

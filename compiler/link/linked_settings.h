@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/link/linked_policy.h"
+#include "program/format.h"
 
 namespace edge::compiler {
 
@@ -34,6 +35,7 @@ struct CacheSettings {
 
 struct TracingSettings {
   std::uint8_t sampling_percent = 0;  ///< 0 to 100
+  program::TraceSenders believed = program::TraceSenders::kTrustedProxies;
 };
 
 struct AccessLogSettings {

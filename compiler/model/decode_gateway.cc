@@ -122,8 +122,10 @@ std::optional<Cache> decode_cache(const Fields& fields) {
 
 std::optional<Tracing> decode_tracing(const Fields& fields) {
   if (!fields) return std::nullopt;
-  return Tracing{
-      .span = fields.span(), .enabled = fields.boolean("enabled"), .sampling_rate = fields.integer("samplingRate")};
+  return Tracing{.span = fields.span(),
+                 .enabled = fields.boolean("enabled"),
+                 .sampling_rate = fields.integer("samplingRate"),
+                 .trust_incoming = fields.text("trustIncoming")};
 }
 
 std::optional<AccessLog> decode_access_log(const Fields& fields) {

@@ -126,6 +126,7 @@ struct Tracing {
   Span span{};
   Maybe<bool> enabled{};
   Maybe<std::int64_t> sampling_rate{};
+  Maybe<std::string> trust_incoming{};
 };
 
 struct AccessLog {

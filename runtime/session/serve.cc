@@ -189,8 +189,14 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
 }
 
 void Session::begin_trace(Exchange& exchange, const Arrival& arrival) {
+  using Sender = trace::Tracer::Sender;
+  using program::TraceSenders;
   const RequestHead& head = worker_.scratch().request;
-  exchange.trace = worker_.tracer().begin(head.fields, arrival.listener->tracing->sampling_percent);
+  const program::TracingRecord& settings = *arrival.listener->tracing;
+  const bool believed = settings.believed == TraceSenders::kAlways ||
+                        (settings.believed == TraceSenders::kTrustedProxies && arrival.peer_trusted);
+  exchange.trace =
+      worker_.tracer().begin(head.fields, believed ? Sender::kBelieved : Sender::kStranger, settings.sampling_percent);
   trace_request(exchange, {head, arrival.host, arrival.path, arrival.source, connection_});
 }
 

@@ -165,7 +165,7 @@ TEST_F(JwksStoreTest, AFetchForATracedRequestIsToldOfIt) {
   trace::SpanBuffers buffers;
   trace::Tracer tracer(&buffers.add_thread());
   const net::http1::HeadFields none{};
-  const trace::TracePointer request = tracer.begin(none, 100);
+  const trace::TracePointer request = tracer.begin(none, trace::Tracer::Sender::kStranger, 100);
   net::Loop loop;
   KeysNow keys;
   loop.post([&] { ask_traced(*source, loop, *request, keys); });

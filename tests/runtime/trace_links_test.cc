@@ -118,7 +118,7 @@ class TraceLinks : public testing::Test {
 
 TEST_F(TraceLinks, ForwardAuth) {
   const RecordingServer service;
-  start("@gateway\n  tracing: {enabled: true}\n@backend a\n@route a\n" +
+  start("@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n@backend a\n@route a\n" +
             policy("ForwardAuth", "  forwardAuth: {address: '${url:auth}/check', cacheTTL: 60s}\n"),
         {{"a", backend_.port()}, {"auth", service.port()}});
   EXPECT_EQ(status(ask("/")), "200");
@@ -138,7 +138,7 @@ TEST_F(TraceLinks, ForwardAuth) {
 
 TEST_F(TraceLinks, WhoIsNotSampledIsToldOfAll) {
   const RecordingServer service;
-  start("@gateway\n  tracing: {enabled: true}\n@backend a\n@route a\n" +
+  start("@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n@backend a\n@route a\n" +
             policy("ForwardAuth", "  forwardAuth: {address: '${url:auth}/check'}\n"),
         {{"a", backend_.port()}, {"auth", service.port()}});
   EXPECT_EQ(status(ask("/", kUntraced)), "200");
@@ -154,7 +154,7 @@ TEST_F(TraceLinks, AServiceThatCannotBeAsked) {
     const RecordingServer service;
     gone = service.port();
   }
-  start("@gateway\n  tracing: {enabled: true}\n@backend a\n@route a\n" +
+  start("@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n@backend a\n@route a\n" +
             policy("ForwardAuth", "  forwardAuth: {address: '${url:auth}/check'}\n"),
         {{"a", backend_.port()}, {"auth", gone}});
   EXPECT_EQ(status(ask("/")), "503");
@@ -171,7 +171,7 @@ TEST_F(TraceLinks, KeysThatARequestWaitsFor) {
     released.wait();
     return json(jwks({key.jwk()}));
   });
-  start("@gateway\n  tracing: {enabled: true}\n@backend a\n@route a\n" +
+  start("@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n@backend a\n@route a\n" +
             policy("JWT",
                    "  jwt: {issuer: 'https://id.test', jwksUri: '${url:keys}/jwks', allowedAlgorithms: [ES256]}\n"),
         {{"a", backend_.port()}, {"keys", keys.port()}});
@@ -209,7 +209,7 @@ TEST_F(TraceLinks, ALogin) {
   });
   issuer = "http://127.0.0.1:" + std::to_string(provider.port());
   start(
-      "@gateway\n  tracing: {enabled: true}\n@backend a\n@route a\n"
+      "@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n@backend a\n@route a\n"
       "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: default}\nstringData:\n"
       "  client-secret: one\n  session-secret: 0123456789abcdef0123456789abcdef\n" +
           policy("OIDC", "  oidc:\n    issuerURL: " + issuer +
@@ -252,7 +252,8 @@ TEST_F(TraceLinks, ACopyOfWhatTheCacheAnswers) {
   const RecordingServer copy;
   freshness_ = "max-age=60";
   start(
-      "@gateway\n  tracing: {enabled: true}\n  cache: {enabled: true}\n@backend a\n@backend copy\n"
+      "@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n  cache: {enabled: true}\n@backend a\n@backend "
+      "copy\n"
       "@route a filters: [{type: RequestMirror, requestMirror: {backendRef: {name: copy}}}]\n",
       {{"a", backend_.port()}, {"copy", copy.port()}});
   EXPECT_EQ(status(ask("/")), "200");
@@ -271,7 +272,7 @@ TEST_F(TraceLinks, ACopyOfWhatTheCacheAnswers) {
 
 TEST_F(TraceLinks, ARefreshBehindAStaleAnswer) {
   freshness_ = "max-age=0, stale-while-revalidate=60";
-  start("@gateway\n  tracing: {enabled: true}\n  cache: {enabled: true}\n@backend a\n@route a\n",
+  start("@gateway\n  tracing: {enabled: true, trustIncoming: Always}\n  cache: {enabled: true}\n@backend a\n@route a\n",
         {{"a", backend_.port()}});
   EXPECT_EQ(status(ask("/")), "200");
   spans(3);

@@ -207,14 +207,14 @@ TEST_P(TracedRequests, TheCache) {
 }
 
 TEST_P(TracedRequests, TheSendersDecisionGoesBeforeTheRate) {
-  start("{enabled: true, samplingRate: 0}");
+  start("{enabled: true, samplingRate: 0, trustIncoming: Always}");
   ask("/a");
   ask("/a", kSampled);
   EXPECT_THAT(lines(spans(2)), ElementsAre("  try 200", "GET shop 200"));
 }
 
 TEST_P(TracedRequests, TheSendersRefusalToo) {
-  start("{enabled: true, samplingRate: 100}");
+  start("{enabled: true, samplingRate: 100, trustIncoming: Always}");
   ask("/a", kNotSampled);
   ask("/a", "b3: 0\r\n");
   ask("/a", "X-B3-Sampled: 0\r\n");

@@ -45,6 +45,13 @@ struct TraceContext {
   bool short_id = false;
   /// tracestate, to be handed on as it is; empty: none.
   std::string state{};
+
+  /// The ids stay, the sender's decision goes: also that of `tracestate`, where vendors write theirs.
+  void leave_decision() {
+    sampled.reset();
+    debug = false;
+    state.clear();
+  }
 };
 
 /// In lower case, traceparent first.

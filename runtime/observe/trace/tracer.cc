@@ -52,12 +52,13 @@ std::unique_ptr<RequestTrace> Tracer::unused() {
   return last;
 }
 
-TracePointer Tracer::begin(const net::http1::HeadFields& fields, unsigned percent) {
+TracePointer Tracer::begin(const net::http1::HeadFields& fields, Sender sender, unsigned percent) {
   std::unique_ptr<RequestTrace> made = unused();
   RequestTrace& trace = *made;
   trace.tracer_ = this;
   trace.kind_ = SpanKind::kServer;
   trace.context_ = read_trace_context(fields);
+  if (sender == Sender::kStranger) trace.context_.leave_decision();
   if (trace.context_.trace.none()) trace.context_.trace = {ids_.next(), ids_.next()};
   trace.span_ = ids_.next();
   trace.next_try_ = ids_.next();

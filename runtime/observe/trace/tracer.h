@@ -147,8 +147,13 @@ class Tracer {
   /// the batch begins; null: the clock is read. Both must outlive this.
   explicit Tracer(SpanBuffer* buffer, const net::Loop* loop = nullptr) : buffer_(buffer), loop_(loop) {}
 
-  /// `percent`: of the requests whose sender leaves it to us.
-  TracePointer begin(const net::http1::HeadFields& fields, unsigned percent);
+  /// Who sent a request.
+  enum class Sender : std::uint8_t {
+    kBelieved,  ///< whether it is sampled is the sender's to say
+    kStranger,  ///< names a trace to be part of, and decides nothing
+  };
+  /// `percent`: of the requests whose sender leaves it to us, or is not believed.
+  TracePointer begin(const net::http1::HeadFields& fields, Sender sender, unsigned percent);
 
  private:
   friend class RequestTrace;

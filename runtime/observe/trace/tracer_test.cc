@@ -12,17 +12,18 @@ namespace edge::runtime::trace {
 namespace {
 
 using testing::TestFields;
+using Sender = Tracer::Sender;
 
 constexpr std::string_view kSampled = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n";
 constexpr std::string_view kNotSampled = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n";
 
 class TracerTest : public ::testing::Test {
  protected:
-  std::size_t spans_of(std::string_view lines, unsigned percent, int requests) {
+  std::size_t spans_of(std::string_view lines, unsigned percent, int requests, Sender sender = Sender::kBelieved) {
     const TestFields fields(lines);
     std::size_t before = buffer_.added();
     for (int i = 0; i < requests; ++i) {
-      const TracePointer trace = tracer_.begin(fields.get(), percent);
+      const TracePointer trace = tracer_.begin(fields.get(), sender, percent);
       trace->end("GET", {});
     }
     return buffer_.added() - before;
@@ -48,10 +49,37 @@ TEST_F(TracerTest, KeepsTheSendersDecision) {
   EXPECT_EQ(spans_of("b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331\r\n", 100, 100), 100U);
 }
 
+TEST_F(TracerTest, AStrangerDecidesNothing) {
+  constexpr std::string_view kDebug = "b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-d\r\n";
+  EXPECT_EQ(spans_of(kSampled, 0, 100, Sender::kStranger), 0U);
+  EXPECT_EQ(spans_of(kDebug, 0, 100, Sender::kStranger), 0U);
+  EXPECT_EQ(spans_of("X-B3-Flags: 1\r\n", 0, 100, Sender::kStranger), 0U);
+  EXPECT_EQ(spans_of("b3: 1\r\n", 0, 100, Sender::kStranger), 0U);
+  // Nor may anybody keep out of what is looked at.
+  EXPECT_EQ(spans_of(kNotSampled, 100, 100, Sender::kStranger), 100U);
+  EXPECT_EQ(spans_of("b3: 0\r\n", 100, 100, Sender::kStranger), 100U);
+}
+
+// The trace that is named goes on; what a sender or its vendor has decided does not.
+TEST_F(TracerTest, AStrangersDecisionIsNotHandedOn) {
+  const auto told = [&](std::string_view lines, unsigned percent) {
+    const TestFields fields(lines);
+    const TracePointer trace = tracer_.begin(fields.get(), Sender::kStranger, percent);
+    char room[512];
+    net::http1::HeadWriter out(room, sizeof room);
+    trace->write(0, out);
+    return std::string(out.text());
+  };
+  EXPECT_THAT(told(std::string(kSampled) + "tracestate: dd=s:2\r\n", 0),
+              ::testing::MatchesRegex("traceparent: 00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00\r\n"));
+  EXPECT_THAT(told("b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-d\r\n", 100),
+              ::testing::ContainsRegex("b3: 0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-1-"));
+}
+
 TEST_F(TracerTest, WhereNobodyExportsTheDecisionIsStillTold) {
   Tracer tracer(nullptr);
   const TestFields fields("");
-  const TracePointer trace = tracer.begin(fields.get(), 100);
+  const TracePointer trace = tracer.begin(fields.get(), Sender::kBelieved, 100);
   EXPECT_FALSE(trace->recorded());
   EXPECT_FALSE(trace->begin_step());
   char room[256];
@@ -65,7 +93,7 @@ TEST_F(TracerTest, WhereNobodyExportsTheSendersSpanIsHandedOn) {
   Tracer tracer(nullptr);
   const auto told = [&](std::string_view lines) {
     const TestFields fields(lines);
-    const TracePointer trace = tracer.begin(fields.get(), 100);
+    const TracePointer trace = tracer.begin(fields.get(), Sender::kBelieved, 100);
     char room[512];
     net::http1::HeadWriter out(room, sizeof room);
     trace->write(0, out);
@@ -92,7 +120,7 @@ TEST_F(TracerTest, IdsAreNew) {
 
 TEST_F(TracerTest, ATriesIdIsTheOneThatTheBackendWasTold) {
   const TestFields fields("b3: 1\r\n");
-  const TracePointer trace = tracer_.begin(fields.get(), 100);
+  const TracePointer trace = tracer_.begin(fields.get(), Sender::kBelieved, 100);
   char room[512];
   net::http1::HeadWriter out(room, sizeof room);
   trace->write(0, out);
