@@ -160,8 +160,9 @@ net::Task<Verdict> ForwardAuth::call(std::string fields, std::optional<ForwardAu
                                              .max_body = kMostRead,
                                              .asker = place.asker});
   Verdict verdict = judge(answer);
-  // A login that is under way, or a cookie, is one client's.
-  const bool decision = verdict.passed() || verdict.outcome == Outcome::kDenied;
+  // A login that is under way, or a cookie, is one client's; a service that fails (500), or does not know its own
+  // address (404), has decided about nobody.
+  const bool decision = answer.ok() && (verdict.passed() || answer.status == 401 || answer.status == 403);
   if (key && decision && !forbids_keeping(answer)) {
     place.stores.forward_auth.put(*key, verdict, place.loop.now() + cache_ttl_);
   }
