@@ -17,6 +17,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+/// What browsers say of an address that was typed.
+const UserAgent::Fields kTyped = {{"Sec-Fetch-Site", "none"}};
 const std::string kScopes = "    scopes: [openid, email, profile, roles]\n";
 
 class Login : public testing::Test {
@@ -128,7 +130,7 @@ TEST_F(Login, GoesOverHttp2AsWell) {
     stranger.http2 = true;
     EXPECT_EQ(stranger.post(agent.origin() + "/cart", "a=b").status, 401);
     EXPECT_EQ(log_in(stranger, agent, "bob").status, 403);
-    EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=/bye").status, 303);
+    EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=/bye", kTyped).status, 303);
     EXPECT_EQ(browser.get(agent.origin() + "/cart").status, 302);
   }
 }
@@ -348,7 +350,7 @@ TEST_F(Login, EndsAtTheProviderToo) {
   const Agent agent(settings(provider));
   UserAgent browser;
   ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
-  const Page out = browser.get(agent.origin() + "/oauth2/logout?rd=/bye");
+  const Page out = browser.get(agent.origin() + "/oauth2/logout?rd=/bye", kTyped);
   EXPECT_EQ(out.status, 303);
   EXPECT_THAT(out.location(), StartsWith(provider.issuer() + "/session/end?id_token_hint=ey"));
   EXPECT_THAT(out.location(), HasSubstr("&client_id=shop&post_logout_redirect_uri=http%3A%2F%2F127.0.0.1%3A" +
@@ -361,6 +363,42 @@ TEST_F(Login, EndsAtTheProviderToo) {
   EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=/bye").location(), agent.origin() + "/bye");
   for (const std::string away : {"https://evil.example/", "//evil.example/", "/%5C/evil.example", "/\\evil.example"}) {
     EXPECT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=" + away).status, 200) << away;
+  }
+}
+
+// Another site may send a browser to the logout's address, and may click on nothing there.
+TEST_F(Login, IsEndedByPagesOfItsSiteAlone) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
+  const std::string out = agent.origin() + "/oauth2/logout?rd=/bye?a=b";
+  const std::vector<UserAgent::Fields> others = {{},
+                                                 {{"Sec-Fetch-Site", "cross-site"}},
+                                                 {{"Sec-Fetch-Site", "same-site"}},
+                                                 {{"Sec-Fetch-Site", "cross-site"}, {"Origin", agent.origin()}},
+                                                 {{"Origin", "null"}},
+                                                 {{"Origin", agent.origin() + ".evil.example"}},
+                                                 {{"Referer", "https://evil.example/?" + agent.origin() + "/"}},
+                                                 {{"Referer", agent.origin() + ".evil.example/"}}};
+  for (const UserAgent::Fields& fields : others) {
+    for (const char* method : {"GET", "POST"}) {
+      const Page page = browser.send(method, out, {}, fields);
+      EXPECT_EQ(page.status, 403) << testing::PrintToString(fields);
+      EXPECT_EQ(page.field("X-Edge-Reason"), "logout-unconfirmed");
+      EXPECT_THAT(page.field("Content-Security-Policy"), HasSubstr("frame-ancestors 'none'"));
+      EXPECT_THAT(page.body, HasSubstr("action=\"/oauth2/logout?rd=%2Fbye%3Fa%3Db\""));
+      EXPECT_EQ(UserAgent::set_cookies(page).size(), 0U);
+    }
+  }
+  EXPECT_EQ(browser.get(agent.origin() + "/a").status, 200);
+  const std::vector<UserAgent::Fields> own = {
+      {{"Sec-Fetch-Site", "same-origin"}}, {{"Origin", agent.origin()}}, {{"Referer", agent.origin() + "/a"}}};
+  for (const UserAgent::Fields& fields : own) {
+    UserAgent copy = browser;
+    EXPECT_EQ(copy.send("POST", agent.origin() + "/oauth2/logout?rd=%2Fbye", {}, fields).status, 303)
+        << testing::PrintToString(fields);
+    EXPECT_FALSE((copy.cookies.contains({"127.0.0.1", "edge_session"})));
   }
 }
 

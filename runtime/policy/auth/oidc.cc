@@ -198,8 +198,32 @@ net::Task<Verdict> Oidc::log_out(const Asked& asked, Visit visit, Place place) c
   const std::string_view wanted = parameters.sound() ? parameters.value("rd") : std::string_view{};
   // Local, as the way back of a login is. What is more than that is as good as nothing.
   std::string return_to;
-  if (!wanted.empty() && local_target(wanted, false, {}) == wanted) return_to.append(visit.origin).append(wanted);
+  const bool local = !wanted.empty() && local_target(wanted, false, {}) == wanted;
+  // Another site can send a browser here, and would log its user out.
+  if (!visit.session.empty() && !is_of_own_page(asked.head, visit.origin)) {
+    return confirm_logout(local ? wanted : std::string_view{});
+  }
+  if (local) return_to.append(visit.origin).append(wanted);
   return end_session(std::move(visit), std::move(return_to), place);
+}
+
+// The form is posted by a page of this site, which the browser tells. Nobody else's page may show it in a frame and
+// have the button clicked; `form-action` would forbid the way on to the provider.
+net::Task<Verdict> Oidc::confirm_logout(std::string_view return_to) {
+  std::string target(kLogoutPath);
+  if (!return_to.empty()) {
+    target += "?";
+    add_parameter(target, "rd", return_to);
+  }
+  PolicyAnswer answer{403, "logout-unconfirmed", "Log out by a page of this site.",
+                      "Content-Type: text/html; charset=utf-8\r\nX-Frame-Options: DENY\r\n"
+                      "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"};
+  answer.fields += kNotStored;
+  answer.body =
+      "<!doctype html><title>Log out</title><p>Another site has sent you here to log out.</p>"
+      "<form method=\"post\" action=\"" +
+      target + "\"><button>Log out</button></form>\n";
+  return Verdict::deny(std::move(answer));
 }
 
 // RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0 §2): the provider's own session ends too, else the next

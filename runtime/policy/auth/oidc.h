@@ -93,6 +93,7 @@ class Oidc {
   /// 302 to the provider, or 401.
   net::Task<Verdict> begin(Visit visit, Place place) const;
   net::Task<Verdict> ask_to_log_in(Visit visit, Place place) const;
+  static net::Task<Verdict> confirm_logout(std::string_view return_to);
   net::Task<Verdict> log_out(const Asked& asked, Visit visit, Place place) const;
   net::Task<Verdict> end_session(Visit visit, std::string return_to, Place place) const;
 

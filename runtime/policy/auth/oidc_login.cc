@@ -80,6 +80,19 @@ bool is_navigation(const RequestHead& head) {
   return takes_pages(head.fields.value(KnownField::kAccept));
 }
 
+bool is_of_own_page(const RequestHead& head, std::string_view origin) {
+  if (const std::string_view site = field_of(head, "Sec-Fetch-Site"); !site.empty()) {
+    // A sibling host (`same-site`) may be another's.
+    return site == "same-origin" || site == "none";
+  }
+  if (const std::string_view sender = field_of(head, "Origin"); !sender.empty()) {
+    return equals_ignoring_case(sender, origin);
+  }
+  const std::string_view page = field_of(head, "Referer");
+  return page.size() > origin.size() && page[origin.size()] == '/' &&
+         equals_ignoring_case(page.substr(0, origin.size()), origin);
+}
+
 std::string local_target(std::string_view path, bool has_query, std::string_view query) {
   constexpr const char* kNowhere = "/";
   if (path.empty() || path.front() != '/' || path.size() + query.size() > kMaxTarget) return kNowhere;

@@ -21,6 +21,10 @@ namespace edge::runtime::auth {
 /// a status that a script understands.
 bool is_navigation(const net::http1::RequestHead& head);
 
+/// The request comes from a page of `origin` itself, or from nobody's page (an address that was typed). Told by the
+/// browser: Sec-Fetch-Site, where it has none Origin, and last Referer. False where nothing tells.
+bool is_of_own_page(const net::http1::RequestHead& head, std::string_view origin);
+
 /// Where a browser may be sent back to: a path of this site, with its query; `/` for everything that could be read as
 /// more than that, or is too long to be kept.
 std::string local_target(std::string_view path, bool has_query, std::string_view query);

@@ -43,6 +43,24 @@ TEST(OidcLogin, IsForWhoLooksAtAPage) {
   EXPECT_FALSE(navigates("GET / HTTP/1.1\nHost: a\nConnection: Upgrade\nUpgrade: websocket"));
 }
 
+TEST(OidcLogin, KnowsItsOwnPages) {
+  const auto own = [](std::string_view lines) {
+    const TestRequest request("GET / HTTP/1.1\nHost: a\n" + std::string(lines));
+    EXPECT_TRUE(request.complete()) << lines;
+    return is_of_own_page(request.asked().head, "https://a");
+  };
+  EXPECT_TRUE(own("Sec-Fetch-Site: same-origin"));
+  EXPECT_TRUE(own("Sec-Fetch-Site: none"));
+  EXPECT_TRUE(own("Origin: https://A"));
+  EXPECT_TRUE(own("Referer: https://a/b"));
+  EXPECT_FALSE(own("Sec-Fetch-Site: cross-site\nOrigin: https://a\nReferer: https://a/"));
+  EXPECT_FALSE(own("Origin: null\nReferer: https://a/"));
+  EXPECT_FALSE(own("Origin: http://a"));
+  EXPECT_FALSE(own("Referer: https://a.evil.example/"));
+  EXPECT_FALSE(own("Referer: https://a"));
+  EXPECT_FALSE(own("Accept: */*"));
+}
+
 TEST(OidcLogin, LeadsBackToThisSiteAlone) {
   EXPECT_EQ(local_target("/a/b", true, "c=d"), "/a/b?c=d");
   EXPECT_EQ(local_target("/a", true, ""), "/a?");
