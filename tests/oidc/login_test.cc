@@ -402,6 +402,30 @@ TEST_F(Login, IsEndedByPagesOfItsSiteAlone) {
   }
 }
 
+// A provider gives a refresh token for offline_access only where the user was asked (Core §11).
+TEST_F(Login, AsksForConsentWithOfflineAccess) {
+  const Provider provider({"provider.mjs", "1", "conform", "offline-by-consent"});
+  AgentSettings own = settings(provider);
+  own.oidc = "    scopes: [openid, email, profile, roles, offline_access]\n";
+  const Agent agent(own);
+  UserAgent browser;
+  const Page first = browser.get(agent.origin() + "/a");
+  EXPECT_THAT(first.location(), HasSubstr("&prompt=consent"));
+  const Page consent = browser.log_in(browser.follow(first), "alice");
+  ASSERT_THAT(consent.body, HasSubstr("value=\"consent\""));
+  const Page page = browser.submit(consent, "prompt=consent");
+  ASSERT_EQ(page.status, 200) << page.body;
+  // Sooner or later the token has to be renewed, which nobody but a refresh token can do for a script.
+  const auto refreshes = [&] { return UserAgent().get(provider.issuer() + "/refreshes").body; };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  int status = 200;
+  while (status == 200 && refreshes() == "0" && std::chrono::steady_clock::now() < end) {
+    status = browser.post(agent.origin() + "/a", "a=b").status;
+  }
+  EXPECT_EQ(status, 200);
+  EXPECT_NE(refreshes(), "0");
+}
+
 TEST_F(Login, OutlivesANewSessionSecret) {
   const Provider provider({"provider.mjs"});
   AgentSettings own = settings(provider);

@@ -1,6 +1,8 @@
 // A certified OpenID provider with a few users, whose tokens live as long as the arguments say:
 //
-//   node provider.mjs [access-seconds] [id-token-claims: conform|all]
+//   node provider.mjs [access-seconds] [id-token-claims: conform|all] [offline-by-consent]
+//
+// `offline-by-consent`: a refresh token is given for offline_access alone, which takes consent; that is asked for.
 //
 // Prints `ready PORT`.
 import http from 'node:http';
@@ -8,6 +10,7 @@ import {Provider} from 'oidc-provider';
 
 const lifetime = Number(process.argv[2] ?? 300);
 const conform = (process.argv[3] ?? 'conform') === 'conform';
+const offlineByConsent = process.argv[4] === 'offline-by-consent';
 
 const users = {
   alice: {
@@ -42,7 +45,7 @@ const configuration = {
     await grant.save();
     return grant;
   },
-  issueRefreshToken: async () => true,
+  issueRefreshToken: async (context, client, code) => !offlineByConsent || code.scopes.has('offline_access'),
   // A refresh token is good once: a second use of it ends everything that was granted.
   rotateRefreshToken: true,
   pkce: {methods: ['S256'], required: () => true},

@@ -115,8 +115,11 @@ Page UserAgent::follow(Page page) {
 }
 
 Page UserAgent::log_in(const Page& page, const std::string& user) {
-  const std::string action = attribute(page.body, "action");
-  return follow(post(resolve(page.url, action), "prompt=login&login=" + user + "&password=x"));
+  return submit(page, "prompt=login&login=" + user + "&password=x");
+}
+
+Page UserAgent::submit(const Page& page, const std::string& form) {
+  return follow(post(resolve(page.url, attribute(page.body, "action")), form));
 }
 
 void UserAgent::keep(const std::string& host, const std::string& line) {

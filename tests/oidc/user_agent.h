@@ -51,6 +51,8 @@ class UserAgent {
   Page follow(Page page);
   /// Fills in the provider's form and follows it. `page`: that form.
   Page log_in(const Page& page, const std::string& user);
+  /// Posts the page's form and follows it.
+  Page submit(const Page& page, const std::string& form);
 
   /// By host and name. Tests may change them.
   std::map<std::pair<std::string, std::string>, KeptCookie> cookies;

@@ -225,6 +225,10 @@ std::string authorization_url(const AuthorizationRequest& request, const OidcLog
   add_parameter(parameters, "nonce", login.nonce);
   add_parameter(parameters, "code_challenge", s256(login.verifier));
   add_parameter(parameters, "code_challenge_method", "S256");
+  // A provider must pass over the scope without it (Core §11), and then gives no refresh token.
+  if (std::ranges::find(request.scopes, "offline_access") != request.scopes.end()) {
+    add_parameter(parameters, "prompt", "consent");
+  }
   std::string url(request.endpoint);
   // It may have parameters of its own, which are kept (RFC 6749 §3.1).
   url.append(url.find('?') == std::string::npos ? "?" : "&").append(parameters);
