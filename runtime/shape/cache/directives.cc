@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "net/http1/char_tables.h"
+#include "runtime/shape/cache/structured.h"
 
 namespace edge::runtime::cache {
 namespace {
@@ -133,6 +134,66 @@ void take(ResponseDirectives& to, const Directive& from) {
   }
 }
 
+// A value of another type is not to be coerced (RFC 9213 §2.1): it gives nothing to live on, and what forbids stands.
+void set_seconds(std::optional<Seconds>& to, const StructuredMember& from) {
+  const bool sound = from.type == StructuredMember::Type::kInteger && from.integer >= 0;
+  to = sound ? std::min(from.integer, kLongest) : 0;
+}
+
+// Of a name that stands twice the last counts (RFC 8941 §3.2).
+void take(ResponseDirectives& to, const StructuredMember& from) {
+  using Type = StructuredMember::Type;
+  const bool on = from.type != Type::kBoolean || from.boolean;
+  const auto qualified = [&](bool& plain) {
+    // An escape is no part of a field's name.
+    const bool list = from.type == Type::kString && from.string.find('\\') == std::string_view::npos;
+    if (list) {
+      take_qualified(to, plain, {.name = from.name, .value = from.string, .has_value = true, .quoted = true});
+    } else {
+      plain = on;
+    }
+  };
+  if (from.name == "no-store") {
+    to.no_store = on;
+  } else if (from.name == "no-cache") {
+    qualified(to.no_cache);
+  } else if (from.name == "private") {
+    qualified(to.is_private);
+  } else if (from.name == "must-revalidate") {
+    to.must_revalidate = on;
+  } else if (from.name == "proxy-revalidate") {
+    to.proxy_revalidate = on;
+  } else if (from.name == "public") {
+    to.is_public = from.type == Type::kBoolean && from.boolean;
+  } else if (from.name == "must-understand") {
+    to.must_understand = from.type == Type::kBoolean && from.boolean;
+  } else if (from.name == "max-age") {
+    set_seconds(to.max_age, from);
+  } else if (from.name == "s-maxage") {
+    set_seconds(to.s_maxage, from);
+  } else if (from.name == "stale-while-revalidate") {
+    set_seconds(to.stale_while_revalidate, from);
+  } else if (from.name == "stale-if-error") {
+    set_seconds(to.stale_if_error, from);
+  }
+}
+
+/// All lines together; nullopt where there is none, or nothing in it, or a fault anywhere (RFC 9213 §2.1).
+std::optional<ResponseDirectives> read_targeted(const HeadFields& fields) {
+  ResponseDirectives directives;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.known(i) != KnownField::kOther || !equals_ignoring_case(fields[i].name, "cdn-cache-control")) continue;
+    StructuredDictionary reader(fields[i].value);
+    for (StructuredMember member; reader.next(member);) {
+      directives.targeted = true;
+      take(directives, member);
+    }
+    if (reader.failed()) return std::nullopt;
+  }
+  if (!directives.targeted) return std::nullopt;
+  return directives;
+}
+
 /// \returns false when a line was at fault.
 template <typename Directives>
 bool read_all(const HeadFields& fields, Directives& to) {
@@ -161,6 +222,7 @@ RequestDirectives read_request_directives(const HeadFields& fields) {
 }
 
 ResponseDirectives read_response_directives(const HeadFields& fields) {
+  if (const auto targeted = read_targeted(fields)) return *targeted;
   ResponseDirectives directives;
   if (!read_all(fields, directives)) directives.no_store = true;
   return directives;

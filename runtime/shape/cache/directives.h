@@ -1,4 +1,5 @@
-// Cache-Control of either side (RFC 9111 §5.2, RFC 5861), parsed once and bounded.
+// Cache-Control of either side (RFC 9111 §5.2, RFC 5861), and CDN-Cache-Control in its place (RFC 9213), parsed once
+// and bounded.
 //
 // What cannot be understood never makes a response live longer: a bad number is 0, two different values are 0, and a
 // response's field with broken syntax means `no-store`. Unknown directives are passed over (§5.2.3).
@@ -42,6 +43,8 @@ struct ResponseDirectives {
   bool must_revalidate = false;
   bool proxy_revalidate = false;
   bool must_understand = false;
+  /// Of CDN-Cache-Control: neither Cache-Control nor Expires counts (RFC 9213 §2.2).
+  bool targeted = false;
   std::optional<Seconds> max_age;
   std::optional<Seconds> s_maxage;
   std::optional<Seconds> stale_while_revalidate;
@@ -55,6 +58,7 @@ struct ResponseDirectives {
 
 /// All Cache-Control lines together; `Pragma: no-cache` where there is none (§5.4).
 RequestDirectives read_request_directives(const net::http1::HeadFields& fields);
+/// Those of CDN-Cache-Control where it is a dictionary with a member; else all Cache-Control lines together.
 ResponseDirectives read_response_directives(const net::http1::HeadFields& fields);
 /// Whether a name is in a comma-separated list of names, ignoring case.
 bool list_has(std::string_view list, std::string_view name);

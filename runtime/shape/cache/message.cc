@@ -78,7 +78,8 @@ Response read_response(std::uint16_t status, const HeadFields& fields, Seconds n
     }
   }
   // A date that is none lies in the past, above all the `0` (RFC 9111 §5.3); of two the response is stale (§4.2.1).
-  if (expires.here()) response.expires = expires.usable() ? parse_http_date(expires.value, now).value_or(0) : 0;
+  if (expires.here() && !response.directives.targeted)
+    response.expires = expires.usable() ? parse_http_date(expires.value, now).value_or(0) : 0;
   if (etag.usable()) response.validators.etag = etag.value;
   if (last_modified.usable()) response.validators.last_modified = last_modified.value;
   return response;

@@ -121,6 +121,47 @@ TEST(Storable, ABrokenFieldIsNoLeave) {
   EXPECT_TRUE(stored("Cache-Control: ,, max-age=60 , community=\"UCI\"\n"));
 }
 
+// ---- RFC 9213: CDN-Cache-Control ----------------------------------------------------------------------------------
+
+TEST(Targeted, StandsInThePlaceOfCacheControlAndExpires_9213_2_2) {
+  const std::string cached = "Cache-Control: max-age=10000\n";
+  const std::string expires = kDated + "Expires: Sun, 06 Nov 1994 18:49:37 GMT\n";
+  for (const char* forbids : {"private", "no-cache", "no-store", "max-age=0"}) {
+    EXPECT_FALSE(stored(cached + expires + "CDN-Cache-Control: " + forbids + "\n")) << forbids;
+  }
+  EXPECT_TRUE(stored("Cache-Control: no-store\nCDN-Cache-Control: max-age=10000\n"));
+  EXPECT_TRUE(stored("Cache-Control: private\ncdn-cache-control: max-age=10000\n"));
+  EXPECT_EQ(fresh(cached + expires + "CDN-Cache-Control: max-age=5\n").lifetime, 5);
+  EXPECT_EQ(fresh("Cache-Control: max-age=1\nCDN-Cache-Control: max-age=3600\n").lifetime, 3600);
+  EXPECT_EQ(fresh("CDN-Cache-Control: max-age=5, s-maxage=7, foobar;a=1\n").lifetime, 7);
+  EXPECT_EQ(fresh("CDN-Cache-Control: max-age=5\nCDN-Cache-Control: max-age=6\n").lifetime, 6);
+  // Says nothing of a lifetime: then nobody does.
+  EXPECT_FALSE(stored(cached + expires + "CDN-Cache-Control: must-revalidate\n"));
+  EXPECT_TRUE(stored("Cache-Control: no-store\nCDN-Cache-Control: max-age=60, private=\"x-user\"\n"));
+}
+
+TEST(Targeted, IsPassedOverWhereItIsNoDictionary_9213_2_1) {
+  for (const char* value : {"", "max-age=10000, &&&&&", "max-age =100", "max-age= 100", "MaX-aGe=3600", "max-age=3600,",
+                            "max-age=1 2", "max-age=\"1", "a=(1 2", "a=(1\"b\")", "a=1.", "a=1.2345",
+                            "a=1234567890123456", "a=:b", "a=?2", "a;B=1", "a=@b"}) {
+    EXPECT_FALSE(stored("Cache-Control: no-store\nCDN-Cache-Control: " + std::string(value) + "\n")) << value;
+    EXPECT_EQ(fresh("Cache-Control: max-age=9\nCDN-Cache-Control: " + std::string(value) + "\n").lifetime, 9) << value;
+  }
+  for (const char* value : {"a", "a=1.5", "a=-1", "a=\"b\\\"c\"", "a=*b/c:d", "a=:YQ==:", "a=?0", "a=@1", "a=()",
+                            "a=( 1  b;c )", "a;b;c=2", "a;  b=\"c\"", "*a=1"}) {
+    EXPECT_EQ(fresh("CDN-Cache-Control: max-age=9 ,\t" + std::string(value) + "\n").lifetime, 9) << value;
+  }
+}
+
+TEST(Targeted, AValueOfAnotherTypeNeverMakesItLiveLonger_9213_2_1) {
+  for (const char* value :
+       {"max-age=\"10000\"", "max-age=1.5", "max-age=-1", "max-age", "max-age=(60)", "max-age=60, no-store=1",
+        "max-age=60, private=(a)", "max-age=60, private=\"a\\\"\"", "max-age=60, no-store;a=?0"}) {
+    EXPECT_FALSE(stored("CDN-Cache-Control: " + std::string(value) + "\n")) << value;
+  }
+  EXPECT_TRUE(stored("CDN-Cache-Control: max-age=60, no-store=?0\n"));
+}
+
 // ---- §4.2.1: lifetime ---------------------------------------------------------------------------------------------
 
 TEST(Lifetime, SMaxageBeforeMaxAgeBeforeExpires_4_2_1) {
