@@ -141,19 +141,22 @@ Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& 
   own.method = net::http1::Method::kGet;
   Request anybody = own;
   anybody.authorized = anybody.has_cookie = anybody.directives.no_store = false;
-  if (!storable(anybody, facts, asked.limits, asked.times)) return {};
   auto selection = selection_of(merged->fields, *asked.request.fields);
-  if (!selection) return {};
-
+  Renewal::Fate fate = Renewal::Fate::kReplaced;
+  if (!selection || !storable(anybody, facts, asked.limits, asked.times)) {
+    fate = Renewal::Fate::kEnds;
+  } else if (!storable(own, facts, asked.limits, asked.times)) {
+    fate = Renewal::Fate::kStays;
+  }
   auto renewed = std::make_shared<Entry>();
   renewed->key = entry.key;
-  renewed->selection = std::move(*selection);
+  if (selection) renewed->selection = std::move(*selection);
   renewed->status = entry.status;
   fill_in(*renewed, facts, asked);
   renewed->body = entry.body;
   text.resize(stored_size);
   renewed->head = std::move(text);
-  return {std::move(renewed), storable(own, facts, asked.limits, asked.times)};
+  return {std::move(renewed), fate};
 }
 
 }  // namespace edge::runtime::cache

@@ -51,10 +51,16 @@ std::shared_ptr<Entry> make_entry(const Asked& asked, const net::http1::Response
 /// Whether a 304, or the answer to a HEAD, speaks of this entry (RFC 9111 §4.3.4, §4.3.5).
 bool speaks_of(const Response& update, const net::http1::ResponseHead& head, const Entry& entry);
 struct Renewal {
-  /// Shares the body. Null when what came ends what is stored: it forbids to keep it.
+  /// What becomes of the entry that was renewed.
+  enum class Fate : std::uint8_t {
+    kReplaced,
+    kStays,  ///< this is for the one request, whose answers are its own (no-store, Authorization, Cookie)
+    kEnds,   ///< what came forbids to keep it, and is for the one request
+  };
+
+  /// Shares the body: what the request is answered with. Null when the fields of both make no head.
   std::shared_ptr<Entry> entry;
-  /// False: good for this one request, whose answers are its own (no-store, Authorization).
-  bool keeps = false;
+  Fate fate = Fate::kEnds;
 };
 /// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2).
 Renewal renew_entry(const Entry& entry, const Asked& asked, const net::http1::ResponseHead& head,

@@ -184,7 +184,19 @@ TEST(Renewal, A304ThatForbidsItEndsIt_3_2) {
   const auto entry = entry_of(Answer(kFull));
   const Answer update("Cache-Control: no-store\n", 304);
   const Ask ask;
-  EXPECT_EQ(renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText).entry, nullptr);
+  EXPECT_EQ(renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText).fate, Renewal::Fate::kEnds);
+}
+
+// Set-Cookie without leave ends what is stored (decision 37), and is this client's all the same.
+TEST(Renewal, A304ThatMayNotBeKeptIsForItsClient_3_2) {
+  const auto entry = entry_of(Answer(kFull));
+  const Answer update("Set-Cookie: a=c\nETag: \"v1\"\n", 304);
+  const Ask ask;
+  const Renewal renewal = renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText);
+  EXPECT_EQ(renewal.fate, Renewal::Fate::kEnds);
+  ASSERT_NE(renewal.entry, nullptr);
+  EXPECT_EQ(renewal.entry->body, entry->body);
+  EXPECT_TRUE(answer(*renewal.entry, "").has("Set-Cookie: a=c"));
 }
 
 TEST(Renewal, ByWhatIsOneClientsOwnIsForThatClientAlone_3_5) {
@@ -194,11 +206,12 @@ TEST(Renewal, ByWhatIsOneClientsOwnIsForThatClientAlone_3_5) {
     const Ask ask(request);
     const Renewal renewal = renew_entry(*entry, {kKey, ask, {}, {kNow, kNow}}, update.head(), kNowText);
     EXPECT_NE(renewal.entry, nullptr);
-    return renewal.keeps;
+    return renewal.fate == Renewal::Fate::kReplaced;
   };
   EXPECT_TRUE(keeps(""));
   EXPECT_FALSE(keeps("Authorization: Basic QTpC\n"));
   EXPECT_FALSE(keeps("Cache-Control: no-store\n"));
+  EXPECT_TRUE(keeps("Cookie: a=b\n"));
 }
 
 TEST(Renewal, OnlyOfWhatItSpeaksOf_4_3_4) {

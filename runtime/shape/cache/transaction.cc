@@ -289,7 +289,9 @@ void Transaction::renew(const ResponseHead& response, const Request& request) {
     return;
   }
   // In the place of what is there: what was removed meanwhile does not come back.
-  if (renewal.keeps) cache_->store().replace(*found_, renewal.entry);
+  if (renewal.fate == Renewal::Fate::kReplaced) cache_->store().replace(*found_, renewal.entry);
+  if (renewal.fate == Renewal::Fate::kEnds) cache_->store().erase(*found_);
+  // The client whom the 304 is for gets its fields in any case: a cookie may be among them.
   found_ = renewal.entry;
 }
 

@@ -127,6 +127,20 @@ TEST(Exchange, A304OfSomethingElseIsAskedForAgainWithoutConditions_4_3_4) {
   EXPECT_FALSE(got.from_cache);
 }
 
+TEST(Exchange, A304ThatMayNotBeKeptGivesItsFieldsToItsClient_3_2) {
+  const auto cache = make_cache();
+  Place place(cache);
+  Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 60;
+  const Got got = place.exchange(
+      "GET", "", Fixed{{304, "ETag: \"v1\"\nSet-Cookie: a=c\nCache-Control: max-age=60\n", "", {}}}.origin());
+  EXPECT_TRUE(got.from_cache);
+  EXPECT_EQ(got.text, "text");
+  EXPECT_NE(got.head.find("Set-Cookie: a=c\r\n"), std::string::npos) << got.head;
+  EXPECT_EQ(cache->store().stats().entries, 0u);
+}
+
 TEST(Exchange, StaleIfError_5861_4) {
   Place place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60, stale-if-error=30\n", "text", {}}};
@@ -211,6 +225,25 @@ TEST(Exchange, TheAnswerToAHeadMayEndWhatIsStored_4_3_5) {
   place.exchange("HEAD", "", fixed.origin());
   place.exchange("GET", "", fixed.origin());
   EXPECT_FALSE(fixed.was_asked("If-None-Match: \"v1\""));
+}
+
+TEST(Exchange, TheAnswerToAHeadRenewsWhatHasNoValidators_4_3_5) {
+  Place place(make_cache());
+  Fixed fixed{{200, "Cache-Control: max-age=2\nX-A: 1\n", "text", {}}};
+  place.exchange("GET", "", fixed.origin());
+  place.now += 3;
+  fixed.said.lines = "Cache-Control: max-age=1000\nX-A: 2\n";
+  place.exchange("HEAD", "", fixed.origin());
+  const Got got = place.exchange("GET", "", fixed.origin());
+  EXPECT_TRUE(got.from_cache);
+  EXPECT_EQ(got.text, "text");
+  EXPECT_NE(got.head.find("X-A: 2\r\n"), std::string::npos) << got.head;
+  // Of another status: that is of the past.
+  place.now += 1000;
+  fixed.said.status = 410;
+  place.exchange("HEAD", "", fixed.origin());
+  fixed.said.status = 200;
+  EXPECT_FALSE(place.exchange("GET", "", fixed.origin()).from_cache);
 }
 
 TEST(Exchange, ConditionsOnTheOriginGoToTheOrigin_4_3_2) {
