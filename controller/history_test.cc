@@ -10,6 +10,7 @@
 
 #include "controller/publisher.h"
 #include "controller/status_writer.h"
+#include "program/sample_program.h"
 
 namespace edge::controller {
 namespace {
@@ -167,6 +168,33 @@ TEST_F(HistoryTest, ARollbackHoldsAgentsUntilItIsReleased) {
   EXPECT_FALSE(publisher.rollback("cccccccc").ok());
   ASSERT_TRUE(publisher.release().ok());
   EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('b'));
+}
+
+TEST_F(HistoryTest, APinnedProgramIsGivenNoSecretsThatItDoesNotName) {
+  const auto history = open();
+  auto data = DataDir::open((dir_ / "data").string());
+  ASSERT_TRUE(data.ok());
+  std::vector<Published> published;
+  Publisher publisher(*data, *history, [&](Published next) { published.push_back(std::move(next)); }, Logger());
+  const auto naming = [](const char* name) {
+    program::SectionBuilder policies(sizeof(program::PoliciesHeader));
+    program::PoliciesHeader header{};
+    const program::SecretRecord users{policies.string("shop"), policies.string(name), policies.string("users")};
+    header.basic_auths = policies.array(std::vector<program::BasicAuthRecord>{{{}, users, 0}});
+    auto bytes = program::sample::program_of(
+        {{program::SectionKind::kPolicies, 0, program::make_blob(std::move(policies).finish(header))}});
+    return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  };
+  ASSERT_TRUE(history->add(hash('a'), {naming("then"), {}}, {}, WallTime()).ok());
+  Reconciled newest;
+  newest.program = naming("now");
+  for (const char* name : {"now", "then"}) {
+    newest.secrets.secrets.push_back({"shop", name, {{"users", std::make_shared<const std::string>("x")}}});
+  }
+  publisher.take(newest);
+  ASSERT_TRUE(publisher.rollback(hash('a')).ok());
+  ASSERT_EQ(published.back().secrets.secrets.size(), 1u);
+  EXPECT_EQ(published.back().secrets.secrets[0].name, "then");
 }
 
 TEST_F(HistoryTest, RollbacksAtOnceAgreeOnDiskAndInMemory) {

@@ -25,6 +25,14 @@ program::EndpointSet united(const program::EndpointSet& today, const program::En
   return both;
 }
 
+/// What the pinned program is given of today's secrets: an agent has no use for those that it does not name.
+program::SecretSet secrets_of(const PastProgram& past, const program::SecretSet& today) {
+  const auto view = program::read(past.program, nullptr, program::Databases::kHashWhenSearched);
+  // What is no program is given to nobody, and has no secrets.
+  if (!view) return {};
+  return program::named_by(view->listeners().view, view->backends().view, view->policies().view, today);
+}
+
 }  // namespace
 
 Publisher::Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log)
@@ -76,7 +84,7 @@ void Publisher::publish_locked(const std::string& cause) {
   Published published;
   published.program = pinned_ ? pinned_->program : newest_.program;
   published.endpoints = pinned_ ? united(newest_.endpoints, pinned_->endpoints) : newest_.endpoints;
-  published.secrets = newest_.secrets;
+  published.secrets = pinned_ ? secrets_of(*pinned_, newest_.secrets) : newest_.secrets;
   published.cause = cause;
   if (published.program != nullptr) publish_(std::move(published));
 }

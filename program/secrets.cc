@@ -1,7 +1,9 @@
 #include "program/secrets.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_sax.h"
 #include "program/json_events.h"
+#include "program/records.h"
 
 namespace edge::program {
 namespace {
@@ -138,6 +141,39 @@ std::string write_secrets(const SecretSet& secrets) {
   }
   const nlohmann::ordered_json document = {{"secrets", std::move(list)}};
   return indented_json(document, 1);
+}
+
+SecretSet named_by(const SectionView& listeners, const SectionView& backends, const SectionView& policies,
+                   const SecretSet& all) {
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  const auto add = [&names](const SectionView& section, std::span<const SecretRecord> records) {
+    for (const SecretRecord& record : records) {
+      names.emplace(section.string(record.name_space), section.string(record.name));
+    }
+  };
+  for (const ListenerRecord& listener : listeners.array(listeners.header<ListenersHeader>().listeners)) {
+    for (const ListenerTlsRecord& tls : listeners.array(listener.tls)) {
+      add(listeners, listeners.array(tls.certificates));
+      add(listeners, listeners.array(tls.client_authorities));
+    }
+  }
+  for (const BackendRecord& backend : backends.array(backends.header<BackendsHeader>().backends)) {
+    for (const BackendTlsRecord& tls : backends.array(backend.tls)) {
+      add(backends, backends.array(tls.authorities));
+      add(backends, backends.array(tls.client_certificate));
+    }
+  }
+  const auto& header = policies.header<PoliciesHeader>();
+  for (const BasicAuthRecord& basic : policies.array(header.basic_auths)) add(policies, {&basic.users, 1});
+  for (const OidcRecord& oidc : policies.array(header.oidcs)) {
+    add(policies, {&oidc.client_secret, 1});
+    add(policies, {&oidc.session_secret, 1});
+  }
+  SecretSet named;
+  for (const NamedSecret& secret : all.secrets) {
+    if (names.contains({secret.name_space, secret.name})) named.secrets.push_back(secret);
+  }
+  return named;
 }
 
 }  // namespace edge::program

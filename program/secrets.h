@@ -47,6 +47,11 @@ struct SecretSet {
   friend bool operator==(const SecretSet&, const SecretSet&) = default;
 };
 
+/// Of `all` those that a record of a program names, with every value that `all` has of them. Of the program these
+/// sections alone name secrets.
+SecretSet named_by(const SectionView& listeners, const SectionView& backends, const SectionView& policies,
+                   const SecretSet& all);
+
 /// The file form of `edge-agent --secrets`: JSON
 /// `{"secrets":[{"namespace":"shop","name":"cert","data":{"tls.crt":"LS0t..."}}]}`, values in base64.
 /// At most 256 MiB, 100,000 secrets. An error quotes no value.

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
+#include "compiler/link/effective_policies.h"
 
 namespace edge::compiler::emit {
 namespace {
@@ -127,8 +128,9 @@ class PolicyEmitter {
 std::vector<std::byte> emit_policies(const LinkedConfig& config) {
   // By name: the order in which a configuration holds its policies may be that of edits.
   std::vector<const LinkedPolicy*> policies;
-  for (const LinkedPolicy& policy : config.policies) {
-    if (!policy.identity.name.empty()) policies.push_back(&policy);
+  const std::vector<bool> used = link::policies_in_use(config);
+  for (std::size_t i = 0; i < config.policies.size(); ++i) {
+    if (used[i]) policies.push_back(&config.policies[i]);
   }
   std::sort(policies.begin(), policies.end(), [](const LinkedPolicy* a, const LinkedPolicy* b) {
     return std::tie(a->identity.name_space, a->identity.name) < std::tie(b->identity.name_space, b->identity.name);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "compiler/link/effective_policies.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/secrets.h"
 
@@ -81,7 +82,10 @@ program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector
     collector.add(backend.tls->authorities);
     if (backend.tls->client_certificate) collector.add(*backend.tls->client_certificate);
   }
-  for (const LinkedPolicy& policy : config.policies) {
+  const std::vector<bool> used = policies_in_use(config);
+  for (std::size_t i = 0; i < config.policies.size(); ++i) {
+    if (!used[i]) continue;
+    const LinkedPolicy& policy = config.policies[i];
     if (const auto* basic = std::get_if<BasicAuthSettings>(&policy.settings)) collector.add(basic->users);
     if (const auto* oidc = std::get_if<OidcSettings>(&policy.settings)) {
       collector.add(oidc->client_secret);

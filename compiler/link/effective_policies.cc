@@ -55,6 +55,19 @@ std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t
   return effective_policies(config, on.gateway, route);
 }
 
+std::vector<bool> policies_in_use(const LinkedConfig& config) {
+  std::vector<bool> used(config.policies.size(), false);
+  // A gateway's may be replaced on each of its routes today and not tomorrow: that is no reason to forget its secrets.
+  for (const LinkedListener& listener : config.listeners) {
+    for (const std::uint32_t policy : config.gateways[listener.gateway].policies) used[policy] = true;
+  }
+  for (const LinkedRoute& route : config.routes) {
+    if (route.listeners.empty()) continue;
+    for (const std::uint32_t policy : route.policies) used[policy] = true;
+  }
+  return used;
+}
+
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
   const LinkedListener& on = config.listeners[listener];
   const std::vector<std::uint32_t> effective = effective_policies(config, on.gateway, route);

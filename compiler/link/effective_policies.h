@@ -16,6 +16,10 @@ std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::u
 /// The same of a listener. Bytes that are not read as HTTP pass no policy.
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
 
+/// By index into config.policies: whether any request passes it. One of a gateway or route that no listener of ours
+/// serves (of another class, mostly) is not for our agents to know, and neither are its secrets.
+std::vector<bool> policies_in_use(const LinkedConfig& config);
+
 /// Whether one of the gateway's and the route's protects and is not enforced: the requests are answered 503 (fail
 /// closed). None that asks who the client is can be enforced on a listener of protocol TCP or TLS: connections are
 /// closed.

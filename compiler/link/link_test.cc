@@ -294,6 +294,26 @@ TEST(Link, GatewaysOfAnotherClassAreLeftToTheirController) {
   EXPECT_EQ(listeners("loadBalancerClass: example.com/other, "), 0U);
 }
 
+/// The agents of one class are no place for the passwords of another.
+TEST(Link, SecretsOfWhatNoListenerOfOursServesAreNotCollected) {
+  const auto collected = [](const std::string& gateway_spec, const std::string& target) {
+    const Linked linked(
+        gateway("web", gateway_spec + "listeners: [{name: http, port: 80, protocol: HTTP}]") + kBackend +
+        route("r", "{backendRef: {name: b}}") +
+        resource("ProxyPolicy", "p",
+                 "targetRef: {" + target + "}, type: BasicAuth, basicAuth: {secretRef: {name: users}}") +
+        "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: shop}\ntype: Opaque\n"
+        "stringData: {htpasswd: 'a:$2y$05$c4WoMPo3SXsafkva.HHa6uXQZWr7oboPiC2bT/r7q1BB8I2s0BRqC'}\n");
+    EXPECT_EQ(linked.config.policies.size(), 1U) << linked.faults();
+    return linked.config.secrets.secrets.size();
+  };
+  const std::string theirs = "loadBalancerClass: example.com/other, ";
+  for (const std::string target : {"kind: ProxyGateway, name: web", "kind: ProxyRoute, name: r"}) {
+    EXPECT_EQ(collected("", target), 1U) << target;
+    EXPECT_EQ(collected(theirs, target), 0U) << target;
+  }
+}
+
 TEST(Link, TheOlderGatewayHoldsWhatTwoClaim) {
   const auto listener = [](std::string_view hosts, std::string_view protocol = "HTTP") {
     return "listeners: [{name: l, port: 80, protocol: " + std::string(protocol) + ", hostnames: [" +
