@@ -68,7 +68,21 @@ Status AgentStore::keep(const Identity& identity) const {
     const std::string pair = identity.certificate + identity.key;
     status = write_file(path("agent.pem"), std::string_view(pair), FileAccess::kOwnerOnly);
   }
+  std::error_code none_there;
+  if (status) fs::remove(path("joining.key"), none_there);
   return status;
+}
+
+Result<std::string> AgentStore::joining_key() const {
+  auto kept = read_file(path("joining.key"), kMaxPemBytes);
+  // One that is none makes no request.
+  if (kept && certificate_request(*kept)) return kept;
+  auto key = make_private_key();
+  if (!key) return key;
+  if (Status status = write_file(path("joining.key"), std::string_view(*key), FileAccess::kOwnerOnly); !status) {
+    return status.error();
+  }
+  return key;
 }
 
 Result<Kept> AgentStore::last(std::string& fault) const {

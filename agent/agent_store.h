@@ -1,6 +1,7 @@
 // What an agent keeps on disk: who it is, and what it served last. Its directory (mode 0700, files 0600) holds
 //
 //   agent.pem          its certificate and key
+//   joining.key        before the first certificate: the key that it joins with
 //   authorities.pem    whom it believes to be its controller
 //   program.key.pub    what programs must be signed with
 //   program.edgeprog   the last program that was put to work, and its values:
@@ -45,6 +46,9 @@ class AgentStore {
   /// kNotFound before the first; kFailedPrecondition when it is another agent's, or broken.
   Result<Identity> identity() const;
   Status keep(const Identity& identity) const;
+  /// The key to join with. It is kept until there is an identity: a controller that has signed for it, and whose answer
+  /// was lost, gives the name to no other key.
+  Result<std::string> joining_key() const;
 
   /// kNotFound before the first program. Without values that cannot be read: `fault` then says why.
   Result<Kept> last(std::string& fault) const;

@@ -175,7 +175,8 @@ Status Sync::Impl::first_identity() {
   }
   const auto file = read_join_file(options.token_file);
   if (!file) return file.error();
-  auto key = make_private_key();
+  // The name is this key's at the controller, as long as the last certificate lasts by its clock.
+  auto key = identity ? Result<std::string>(identity->key) : store.joining_key();
   if (!key) return key.error();
   const auto request = certificate_request(*key);
   if (!request) return request.error();

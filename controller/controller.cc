@@ -262,6 +262,9 @@ Controller::Controller(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Controller::~Controller() = default;
 std::uint16_t Controller::port() const { return impl_->distributor().port(); }
 std::string Controller::join_file() const { return impl_->distributor().join_file(); }
+Result<std::string> Controller::own_join_file(const std::string& name) {
+  return impl_->distributor().own_join_file(name);
+}
 std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
 void Controller::write_metrics(metrics::Exposition& out) const { impl_->write_metrics(out); }
 bool Controller::ready() const { return impl_->ready(); }

@@ -57,6 +57,8 @@ class Controller {
   // From any thread.
   std::uint16_t port() const;
   std::string join_file() const;
+  /// Distributor::own_join_file.
+  Result<std::string> own_join_file(const std::string& name);
   std::string admin_file() const;
   void write_metrics(metrics::Exposition& out) const;
   /// Whether the thread that speaks with the API gets to what it is given within `patience`.

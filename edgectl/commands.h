@@ -39,6 +39,8 @@ int edit(const cli::Arguments& arguments);
 int patch(const cli::Arguments& arguments);
 int agents_list(const cli::Arguments& arguments);
 int agents_describe(const cli::Arguments& arguments);
+int agents_token(const cli::Arguments& arguments);
+int agents_revoke(const cli::Arguments& arguments);
 int agent_backends(const cli::Arguments& arguments);
 int agent_vips(const cli::Arguments& arguments);
 int agent_config(const cli::Arguments& arguments);

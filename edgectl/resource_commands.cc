@@ -305,6 +305,27 @@ void add_agents(std::vector<cli::Command>& all) {
   all.push_back(of_agent("agents describe", "Tell all about an agent: its program, backends and addresses",
                          agents_describe, {"text", "json", "yaml"}));
   all.push_back(
+      {.name = "agents token",
+       .summary = "Make a join file for one agent",
+       .details = "With it an agent of this name joins that has lost its key, or a new machine that takes its "
+                  "place; the certificates of the one before are refused from then on. It is good for a day "
+                  "and for one machine. The file has a secret in it: --out writes it for you alone.",
+       .flags = with_controller({.name = "out", .value = "FILE", .help = "Write it there (mode 0600)"}),
+       .positional = cli::Positional{.name = "AGENT", .help = "Name of the agent", .complete = complete_agent},
+       .examples = {"edgectl agents token edge-1 --out edge-1.join"},
+       .run = agents_token,
+       .global = true});
+  all.push_back(
+      {.name = "agents revoke",
+       .summary = "Refuse every certificate that an agent has, and end its connections",
+       .details = "Whoever has a join file may take the name then: give the agents a new one if the machine is "
+                  "not yours any more.",
+       .flags = controller_flags(),
+       .positional = cli::Positional{.name = "AGENT", .help = "Name of the agent", .complete = complete_agent},
+       .examples = {"edgectl agents revoke edge-1"},
+       .run = agents_revoke,
+       .global = true});
+  all.push_back(
       of_agent("agents config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}));
   all.push_back(of_agent("agent config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}));
   all.push_back(of_agent("agent backends", "List the endpoints of an agent's backends and their health", agent_backends,

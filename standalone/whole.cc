@@ -124,7 +124,10 @@ Status Whole::start_agent() {
   agent::SyncOptions options;
   options.controller = "127.0.0.1:" + std::to_string(controller_->port());
   options.name = kAgentName;
-  options.token_file = controller_->join_file();
+  // Its name is its own whatever became of its files: a key that was lost keeps it out of nothing.
+  auto token_file = controller_->own_join_file(kAgentName);
+  if (!token_file) return token_file.error();
+  options.token_file = std::move(*token_file);
   options.data_dir = options_.data_dir + "/agent";
   auto sync = agent::Sync::start(std::move(options), service_);
   if (!sync) return sync.error();

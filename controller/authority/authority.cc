@@ -11,6 +11,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "controller/authority/members.h"
 
 namespace edge::controller {
 namespace {
@@ -19,6 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFileBytes = 64 << 10;
 constexpr std::size_t kMaxRevokedBytes = 16 << 20;
+constexpr std::size_t kMaxMembersBytes = 16 << 20;
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::string_view kTokenLine = "token: ";
 constexpr std::string_view kControllerLine = "controller: ";
@@ -47,6 +49,11 @@ std::string line_of(std::string_view text, std::string_view key) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return {};
+}
+
+Error no_name() {
+  return {ErrorCode::kInvalidArgument,
+          "an agent's name is made of lower-case letters, digits, `-` and `.`, at most 253"};
 }
 
 /// What is not there is empty; everything else that fails is told.
@@ -86,6 +93,10 @@ struct Authority::Impl {
   Validity server;
   Validity administrator;
   std::map<std::string, WallTime, std::less<>> revoked;
+  Names names;
+  bool names_changed = false;  ///< not on disk yet
+  std::vector<NamedToken> named_tokens;
+  std::map<std::string, std::string, std::less<>> own_tokens;  ///< digests by name, of agents in this process
 
   bool is_revoked(const CertificateFacts& facts) const {
     const auto found = revoked.find(facts.subject.name);
@@ -104,6 +115,20 @@ struct Authority::Impl {
   Status write_server();
   Status write_administrator();
   Status write_revoked() const;
+  Status load_members();
+  Status write_names();
+  Status write_named_tokens() const;
+  std::string join_text(std::string_view about, std::string_view with) const;
+  enum class Found { kNone, kForAll, kForName };
+  struct Token {
+    Found kind = Found::kNone;
+    std::string_view name{};     ///< that it is for
+    NamedToken* made = nullptr;  ///< what is kept of it
+  };
+  Token find(std::string_view digest);
+  /// A certificate that is younger than the revocation of those before it.
+  Result<std::string> issue(std::string_view name, std::string_view key, std::string_view request);
+  Status revoke(std::string_view name);
   Result<bool> follow();
   Status begin_next();
 };
@@ -183,7 +208,70 @@ Status Authority::Impl::load() {
   }
   if (Status status = load_own("server.pem", server); !status) return status;
   if (Status status = load_own("admin.pem", administrator); !status) return status;
-  return load_revoked();
+  if (Status status = load_revoked(); !status) return status;
+  return load_members();
+}
+
+Status Authority::Impl::load_members() {
+  const auto known = read_optional(path("names"), kMaxMembersBytes);
+  if (!known) return known.error();
+  names = Names::read(*known);
+  const auto tokens = read_optional(path("tokens"), kMaxMembersBytes);
+  if (!tokens) return tokens.error();
+  named_tokens = read_named_tokens(*tokens);
+  return {};
+}
+
+/// All are looked at, and each in whole.
+Authority::Impl::Token Authority::Impl::find(std::string_view digest) {
+  Token found;
+  const auto is_it = [&](const std::string& known) {
+    return known.size() == digest.size() && CRYPTO_memcmp(known.data(), digest.data(), digest.size()) == 0;
+  };
+  for (NamedToken& known : named_tokens) {
+    if (is_it(known.digest) && known.until > now()) found = {Found::kForName, known.name, &known};
+  }
+  for (const auto& [name, known] : own_tokens) {
+    if (is_it(known)) found = {Found::kForName, name};
+  }
+  if (is_it(digest_of_token(token))) found = {Found::kForAll};
+  return found;
+}
+
+/// At leisure: what a crash loses of it is known again once the agent shows its certificate.
+Status Authority::Impl::write_names() {
+  if (!names_changed) return {};
+  if (Status status = write_private(path("names"), names.text()); !status) return status;
+  names_changed = false;
+  return {};
+}
+
+Status Authority::Impl::write_named_tokens() const { return write_private(path("tokens"), text_of(named_tokens)); }
+
+std::string Authority::Impl::join_text(std::string_view about, std::string_view with) const {
+  return "# " + std::string(about) + "\n" + std::string(kTokenLine) + std::string(with) + "\n" + roots;
+}
+
+Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request) {
+  const auto since = revoked.find(name);
+  const WallTime time = now();
+  const WallTime issued = since == revoked.end() ? time : std::max(time, since->second + std::chrono::milliseconds(1));
+  const Validity validity = lasting(time, kAgentLifetime);
+  auto certificate = current->issue({Role::kAgent, std::string(name)}, validity, issued, request);
+  if (!certificate) return certificate;
+  if (Status status = names.take(name, key, validity.until, time); !status) return status.error();
+  names_changed = true;
+  return certificate;
+}
+
+Status Authority::Impl::revoke(std::string_view name) {
+  const WallTime time = now();
+  // What was issued before that is over by itself.
+  std::erase_if(revoked, [&](const auto& entry) { return entry.second + kAgentLifetime < time; });
+  revoked[std::string(name)] = time;
+  names.free(name);
+  names_changed = true;
+  return write_revoked();
 }
 
 Status Authority::Impl::write_roots() {
@@ -195,9 +283,11 @@ Status Authority::Impl::write_roots() {
 }
 
 Status Authority::Impl::write_join() const {
-  return write_private(path("join"),
-                       "# Who has this file may join agents to this controller: edge-agent --token-file.\n" +
-                           std::string(kTokenLine) + token + "\n" + roots);
+  return write_private(
+      path("join"),
+      join_text(
+          "Who has this file may join agents to this controller, by names that are free: edge-agent --token-file.",
+          token));
 }
 
 Status Authority::Impl::write_server() {
@@ -269,7 +359,11 @@ Result<bool> Authority::Impl::follow() {
 }
 
 Authority::Authority(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Authority::~Authority() = default;
+Authority::~Authority() {
+  const std::lock_guard lock(impl_->mutex);
+  // As far as it goes: there is nobody left to be told.
+  static_cast<void>(impl_->write_names().ok());
+}
 
 Result<std::unique_ptr<Authority>> Authority::open(AuthorityOptions options) {
   auto impl = std::make_unique<Impl>(std::move(options));
@@ -283,23 +377,82 @@ Result<std::unique_ptr<Authority>> Authority::open(AuthorityOptions options) {
 }
 
 bool Authority::is_token(std::string_view presented) const {
+  const std::string digest = digest_of_token(presented);
   const std::lock_guard lock(impl_->mutex);
-  // Of one size by construction; the size is no secret.
-  return presented.size() == impl_->token.size() &&
-         CRYPTO_memcmp(presented.data(), impl_->token.data(), presented.size()) == 0;
+  return impl_->find(digest).kind != Impl::Found::kNone;
 }
 
-Result<std::string> Authority::sign(std::string_view name, std::string_view request) const {
-  if (!is_subject_name(name)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "an agent's name is made of lower-case letters, digits, `-` and `.`, at most 253"};
+Result<std::string> Authority::sign(std::string_view name, std::string_view request) {
+  if (!is_subject_name(name)) return no_name();
+  const auto key = key_of_request(request);
+  if (!key) return key;
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->issue(name, *key, request);
+}
+
+Result<std::string> Authority::join(std::string_view token, std::string_view name, std::string_view request) {
+  const std::string digest = digest_of_token(token);
+  const std::lock_guard lock(impl_->mutex);
+  const Impl::Token known = impl_->find(digest);
+  if (known.kind == Impl::Found::kNone) return Error{ErrorCode::kUnauthenticated, "the token is wrong"};
+  if (!is_subject_name(name)) return no_name();
+  if (known.kind != Impl::Found::kForAll && known.name != name) {
+    return Error{ErrorCode::kPermissionDenied, "the token is for another name than " + std::string(name)};
   }
+  const auto key = key_of_request(request);
+  if (!key) return key;
+  if (known.made != nullptr && !known.made->key.empty() && known.made->key != *key) {
+    return Error{ErrorCode::kPermissionDenied, "the token for " + std::string(name) + " was used before"};
+  }
+  const WallTime now = impl_->now();
+  const bool taken = impl_->names.taken(name, *key, now).has_value();
+  const bool is_its = impl_->names.has(name, now) && !taken;
+  if (taken || (known.kind == Impl::Found::kForName && !is_its)) {
+    if (known.kind == Impl::Found::kForAll) {
+      return Error{ErrorCode::kAlreadyExists,
+                   "an agent with another key has the name " + std::string(name) +
+                       ", and its certificate is not over; if it is this one, which has lost its key, give it a join "
+                       "file of its own (edgectl agents token " +
+                       std::string(name) + "), or revoke the name (edgectl agents revoke)"};
+    }
+    if (Status status = impl_->revoke(name); !status) return status.error();
+  }
+  if (known.made != nullptr && known.made->key.empty()) {
+    known.made->key = *key;
+    if (Status status = impl_->write_named_tokens(); !status) return status.error();
+  }
+  return impl_->issue(name, *key, request);
+}
+
+Result<std::string> Authority::join_file_for(std::string_view name) {
+  if (!is_subject_name(name)) return no_name();
+  auto token = fresh_token();
+  if (!token) return token;
   const std::lock_guard lock(impl_->mutex);
   const WallTime now = impl_->now();
-  return impl_->current->issue({Role::kAgent, std::string(name)}, lasting(now, kAgentLifetime), now, request);
+  auto& tokens = impl_->named_tokens;
+  // One that was made for the name before is void: whoever asks for another has no use for it, or has lost it.
+  std::erase_if(tokens, [&](const NamedToken& known) { return known.until <= now || known.name == name; });
+  if (tokens.size() >= kMostNamedTokens) tokens.erase(tokens.begin());
+  tokens.push_back({digest_of_token(*token), std::string(name), now + kNamedTokenLifetime});
+  if (Status status = impl_->write_named_tokens(); !status) return status.error();
+  return impl_->join_text(
+      "For a day, who has this file may join one agent as " + std::string(name) + ": edge-agent --token-file.", *token);
 }
 
-Result<CertificateFacts> Authority::identify(std::string_view certificate) const {
+Result<std::string> Authority::own_join_file(std::string_view name) {
+  if (!is_subject_name(name)) return no_name();
+  auto token = fresh_token();
+  if (!token) return token;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->own_tokens[std::string(name)] = digest_of_token(*token);
+  std::string path = impl_->path("join-" + std::string(name));
+  const std::string text = impl_->join_text("Of the agent in this process, until it ends.", *token);
+  if (Status status = write_private(path, text); !status) return status.error();
+  return path;
+}
+
+Result<CertificateFacts> Authority::identify(std::string_view certificate) {
   auto facts = read_certificate(certificate);
   if (!facts) return facts;
   const std::lock_guard lock(impl_->mutex);
@@ -310,6 +463,11 @@ Result<CertificateFacts> Authority::identify(std::string_view certificate) const
   if (now < facts->validity.from) return refused("is not valid yet");
   if (now >= facts->validity.until) return refused("is over");
   if (impl_->is_revoked(*facts)) return refused("is revoked");
+  // It joined before names were kept, or a crash came between.
+  const std::string& name = facts->subject.name;
+  if (facts->subject.role == Role::kAgent && !impl_->names.has(name, now)) {
+    if (impl_->names.take(name, facts->key, facts->validity.until, now)) impl_->names_changed = true;
+  }
   return facts;
 }
 
@@ -321,11 +479,7 @@ bool Authority::is_revoked(const CertificateFacts& facts) const {
 Status Authority::revoke(std::string_view name) {
   if (!is_subject_name(name)) return Error{ErrorCode::kInvalidArgument, "no agent has such a name"};
   const std::lock_guard lock(impl_->mutex);
-  const WallTime now = impl_->now();
-  // What was issued before that is over by itself.
-  std::erase_if(impl_->revoked, [&](const auto& entry) { return entry.second + kAgentLifetime < now; });
-  impl_->revoked[std::string(name)] = now;
-  return impl_->write_revoked();
+  return impl_->revoke(name);
 }
 
 std::string Authority::roots() const {
@@ -337,8 +491,8 @@ Result<bool> Authority::tend() {
   const std::lock_guard lock(impl_->mutex);
   auto changed = impl_->follow();
   if (!changed) return changed;
-  Status status;
-  if (is_due(impl_->server, impl_->now())) status = impl_->write_server();
+  Status status = impl_->write_names();
+  if (status && is_due(impl_->server, impl_->now())) status = impl_->write_server();
   if (status && is_due(impl_->administrator, impl_->now())) status = impl_->write_administrator();
   if (!status) return status.error();
   return changed;

@@ -10,6 +10,9 @@
 //   join              token and roots, for `edge-agent --token-file`
 //   admin.pem         key, certificate and roots of an administrator, for edgectl
 //   revoked           agents by name, and since when
+//   names             agents by name, with the key that each name belongs to, and until when
+//   tokens            digests of tokens that are for one name
+//   join-<name>       token and roots of an agent in this process (edge-standalone's own)
 #pragma once
 
 #include <functional>
@@ -32,6 +35,7 @@ struct AuthorityOptions {
 inline constexpr auto kAgentLifetime = std::chrono::hours(24 * 30);
 inline constexpr auto kServerLifetime = std::chrono::hours(24 * 90);
 inline constexpr auto kAdministratorLifetime = std::chrono::hours(24 * 365);
+inline constexpr auto kNamedTokenLifetime = std::chrono::hours(24);
 inline constexpr auto kAuthorityLifetime = std::chrono::hours(24 * 3650);
 /// Clocks differ: what is issued holds a little before it was.
 inline constexpr auto kClockSkew = std::chrono::minutes(5);
@@ -45,15 +49,25 @@ class Authority {
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;
 
-  /// In a time that tells nothing of the token.
+  /// In a time that tells nothing of the tokens there are.
   bool is_token(std::string_view presented) const;
-  /// A certificate for an agent of this name. kInvalidArgument for a name or a request that is none.
-  Result<std::string> sign(std::string_view name, std::string_view request) const;
+  /// A first certificate for an agent, decision 0095. The join file's token gives a name that is free, or this key's.
+  /// One that was made for the name takes it from another key, whose certificates are refused from then on.
+  /// kUnauthenticated: `is_token` is false; kPermissionDenied: it is another name's, or another key's;
+  /// kAlreadyExists: the name is another key's; kInvalidArgument for a name or a request that is none.
+  Result<std::string> join(std::string_view token, std::string_view name, std::string_view request);
+  /// The next certificate of an agent that has shown one: the name is this key's from now on. Fails as above.
+  Result<std::string> sign(std::string_view name, std::string_view request);
+  /// A join file with a token for this name alone, good for a day and for the first key that joins with it.
+  Result<std::string> join_file_for(std::string_view name);
+  /// Path of a join file for an agent in this process, whose token lasts as long as the process does, for any key.
+  Result<std::string> own_join_file(std::string_view name);
   /// Who shows this certificate, whose signature TLS has verified. kUnauthenticated: over, not yet valid, or revoked.
-  Result<CertificateFacts> identify(std::string_view certificate) const;
+  /// An agent's name is its key's from then on, where no other has it.
+  Result<CertificateFacts> identify(std::string_view certificate);
   /// Of an agent's certificate that was identified before.
   bool is_revoked(const CertificateFacts& facts) const;
-  /// No certificate that was issued for `name` until now is good any more.
+  /// No certificate that was issued for `name` until now is good any more, and the name is free.
   Status revoke(std::string_view name);
 
   /// Whom to believe, PEM.

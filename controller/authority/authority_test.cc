@@ -29,6 +29,11 @@ std::string request_on(const char* curve) {
   return pem;
 }
 
+std::string token_of(const std::string& join_file) {
+  const std::size_t at = join_file.find("token: ") + 7;
+  return join_file.substr(at, join_file.find('\n', at) - at);
+}
+
 int certificates_in(std::string_view pem) {
   int count = 0;
   for (std::size_t at = pem.find("BEGIN CERTIFICATE"); at != std::string_view::npos;
@@ -104,6 +109,92 @@ TEST_F(AuthorityTest, SignsForANameAndKnowsItAgain) {
   EXPECT_EQ(facts->subject, (Subject{Role::kAgent, "edge-1"}));
   EXPECT_EQ(facts->issued, now_);
   EXPECT_EQ(facts->validity.until, now_ + kAgentLifetime);
+}
+
+TEST_F(AuthorityTest, ANameIsOneKeysUntilItsCertificateIsOver) {
+  const std::string first = request_on("P-256");
+  const std::string other = request_on("P-256");
+  const std::string token = token_of(file("join"));
+  ASSERT_TRUE(authority_->join(token, "edge-1", first));
+  const auto taken = authority_->join(token, "edge-1", other);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::kAlreadyExists);
+  EXPECT_NE(taken.error().text.find("edgectl agents token edge-1"), std::string::npos) << taken.error().text;
+  EXPECT_TRUE(authority_->join(token, "edge-1", first)) << "the answer before was lost";
+  EXPECT_TRUE(authority_->join(token, "edge-2", other));
+  ASSERT_TRUE(authority_->tend());
+  authority_ = open();
+  EXPECT_FALSE(authority_->join(token, "edge-1", other)) << "it is kept over a restart";
+  now_ += kAgentLifetime;
+  EXPECT_TRUE(authority_->join(token, "edge-1", other));
+  EXPECT_FALSE(authority_->join(token, "edge-1", first));
+  // The key of a renewal is the name's.
+  ASSERT_TRUE(authority_->sign("edge-1", first));
+  EXPECT_TRUE(authority_->join(token, "edge-1", first));
+  EXPECT_FALSE(authority_->join(token, "edge-1", other));
+  // An administrator frees it, and what is issued in the same moment holds.
+  ASSERT_TRUE(authority_->revoke("edge-1"));
+  const auto again = authority_->join(token, "edge-1", other);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(authority_->identify(*again));
+}
+
+TEST_F(AuthorityTest, ANameThatAnOlderVersionGaveIsKnownByItsCertificate) {
+  const auto certificate = authority_->sign("edge-1", request_on("P-256"));
+  authority_.reset();
+  fs::remove(directory_ + "/names");
+  authority_ = open();
+  ASSERT_TRUE(authority_->identify(*certificate));
+  EXPECT_FALSE(authority_->join(token_of(file("join")), "edge-1", request_on("P-256")));
+}
+
+TEST_F(AuthorityTest, ATokenForANameTakesItFromALostKeyOnce) {
+  const auto lost = authority_->join(token_of(file("join")), "edge-1", request_on("P-256"));
+  ASSERT_TRUE(lost);
+  const auto text = authority_->join_file_for("edge-1");
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find(authority_->roots()), std::string::npos);
+  const std::string token = token_of(*text);
+  EXPECT_EQ(file("tokens").find(token), std::string::npos) << "a digest of it is kept";
+  const std::string request = request_on("P-256");
+  EXPECT_EQ(authority_->join(token, "edge-2", request).error().code, ErrorCode::kPermissionDenied);
+  authority_ = open();
+  const auto found = authority_->join(token, "edge-1", request);
+  ASSERT_TRUE(found) << found.error().text;
+  EXPECT_TRUE(authority_->identify(*found));
+  EXPECT_FALSE(authority_->identify(*lost)) << "whoever has the lost key is nobody";
+  EXPECT_TRUE(authority_->join(token, "edge-1", request)) << "the answer before was lost";
+  EXPECT_EQ(authority_->join(token, "edge-1", request_on("P-256")).error().code, ErrorCode::kPermissionDenied);
+  now_ += kNamedTokenLifetime;
+  EXPECT_EQ(authority_->join(token, "edge-1", request).error().code, ErrorCode::kUnauthenticated);
+  // One that was asked for again voids the one before.
+  const std::string first = token_of(*authority_->join_file_for("edge-3"));
+  const std::string second = token_of(*authority_->join_file_for("edge-3"));
+  EXPECT_FALSE(authority_->is_token(first));
+  EXPECT_TRUE(authority_->is_token(second));
+  EXPECT_FALSE(authority_->join_file_for("../x"));
+}
+
+TEST_F(AuthorityTest, AnAgentOfThisProcessJoinsByWhateverKeyItHas) {
+  const auto path = authority_->own_join_file("standalone");
+  ASSERT_TRUE(path);
+  const std::string token = token_of(*read_file(*path, 1 << 16));
+  EXPECT_TRUE(authority_->join(token, "standalone", request_on("P-256")));
+  EXPECT_TRUE(authority_->join(token, "standalone", request_on("P-256")));
+  EXPECT_FALSE(authority_->join(token, "edge-1", request_on("P-256")));
+  EXPECT_FALSE(authority_->join(token_of(file("join")), "standalone", request_on("P-256")));
+  authority_ = open();
+  EXPECT_FALSE(authority_->is_token(token)) << "it ends with the process";
+}
+
+TEST_F(AuthorityTest, MembersFilesThatAreNoneAreNoReasonNotToStart) {
+  authority_.reset();
+  for (const char* name : {"names", "tokens"}) {
+    std::ofstream(directory_ + "/" + name) << "\n\n  \nedge-1\nedge-1 k x\n../a k 1\n\xff\xfe 1 2 3 4 5";
+  }
+  authority_ = open();
+  ASSERT_NE(authority_, nullptr);
+  EXPECT_TRUE(authority_->join(token_of(file("join")), "edge-1", request_on("P-256")));
 }
 
 TEST_F(AuthorityTest, RefusesNamesAndRequestsThatAreNone) {

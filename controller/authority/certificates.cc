@@ -130,6 +130,23 @@ std::optional<Subject> subject_of(X509* certificate) {
   return found;
 }
 
+/// Of the key's SubjectPublicKeyInfo.
+std::string digest_of(EVP_PKEY* key) {
+  unsigned char* der = nullptr;
+  const int size = ::i2d_PUBKEY(key, &der);
+  if (size <= 0) return {};
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  ::SHA256(der, static_cast<std::size_t>(size), digest.data());
+  ::OPENSSL_free(der);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : digest) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
 Error internal() { return {ErrorCode::kInternal, "a certificate cannot be made"}; }
 
 }  // namespace
@@ -157,7 +174,16 @@ Result<CertificateFacts> read_certificate(std::string_view pem) {
   if (!subject) return Error{ErrorCode::kUnauthenticated, "the certificate is none of this controller's"};
   return CertificateFacts{std::move(*subject),
                           {wall_time(X509_get0_notBefore(read.get())), wall_time(X509_get0_notAfter(read.get()))},
-                          issued_at(read.get())};
+                          issued_at(read.get()),
+                          digest_of(X509_get0_pubkey(read.get()))};
+}
+
+Result<std::string> key_of_request(std::string_view request) {
+  const RequestPtr read(first_of<PEM_read_bio_X509_REQ>(request));
+  EVP_PKEY* const key = read == nullptr ? nullptr : X509_REQ_get0_pubkey(read.get());
+  std::string digest = key == nullptr ? std::string() : digest_of(key);
+  if (digest.empty()) return Error{ErrorCode::kInvalidArgument, "the request is none"};
+  return digest;
 }
 
 Result<Validity> validity_of(std::string_view pem) {

@@ -46,9 +46,13 @@ struct CertificateFacts {
   Subject subject;
   Validity validity;
   WallTime issued{};  ///< to the millisecond: the first eight bytes of the serial number
+  std::string key;    ///< SHA-256 of the public key, hex
 };
 /// Of the first certificate in `pem`. kUnauthenticated when it is none of this authority's kind.
 Result<CertificateFacts> read_certificate(std::string_view pem);
+
+/// As CertificateFacts::key, of the key in a request (PKCS#10). kInvalidArgument when it is none.
+Result<std::string> key_of_request(std::string_view request);
 
 /// Of the first certificate in `pem`, whomever it is for. kInvalidArgument when there is none.
 Result<Validity> validity_of(std::string_view pem);

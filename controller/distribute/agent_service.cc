@@ -36,7 +36,7 @@ class AgentService final : public Agents::CallbackService {
                                   Credentials* reply) override {
     const auto who = caller(*context, hub_, Role::kAgent);
     if (!who) return answer(context, refuse(*context, who.error()));
-    return answer(context, issue(who->subject.name, request->request(), *reply));
+    return answer(context, give(hub_.authority().sign(who->subject.name, request->request()), *reply));
   }
 
   ProgramReactor* Programs(grpc::CallbackServerContext* context) override {
@@ -81,15 +81,13 @@ class AgentService final : public Agents::CallbackService {
       return refuse(context, {ErrorCode::kUnauthenticated, "the token is wrong"});
     }
     if (!may_join()) return Error{ErrorCode::kResourceExhausted, "many agents join at once; try again"};
-    if (Status status = issue(request.name(), request.request(), reply); !status) {
-      return refuse(context, status.error());
-    }
+    Status status = give(hub_.authority().join(request.token(), request.name(), request.request()), reply);
+    if (!status) return refuse(context, status.error());
     hub_.log().info("an agent has joined", {{"agent", request.name()}, {"from", peer_address(context)}});
     return {};
   }
 
-  Status issue(const std::string& name, const std::string& request, Credentials& reply) {
-    auto certificate = hub_.authority().sign(name, request);
+  Status give(Result<std::string> certificate, Credentials& reply) {
     if (!certificate) return certificate.error();
     reply.set_certificate(std::move(*certificate));
     reply.set_authorities(hub_.authority().roots());
@@ -121,7 +119,7 @@ std::string peer_address(const grpc::CallbackServerContext& context) {
   return printable(peer, 64);
 }
 
-Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, const Hub& hub, Role role) {
+Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, Hub& hub, Role role) {
   const auto authenticated = context.auth_context();
   const auto shown = authenticated->IsPeerAuthenticated()
                          ? authenticated->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME)

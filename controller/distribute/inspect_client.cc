@@ -193,6 +193,16 @@ Status InspectClient::revoke(const std::string& agent) {
   return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Revoke(&context, request, &done); });
 }
 
+Result<std::string> InspectClient::join_file(const std::string& agent) {
+  GetAgentRequest request;
+  request.set_name(agent);
+  agent::v1::JoinFile reply;
+  const Status status =
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->MakeJoinFile(&context, request, &reply); });
+  if (!status) return status.error();
+  return std::move(*reply.mutable_text());
+}
+
 Result<std::vector<HistoryEntry>> InspectClient::history() {
   agent::v1::HistoryReply reply;
   const Status status =

@@ -46,6 +46,9 @@ class InspectClient {
   /// What an agent says to a question of its admin port; of the controller itself when `agent` is empty. kUnavailable:
   /// it is not connected; kUnimplemented: the controller is too old.
   Result<AgentAnswer> ask(const std::string& agent, const AgentQuestion& question);
+  /// Text of a join file for an agent of this name, which it may have another key for: good for a day and one key.
+  /// kUnimplemented: an older controller.
+  Result<std::string> join_file(const std::string& agent);
   /// No certificate of this agent is taken any more, and its streams end. It may join anew with the token.
   Status revoke(const std::string& agent);
 

@@ -138,6 +138,17 @@ class InspectService final : public Inspect::CallbackService {
     return answer(context, [&] { return hub_.revoke(request->name()); });
   }
 
+  grpc::ServerUnaryReactor* MakeJoinFile(grpc::CallbackServerContext* context, const GetAgentRequest* request,
+                                         JoinFile* reply) override {
+    return answer(context, [&]() -> Status {
+      auto text = hub_.authority().join_file_for(request->name());
+      if (!text) return text.error();
+      hub_.log().info("a join file is made", {{"agent", request->name()}, {"for", peer_address(*context)}});
+      reply->set_text(std::move(*text));
+      return {};
+    });
+  }
+
   grpc::ServerUnaryReactor* History(grpc::CallbackServerContext* context, const HistoryRequest*,
                                     HistoryReply* reply) override {
     return answer(context, [&]() -> Status {

@@ -45,7 +45,7 @@ std::unique_ptr<grpc::Service> make_inspect_service(Hub& hub);
 Status answer_progress(Hub& hub, const agent::v1::ProgrammedRequest& request, agent::v1::ProgrammedReply& reply);
 
 /// Who calls, by the certificate that TLS has verified. kUnauthenticated: nobody; kPermissionDenied: another role.
-Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, const Hub& hub, Role role);
+Result<CertificateFacts> caller(const grpc::CallbackServerContext& context, Hub& hub, Role role);
 /// Where from, for the log: `10.0.0.7:51234`.
 std::string peer_address(const grpc::CallbackServerContext& context);
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
@@ -76,6 +77,31 @@ int agents_list(const cli::Arguments& arguments) {
 int agents_describe(const cli::Arguments& arguments) {
   return show_agent("edgectl agents describe", arguments,
                     [](const controller::AgentState& agent) { return describe_agent(agent, now()); });
+}
+
+int agents_token(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl agents token";
+  return with_controller(kCommand, arguments, [&](InspectClient& client) {
+    const auto text = client.join_file(arguments.one("AGENT"));
+    if (!text) return tell(kCommand, text.error());
+    const std::string path = arguments.has("out") ? arguments.one("out") : std::string();
+    if (path.empty()) return print(*text);
+    if (Status status = write_file(path, std::string_view(*text), FileAccess::kOwnerOnly); !status) {
+      cli::print_error(kCommand, status.error().text);
+      return cli::kExitFindings;
+    }
+    return cli::kExitOk;
+  });
+}
+
+int agents_revoke(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl agents revoke";
+  return with_controller(kCommand, arguments, [&](InspectClient& client) {
+    const std::string agent = arguments.one("AGENT");
+    const Status status = client.revoke(agent);
+    if (!status) return tell(kCommand, status.error());
+    return print(agent + " is revoked: its connections end, and it may join anew\n");
+  });
 }
 
 int agent_backends(const cli::Arguments& arguments) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "agent/agent_store.h"
 #include "agent/service.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -415,6 +416,73 @@ TEST_F(SyncTest, ARevokedAgentIsDrivenOutAtOnce) {
   EXPECT_TRUE(log_.has("info an agent's certificates are revoked agent=edge-1"));
   EXPECT_TRUE(log_.has("warn an agent is gone agent=edge-1"));
   EXPECT_TRUE(log_.has("debug an agent is connected agent=edge-1 from=127.0.0.1:"));
+}
+
+TEST_F(SyncTest, ANameThatIsTakenIsGivenToAnotherKeyByAnAdministratorAlone) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  // Another machine, which has the join file too.
+  auto other = options("edge-1");
+  other.data_dir = directory_ + "/other";
+  start_agent(other);
+  EXPECT_TRUE(log_.has("an agent with another key has the name edge-1"));
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", second)) << "the one that has the name is not disturbed";
+  EXPECT_EQ(agents_[1]->service->program(), "");
+
+  auto client = inspect();
+  ASSERT_TRUE(client) << client.error().text;
+  const auto text = (*client)->join_file("edge-1");
+  ASSERT_TRUE(text) << text.error().text;
+  EXPECT_FALSE((*client)->join_file("no name"));
+  agents_.pop_back();
+  other.token_file = directory_ + "/edge-1.join";
+  ASSERT_TRUE(write_file(other.token_file, std::string_view(*text), FileAccess::kOwnerOnly));
+  start_agent(other);
+  EXPECT_TRUE(log_.has("the certificate of edge-1 is revoked")) << "whoever had it before";
+  const Bytes third = program_of(3, *key_);
+  distributor_->publish({third, {}, {}, ""});
+  EXPECT_TRUE(runs("edge-1", third));
+  EXPECT_EQ(agents_[0]->service->program(), hash_of(second));
+}
+
+TEST_F(SyncTest, AnAgentKeepsTheKeyThatItJoinsWith) {
+  start_controller();
+  const auto store = agent::AgentStore::open(directory_ + "/edge-1", "edge-1", "");
+  ASSERT_TRUE(store);
+  // It asked once, and never heard the answer.
+  const auto key = store->joining_key();
+  ASSERT_TRUE(key);
+  EXPECT_EQ(*store->joining_key(), *key);
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  EXPECT_EQ(store->identity()->key, *key);
+  EXPECT_FALSE(fs::exists(directory_ + "/edge-1/joining.key"));
+}
+
+TEST_F(SyncTest, SecretsThatAProgramNamesNoMoreLeaveTheAgentsDisk) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, endpoints(1), secrets("k"), ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, endpoints(1), {}, ""});
+  ASSERT_TRUE(runs("edge-1", second));
+  agents_.clear();
+  const auto store = agent::AgentStore::open(directory_ + "/edge-1", "edge-1", "");
+  ASSERT_TRUE(store);
+  std::string fault;
+  const auto kept = store->last(fault);
+  ASSERT_TRUE(kept) << kept.error().text;
+  EXPECT_EQ(fault, "");
+  EXPECT_TRUE(kept->secrets.secrets.empty());
 }
 
 TEST_F(SyncTest, ASecondProcessOfANameTakesOver) {

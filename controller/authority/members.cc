@@ -1,0 +1,112 @@
+#include "controller/authority/members.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+#include <openssl/sha.h>
+
+#include "base/base64.h"
+
+namespace edge::controller {
+namespace {
+
+std::int64_t milliseconds_of(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+std::optional<WallTime> time_of(std::string_view digits) {
+  std::int64_t count = 0;
+  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (fault != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return WallTime(std::chrono::milliseconds(count));
+}
+
+/// Takes a line off, and gives its words; fewer than there are to be: the rest is empty.
+template <std::size_t kWords>
+std::array<std::string_view, kWords> next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  std::array<std::string_view, kWords> words;
+  for (std::string_view& word : words) {
+    const std::size_t space = std::min(line.find(' '), line.size());
+    word = line.substr(0, space);
+    line.remove_prefix(std::min(space + 1, line.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+Names Names::read(std::string_view text) {
+  Names names;
+  while (!text.empty()) {
+    const auto [name, key, until] = next_line<3>(text);
+    const auto time = time_of(until);
+    if (!is_subject_name(name) || key.empty() || !time || names.owners_.size() == kMost) continue;
+    names.owners_[std::string(name)] = {std::string(key), *time};
+  }
+  return names;
+}
+
+std::string Names::text() const {
+  std::string text;
+  for (const auto& [name, owner] : owners_) {
+    text += name + " " + owner.key + " " + std::to_string(milliseconds_of(owner.until)) + "\n";
+  }
+  return text;
+}
+
+std::optional<WallTime> Names::taken(std::string_view name, std::string_view key, WallTime now) const {
+  const auto found = owners_.find(name);
+  if (found == owners_.end() || found->second.until <= now || found->second.key == key) return std::nullopt;
+  return found->second.until;
+}
+
+bool Names::has(std::string_view name, WallTime now) const {
+  const auto found = owners_.find(name);
+  return found != owners_.end() && found->second.until > now;
+}
+
+Status Names::take(std::string_view name, std::string_view key, WallTime until, WallTime now) {
+  if (owners_.size() >= kMost && !owners_.contains(name)) {
+    std::erase_if(owners_, [now](const auto& entry) { return entry.second.until <= now; });
+    if (owners_.size() >= kMost) return Error{ErrorCode::kResourceExhausted, "too many agents have joined"};
+  }
+  owners_[std::string(name)] = {std::string(key), until};
+  return {};
+}
+
+void Names::free(std::string_view name) {
+  if (const auto found = owners_.find(name); found != owners_.end()) owners_.erase(found);
+}
+
+std::string digest_of_token(std::string_view token) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  ::SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(),
+           reinterpret_cast<unsigned char*>(digest.data()));
+  return to_base64url(digest);
+}
+
+std::vector<NamedToken> read_named_tokens(std::string_view text) {
+  std::vector<NamedToken> tokens;
+  while (!text.empty() && tokens.size() < kMostNamedTokens) {
+    const auto [digest, name, until, key] = next_line<4>(text);
+    const auto time = time_of(until);
+    if (digest.empty() || !is_subject_name(name) || !time) continue;
+    tokens.push_back({std::string(digest), std::string(name), *time, key == "-" ? std::string() : std::string(key)});
+  }
+  return tokens;
+}
+
+std::string text_of(const std::vector<NamedToken>& tokens) {
+  std::string text;
+  for (const NamedToken& token : tokens) {
+    text += token.digest + " " + token.name + " " + std::to_string(milliseconds_of(token.until)) + " " +
+            (token.key.empty() ? "-" : token.key) + "\n";
+  }
+  return text;
+}
+
+}  // namespace edge::controller
