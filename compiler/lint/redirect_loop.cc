@@ -15,7 +15,7 @@ std::string_view without_slash(std::string_view prefix) {
   return prefix.size() > 1 && prefix.ends_with('/') ? prefix.substr(0, prefix.size() - 1) : prefix;
 }
 
-/// Rule D1's path key: exact before the longest prefix; patterns are not decided here.
+/// The path key of rules: exact before the longest prefix; patterns are not decided here.
 struct Specificity {
   bool exact = false;
   std::size_t length = 0;
@@ -49,11 +49,18 @@ std::optional<std::string> target_of(const Match& match, const Filter& redirect)
 
 bool elsewhere(const Filter& redirect) { return redirect.hostname || redirect.scheme || redirect.port; }
 
+/// Patterns of ProxyRoutes come behind every prefix; those of translated routes may come before (decision 81).
+bool may_come_before(const model::ProxyRoute& route, const Match& pattern, Specificity own) {
+  if (route.metadata.kind == "ProxyRoute" || own.exact) return false;
+  return pattern.path && pattern.path->type == PathType::kRegex;
+}
+
 /// Whether another match of the route may take `path` before one of `own` specificity does.
 bool taken_by_another(const model::ProxyRoute& route, std::size_t index, std::string_view path, Specificity own) {
   for (std::size_t i = 0; i < route.rules.size(); ++i) {
     if (i == index) continue;
     const bool before = std::ranges::any_of(route.rules[i].matches, [&](const Match& match) {
+      if (may_come_before(route, match, own)) return true;
       const auto other = takes(match, path);
       return other && (*other > own || (*other == own && (i < index || !only_path(match))));
     });

@@ -161,7 +161,7 @@ class ApiRuleReader {
     } else if (type == "RequestMirror") {
       out.mirrors.push_back(mirror(fields.object("requestMirror"), fields, place));
     } else {
-      out.rule.filters.push_back(decode_filter(fields, place, report_));
+      out.rule.filters.push_back(decode_filter(fields, place, SelfRedirect::kAllowed, report_));
     }
   }
 
@@ -205,7 +205,7 @@ class ApiRuleReader {
       if (type == "ExtensionRef" || type == "CORS" || type == "RequestMirror") {
         out.unknown_filter = entry.span();
       } else {
-        out.filters.push_back(decode_filter(entry, place, report_));
+        out.filters.push_back(decode_filter(entry, place, SelfRedirect::kAllowed, report_));
       }
     });
     return out;

@@ -22,7 +22,7 @@ class RouteDecoder {
     place.list = "filters";
     fields.entries("filters", [&](const Fields& entry) {
       place.index = rule.filters.size();
-      rule.filters.push_back(decode_filter(entry, place, report_));
+      rule.filters.push_back(decode_filter(entry, place, SelfRedirect::kRefused, report_));
     });
     place.list = {};
     backends(fields, rule, place);

@@ -23,7 +23,8 @@ std::string upper(std::string text) {
 
 class RuleReader {
  public:
-  explicit RuleReader(Report& report) : report_(report) {}
+  explicit RuleReader(Report& report, SelfRedirect self_redirect = SelfRedirect::kRefused)
+      : report_(report), self_redirect_(self_redirect) {}
 
   Match match(const Fields& fields, const RulePlace& place) {
     Match match{.span = fields.span(), .method = fields.text("method")};
@@ -210,7 +211,7 @@ class RuleReader {
       report_.fault(DiagnosticCode::kInvalidValue, filter.hostname->span, place.text(std::string(key) + ".hostname"),
                     "a wildcard is no host to send a request to");
     }
-    const bool redirect = filter.type == FilterType::kRedirect;
+    const bool redirect = filter.type == FilterType::kRedirect && self_redirect_ == SelfRedirect::kRefused;
     if (redirect && !filter.scheme && !filter.hostname && !filter.port && !filter.path) {
       report_.fault(DiagnosticCode::kMissingField, own.span(), place.text(key),
                     "the redirect changes nothing, so it would never end",
@@ -256,6 +257,7 @@ class RuleReader {
 
  private:
   Report& report_;
+  SelfRedirect self_redirect_;
 };
 
 }  // namespace
@@ -263,8 +265,8 @@ class RuleReader {
 Match decode_match(const Fields& fields, const RulePlace& place, Report& report) {
   return RuleReader(report).match(fields, place);
 }
-Filter decode_filter(const Fields& fields, const RulePlace& place, Report& report) {
-  return RuleReader(report).filter(fields, place);
+Filter decode_filter(const Fields& fields, const RulePlace& place, SelfRedirect self_redirect, Report& report) {
+  return RuleReader(report, self_redirect).filter(fields, place);
 }
 HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report) {
   return RuleReader(report).modifier(fields, place, key);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,10 @@ struct RulePlace {
 
 /// Faults go to `report`.
 Match decode_match(const Fields& fields, const RulePlace& place, Report& report);
-Filter decode_filter(const Fields& fields, const RulePlace& place, Report& report);
+/// Whether a redirect may name the URL of the request itself: Gateway API allows one with a `statusCode` alone,
+/// ProxyRoute refuses it as endless.
+enum class SelfRedirect : std::uint8_t { kRefused, kAllowed };
+Filter decode_filter(const Fields& fields, const RulePlace& place, SelfRedirect self_redirect, Report& report);
 HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report);
 ValueCondition decode_header_match(const Fields& fields, const RulePlace& place, std::size_t index, Report& report);
 /// What the filters of one rule cannot be together.
