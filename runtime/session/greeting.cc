@@ -18,8 +18,6 @@ using program::Protocol;
 
 /// For a connection that was accepted just before a drain.
 constexpr net::Duration kGreetingGrace = std::chrono::seconds(1);
-/// TLS: an alert record, fatal, unrecognized_name (RFC 6066 §3, RFC 8446 §6).
-constexpr std::string_view kUnrecognizedName("\x15\3\3\0\2\2\x70", 7);
 // Words of the access log.
 constexpr std::string_view kNobodyListens = "no-listener";
 constexpr std::string_view kBadHeader = "bad-proxy-header";
@@ -126,9 +124,10 @@ void Greeting::hand_on() {
   handshake->start();
 }
 
+/// No listener speaks for this name, so nobody answers: the connection is reset, as Gateway API's official tests
+/// expect, rather than ended by an alert (RFC 6066 §3 leaves the choice).
 void Greeting::refuse_name() {
-  const iovec alert = net::piece(kUnrecognizedName);
-  client_.send({&alert, 1});
+  client_.reset_on_close();
   worker_.counters().tunnels_refused.add();
   log("unknown-name");
 }

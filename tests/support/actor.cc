@@ -46,6 +46,7 @@ const std::map<std::string, Actor::Run>& Actor::table() {
                                                    {"raw-fill", &Actor::raw_fill},
                                                    {"raw-head", &Actor::raw_head},
                                                    {"closed", &Actor::closed},
+                                                   {"closed-by-reset", &Actor::closed_by_reset},
                                                    {"quiet", &Actor::quiet},
                                                    {"close", &Actor::close},
                                                    {"reset", &Actor::reset},
@@ -253,6 +254,12 @@ Status Actor::closed(const Command& /*command*/) {
   const Result<Connection*> connection = current();
   if (!connection) return connection.error();
   return (*connection)->expect_closed();
+}
+
+Status Actor::closed_by_reset(const Command& /*command*/) {
+  const Result<Connection*> connection = current();
+  if (!connection) return connection.error();
+  return (*connection)->expect_reset();
 }
 
 Status Actor::quiet(const Command& /*command*/) { return expect_quiet(); }

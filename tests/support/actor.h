@@ -63,6 +63,7 @@ class Actor {
   Status raw_fill(const Command& command);
   Status raw_head(const Command& command);
   Status closed(const Command& command);
+  Status closed_by_reset(const Command& command);
   Status quiet(const Command& command);
   Status close(const Command& command);
   Status reset(const Command& command);

@@ -106,6 +106,7 @@ Result<bool> Connection::fill() {
   if (size < 0 && errno == EAGAIN) return true;
   if (size < 0 && errno != ECONNRESET)
     return connection_failure(std::string("cannot receive: ") + std::strerror(errno));
+  was_reset_ |= size < 0;
   if (size <= 0) return false;
   buffer_.append(bytes, static_cast<std::size_t>(size));
   return true;
@@ -196,6 +197,11 @@ Status Connection::expect_closed() {
   if (!rest) return rest.error();
   if (!rest->empty()) return connection_failure("expected the end, got `" + rest->substr(0, 2000) + "`");
   return {};
+}
+
+Status Connection::expect_reset() {
+  if (Status closed = expect_closed(); !closed) return closed;
+  return was_reset_ ? Status() : connection_failure("the peer ended the connection, and did not reset it");
 }
 
 Status Connection::expect_quiet() {

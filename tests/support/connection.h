@@ -56,6 +56,8 @@ class Connection {
   Result<std::string> receive_chunk();
   /// The peer closes (or resets) without another byte.
   Status expect_closed();
+  /// The same, by RST.
+  Status expect_reset();
   /// Nothing came that nobody read. Does not wait.
   Status expect_quiet();
 
@@ -78,6 +80,7 @@ class Connection {
   int fd_;
   std::unique_ptr<TlsEnd> tls_;
   bool refused_ = false;
+  bool was_reset_ = false;
   Deadline deadline_;
   std::string buffer_;
 };
