@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Of the conditions of a resource those that are ours; others are left as they are.
+/// Of the conditions of a resource, a listener, a parent or an ancestor those that are ours; others are left as they
+/// are.
 constexpr std::string_view kOurs[] = {"Accepted",   "Conflicted", "Healthy",      "PartiallyInvalid",
                                       "Programmed", "Ready",      "ResolvedRefs", "Shadowed"};
 /// A status is no inventory: of more endpoints the counts tell.
@@ -41,6 +42,8 @@ bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& 
   if (!verdict.servable || found == status.end()) return false;
   Json* programmed = condition_of(*found, "Programmed");
   if (programmed == nullptr || agents.all_run(verdict.program)) return false;
+  // What the compiler found wrong with it (AddressNotUsable, Invalid) is the reason, whatever agents do.
+  if (text_in(*programmed, "status") != "True") return false;
   const bool refused = agents.refused >= verdict.program && agents.refused != 0;
   std::string message = agents.programs.empty() ? std::string("no agent is connected")
                                                 : std::to_string(agents.running(verdict.program)) + " of " +
@@ -144,8 +147,8 @@ void keep_foreign_conditions(Json& conditions, const Json& observed) {
   }
 }
 
-void keep_listener_times(Json& status, const Json& observed, const std::string& now,
-                         std::vector<ConditionFlip>& flips) {
+/// Conditions of listeners with their times, and those of others beside them.
+void keep_listeners(Json& status, const Json& observed, const std::string& now, std::vector<ConditionFlip>& flips) {
   const auto listeners = status.find("listeners");
   if (listeners == status.end()) return;
   for (Json& listener : *listeners) {
@@ -153,6 +156,7 @@ void keep_listener_times(Json& status, const Json& observed, const std::string& 
     const Json stood = before == nullptr ? Json::array() : list_in(*before, "conditions");
     keep_times(listener["conditions"], stood, now);
     add_flips(listener["conditions"], stood, "listener " + text_in(listener, "name"), flips);
+    keep_foreign_conditions(listener["conditions"], stood);
   }
 }
 
@@ -172,6 +176,7 @@ void keep_entries(Json& status, const char* field, const char* reference, const 
     keep_times(entry["conditions"], stood, now);
     // Parents of own routes say what the route's own conditions say.
     if (shared) add_flips(entry["conditions"], stood, place_of(entry[reference]), flips);
+    keep_foreign_conditions(entry["conditions"], stood);
   }
   if (!shared) return;
   for (const Json& candidate : list_in(observed, field)) {
@@ -226,7 +231,7 @@ std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::
     add_flips(*conditions, list_in(before, "conditions"), {}, change.flips);
     keep_foreign_conditions(*conditions, list_in(before, "conditions"));
   }
-  keep_listener_times(status, before, now, change.flips);
+  keep_listeners(status, before, now, change.flips);
   keep_entries(status, "parents", verdict.key.kind == "ProxyRoute" ? "gateway" : "parentRef", before, controller_class,
                now, change.flips);
   keep_entries(status, "ancestors", "ancestorRef", before, controller_class, now, change.flips);

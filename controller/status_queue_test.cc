@@ -277,6 +277,62 @@ TEST_F(StatusQueueTest, EntriesOfOtherControllersStay) {
   EXPECT_EQ(settle(), 0u);
 }
 
+TEST_F(StatusQueueTest, ConditionsOfOtherTypesStayOnListenersAndParents) {
+  const Json theirs = condition("example.com/Scanned", "True", "Clean");
+  const Json accepted = condition("Accepted", "True", "Accepted");
+  const auto listener = [](const char* name, std::vector<Json> conditions) {
+    return Json({{"name", name}, {"conditions", std::move(conditions)}});
+  };
+  const auto gateway_status = [](std::vector<Json> conditions, std::vector<Json> listeners) {
+    return Json({{"conditions", std::move(conditions)}, {"listeners", std::move(listeners)}});
+  };
+  Verdict gateway;
+  gateway.key = key("gw", "Gateway");
+  gateway.status = gateway_status({accepted}, {listener("http", {accepted}), listener("new", {accepted})}).dump();
+  stored_[gateway.key] =
+      gateway_status({theirs}, {listener("http", {condition("Conflicted", "True", "HostnameConflict"), theirs})});
+  queue_.observe(gateway.key, observed(gateway.key), now_);
+  queue_.judge(gateway, now_);
+  EXPECT_EQ(settle(), 1u);
+  const Json& listeners = stored_[gateway.key]["listeners"];
+  EXPECT_EQ(stored_[gateway.key]["conditions"][1], theirs);
+  ASSERT_EQ(listeners[0]["conditions"].size(), 2u) << "what was ours and holds no more is gone";
+  EXPECT_EQ(listeners[0]["conditions"][1], theirs);
+  EXPECT_EQ(listeners[1]["conditions"].size(), 1u);
+  EXPECT_EQ(settle(), 0u);
+
+  Verdict route;
+  route.key = key("h", "HTTPRoute");
+  const Json parent = {{"parentRef", {{"name", "gw"}}}, {"controllerName", "edgeproxy.io/proxy"}};
+  Json made = parent;
+  made["conditions"] = Json::array({accepted});
+  route.status = Json({{"parents", Json::array({made})}}).dump();
+  Json stood = parent;
+  stood["conditions"] = Json::array({theirs});
+  stored_[route.key] = {{"parents", Json::array({stood})}};
+  queue_.observe(route.key, observed(route.key), now_);
+  queue_.judge(route, now_);
+  EXPECT_EQ(settle(), 1u);
+  ASSERT_EQ(stored_[route.key]["parents"][0]["conditions"].size(), 2u);
+  EXPECT_EQ(stored_[route.key]["parents"][0]["conditions"][1], theirs);
+}
+
+TEST_F(StatusQueueTest, WhatTheCompilerFoundIsNotTheAgentsFault) {
+  AgentsView view = agents({1, 2});
+  view.refused = 2;
+  view.refusal = "agent n1: its signature is another key's";
+  queue_.agents(view, now_);
+  Verdict gateway;
+  gateway.key = key("gw", "Gateway");
+  gateway.servable = true;
+  gateway.program = 2;
+  gateway.status = Json({{"conditions", Json::array({condition("Programmed", "False", "AddressNotUsable")})}}).dump();
+  queue_.observe(gateway.key, observed(gateway.key), now_);
+  queue_.judge(gateway, now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored_[gateway.key]["conditions"][0]["reason"], "AddressNotUsable");
+}
+
 AgentState agent(const std::string& name, const std::string& program) {
   AgentState state;
   state.name = name;
