@@ -1,12 +1,8 @@
 #include "agent/capabilities.h"
 
-#include <algorithm>
 #include <charconv>
-#include <memory>
 
 #include "base/file.h"
-#include "program/format.h"
-#include "program/read.h"
 
 namespace edge::agent {
 namespace {
@@ -42,21 +38,6 @@ std::string missing_capability(std::span<const std::uint16_t> ports, const Privi
   if (named.empty()) return {};
   return "lacks CAP_NET_BIND_SERVICE, which listening on " + named + " takes (ports below " +
          std::to_string(privileges.unprivileged_from) + ", net.ipv4.ip_unprivileged_port_start)";
-}
-
-std::vector<std::uint16_t> ports_of(std::span<const std::byte> program) {
-  std::vector<std::uint16_t> ports;
-  const auto view =
-      program::read(std::shared_ptr<const void>(), program, nullptr, program::Databases::kHashWhenSearched);
-  if (!view) return ports;
-  const program::SectionView& section = view->listeners().view;
-  for (const program::BindRecord& bind : section.array(section.header<program::ListenersHeader>().binds)) {
-    ports.push_back(bind.port);
-  }
-  std::ranges::sort(ports);
-  const auto doubles = std::ranges::unique(ports);
-  ports.erase(doubles.begin(), doubles.end());
-  return ports;
 }
 
 }  // namespace edge::agent

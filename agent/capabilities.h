@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace edge::agent {
 
@@ -17,8 +16,5 @@ Privileges own_privileges();
 
 /// Empty when nothing that these ports need is missing.
 std::string missing_capability(std::span<const std::uint16_t> ports, const Privileges& privileges);
-
-/// The ports that a program listens on, ascending; none when it is none.
-std::vector<std::uint16_t> ports_of(std::span<const std::byte> program);
 
 }  // namespace edge::agent

@@ -21,6 +21,11 @@ std::string config_document(const runtime::Server& server) {
     document["listeners"].push_back(
         {{"name", bound.listener}, {"address", to_string(daemon::ListenAddress{bound.address, bound.port})}});
   }
+  document["unboundListeners"] = nlohmann::ordered_json::array();
+  for (const runtime::UnboundListener& one : server.unbound()) {
+    document["unboundListeners"].push_back(
+        {{"name", one.name_space + "/" + one.gateway + "/" + one.listener}, {"reason", one.reason}});
+  }
   document["secretFaults"] = server.secret_faults();
   document["version"] = EDGE_VERSION;
   // Names are configuration, and may hold bytes that are no text.

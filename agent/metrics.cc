@@ -108,6 +108,17 @@ void write_rate_limits(Exposition& out, std::span<const runtime::RateLimitCount>
   }
 }
 
+void write_unbound(Exposition& out, std::span<const runtime::UnboundListener> unbound) {
+  using runtime::ListenFault;
+  constexpr std::pair<ListenFault, std::string_view> kReasons[] = {
+      {ListenFault::kPort, "port"}, {ListenFault::kAddress, "address"}, {ListenFault::kOther, "other"}};
+  out.begin(Family::kListenersUnbound);
+  for (const auto& [fault, reason] : kReasons) {
+    const auto count = std::ranges::count(unbound, fault, &runtime::UnboundListener::fault);
+    out.sample(static_cast<std::uint64_t>(count), labels({{"reason", reason}}));
+  }
+}
+
 void write_metrics(Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs) {
   write_requests(out, stats);
   write_connections(out, stats);

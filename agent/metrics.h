@@ -22,6 +22,7 @@ struct InstallFacts {
 
 void write_certificates(metrics::Exposition& out, std::span<const runtime::CertificateExpiry> certificates);
 void write_rate_limits(metrics::Exposition& out, std::span<const runtime::RateLimitCount> limits);
+void write_unbound(metrics::Exposition& out, std::span<const runtime::UnboundListener> unbound);
 void write_metrics(metrics::Exposition& out, const runtime::ServerStats& stats, const InstallFacts& installs);
 
 }  // namespace edge::agent

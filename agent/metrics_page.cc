@@ -36,6 +36,7 @@ void MetricsPage::write(Exposition& out) {
   const std::lock_guard lock(mutex_);
   metrics::write_process(out);
   write_metrics(out, server_.stats(), installs_());
+  write_unbound(out, server_.unbound());
   write_certificates(out, server_.certificates());
   write_rate_limits(out, server_.rate_limits());
   for (const auto& [number, write] : others_) write(out);

@@ -128,6 +128,7 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
 
 Service::Service(ServiceOptions options) : options_(std::move(options)), log_(options_.log->logger()) {}
 Service::~Service() {
+  listener_retry_.reset();
   upgrade_.reset();
   watchdog_.reset();
   profile_.end();
@@ -155,6 +156,8 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
       service->notify_, [server = service->server_.get()](auto patience) { return server->answers(patience); },
       service->log_);
+  service->listener_retry_ =
+      std::make_unique<ListenerRetry>([raw = service.get()] { return raw->recheck_listeners(); });
   service->notify_.status("waits for its first program");
   if (!service->options_.upgrade_socket.empty()) {
     auto predecessor = Predecessor::find(service->options_.upgrade_socket);
@@ -301,6 +304,11 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
   if (draining_) return daemon::text_reply(503, "draining\n");
   const std::lock_guard lock(state_mutex_);
   if (installs_.program.empty()) return daemon::text_reply(503, "no program yet\n");
+  if (server_->addresses().empty()) {
+    if (const auto unbound = server_->unbound(); !unbound.empty()) {
+      return daemon::text_reply(503, "no listener is bound: " + unbound.front().reason + "\n");
+    }
+  }
   return daemon::text_reply(200, "ready program=" + installs_.program + "\n");
 }
 
@@ -335,7 +343,6 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
   const auto took = std::chrono::steady_clock::now() - began;
   if (!outcome) {
     log_.error("the program was refused: " + outcome.error().text);
-    if (outcome.error().code == ErrorCode::kUnavailable) tell_capabilities(*bytes);
     const std::lock_guard lock(state_mutex_);
     ++installs_.refused;
     return outcome.error();
@@ -355,6 +362,7 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
   const std::string status = "serves the program " + hash.substr(0, kShortHash);
   first ? notify_.ready(status) : notify_.status(status);
   tell_listeners();
+  tell_unbound();
   const std::string line = (first ? "ready program=" : "programmed program=") + hash;
   const bool lost = !print_line(line);
   if (lost && !output_lost_) log_.warn("nobody reads the standard output: it does not take `" + line + "`");
@@ -362,12 +370,53 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
   return {};
 }
 
-// A listener that cannot be opened: most often it is this.
-void Service::tell_capabilities(std::span<const std::byte> program) {
-  std::string missing = missing_capability(ports_of(program), own_privileges());
+// Only what is new, as with secrets; what several listeners share is told once.
+void Service::tell_unbound() {
+  std::vector<runtime::UnboundListener> unbound = server_->unbound();
+  std::string last;
+  for (const runtime::UnboundListener& one : unbound) {
+    if (std::ranges::find(unbound_told_, one) != unbound_told_.end() || one.reason == last) continue;
+    last = one.reason;
+    const std::string line = "listener " + one.name_space + "/" + one.gateway + "/" + one.listener + ": " + one.reason;
+    // Of a virtual address another node may answer.
+    one.fault == runtime::ListenFault::kAddress ? log_.warn(line) : log_.error(line + "; it is tried again");
+  }
+  tell_capability(unbound);
+  const bool tries = !unbound.empty();
+  unbound_told_ = std::move(unbound);
+  if (tries && listener_retry_) listener_retry_->soon();
+}
+
+// A port that cannot be opened: often it is this.
+void Service::tell_capability(std::span<const runtime::UnboundListener> unbound) {
+  std::vector<std::uint16_t> ports;
+  for (const runtime::UnboundListener& one : unbound) {
+    if (one.fault == runtime::ListenFault::kPort) ports.push_back(one.port);
+  }
+  std::ranges::sort(ports);
+  const auto doubles = std::ranges::unique(ports);
+  ports.erase(doubles.begin(), doubles.end());
+  std::string missing = missing_capability(ports, own_privileges());
   if (missing.empty() || missing == capability_told_) return;
   log_.warn(missing);
   capability_told_ = std::move(missing);
+}
+
+bool Service::recheck_listeners() {
+  const std::lock_guard installing(install_mutex_);
+  if (draining_) return false;
+  const std::vector<runtime::BoundAddress> before = server_->addresses();
+  if (server_->recheck_listeners()) {
+    for (const runtime::BoundAddress& bound : server_->addresses()) {
+      const bool there = std::ranges::any_of(before, [&](const runtime::BoundAddress& other) {
+        return other.bind == bound.bind && other.port == bound.port;
+      });
+      if (!there) tell_listener(bound);
+    }
+    tell_unbound();
+  }
+  return std::ranges::any_of(
+      unbound_told_, [](const runtime::UnboundListener& one) { return one.fault != runtime::ListenFault::kAddress; });
 }
 
 void Service::trust(program::VerifyKey key) {
@@ -390,9 +439,11 @@ void Service::tell_secret_faults() {
 }
 
 void Service::tell_listeners() const {
-  for (const runtime::BoundAddress& bound : server_->addresses()) {
-    message("listener " + bound.listener + " on " + to_string(ListenAddress{bound.address, bound.port}));
-  }
+  for (const runtime::BoundAddress& bound : server_->addresses()) tell_listener(bound);
+}
+
+void Service::tell_listener(const runtime::BoundAddress& bound) const {
+  message("listener " + bound.listener + " on " + to_string(ListenAddress{bound.address, bound.port}));
 }
 
 void Service::stop(int exit_code) {

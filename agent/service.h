@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/install.h"
+#include "agent/listener_retry.h"
 #include "agent/metrics_page.h"
 #include "agent/span_export.h"
 #include "agent/upgrade.h"
@@ -77,6 +78,7 @@ class Service {
   /// For reports. From any thread.
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
+  std::vector<runtime::UnboundListener> unbound() const { return server_->unbound(); }
   /// To add to. It is there as long as the service.
   MetricsPage& metrics() { return *metrics_; }
   /// Hash of the running program, hex; empty while there is none. From any thread.
@@ -109,10 +111,14 @@ class Service {
   net::Task<AdminReply> attend(net::Loop& loop, const AdminRequest& request);
   AdminReply debug_program() const;
   void tell_listeners() const;
+  void tell_listener(const runtime::BoundAddress& bound) const;
   void tell_secret_faults();
   Status install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
-  void tell_capabilities(std::span<const std::byte> program);
+  void tell_unbound();
+  void tell_capability(std::span<const runtime::UnboundListener> unbound);
+  /// Of the thread that tries again what could not be opened. \returns whether there is something left to open.
+  bool recheck_listeners();
 
   ServiceOptions options_;
   const Logger log_;
@@ -124,17 +130,19 @@ class Service {
   std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
-  mutable std::mutex state_mutex_;          ///< guards what the admin thread reads
-  std::vector<std::string> secret_faults_;  ///< that were told; guarded by install_mutex_
-  std::string capability_told_;             ///< guarded by install_mutex_
-  bool output_lost_ = false;                ///< the last line for stdout; guarded by install_mutex_
+  mutable std::mutex state_mutex_;                      ///< guards what the admin thread reads
+  std::vector<std::string> secret_faults_;              ///< that were told; guarded by install_mutex_
+  std::vector<runtime::UnboundListener> unbound_told_;  ///< guarded by install_mutex_
+  std::string capability_told_;                         ///< guarded by install_mutex_
+  bool output_lost_ = false;                            ///< the last line for stdout; guarded by install_mutex_
   InstallFacts installs_;
   std::unique_ptr<MetricsPage> metrics_;
   daemon::ProfilePage profile_;
   daemon::DebugPages debug_pages_;              ///< filled before anybody asks
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;
-  std::unique_ptr<UpgradeSocket> upgrade_;  ///< last: it ends the one before
+  std::unique_ptr<UpgradeSocket> upgrade_;  ///< it ends the one before
+  std::unique_ptr<ListenerRetry> listener_retry_;
 };
 
 }  // namespace edge::agent

@@ -262,6 +262,7 @@ Status Sync::Impl::session() {
                          .running = running},
                         {.backends = [this] { return service.backends(); },
                          .stats = [this] { return service.stats(); },
+                         .unbound = [this] { return service.unbound(); },
                          .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); }},
                         inbox, [this](std::string authorities, std::string key) {
                           const std::lock_guard lock(trust_mutex);

@@ -61,6 +61,23 @@ void write_backend(const BackendStatus& from, v1::BackendReport& report) {
 
 }  // namespace
 
+void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into) {
+  into.set_gateway_id(from.gateway_id);
+  into.set_namespace_(from.name_space);
+  into.set_gateway(from.gateway);
+  into.set_listener(from.listener);
+  into.set_address(from.any_address ? "*:" + std::to_string(from.port) : address_text({from.address, from.port}));
+  into.set_reason(plain(from.reason));
+  switch (from.fault) {
+    case runtime::ListenFault::kPort:
+      return into.set_fault(v1::UnboundListener::PORT);
+    case runtime::ListenFault::kAddress:
+      return into.set_fault(v1::UnboundListener::ADDRESS);
+    case runtime::ListenFault::kOther:
+      return into.set_fault(v1::UnboundListener::OTHER);
+  }
+}
+
 bool ReportWriter::write(std::span<const BackendStatus> backends, v1::Report& report) {
   std::size_t endpoints = 0;
   bool more = false;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/session/server.h"
 #include "runtime/upstream/backend_status.h"
 
 namespace edge::agent {
@@ -16,6 +17,7 @@ namespace edge::agent {
 namespace v1 {
 class BackendReport;
 class Report;
+class UnboundListener;
 }  // namespace v1
 
 class ReportWriter {
@@ -31,5 +33,9 @@ class ReportWriter {
   /// What was said of each, as a digest: a change is seen by it.
   std::map<Name, std::uint64_t> said_;
 };
+
+/// As many as a message may have of them.
+inline constexpr std::size_t kMaxUnbound = 1000;
+void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into);
 
 }  // namespace edge::agent

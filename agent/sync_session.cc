@@ -66,6 +66,14 @@ Identity identity_of(const v1::Credentials& reply) {
           .times = {}};
 }
 
+/// Into a message's list of them, as many as it may have.
+template <typename Message>
+void add_unbound(const std::vector<runtime::UnboundListener>& all, Message& into) {
+  for (const runtime::UnboundListener& one : std::span(all).first(std::min(all.size(), kMaxUnbound))) {
+    write_unbound(one, *into.add_unbound());
+  }
+}
+
 std::string bytes_of(const program::Hash& hash) { return {reinterpret_cast<const char*>(hash.data()), hash.size()}; }
 
 }  // namespace
@@ -121,8 +129,9 @@ struct SyncSession::Impl {
 };
 
 v1::Hello SyncSession::Impl::hello() {
-  const std::lock_guard lock(mutex);
   v1::Hello hello;
+  add_unbound(reports.unbound(), hello);
+  const std::lock_guard lock(mutex);
   hello.set_protocol(kNewestProtocol);
   hello.set_oldest_protocol(kOldestProtocol);
   hello.set_node(words.node);
@@ -242,13 +251,18 @@ void SyncSession::Impl::write_reports() {
   v1::Report report;
   *report.mutable_hello() = hello();
   auto last = std::chrono::steady_clock::time_point();
+  std::vector<runtime::UnboundListener> said_unbound;
   for (bool more = true;;) {
     const runtime::ServerStats stats = reports.stats();
+    std::vector<runtime::UnboundListener> unbound = reports.unbound();
     more = report_writer.write(reports.backends(), report);
+    add_unbound(unbound, report);
     report.set_connections(stats.connections_active);
     report.set_requests(stats.requests);
     const auto now = std::chrono::steady_clock::now();
-    const bool changed_since = report.backends_size() > 0 || report.removed_backends_size() > 0;
+    const bool changed_since =
+        report.backends_size() > 0 || report.removed_backends_size() > 0 || unbound != said_unbound;
+    said_unbound = std::move(unbound);
     if (changed_since || now - last >= kReportAtLeast) {
       last = now;
       if (!writer->Write(report)) break;
@@ -318,6 +332,8 @@ void SyncSession::applied(const program::Hash& program, ProgramBytes running) {
   }
   v1::ProgramsUp up;
   up.mutable_applied()->set_program(bytes_of(program));
+  // With it, so that nobody believes for a moment that every listener is there.
+  add_unbound(impl_->reports.unbound(), *up.mutable_applied());
   impl_->say(up);
 }
 

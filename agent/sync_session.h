@@ -31,6 +31,7 @@ struct AgentWords {
 struct ReportSource {
   std::function<std::vector<runtime::BackendStatus>()> backends;
   std::function<runtime::ServerStats()> stats;
+  std::function<std::vector<runtime::UnboundListener>()> unbound;
   daemon::AdminHandler answer;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "controller/distribute/unbound_listeners.h"
+
 namespace edge::controller {
 namespace {
 
@@ -34,6 +36,7 @@ AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<Back
     }
   }
   std::ranges::sort(view.programs);
+  view.unbound = unbound_of_all(agents);
   for (const BackendHealth& backend : backends) {
     AgentsView::Endpoints& endpoints = view.backends[backend.name_space + "/" + backend.name];
     for (const EndpointHealth& endpoint : backend.endpoints) endpoints.insert_or_assign(endpoint.address, endpoint);

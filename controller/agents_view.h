@@ -20,6 +20,7 @@ struct AgentsView {
   std::string refusal;                        ///< who, and why
   std::string pinned;                         ///< by a rollback: the hash of what all shall run; empty: none is
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
+  std::vector<UnboundListener> unbound;       ///< of all of them, see unbound_of_all
 
   /// All agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }

@@ -6,7 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "base/json.h"
+#include "controller/distribute/unbound_listeners.h"
 
 namespace edge::controller {
 namespace {
@@ -36,6 +38,15 @@ const Json* find_by(const Json& entries, const char* name, const std::string& va
 
 // ---- What agents know ------------------------------------------------------------------------------------------
 
+/// What holds no more for the reason that `why`, a condition too, gives.
+void withdraw(Json& conditions, std::string_view type, const Json& why) {
+  Json* condition = condition_of(conditions, type);
+  if (condition == nullptr || text_in(*condition, "status") != "True") return;
+  (*condition)["status"] = "False";
+  (*condition)["reason"] = why["reason"];
+  (*condition)["message"] = why["message"];
+}
+
 /// \returns whether it waits for nothing but agents.
 bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& status) {
   const auto found = status.find("conditions");
@@ -54,12 +65,43 @@ bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& 
   (*programmed)["status"] = "False";
   (*programmed)["reason"] = refused ? "AgentRefused" : pinned ? "RolledBack" : "Pending";
   (*programmed)["message"] = message;
-  if (Json* ready = condition_of(*found, "Ready"); ready != nullptr && text_in(*ready, "status") == "True") {
-    (*ready)["status"] = "False";
-    (*ready)["reason"] = (*programmed)["reason"];
-    (*ready)["message"] = std::move(message);
+  const Json why = *programmed;
+  withdraw(*found, "Ready", why);
+  if (const auto listeners = status.find("listeners"); listeners != status.end()) {
+    for (Json& listener : *listeners) withdraw(listener["conditions"], "Programmed", why);
   }
   return !refused && !pinned;
+}
+
+/// A gateway's listeners that clients do not reach fail alone. The gateway itself is not programmed when that is all of
+/// them, or for want of one of its addresses (Gateway API, `AddressNotUsable`).
+void overlay_unbound(const Verdict& verdict, const AgentsView& agents, Json& status) {
+  const auto listeners = status.find("listeners");
+  const auto conditions = status.find("conditions");
+  if (agents.unbound.empty() || listeners == status.end() || conditions == status.end()) return;
+  const std::uint64_t id = stable_id(verdict.key.kind, verdict.key.name_space, verdict.key.name);
+  std::optional<Json> first;
+  bool lacks_address = false;
+  for (const UnboundListener& unbound : agents.unbound) {
+    if (unbound.gateway_id != id) continue;
+    const Json why = {{"reason", condition_reason(unbound.fault)}, {"message", unbound.reason}};
+    for (Json& listener : *listeners) {
+      if (text_in(listener, "name") == unbound.listener) withdraw(listener["conditions"], "Programmed", why);
+    }
+    const bool address = unbound.fault == BindFault::kAddress;
+    if (!first || (address && !lacks_address)) {
+      first = why;
+      (*first)["message"] = "listener " + unbound.listener + ": " + unbound.reason;
+    }
+    lacks_address = lacks_address || address;
+  }
+  if (!first) return;
+  const bool reached = std::ranges::any_of(*listeners, [](Json& listener) {
+    const Json* programmed = condition_of(listener["conditions"], "Programmed");
+    return programmed != nullptr && text_in(*programmed, "status") == "True";
+  });
+  if (lacks_address || !reached) withdraw(*conditions, "Programmed", *first);
+  withdraw(*conditions, "Ready", *first);
 }
 
 void set_healthy(Json& status, std::size_t healthy, std::size_t all) {
@@ -226,6 +268,7 @@ std::optional<StatusChange> change_of_status(const Verdict& verdict, const std::
   StatusChange change;
   if (verdict.key.kind == "ProxyBackend") overlay_health(verdict, agents, status);
   change.only_pending = overlay_programmed(verdict, agents, status);
+  overlay_unbound(verdict, agents, status);
   if (const auto conditions = status.find("conditions"); conditions != status.end()) {
     keep_times(*conditions, list_in(before, "conditions"), now);
     add_flips(*conditions, list_in(before, "conditions"), {}, change.flips);

@@ -88,7 +88,18 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   const bool programs =
       agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
   const std::uint64_t first_before = first_pending();
+  std::set<ResourceKey> gateways;
+  for (const auto* unbound : {&agents_.unbound, &view.unbound}) {
+    for (const UnboundListener& one : *unbound) {
+      if (agents_.unbound == view.unbound) break;
+      for (const char* kind : {"ProxyGateway", "Gateway"}) gateways.insert({kind, one.name_space, one.gateway});
+    }
+  }
   agents_ = std::move(view);
+  for (const ResourceKey& gateway : gateways) {
+    const auto found = entries_.find(gateway);
+    if (found != entries_.end()) schedule(found->first, found->second, now);
+  }
   for (const std::string& backend : backends) {
     const std::size_t slash = backend.find('/');
     const auto found = entries_.find({"ProxyBackend", backend.substr(0, slash), backend.substr(slash + 1)});

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
+#include "base/json.h"
+
 namespace edge::controller {
 namespace {
 
@@ -104,6 +107,95 @@ TEST_F(StatusQueueTest, AgentsThatFollowAtOnceCostOneWrite) {
   queue_.agents(agents({1, 1}), now_ += 20ms);
   EXPECT_EQ(settle(), 1u);
   EXPECT_EQ(stored("a", "Programmed")["status"], "True");
+}
+
+/// A gateway with two listeners.
+Verdict gateway_verdict() {
+  Verdict made = verdict("web");
+  made.key.kind = "Gateway";
+  const auto listener = [](const char* name) {
+    return Json{{"name", name}, {"conditions", {condition("Programmed", "True", "Programmed")}}};
+  };
+  Json status = Json::parse(made.status);
+  status["listeners"] = {listener("http"), listener("https")};
+  made.status = status.dump();
+  return made;
+}
+
+AgentState agent_with(const std::string& name, std::vector<UnboundListener> unbound = {}) {
+  AgentState agent;
+  agent.name = name;
+  agent.connected = true;
+  agent.program = "p";
+  agent.unbound = std::move(unbound);
+  return agent;
+}
+
+UnboundListener unbound(const std::string& listener, BindFault fault) {
+  return {stable_id("Gateway", "shop", "web"), "shop", "web", listener, "10.0.0.1:80", fault, "the reason"};
+}
+
+class UnboundListeners : public StatusQueueTest {
+ protected:
+  void see(const std::vector<AgentState>& agents) {
+    queue_.agents(view_of(agents, {}, [](const std::string&) { return std::uint64_t{1}; }), now_);
+    settle();
+  }
+  void add_gateway() {
+    const Verdict made = gateway_verdict();
+    stored_[made.key] = Json::object();
+    queue_.observe(made.key, observed(made.key), now_);
+    queue_.judge(made, now_);
+  }
+  /// `True Programmed` of a listener, or of the gateway.
+  std::string programmed(const std::string& listener = "") {
+    const Json& status = stored_[key("web", "Gateway")];
+    Json conditions = status["conditions"];
+    for (const Json& one : status["listeners"]) {
+      if (one["name"] == listener) conditions = one["conditions"];
+    }
+    for (const Json& one : conditions) {
+      if (one["type"] == "Programmed") return text_in(one, "status") + " " + text_in(one, "reason");
+    }
+    return {};
+  }
+};
+
+TEST_F(UnboundListeners, FailAlone) {
+  add_gateway();
+  see({agent_with("a"), agent_with("b", {unbound("http", BindFault::kPort)})});
+  EXPECT_EQ(programmed("http"), "False PortUnavailable");
+  EXPECT_EQ(programmed("https"), "True Programmed");
+  EXPECT_EQ(programmed(), "True Programmed");
+  EXPECT_EQ(stored_[key("web", "Gateway")]["listeners"][0]["conditions"][0]["message"], "agent b: the reason");
+  see({agent_with("a"), agent_with("b")});
+  EXPECT_EQ(programmed("http"), "True Programmed");
+}
+
+TEST_F(UnboundListeners, AreTheGatewaysFaultWhenThatIsAllOfThem) {
+  add_gateway();
+  see({agent_with("a", {unbound("http", BindFault::kPort), unbound("https", BindFault::kPort)})});
+  EXPECT_EQ(programmed(), "False PortUnavailable");
+}
+
+TEST_F(UnboundListeners, LackAnAddressWhenNoAgentHasIt) {
+  add_gateway();
+  see({agent_with("a", {unbound("http", BindFault::kAddress)}), agent_with("b")});
+  EXPECT_EQ(programmed("http"), "True Programmed") << "the other agent has the address";
+  see({agent_with("a", {unbound("http", BindFault::kAddress)}),
+       agent_with("b", {unbound("http", BindFault::kAddress)})});
+  EXPECT_EQ(programmed("http"), "False AddressNotUsable");
+  EXPECT_EQ(programmed(), "False AddressNotUsable");
+  EXPECT_EQ(programmed("https"), "True Programmed");
+}
+
+TEST_F(UnboundListeners, NoListenerIsProgrammedBeforeAnAgentRunsIt) {
+  add_gateway();
+  see({});
+  now_ += 501ms;
+  settle();
+  EXPECT_EQ(programmed("http"), "False Pending");
+  EXPECT_EQ(programmed("https"), "False Pending");
 }
 
 TEST_F(StatusQueueTest, AnAgentThatLagsIsTold) {

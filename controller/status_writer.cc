@@ -25,7 +25,10 @@ std::vector<Event> events_of(const ResourceKey& key, const std::vector<Condition
     } else if (flip.type == "Programmed") {
       // Of a gateway's listeners the gateway speaks.
       if (holds && worth && flip.where.empty()) tell(kNormal, "Programmed", "every agent runs it");
-      if (flip.reason == "AgentRefused") tell(kWarning, "AgentRefused", flip.message);
+      const bool listener = flip.where.starts_with("listener ");
+      if (flip.reason == "AgentRefused" && !listener) tell(kWarning, "AgentRefused", flip.message);
+      const bool unbound = flip.reason == "PortUnavailable" || flip.reason == "AddressNotUsable";
+      if (!holds && unbound && listener) tell(kWarning, flip.reason, flip.message);
     } else if (flip.type == "ResolvedRefs" && !holds) {
       tell(kWarning, flip.reason, flip.message);
     } else if (flip.type == "Healthy") {

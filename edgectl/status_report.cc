@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "controller/distribute/unbound_listeners.h"
 #include "edgectl/page_lines.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
@@ -140,6 +141,9 @@ class Report {
     out_["agents"] = OrderedJson::array();
     if (agents->agents.empty()) problem("no agent has connected");
     for (const controller::AgentState& agent : agents->agents) add_agent(**client, agent, agents->published);
+    for (const controller::UnboundListener& one : controller::unbound_of_all(agents->agents)) {
+      problem("listener " + one.name_space + "/" + one.gateway + "/" + one.listener + ": " + one.reason);
+    }
   }
 
   void add_agent(controller::InspectClient& client, const controller::AgentState& agent, const std::string& published) {

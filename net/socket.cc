@@ -72,10 +72,36 @@ void enable(int fd, int level, int option) {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-Result<Fd> listen_on(const SocketAddress& where) {
+ErrorCode listen_code(int error) {
+  switch (error) {
+    case EADDRINUSE:
+      return ErrorCode::kAlreadyExists;
+    case EACCES:
+    case EPERM:
+      return ErrorCode::kPermissionDenied;
+    // A node without IPv6; an address of a group, or one that wants an interface named.
+    case EADDRNOTAVAIL:
+    case EAFNOSUPPORT:
+    case EINVAL:
+      return ErrorCode::kNotFound;
+    default:
+      return ErrorCode::kUnavailable;
+  }
+}
+
+void enable_bind_ahead(int fd, int family) {
+  if (family == AF_INET6) {
+    enable(fd, IPPROTO_IPV6, IPV6_FREEBIND);
+  } else {
+    enable(fd, IPPROTO_IP, IP_FREEBIND);
+  }
+}
+
+Result<Fd> listen_on(const SocketAddress& where, BindAhead ahead) {
   RawAddress raw = to_raw(where);
   Fd fd(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return Error{ErrorCode::kUnavailable, "cannot open a socket: " + reason(errno)};
+  if (!fd.valid()) return Error{listen_code(errno), "cannot open a socket: " + reason(errno)};
+  if (ahead == BindAhead::kYes) enable_bind_ahead(fd.get(), raw.storage.ss_family);
   enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);
   enable(fd.get(), SOL_SOCKET, SO_REUSEPORT);
   // Accepted connections inherit it, which saves a system call for each.
@@ -85,8 +111,9 @@ Result<Fd> listen_on(const SocketAddress& where) {
     ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &both_families, sizeof both_families);
   }
   if (::bind(fd.get(), raw.get(), raw.size) != 0 || ::listen(fd.get(), kBacklog) != 0) {
-    return Error{ErrorCode::kUnavailable, "cannot listen on " + to_string(where.address) + " port " +
-                                              std::to_string(where.port) + ": " + reason(errno)};
+    const int error = errno;
+    return Error{listen_code(error), "cannot listen on " + to_string(where.address) + " port " +
+                                         std::to_string(where.port) + ": " + reason(error)};
   }
   return fd;
 }
@@ -98,13 +125,13 @@ void Fd::reset(int fd) {
   fd_ = fd;
 }
 
-Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port) {
-  if (address) return listen_on({*address, port});
-  Result<Fd> both = listen_on({IpAddress{}, port});
+Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead) {
+  if (address) return listen_on({*address, port}, ahead);
+  Result<Fd> both = listen_on({IpAddress{}, port}, BindAhead::kNo);
   if (both.ok()) return both;
   IpAddress any_v4;
   any_v4.bytes[10] = any_v4.bytes[11] = 0xff;
-  Result<Fd> v4 = listen_on({any_v4, port});
+  Result<Fd> v4 = listen_on({any_v4, port}, BindAhead::kNo);
   return v4.ok() ? std::move(v4) : std::move(both);
 }
 
@@ -113,7 +140,16 @@ bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port) {
   const Fd probe(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!probe.valid()) return false;
   enable(probe.get(), SOL_SOCKET, SO_REUSEADDR);
+  // Another process may have bound an address ahead, too.
+  enable_bind_ahead(probe.get(), raw.storage.ss_family);
   return ::bind(probe.get(), raw.get(), raw.size) != 0 && errno == EADDRINUSE;
+}
+
+bool address_present(const IpAddress& address) {
+  RawAddress raw = to_raw({address, 0});
+  const Fd probe(::socket(raw.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!probe.valid()) return errno != EAFNOSUPPORT;
+  return ::bind(probe.get(), raw.get(), raw.size) == 0 || listen_code(errno) != ErrorCode::kNotFound;
 }
 
 Result<Fd> connect_tcp(const SocketAddress& peer) {

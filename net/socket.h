@@ -42,11 +42,17 @@ struct SocketAddress {
   friend bool operator==(const SocketAddress&, const SocketAddress&) = default;
 };
 
+/// Whether an address may be bound that the node does not have yet (IP_FREEBIND): what comes for it is accepted from
+/// the moment that the node has it.
+enum class BindAhead : std::uint8_t { kNo, kYes };
 /// A listening socket with SO_REUSEPORT. No address: every address of the node, both families where IPv6 is there.
-/// Port 0: chosen by the system. kUnavailable with the reason otherwise.
-Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port);
+/// Port 0: chosen by the system. Otherwise kAlreadyExists (the port is in use), kPermissionDenied, kNotFound (no
+/// address of this node, or none that can be listened on) or kUnavailable, each with the reason.
+Result<Fd> listen_tcp(const std::optional<IpAddress>& address, std::uint16_t port, BindAhead ahead = BindAhead::kNo);
 /// Whether another socket listens there already, of whatever process; SO_REUSEPORT would hide it.
 bool port_taken(const std::optional<IpAddress>& address, std::uint16_t port);
+/// Whether the node has this address now. True where that cannot be found out.
+bool address_present(const IpAddress& address);
 
 /// A socket on its way to `peer`; ready to write once connected.
 Result<Fd> connect_tcp(const SocketAddress& peer);

@@ -75,15 +75,17 @@ bool AgentRegistry::lost(const std::string& name, std::uint64_t session, WallTim
   entry.backends.clear();
   entry.endpoints = 0;
   entry.state.vips.clear();
+  entry.state.unbound.clear();
   return true;
 }
 
 bool AgentRegistry::applied(const std::string& name, const std::string& instance, const std::string& program,
-                            WallTime now) {
+                            std::vector<UnboundListener> unbound, WallTime now) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = find(name, instance, now);
   if (entry == nullptr) return false;
   entry->state.program = program;
+  entry->state.unbound = std::move(unbound);
   entry->state.refused = {};
   return true;
 }
@@ -112,7 +114,8 @@ bool AgentRegistry::reported(const std::string& name, const std::string& instanc
   if (entry == nullptr) return false;
   entry->state.connections = report.connections;
   entry->state.requests = report.requests;
-  bool changed = entry->state.vips != report.vips;
+  bool changed = entry->state.vips != report.vips || entry->state.unbound != report.unbound;
+  entry->state.unbound = std::move(report.unbound);
   entry->state.vips = std::move(report.vips);
   for (const BackendName& removed : report.removed) {
     const auto found = entry->backends.find(removed);

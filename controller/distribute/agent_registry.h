@@ -34,15 +34,17 @@ class AgentRegistry {
     std::vector<BackendHealth> backends;  ///< that changed
     std::vector<BackendName> removed;
     std::vector<VipState> vips;
+    std::vector<UnboundListener> unbound;
   };
 
-  /// `state`: name, node, version, cpu, program, certificate_until. `instance`: of the process; `session`: of its
-  /// stream of programs. \returns false when there is no room: as many as may be are connected.
+  /// `state`: name, node, version, cpu, program, unbound, certificate_until. `instance`: of the process; `session`: of
+  /// its stream of programs. \returns false when there is no room: as many as may be are connected.
   bool connected(AgentState state, const std::string& instance, std::uint64_t session, WallTime now);
   /// Passed over unless `session` is the newest of this name. \returns whether anything changed, as all that follow.
   bool lost(const std::string& name, std::uint64_t session, WallTime now);
   /// Each is passed over unless `instance` is the newest of this name.
-  bool applied(const std::string& name, const std::string& instance, const std::string& program, WallTime now);
+  bool applied(const std::string& name, const std::string& instance, const std::string& program,
+               std::vector<UnboundListener> unbound, WallTime now);
   bool refused(const std::string& name, const std::string& instance, const std::string& program,
                const std::string& reason, WallTime now);
   bool values_applied(const std::string& name, const std::string& instance, std::uint64_t version, WallTime now);

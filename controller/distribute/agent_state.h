@@ -36,6 +36,24 @@ struct VipState {
   friend bool operator==(const VipState&, const VipState&) = default;
 };
 
+enum class BindFault : std::uint8_t {
+  kPort,     ///< in use by another process, or not for the agent's user
+  kAddress,  ///< the agent's node does not have it
+  kOther,
+};
+
+/// A listener that clients of one agent do not reach at one of its addresses.
+struct UnboundListener {
+  std::uint64_t gateway_id = 0;  ///< stable_id of its kind, namespace and name
+  std::string name_space;        ///< of the gateway
+  std::string gateway;
+  std::string listener;
+  std::string address;  ///< `*:80`, `10.0.0.1:80`, `[fd00::1]:80`
+  BindFault fault = BindFault::kOther;
+  std::string reason;  ///< a line
+  friend bool operator==(const UnboundListener&, const UnboundListener&) = default;
+};
+
 /// A program that an agent would not run.
 struct Refusal {
   std::string program;  ///< hash, hex; empty: none is refused
@@ -61,6 +79,7 @@ struct AgentState {
   std::uint64_t requests = 0;  ///< since it started
   std::vector<BackendHealth> backends;
   std::vector<VipState> vips;
+  std::vector<UnboundListener> unbound;
   WallTime certificate_until{};
 };
 

@@ -31,7 +31,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
     if (up.has_hello() != instance_.empty()) return Error{ErrorCode::kInvalidArgument, "one hello, and that first"};
     if (up.has_hello()) return greet(up.hello());
     if (up.has_holdings()) return take_holdings(up.holdings());
-    if (up.has_applied()) return applied(up.applied().program());
+    if (up.has_applied()) return applied(up.applied().program(), read_unbound_list(up.applied().unbound()));
     if (up.has_refused()) return refused(up.refused().program(), printable(up.refused().reason(), kMaxReason));
     return {};  // of a newer protocol: passed over
   }
@@ -74,13 +74,13 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
     return {};
   }
 
-  Status applied(const std::string& program) {
+  Status applied(const std::string& program, std::vector<UnboundListener> unbound) {
     if (!awaited(program)) return Error{ErrorCode::kInvalidArgument, "a program applied that was not sent"};
     running_ = program;
     base_ = offered_;
     held_.clear();
     sent_whole_ = false;
-    hub_.registry().applied(name(), instance_, hex_of(program), hub_.now());
+    hub_.registry().applied(name(), instance_, hex_of(program), std::move(unbound), hub_.now());
     hub_.changed();
     return {};
   }

@@ -61,6 +61,7 @@ Result<Greeting> read_greeting(const agent::v1::Hello& hello) {
   greeting.state.node = printable(hello.node(), kMaxWord);
   greeting.state.version = printable(hello.version(), kMaxWord);
   greeting.state.cpu = printable(hello.cpu(), kMaxWord);
+  greeting.state.unbound = read_unbound_list(hello.unbound());
   return greeting;
 }
 
@@ -92,6 +93,32 @@ BackendHealth read_backend(const agent::v1::BackendReport& report) {
 VipState read_vip(const agent::v1::Vip& vip) {
   return {printable(vip.namespace_(), kMaxWord), printable(vip.name(), kMaxWord), printable(vip.address(), kMaxWord),
           vip.held()};
+}
+
+UnboundListener read_unbound(const agent::v1::UnboundListener& from) {
+  using Message = agent::v1::UnboundListener;
+  return {.gateway_id = from.gateway_id(),
+          .name_space = printable(from.namespace_(), kMaxWord),
+          .gateway = printable(from.gateway(), kMaxWord),
+          .listener = printable(from.listener(), kMaxWord),
+          .address = printable(from.address(), kMaxWord),
+          .fault = from.fault() == Message::PORT      ? BindFault::kPort
+                   : from.fault() == Message::ADDRESS ? BindFault::kAddress
+                                                      : BindFault::kOther,
+          .reason = printable(from.reason(), kMaxWord)};
+}
+
+void write_unbound(const UnboundListener& from, agent::v1::UnboundListener& into) {
+  using Message = agent::v1::UnboundListener;
+  into.set_gateway_id(from.gateway_id);
+  into.set_namespace_(from.name_space);
+  into.set_gateway(from.gateway);
+  into.set_listener(from.listener);
+  into.set_address(from.address);
+  into.set_fault(from.fault == BindFault::kPort      ? Message::PORT
+                 : from.fault == BindFault::kAddress ? Message::ADDRESS
+                                                     : Message::OTHER);
+  into.set_reason(from.reason);
 }
 
 void write_agent(const AgentState& state, agent::v1::Agent& into) {
@@ -131,6 +158,7 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
     vip.set_address(from.address);
     vip.set_held(from.held);
   }
+  for (const UnboundListener& from : state.unbound) write_unbound(from, *into.add_unbound());
 }
 
 AgentState read_agent(const agent::v1::Agent& from) {
@@ -150,6 +178,7 @@ AgentState read_agent(const agent::v1::Agent& from) {
   state.certificate_until = from_milliseconds(from.certificate_until_ms());
   for (const auto& backend : from.backends()) state.backends.push_back(read_backend(backend));
   for (const auto& vip : from.vips()) state.vips.push_back(read_vip(vip));
+  state.unbound = read_unbound_list(from.unbound());
   return state;
 }
 

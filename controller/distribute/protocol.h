@@ -13,6 +13,7 @@ namespace edge::agent::v1 {
 class Agent;
 class BackendReport;
 class Hello;
+class UnboundListener;
 class Vip;
 }  // namespace edge::agent::v1
 
@@ -37,6 +38,19 @@ std::string hex_of(std::string_view bytes);
 
 BackendHealth read_backend(const agent::v1::BackendReport& report);
 VipState read_vip(const agent::v1::Vip& vip);
+UnboundListener read_unbound(const agent::v1::UnboundListener& from);
+void write_unbound(const UnboundListener& from, agent::v1::UnboundListener& into);
+/// Of a message's list as many as are taken of one agent.
+template <typename List>
+std::vector<UnboundListener> read_unbound_list(const List& list) {
+  constexpr std::size_t kMaxUnbound = 1000;
+  std::vector<UnboundListener> all;
+  for (const auto& one : list) {
+    if (all.size() == kMaxUnbound) break;
+    all.push_back(read_unbound(one));
+  }
+  return all;
+}
 void write_agent(const AgentState& state, agent::v1::Agent& into);
 AgentState read_agent(const agent::v1::Agent& from);
 

@@ -123,6 +123,7 @@ class ReportStream final : public Stream, public ReportReactor {
       report.removed.emplace_back(removed.namespace_(), removed.name());
     }
     for (int i = 0; i < std::min(report_.vips_size(), kMaxVips); ++i) report.vips.push_back(read_vip(report_.vips(i)));
+    report.unbound = read_unbound_list(report_.unbound());
     if (hub_.registry().reported(name(), instance_, std::move(report), hub_.now())) hub_.changed();
     return {};
   }

@@ -72,6 +72,16 @@ OrderedJson json_of(const AgentState& agent) {
     json["refused"] = {
         {"program", agent.refused.program}, {"reason", agent.refused.reason}, {"at", rfc3339(agent.refused.at)}};
   }
+  if (!agent.unbound.empty()) {
+    json["unboundListeners"] = OrderedJson::array();
+    for (const auto& one : agent.unbound) {
+      json["unboundListeners"].push_back({{"namespace", one.name_space},
+                                          {"gateway", one.gateway},
+                                          {"listener", one.listener},
+                                          {"address", one.address},
+                                          {"reason", one.reason}});
+    }
+  }
   json["backends"] = OrderedJson::array();
   for (const auto& backend : agent.backends) {
     OrderedJson endpoints = OrderedJson::array();
@@ -199,6 +209,9 @@ std::string describe_agent(const AgentState& agent, WallTime now) {
   line("Values:", agent.values_current ? "current" : "behind");
   if (!agent.refused.program.empty()) {
     line("Refused:", agent.refused.program + ": " + agent.refused.reason + " (" + age(agent.refused.at, now) + " ago)");
+  }
+  for (const auto& one : agent.unbound) {
+    line("Not bound:", one.name_space + "/" + one.gateway + "/" + one.listener + ": " + one.reason);
   }
   line("Connections:", std::to_string(agent.connections));
   line("Requests:", std::to_string(agent.requests));

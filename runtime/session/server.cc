@@ -23,7 +23,13 @@ struct Slot {
   std::uint16_t bound_port = 0;
   bool open = false;
   std::uint32_t bind = program::kNone;
-  std::string listener;
+  std::string listener{};
+  std::optional<ListenFault> fault{};  ///< why clients do not reach it; with kAddress it may be open all the same
+  std::string fault_text{};
+
+  bool is_for(const program::BindRecord& record, const IpAddress& of) const {
+    return any_address == (record.any_address != 0) && address == of && port == record.port;
+  }
 };
 
 IpAddress address_of(const program::BindRecord& bind) {
@@ -32,13 +38,49 @@ IpAddress address_of(const program::BindRecord& bind) {
   return address;
 }
 
-std::string first_listener(const LoadedProgram& program, const program::BindRecord& bind) {
-  const program::SectionView& section = program.listeners_section();
-  std::uint32_t first = bind.listeners.fallback;
-  for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {
-    first = std::min({first, entry.exact, entry.wildcard});
+/// Indices of its listeners, ascending.
+std::vector<std::uint32_t> listeners_of(const LoadedProgram& program, const program::BindRecord& bind) {
+  std::vector<std::uint32_t> all = {bind.listeners.fallback};
+  for (const program::NameEntry& entry : program.listeners_section().array(bind.listeners.entries)) {
+    all.push_back(entry.exact);
+    all.push_back(entry.wildcard);
   }
-  return first == program::kNone ? std::string() : std::string(section.string(program.listener(first).record->name));
+  std::erase(all, program::kNone);
+  std::ranges::sort(all);
+  const auto doubles = std::ranges::unique(all);
+  all.erase(doubles.begin(), doubles.end());
+  return all;
+}
+
+std::string first_listener(const LoadedProgram& program, const program::BindRecord& bind) {
+  const std::vector<std::uint32_t> all = listeners_of(program, bind);
+  if (all.empty()) return {};
+  return std::string(program.listeners_section().string(program.listener(all.front()).record->name));
+}
+
+ListenFault fault_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kAlreadyExists:
+    case ErrorCode::kPermissionDenied:
+      return ListenFault::kPort;
+    case ErrorCode::kNotFound:
+      return ListenFault::kAddress;
+    default:
+      return ListenFault::kOther;
+  }
+}
+
+std::string where(const Slot& slot) {
+  return (slot.any_address ? "every address" : to_string(slot.address)) + " port " + std::to_string(slot.port);
+}
+
+/// Of an open one: whether its address, which may have been bound ahead, is there.
+void look_for_address(Slot& slot) {
+  slot.fault.reset();
+  slot.fault_text.clear();
+  if (slot.any_address || net::address_present(slot.address)) return;
+  slot.fault = ListenFault::kAddress;
+  slot.fault_text = "listens on " + where(slot) + " ahead: the node does not have this address";
 }
 
 }  // namespace
@@ -50,8 +92,11 @@ struct Server::Impl {
     std::vector<net::Fd> sockets;
   };
 
-  Status open(Slot& slot, Opening& opening);
+  /// Opens it, or says in it why it cannot be. `all`: of which it is one.
+  void open(Slot& slot, Opening& opening, const std::vector<Slot>& all);
+  Status open_sockets(Slot& slot, Opening& opening, const std::vector<Slot>& all);
   std::vector<net::Fd> adopted_sockets(const Slot& slot);
+  void listen(std::vector<Opening>& openings, std::size_t index, Worker& worker) const;
   void on_every_worker(const std::function<void(std::size_t, Worker&)>& work);
 
   SharedState shared;
@@ -76,25 +121,48 @@ std::vector<net::Fd> Server::Impl::adopted_sockets(const Slot& slot) {
   return found == adopted.end() ? std::vector<net::Fd>() : std::move(found->sockets);
 }
 
-Status Server::Impl::open(Slot& slot, Opening& opening) {
+void Server::Impl::open(Slot& slot, Opening& opening, const std::vector<Slot>& all) {
+  if (const Status opened = open_sockets(slot, opening, all); !opened) {
+    opening.sockets.clear();
+    slot.fault = fault_of(opened.error());
+    slot.fault_text = opened.error().text;
+    return;
+  }
+  slot.open = true;
+  slot.fault.reset();
+  slot.fault_text.clear();
+  look_for_address(slot);
+}
+
+Status Server::Impl::open_sockets(Slot& slot, Opening& opening, const std::vector<Slot>& all) {
   const std::optional<IpAddress> address = slot.any_address ? std::nullopt : std::optional(slot.address);
   std::uint16_t port = shared.options.ephemeral_ports ? 0 : slot.port;
   opening.sockets = adopted_sockets(slot);
   const bool taken_over = !opening.sockets.empty();
   if (taken_over) port = net::local_address(opening.sockets[0].get()).port;
-  // SO_REUSEPORT would let us share the port with another process of this user, in silence.
-  if (!taken_over && port != 0 && net::port_taken(address, port)) {
-    return Error{ErrorCode::kUnavailable, "cannot listen on " + (address ? to_string(*address) : "every address") +
-                                              " port " + std::to_string(port) + ": in use by another process"};
+  // SO_REUSEPORT would let us share the port with another process of this user, in silence. Our own sockets on other
+  // addresses of this port are no such process.
+  const bool shared_with_us =
+      std::ranges::any_of(all, [&](const Slot& other) { return other.open && other.port == slot.port; });
+  if (!taken_over && port != 0 && !shared_with_us && net::port_taken(address, port)) {
+    return Error{ErrorCode::kAlreadyExists, "cannot listen on " + where(slot) + ": in use by another process"};
   }
   while (opening.sockets.size() < workers.size()) {
-    Result<net::Fd> socket = net::listen_tcp(address, port);
+    Result<net::Fd> socket = net::listen_tcp(address, port, net::BindAhead::kYes);
     if (!socket.ok()) return socket.error();
     if (port == 0) port = net::local_address(socket->get()).port;
     opening.sockets.push_back(std::move(*socket));
   }
   slot.bound_port = port;
   return {};
+}
+
+void Server::Impl::listen(std::vector<Opening>& openings, std::size_t index, Worker& worker) const {
+  for (Opening& opening : openings) {
+    for (std::size_t i = index; i < opening.sockets.size(); i += workers.size()) {
+      worker.listen(opening.slot, std::move(opening.sockets[i]));
+    }
+  }
 }
 
 void Server::Impl::on_every_worker(const std::function<void(std::size_t, Worker&)>& work) {
@@ -136,26 +204,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   Impl& impl = *impl_;
   if (impl.draining) return Error{ErrorCode::kFailedPrecondition, "the server is draining"};
-  std::vector<Slot> slots = impl.slots;
-  std::vector<Impl::Opening> openings;
-  for (Slot& slot : slots) slot.bind = program::kNone;
-  for (std::uint32_t i = 0; i < program->binds().size(); ++i) {
-    const program::BindRecord& bind = program->binds()[i];
-    const IpAddress address = address_of(bind);
-    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) {
-      return s.open && s.bind == program::kNone && s.any_address == (bind.any_address != 0) && s.address == address &&
-             s.port == bind.port;
-    });
-    if (slot == slots.end()) {
-      slots.push_back({bind.any_address != 0, address, bind.port, 0, true, program::kNone, {}});
-      slot = slots.end() - 1;
-      openings.push_back({static_cast<std::uint32_t>(slots.size() - 1), {}});
-      if (Status opened = impl.open(*slot, openings.back()); !opened.ok()) return opened;
-    }
-    slot->bind = i;
-    slot->listener = first_listener(*program, bind);
-  }
-
+  // First of all: sockets that are taken over from another process can be had once.
   std::mutex failed_mutex;
   Status prepared;
   impl.on_every_worker([&](std::size_t, Worker& worker) {
@@ -165,6 +214,27 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   });
   if (!prepared.ok()) return prepared;
 
+  std::vector<Slot> slots = impl.slots;
+  std::vector<Impl::Opening> openings;
+  for (Slot& slot : slots) slot.bind = program::kNone;
+  for (std::uint32_t i = 0; i < program->binds().size(); ++i) {
+    const program::BindRecord& bind = program->binds()[i];
+    const IpAddress address = address_of(bind);
+    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot& s) {
+      return (s.open || s.fault) && s.bind == program::kNone && s.is_for(bind, address);
+    });
+    if (slot == slots.end()) {
+      slots.push_back({.any_address = bind.any_address != 0, .address = address, .port = bind.port});
+      slot = slots.end() - 1;
+    }
+    if (!slot->open) {
+      openings.push_back({static_cast<std::uint32_t>(slot - slots.begin()), {}});
+      impl.open(*slot, openings.back(), slots);
+    }
+    slot->bind = i;
+    slot->listener = first_listener(*program, bind);
+  }
+
   const auto policies = std::make_shared<const Policies>(*program, &impl.shared.rate_limit_counts);
   const auto tls = TlsStore::make(*program, *impl.secrets, impl.tickets, impl.tls.get());
   const auto authentication = auth::Authentication::make(*program, *impl.secrets, *impl.shared.authentication);
@@ -173,11 +243,7 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   for (const Slot& slot : slots) bind_of_slot.push_back(slot.bind);
   impl.on_every_worker([&](std::size_t index, Worker& worker) {
     worker.take(program, policies, tls, authentication, bind_of_slot);
-    for (Impl::Opening& opening : openings) {
-      for (std::size_t i = index; i < opening.sockets.size(); i += impl.workers.size()) {
-        worker.listen(opening.slot, std::move(opening.sockets[i]));
-      }
-    }
+    impl.listen(openings, index, worker);
   });
   impl.on_every_worker([&](std::size_t, Worker& worker) {
     for (std::uint32_t i = 0; i < slots.size(); ++i) {
@@ -185,7 +251,11 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
     }
   });
   impl.adopted.clear();
-  for (Slot& slot : slots) slot.open = slot.open && slot.bind != program::kNone;
+  for (Slot& slot : slots) {
+    if (slot.bind != program::kNone) continue;
+    slot.open = false;
+    slot.fault.reset();
+  }
   const std::lock_guard lock(impl.mutex);
   impl.slots = std::move(slots);
   impl.program = std::move(program);
@@ -193,6 +263,53 @@ Status Server::install(std::shared_ptr<const LoadedProgram> program) {
   impl.tls = tls;
   impl.authentication = authentication;
   return {};
+}
+
+bool Server::recheck_listeners() {
+  Impl& impl = *impl_;
+  if (impl.draining) return false;
+  std::vector<Slot> slots = impl.slots;
+  std::vector<Impl::Opening> openings;
+  bool changed = false;
+  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+    Slot& slot = slots[i];
+    if (slot.bind == program::kNone) continue;
+    const auto before = std::pair(slot.fault, slot.fault_text);
+    if (slot.open) {
+      look_for_address(slot);
+    } else {
+      openings.push_back({i, {}});
+      impl.open(slot, openings.back(), slots);
+    }
+    changed |= before != std::pair(slot.fault, slot.fault_text);
+  }
+  if (!changed) return false;
+  impl.on_every_worker([&](std::size_t index, Worker& worker) { impl.listen(openings, index, worker); });
+  const std::lock_guard lock(impl.mutex);
+  impl.slots = std::move(slots);
+  return true;
+}
+
+std::vector<UnboundListener> Server::unbound() const {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<UnboundListener> all;
+  for (const Slot& slot : impl_->slots) {
+    if (!slot.fault) continue;
+    const program::SectionView& section = impl_->program->listeners_section();
+    for (const std::uint32_t index : listeners_of(*impl_->program, impl_->program->binds()[slot.bind])) {
+      const LoadedListener& listener = impl_->program->listener(index);
+      all.push_back({.gateway_id = listener.gateway->id,
+                     .name_space = std::string(section.string(listener.gateway->name_space)),
+                     .gateway = std::string(section.string(listener.gateway->name)),
+                     .listener = std::string(section.string(listener.record->name)),
+                     .any_address = slot.any_address,
+                     .address = slot.address,
+                     .port = slot.port,
+                     .fault = *slot.fault,
+                     .reason = slot.fault_text});
+    }
+  }
+  return all;
 }
 
 void Server::set_secrets(const program::SecretSet& secrets) {
@@ -371,7 +488,10 @@ bool Server::drain(std::chrono::nanoseconds deadline) {
   }
   if (!in_time) impl_->on_every_worker([](std::size_t, Worker& worker) { worker.cancel_sessions(); });
   const std::lock_guard lock(impl_->mutex);
-  for (Slot& slot : impl_->slots) slot.open = false;
+  for (Slot& slot : impl_->slots) {
+    slot.open = false;
+    slot.fault.reset();
+  }
   return in_time;
 }
 

@@ -96,6 +96,27 @@ struct ServerStats {
   LoopLag loop_lag;
 };
 
+/// What keeps a listener from its clients.
+enum class ListenFault : std::uint8_t {
+  kPort,     ///< in use by another process, or not for this user
+  kAddress,  ///< the node does not have the address; bound ahead where that can be done
+  kOther,    ///< what a process or the system runs out of
+};
+
+/// A listener that clients do not reach at one of its addresses, for now.
+struct UnboundListener {
+  std::uint64_t gateway_id = 0;  ///< program::GatewayRecord::id
+  std::string name_space;        ///< of the gateway
+  std::string gateway;
+  std::string listener;
+  bool any_address = false;
+  IpAddress address;
+  std::uint16_t port = 0;  ///< as the program says
+  ListenFault fault = ListenFault::kOther;
+  std::string reason;  ///< a line
+  friend bool operator==(const UnboundListener&, const UnboundListener&) = default;
+};
+
 struct BoundAddress {
   std::uint32_t bind = 0;  ///< index of the BindRecord
   IpAddress address;
@@ -118,10 +139,15 @@ class Server {
   /// Stops at once: connections are reset. Drain first.
   ~Server();
 
-  /// Swaps the program in: new binds are opened first (kUnavailable names the address that failed, and nothing
-  /// changes), then every thread takes it between two batches, then binds that went away stop accepting. Requests in
-  /// flight finish on the program that they began with. Returns when every thread has it.
+  /// Swaps the program in: new binds are opened first, then every thread takes it between two batches, then binds that
+  /// went away stop accepting. Requests in flight finish on the program that they began with. Returns when every thread
+  /// has it. A bind that cannot be opened holds up neither the program nor another bind: see `unbound`.
   Status install(std::shared_ptr<const LoadedProgram> program);
+  /// The running program's listeners that clients do not reach: their ports cannot be opened, or the node lacks their
+  /// addresses.
+  std::vector<UnboundListener> unbound() const;
+  /// Opens what could not be opened, and looks which addresses the node has now. \returns whether `unbound` changed.
+  bool recheck_listeners();
   /// Replaces the endpoints of every backend. Takes effect for the next request; nothing in flight is touched.
   void set_endpoints(const program::EndpointSet& endpoints);
   /// Replaces the values of secrets: what handshakes show and check from the next one on. Give them before the program

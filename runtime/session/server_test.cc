@@ -163,6 +163,14 @@ class ServerTest : public ::testing::Test {
     ASSERT_EQ(server->addresses().size(), 1u);
     port = server->addresses()[0].port;
   }
+  /// Without a program; its ports will be those of programs.
+  void start_empty(unsigned threads) {
+    ServerOptions options;
+    options.threads = threads;
+    auto started = Server::start(options);
+    ASSERT_TRUE(started.ok());
+    server = std::move(*started);
+  }
   void endpoints(std::vector<std::pair<std::string, std::uint16_t>> list) {
     program::EndpointSet set;
     for (const auto& [name, to] : list) {
@@ -262,19 +270,70 @@ TEST_F(ServerTest, ABindThatGoesStopsAcceptingAndOneThatComesListens) {
   EXPECT_TRUE(ok(fresh.get(), "x"));
 }
 
-TEST_F(ServerTest, ATakenPortFailsAndChangesNothing) {
+/// A port that nobody has, as far as can be said.
+std::uint16_t free_port() { return Upstream("").port(); }
+
+TEST_F(ServerTest, ATakenPortFailsAloneAndIsOpenedOnceItIsFree) {
   Upstream upstream("x");
-  ServerOptions options;
-  options.threads = 1;
-  auto started = Server::start(options);
-  ASSERT_TRUE(started.ok());
+  auto other = std::make_unique<Upstream>("another process");
+  start_empty(2);
   TestProgram program;
-  program.port = upstream.port();
-  const Status status = (*started)->install(program.load());
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(status.error().text.find(std::to_string(upstream.port())), std::string::npos);
-  EXPECT_EQ((*started)->program(), nullptr);
+  program.port = free_port();
+  program.more_binds = {{"127.0.0.1", other->port()}};
+  const Status status = server->install(program.load());
+  ASSERT_TRUE(status.ok()) << status.error().text;
+  endpoints({{"backend", upstream.port()}});
+  ASSERT_EQ(server->addresses().size(), 1u);
+  EXPECT_TRUE(ok(Client(program.port).get(), "x")) << "the other bind serves";
+  ASSERT_EQ(server->unbound().size(), 1u);
+  const UnboundListener unbound = server->unbound()[0];
+  EXPECT_EQ(unbound.fault, ListenFault::kPort);
+  EXPECT_EQ(unbound.listener, "http");
+  EXPECT_EQ(unbound.gateway, "gateway");
+  EXPECT_EQ(unbound.port, other->port());
+  EXPECT_EQ(unbound.reason,
+            "cannot listen on 127.0.0.1 port " + std::to_string(other->port()) + ": in use by another process");
+
+  EXPECT_FALSE(server->recheck_listeners()) << "nothing changed";
+  EXPECT_TRUE(server->install(TestProgram(program).load()).ok()) << "nor does it hold up the next program";
+  const std::uint16_t port = other->port();
+  other.reset();
+  EXPECT_TRUE(server->recheck_listeners());
+  EXPECT_TRUE(server->unbound().empty());
+  EXPECT_TRUE(ok(Client(port).get(), "x"));
+  EXPECT_EQ(server->addresses().size(), 2u);
+}
+
+TEST_F(ServerTest, AnAddressThatTheNodeLacksIsBoundAheadAndTold) {
+  start_empty(1);
+  TestProgram program;
+  program.port = free_port();
+  // Of TEST-NET-2 (RFC 5737).
+  program.more_binds = {{"198.51.100.7", program.port}};
+  ASSERT_TRUE(server->install(program.load()).ok());
+  EXPECT_TRUE(Client(program.port).connected());
+  EXPECT_EQ(server->addresses().size(), 2u);
+  ASSERT_EQ(server->unbound().size(), 1u);
+  EXPECT_EQ(server->unbound()[0].fault, ListenFault::kAddress);
+  EXPECT_EQ(server->unbound()[0].reason, "listens on 198.51.100.7 port " + std::to_string(program.port) +
+                                             " ahead: the node does not have this address");
+  EXPECT_FALSE(server->recheck_listeners());
+  EXPECT_EQ(server->unbound().size(), 1u);
+  TestProgram without = program;
+  without.more_binds.clear();
+  ASSERT_TRUE(server->install(without.load()).ok());
+  EXPECT_TRUE(server->unbound().empty());
+}
+
+TEST_F(ServerTest, OneAddressOfAPortComesBesideAnother) {
+  start_empty(2);
+  TestProgram program;
+  program.port = free_port();
+  ASSERT_TRUE(server->install(program.load()).ok());
+  program.more_binds = {{"0.0.0.0", program.port}};
+  ASSERT_TRUE(server->install(program.load()).ok());
+  EXPECT_TRUE(server->unbound().empty());
+  EXPECT_EQ(server->addresses().size(), 2u);
 }
 
 TEST_F(ServerTest, DrainEndsIdleConnectionsAndAnswersTheOthers) {

@@ -52,8 +52,14 @@ struct TestBackend {
   std::uint32_t max_requests = 0;
 };
 
+struct TestBind {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
 struct TestProgram {
-  std::uint16_t port = 1;
+  std::uint16_t port = 1;  ///< on 127.0.0.1
+  std::vector<TestBind> more_binds{};
   std::vector<TestBackend> backends = {{}};
   std::vector<TestFilter> filters;
   std::vector<std::string> trusted_proxies;
@@ -103,7 +109,14 @@ inline std::vector<std::byte> listeners(const TestProgram& from) {
   bind.listeners = {{}, {}, 0, 0};
   ListenersHeader header{};
   header.gateways = builder.array(std::vector{gateway});
-  header.binds = builder.array(std::vector{bind});
+  std::vector<BindRecord> binds = {bind};
+  for (const TestBind& other : from.more_binds) {
+    const IpAddress address = *parse_ip(other.address);
+    std::copy(address.bytes.begin(), address.bytes.end(), bind.address);
+    bind.port = other.port;
+    binds.push_back(bind);
+  }
+  header.binds = builder.array(binds);
   header.listeners = builder.array(std::vector{listener});
   return std::move(builder).finish(header);
 }

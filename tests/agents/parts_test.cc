@@ -432,9 +432,9 @@ TEST(Registry, PassesOverWhatAnOlderProcessSays) {
   controller::AgentState state;
   state.name = "a";
   EXPECT_TRUE(registry.connected(state, "second", 2, {}));
-  EXPECT_FALSE(registry.applied("a", "a", "hash", {}));
+  EXPECT_FALSE(registry.applied("a", "a", "hash", {}, {}));
   EXPECT_FALSE(registry.lost("a", 1, {}));
-  EXPECT_TRUE(registry.applied("a", "second", "hash", {}));
+  EXPECT_TRUE(registry.applied("a", "second", "hash", {}, {}));
   EXPECT_TRUE(registry.agent("a")->connected);
 }
 

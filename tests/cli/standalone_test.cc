@@ -156,13 +156,24 @@ TEST_F(Standalone, ASecondSignalEndsItAtOnce) {
   answer.get();
 }
 
-TEST_F(Standalone, APortThatIsTakenEndsTheStart) {
-  ListeningSocket taken;
-  dir_.put("config/all.yaml", base_config(1, taken.port));
+TEST_F(Standalone, APortThatIsTakenIsToldAndOpenedOnceItIsFree) {
+  auto taken = std::make_unique<ListeningSocket>();
+  const std::string port = std::to_string(taken->port);
+  dir_.put("config/all.yaml", base_config(1, taken->port));
   // Without --ephemeral-ports: the port is the one that the gateway names.
-  Process proxy(command({"--metrics-listen", "off", "--health-listen", "off", "--api-listen", "127.0.0.1:0"}));
-  EXPECT_TRUE(proxy.wait_err("port " + std::to_string(taken.port)));
-  EXPECT_EQ(proxy.wait_exit(), 1) << proxy.err_text();
+  Process proxy(
+      command({"--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", "--api-listen", "127.0.0.1:0"}));
+  const auto line = proxy.wait_err("health on ");
+  ASSERT_TRUE(line);
+  EXPECT_TRUE(proxy.wait_err("port " + port + ": in use by another process; it is tried again")) << proxy.err_text();
+  const int health = std::stoi(line->substr(line->rfind(':') + 1));
+  ASSERT_TRUE(proxy.wait_out("ready program="));
+  EXPECT_THAT(curl(health, "/readyz"), testing::HasSubstr("no listener is bound: cannot listen on "));
+  taken.reset();
+  EXPECT_TRUE(proxy.wait_err("listener http on ")) << proxy.err_text();
+  EXPECT_THAT(curl(health, "/readyz"), testing::HasSubstr("200 ready"));
+  proxy.send_signal(SIGTERM);
+  EXPECT_EQ(proxy.wait_exit(), 0) << proxy.err_text();
 }
 
 TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {

@@ -75,6 +75,39 @@ TEST_F(Several, ControllersCompileAllAndOneOfThemWritesStatuses) {
   EXPECT_GT(metric(metrics[other], "edge_controller_status_writes_total"), 0);
 }
 
+/// Whoever may make a gateway must not be able to stop what everybody else changes.
+TEST_F(Several, AGatewayWhoseAddressNoNodeHasHarmsItselfAlone) {
+  auto server = serve_api();
+  auto control = controller();
+  auto one = agent("one");
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  const int port = port_of(*one);
+  // Of TEST-NET-2 (RFC 5737).
+  api.apply(own("ProxyVIP", "nowhere", {{"address", "198.51.100.7/32"}, {"mode", "L2ARP"}}));
+  Json far = own("ProxyGateway", "far", api.get("ProxyGateway", "gw")["spec"]);
+  far["spec"]["vipRef"] = "nowhere";
+  far["spec"]["listeners"][0]["port"] = 8081;
+  // With one name, ports could not be told apart.
+  far["spec"]["listeners"][0]["name"] = "away";
+  api.apply(far);
+  EXPECT_TRUE(api.says("ProxyGateway", "far", "Programmed", "False"));
+  EXPECT_TRUE(eventually(
+      [&] { return api.condition("ProxyGateway", "far", "Programmed").value("reason", "") == "AddressNotUsable"; }));
+  EXPECT_THAT(api.condition("ProxyGateway", "far", "Ready")["message"].get<std::string>(),
+              HasSubstr("agent one: listens on 198.51.100.7 port "));
+  const Json listeners = api.get("ProxyGateway", "far")["status"]["listeners"];
+  EXPECT_THAT(listeners[0]["conditions"].dump(), HasSubstr("AddressNotUsable"));
+  EXPECT_EQ(api.condition("ProxyGateway", "gw", "Programmed")["status"], "True")
+      << api.get("ProxyGateway", "gw").dump();
+
+  api.apply(route("a", "/a"));
+  ASSERT_TRUE(answers(port, "/a", "200")) << one->process.err_text() << api.get("ProxyRoute", "a").dump();
+  EXPECT_TRUE(api.says("ProxyRoute", "a", "Programmed", "True"));
+  EXPECT_THAT(edgectl({"status"}).out, HasSubstr("listener default/far/away: agent one: listens on 198.51.100.7"));
+  EXPECT_THAT(edgectl({"agents", "describe", "one"}).out, HasSubstr("Not bound:"));
+}
+
 /// A machine that hangs: its agent answers nothing, and its connections stay open.
 TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
   auto server = serve_api();
