@@ -122,6 +122,7 @@ struct Sync::Impl {
   void restore();
   Status session();
   Status have_identity();
+  Status join_anew();
   Status first_identity();
   bool is_old() const;
   void put_off_vain_renewal();
@@ -189,6 +190,19 @@ Status Sync::Impl::first_identity() {
   identity = std::move(*joined);
   service.message("has joined " + options.controller + " as " + options.name);
   return store.keep(*identity);
+}
+
+/// A controller that our certificate is of no use with may be another one, which a new join file is for.
+/// kNotFound: there is no such file, or its authority is one that we believe already.
+Status Sync::Impl::join_anew() {
+  const Error nothing{ErrorCode::kNotFound, "no join file of another authority"};
+  if (options.token_file.empty() || !identity) return nothing;
+  const auto file = read_join_file(options.token_file);
+  if (!file || identity->authorities.find(file->authorities) != std::string::npos) return nothing;
+  if (Status joined = first_identity(); !joined) return joined;
+  trust_key(identity->program_key);
+  service.message("the certificate in " + options.data_dir + " was of another authority, and is replaced");
+  return {};
 }
 
 Status Sync::Impl::have_identity() {
@@ -402,7 +416,14 @@ void Sync::Impl::run() {
     if (inbox.stopped_within(milliseconds(0))) return;
     if (status) continue;  // renewed: at once, with the new certificate
     if (draining) return;
-    tell("controller " + options.controller + ": " + status.error().text + (running ? "; serves on" : ""));
+    std::string fault = "controller " + options.controller + ": " + status.error().text;
+    const Status anew = join_anew();
+    if (anew) continue;
+    if (anew.error().code != ErrorCode::kNotFound) {
+      fault += "; " + options.token_file + " is of another authority than the certificate in " + options.data_dir +
+               ": " + anew.error().text;
+    }
+    tell(fault + (running ? "; serves on" : ""));
     if (Steady::now() - began >= kStable) pause = kFirstPause;
     // Another process has our name: it is not to be driven out at once.
     if (status.error().code == ErrorCode::kAborted) pause = kLongestPause;

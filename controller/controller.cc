@@ -260,6 +260,7 @@ Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options)
 
 Controller::Controller(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Controller::~Controller() = default;
+std::string Controller::address() const { return impl_->distributor().address(); }
 std::uint16_t Controller::port() const { return impl_->distributor().port(); }
 std::string Controller::join_file() const { return impl_->distributor().join_file(); }
 Result<std::string> Controller::own_join_file(const std::string& name) {

@@ -56,6 +56,8 @@ class Controller {
 
   // From any thread.
   std::uint16_t port() const;
+  /// Where this machine reaches it, `HOST:PORT`.
+  std::string address() const;
   std::string join_file() const;
   /// Distributor::own_join_file.
   Result<std::string> own_join_file(const std::string& name);

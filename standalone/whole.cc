@@ -122,7 +122,7 @@ Status Whole::start_controller() {
 
 Status Whole::start_agent() {
   agent::SyncOptions options;
-  options.controller = "127.0.0.1:" + std::to_string(controller_->port());
+  options.controller = controller_->address();
   options.name = kAgentName;
   // Its name is its own whatever became of its files: a key that was lost keeps it out of nothing.
   auto token_file = controller_->own_join_file(kAgentName);

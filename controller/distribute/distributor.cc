@@ -47,6 +47,7 @@ struct Distributor::Impl {
   std::unique_ptr<grpc::Service> inspect;
   std::unique_ptr<grpc::Server> server;
   int port = 0;
+  std::string address;
 
   ~Impl() { stop(); }
   void stop() {
@@ -90,7 +91,8 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   if (impl->server == nullptr || impl->port == 0) {
     return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + " for agents"};
   }
-  std::string controller = options.listen;
+  std::string& controller = impl->address;
+  controller = options.listen;
   controller.replace(controller.rfind(':') + 1, std::string::npos, std::to_string(impl->port));
   // Whoever binds every address is reached at this one from here.
   for (const std::string_view any : {"0.0.0.0:", "[::]:"}) {
@@ -108,6 +110,7 @@ std::optional<AgentState> Distributor::agent(const std::string& name) const {
 }
 std::vector<BackendHealth> Distributor::backends() const { return impl_->hub->registry().backends(); }
 void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_change(std::move(callback)); }
+std::string Distributor::address() const { return impl_->address; }
 std::uint16_t Distributor::port() const { return static_cast<std::uint16_t>(impl_->port); }
 std::string Distributor::join_file() const { return impl_->hub->authority().path("join"); }
 Result<std::string> Distributor::own_join_file(const std::string& name) {

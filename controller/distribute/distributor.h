@@ -84,6 +84,8 @@ class Distributor {
   void on_change(std::function<void()> callback);
 
   std::uint16_t port() const;
+  /// `HOST:PORT` by which this machine reaches it.
+  std::string address() const;
   /// `<data-dir>/agents/join`: what `edge-agent --token-file` takes. `<data-dir>/agents/admin.pem`: what edgectl takes.
   std::string join_file() const;
   /// Of an agent in this process: by it one of this name joins whatever key it has. Lasts as long as the process.

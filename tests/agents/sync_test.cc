@@ -245,6 +245,37 @@ TEST_F(SyncTest, AnotherAuthoritysCertificateIsRefused) {
   EXPECT_FALSE(distributor_->agent("edge-1"));
 }
 
+TEST_F(SyncTest, ANewJoinFileOfAnotherAuthorityReplacesTheCertificate) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  ASSERT_TRUE(runs("edge-1", first));
+  agents_.clear();
+  distributor_.reset();
+  fs::remove_all(directory_ + "/controller");
+  key_ = program::SigningKey::generate();
+  start_controller();
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({second, {}, {}, ""});
+  start_agent("edge-1");
+  EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, AControllerIsReachedWhereItListens) {
+  for (const std::string listen : {"127.0.0.2:0", "[::1]:0", "0.0.0.0:0"}) {
+    start_controller(listen);
+    auto with = options("edge-1");
+    with.controller = distributor_->address();
+    start_agent(with);
+    const Bytes first = program_of(1, *key_);
+    distributor_->publish({first, {}, {}, ""});
+    EXPECT_TRUE(runs("edge-1", first)) << listen;
+    agents_.clear();
+    distributor_.reset();
+  }
+}
+
 TEST_F(SyncTest, TheControllerGoesAndComesBack) {
   start_controller();
   start_agent("edge-1");
