@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <thread>
@@ -32,6 +33,8 @@ Error bad_flag(std::string_view flag, const std::string& value, std::string_view
 }
 
 constexpr std::string_view kNotServed = "off";
+/// How long a process serves before the one that it took over from goes.
+constexpr auto kSettleAfter = std::chrono::seconds(1);
 constexpr std::size_t kLeastSeries = 1000;
 constexpr std::size_t kMostSeries = 1'000'000;
 /// Of a program's hash, where a person reads it.
@@ -128,6 +131,10 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
 
 Service::Service(ServiceOptions options) : options_(std::move(options)), log_(options_.log->logger()) {}
 Service::~Service() {
+  if (settling_.joinable()) {
+    settling_.request_stop();
+    settling_.join();
+  }
   listener_retry_.reset();
   upgrade_.reset();
   watchdog_.reset();
@@ -194,10 +201,10 @@ void Service::become() {
   if (predecessor_) {
     auto ports = predecessor_->ready();
     if (!ports) log_.warn(ports.error().text);
-    predecessor_.reset();
     // The listeners serve by now: whoever wants to see them must not be the reason that they stop.
     Status status = start_admin(ports ? std::move(*ports) : std::vector<net::Fd>());
     if (!status) log_.error(status.error().text);
+    settling_ = std::jthread([this](const std::stop_token& stop) { settle(stop); });
   }
   UpgradeSocket::Owner owner;
   owner.share = [this] {
@@ -205,6 +212,8 @@ void Service::become() {
     return draining_ ? std::vector<runtime::ListeningSockets>() : server_->share_listeners();
   };
   owner.give_up = [this] { return give_up(); };
+  owner.leave = [this] { stop(cli::kExitOk); };
+  owner.take_back = [this](std::vector<net::Fd> ports) { take_back(std::move(ports)); };
   auto opened = UpgradeSocket::open(options_.upgrade_socket, std::move(owner));
   if (!opened) return log_.error(opened.error().text);
   upgrade_ = std::move(*opened);
@@ -214,10 +223,31 @@ std::vector<net::Fd> Service::give_up() {
   message("another process has taken over");
   std::vector<net::Fd> ports;
   profile_.end();
-  if (admin_) ports = admin_->give_up();
+  if (admin_) {
+    // Ports that the system chose, too, are the same should they be taken back.
+    const std::vector<ListenAddress> addresses = admin_->addresses();
+    ports = admin_->give_up();
+    if (options_.health) options_.health = addresses.back();
+    if (options_.metrics) options_.metrics = addresses.front();
+  }
   admin_.reset();
-  stop(cli::kExitOk);
   return ports;
+}
+
+void Service::take_back(std::vector<net::Fd> ports) {
+  if (draining_) return;
+  if (Status status = start_admin(std::move(ports)); !status) log_.error(status.error().text);
+  log_.error("the process that has taken over ended at once: this one serves on");
+}
+
+void Service::settle(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, kSettleAfter, [] { return false; });
+  // Whoever is told to end before has not settled.
+  if (!stop.stop_requested() && !draining_) predecessor_->settled();
+  predecessor_.reset();
 }
 
 Status Service::start_admin(std::vector<net::Fd> inherited) {

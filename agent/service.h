@@ -8,7 +8,9 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "agent/install.h"
@@ -105,6 +107,9 @@ class Service {
   /// The first program serves: the process before us, if there is one, may go, and the next may come.
   void become();
   std::vector<net::Fd> give_up();
+  void take_back(std::vector<net::Fd> ports);
+  /// Of a thread of its own: a moment after the start the predecessor may go.
+  void settle(const std::stop_token& stop);
   void fill_debug_pages();
   std::optional<AdminReply> health(const AdminRequest& request) const;
   /// For whoever is at the health port.
@@ -143,6 +148,7 @@ class Service {
   std::unique_ptr<daemon::Watchdog> watchdog_;
   std::unique_ptr<UpgradeSocket> upgrade_;  ///< it ends the one before
   std::unique_ptr<ListenerRetry> listener_retry_;
+  std::jthread settling_;
 };
 
 }  // namespace edge::agent

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::string_view kAskSockets = "edge-upgrade 1 sockets";
 constexpr std::string_view kSayReady = "edge-upgrade 1 ready";
+constexpr std::string_view kAskSockets2 = "edge-upgrade 2 sockets";
+constexpr std::string_view kSayReady2 = "edge-upgrade 2 ready";
+constexpr std::string_view kSaySettled = "edge-upgrade 2 settled";
 constexpr std::string_view kEnd = "end";
 constexpr std::string_view kDraining = "draining";
 /// Below the 253 that a message can carry.
@@ -141,8 +144,8 @@ std::optional<runtime::ListeningSockets> listening_of(Message message) {
 
 // ---- The old process ------------------------------------------------------------------------------------------------
 
-UpgradeSocket::UpgradeSocket(net::Fd listener, net::Fd stop, Owner owner)
-    : listener_(std::move(listener)), stop_(std::move(stop)), owner_(std::move(owner)) {
+UpgradeSocket::UpgradeSocket(std::string path, net::Fd listener, net::Fd stop, Owner owner)
+    : path_(std::move(path)), listener_(std::move(listener)), stop_(std::move(stop)), owner_(std::move(owner)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -152,7 +155,7 @@ UpgradeSocket::~UpgradeSocket() {
   thread_.join();
 }
 
-Result<std::unique_ptr<UpgradeSocket>> UpgradeSocket::open(const std::string& path, Owner owner) {
+Result<net::Fd> UpgradeSocket::listen(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return Error{ErrorCode::kInvalidArgument, "upgrade socket: the path is empty or too long"};
   net::Fd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -166,9 +169,16 @@ Result<std::unique_ptr<UpgradeSocket>> UpgradeSocket::open(const std::string& pa
   // Nobody can connect before listen, so nobody does before the mode is right.
   if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) != 0) return failed(path);
   if (::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0 || ::listen(listener.get(), 4) != 0) return failed(path);
+  return listener;
+}
+
+Result<std::unique_ptr<UpgradeSocket>> UpgradeSocket::open(const std::string& path, Owner owner) {
+  auto listener = listen(path);
+  if (!listener) return listener.error();
   net::Fd stop(::eventfd(0, EFD_CLOEXEC));
   if (!stop.valid()) return failed("cannot be made");
-  return std::unique_ptr<UpgradeSocket>(new UpgradeSocket(std::move(listener), std::move(stop), std::move(owner)));
+  return std::unique_ptr<UpgradeSocket>(
+      new UpgradeSocket(path, std::move(*listener), std::move(stop), std::move(owner)));
 }
 
 void UpgradeSocket::run() {
@@ -182,27 +192,45 @@ void UpgradeSocket::run() {
   }
 }
 
-bool UpgradeSocket::attend(int peer) {
+// A successor compiles or loads its program between two questions, for as long as it takes.
+std::optional<std::string> UpgradeSocket::next_message(int peer) const {
   for (;;) {
-    // A successor compiles or loads its program between the two questions, for as long as it takes.
     pollfd waits[] = {{peer, POLLIN, 0}, {stop_.get(), POLLIN, 0}};
-    if (::poll(waits, std::size(waits), -1) < 0 && errno != EINTR) return false;
-    if (waits[1].revents != 0) return false;
+    if (::poll(waits, std::size(waits), -1) < 0 && errno != EINTR) return std::nullopt;
+    if (waits[1].revents != 0) return std::nullopt;
     if (waits[0].revents == 0) continue;
-    const auto question = receive_message(peer);
-    if (!question) return false;
-    if (question->text == kAskSockets) {
-      if (!send_sockets(peer)) return false;
-      continue;
-    }
-    if (question->text != kSayReady) return false;
-    listener_.reset();
-    const std::vector<net::Fd> ports = owner_.give_up();
-    std::vector<int> descriptors;
-    for (const net::Fd& port : ports) descriptors.push_back(port.get());
-    send_message(peer, kDraining, descriptors);
+    auto message = receive_message(peer);
+    return message ? std::optional(std::move(message->text)) : std::nullopt;
+  }
+}
+
+bool UpgradeSocket::attend(int peer) {
+  while (const auto question = next_message(peer)) {
+    if (*question == kSayReady || *question == kSayReady2) return hand_over(peer, *question == kSayReady2);
+    if (*question != kAskSockets && *question != kAskSockets2) return false;
+    if (!send_sockets(peer)) return false;
+  }
+  return false;
+}
+
+bool UpgradeSocket::hand_over(int peer, bool until_settled) {
+  listener_.reset();
+  std::vector<net::Fd> ports = owner_.give_up();
+  std::vector<int> descriptors;
+  for (const net::Fd& port : ports) descriptors.push_back(port.get());
+  send_message(peer, kDraining, descriptors);
+  if (!until_settled || next_message(peer) == kSaySettled) {
+    owner_.leave();
     return true;
   }
+  pollfd ends{stop_.get(), POLLIN, 0};
+  if (::poll(&ends, 1, 0) != 0) return true;
+  owner_.take_back(std::move(ports));
+  // Its socket took the place of ours.
+  auto listener = listen(path_);
+  if (!listener) return true;
+  listener_ = std::move(*listener);
+  return false;
 }
 
 bool UpgradeSocket::send_sockets(int peer) {
@@ -227,17 +255,26 @@ Result<std::optional<Predecessor>> Predecessor::find(const std::string& path) {
   net::Fd connection(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!connection.valid()) return failed("cannot be made");
   if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) == 0) {
-    return std::optional(Predecessor(std::move(connection)));
+    return std::optional(Predecessor(path, std::move(connection)));
   }
   if (errno == ENOENT || errno == ECONNREFUSED) return std::optional<Predecessor>();
   return failed(path);
 }
 
 Result<std::vector<runtime::ListeningSockets>> Predecessor::sockets() {
-  if (!send_message(connection_.get(), kAskSockets)) return failed("the running process does not answer");
+  if (!send_message(connection_.get(), kAskSockets2)) return failed("the running process does not answer");
+  auto message = receive_message(connection_.get());
+  if (!message) {
+    // One of an older version hangs up on what it does not know.
+    auto again = find(path_);
+    if (!again || !*again) return strange("the running process did not hand over its sockets");
+    *this = std::move(**again);
+    settles_ = false;
+    if (!send_message(connection_.get(), kAskSockets)) return failed("the running process does not answer");
+    message = receive_message(connection_.get());
+  }
   std::vector<runtime::ListeningSockets> all;
-  for (std::size_t count = 0; count < kMaxSockets; ++count) {
-    auto message = receive_message(connection_.get());
+  for (std::size_t count = 0; count < kMaxSockets; ++count, message = receive_message(connection_.get())) {
     if (!message) return strange("the running process did not hand over its sockets");
     if (message->text == kEnd) return all;
     auto listening = listening_of(std::move(*message));
@@ -256,11 +293,16 @@ Result<std::vector<runtime::ListeningSockets>> Predecessor::sockets() {
 }
 
 Result<std::vector<net::Fd>> Predecessor::ready() {
-  if (!send_message(connection_.get(), kSayReady)) return failed("the running process is gone");
+  if (!send_message(connection_.get(), settles_ ? kSayReady2 : kSayReady)) return failed("the running process is gone");
   auto answer = receive_message(connection_.get());
   if (!answer || answer->text != kDraining) return strange("the running process does not say that it drains");
   std::erase_if(answer->descriptors, [](const net::Fd& fd) { return !is_listener(fd.get()); });
   return std::move(answer->descriptors);
+}
+
+void Predecessor::settled() {
+  // One that is gone by now needs not be told.
+  if (settles_) (void)send_message(connection_.get(), kSaySettled);
 }
 
 }  // namespace edge::agent

@@ -208,6 +208,28 @@ TEST_F(Upgrade, ASuccessorOfOneThatDrainsDoesNotCutItShort) {
   EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
 }
 
+TEST_F(Upgrade, ASuccessorThatIsKilledAsItServesGivesEverythingBack) {
+  auto running = agent();
+  ASSERT_NE(running->wait_ready(), "");
+  const int port = running->health_port;
+  Load load(running->port, Load::Kind::kConnectionEach);
+  Load health(port, Load::Kind::kConnectionEach, "/readyz");
+  {
+    auto next = agent("upgrade.sock", port);
+    ASSERT_TRUE(running->process.wait_err("another process has taken over"));
+    next->process.send_signal(SIGKILL);
+    EXPECT_EQ(next->process.wait_exit(), 128 + SIGKILL);
+  }
+  ASSERT_TRUE(running->process.wait_err("this one serves on")) << running->process.err_text();
+  EXPECT_EQ(curl(running->port, "/a"), "200 one got GET /a");
+  EXPECT_THAT(curl(port, "/readyz"), HasSubstr("200 ready"));
+  // Nor is the next one held up.
+  auto next = agent("upgrade.sock", port);
+  ASSERT_NE(next->wait_ready(), "") << next->process.err_text();
+  EXPECT_EQ(running->process.wait_exit(), 0) << running->process.err_text();
+  EXPECT_EQ(curl(next->port, "/a"), "200 one got GET /a");
+}
+
 TEST_F(Upgrade, ASuccessorThatFailsChangesNothing) {
   auto running = agent();
   ASSERT_NE(running->wait_ready(), "");
