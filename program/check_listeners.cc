@@ -50,12 +50,14 @@ bool check_gateway(Checker& check, const GatewayRecord& gateway, std::size_t ind
            check.require(!read_log_format(check.view().string(record.format)).fault, "gateways.access_log") &&
            check.texts(record.exclude_paths, "gateways.access_log");
   };
+  const auto limits = [](const ClientLimitsRecord&) { return true; };
   return check.require(check.text(gateway.name_space) && check.text(gateway.name), "gateways", index) &&
          check_cidrs(check, gateway.trusted_proxies, "gateways.trusted_proxies") &&
          check.optional(gateway.compression, "gateways.compression", compression) &&
          check.optional(gateway.cache, "gateways.cache", cache) &&
          check.optional(gateway.tracing, "gateways.tracing", tracing) &&
-         check.optional(gateway.access_log, "gateways.access_log", access_log);
+         check.optional(gateway.access_log, "gateways.access_log", access_log) &&
+         check.optional(gateway.limits, "gateways.limits", limits);
 }
 
 bool check_redirect(Checker& check, const SchemeRedirectRecord& record) {

@@ -31,7 +31,7 @@ static_assert(sizeof(NameTable) == 24);
 
 // ---- Listeners section --------------------------------------------------------------------------------------------
 
-/// The last four hold one record, or none where the feature is off.
+/// The last five hold one record, or none where the feature is off, or the limits are the usual ones.
 struct GatewayRecord {
   std::uint64_t id;  ///< stable_id(kind, namespace, name); the kind is ProxyGateway, Gateway or IngressClass
   StringRef name_space;
@@ -41,8 +41,9 @@ struct GatewayRecord {
   ArrayRef<CacheRecord> cache;
   ArrayRef<TracingRecord> tracing;
   ArrayRef<AccessLogRecord> access_log;
+  ArrayRef<ClientLimitsRecord> limits;
 };
-static_assert(sizeof(GatewayRecord) == 64);
+static_assert(sizeof(GatewayRecord) == 72);
 
 enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 };
 

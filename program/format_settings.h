@@ -44,6 +44,17 @@ struct AccessLogRecord {
 };
 static_assert(sizeof(AccessLogRecord) == 16);
 
+/// What clients may cost before they are of use; 0: no bound.
+struct ClientLimitsRecord {
+  std::uint64_t min_body_rate;  ///< of a request's body, bytes a second
+  std::uint64_t body_grace_ns;  ///< before the rate counts, and for the first byte
+  std::uint32_t max_connections_per_source;
+  std::uint32_t max_streams_per_source;  ///< of HTTP/2, over all connections
+};
+static_assert(sizeof(ClientLimitsRecord) == 24);
+/// Of a gateway that has none.
+inline constexpr ClientLimitsRecord kUsualClientLimits{500, 10'000'000'000, 10'000, 10'000};
+
 /// Rule D9.
 struct SchemeRedirectRecord {
   StringRef scheme;

@@ -100,6 +100,14 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const GatewayR
     settings.push_back(
         Block(section, "accessLog").text("format", log->format).texts("excludePaths", log->exclude_paths).take());
   }
+  if (const auto* limits = optional_of(section, gateway.limits)) {
+    settings.push_back(Block(section, "limits")
+                           .number("minRequestBodyRate", limits->min_body_rate)
+                           .duration("requestBodyGracePeriod", limits->body_grace_ns)
+                           .number("maxConnectionsPerSource", limits->max_connections_per_source)
+                           .number("maxStreamsPerSource", limits->max_streams_per_source)
+                           .take());
+  }
   return settings;
 }
 

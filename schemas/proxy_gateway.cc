@@ -120,6 +120,23 @@ constexpr Field kAccessLogFields[] = {
 };
 constexpr Object kAccessLog{kAccessLogFields};
 
+constexpr Field kLimitsFields[] = {
+    string("minRequestBodyRate", "Bytes a second that a request's body comes with at least; 0: no bound.")
+        .as(Format::kSize)
+        .defaults_to("500"),
+    string("requestBodyGracePeriod", "Time that a body has before its rate counts, and for its first byte.")
+        .as(Format::kDuration)
+        .defaults_to("10s"),
+    integer("maxConnectionsPerSource",
+            "Connections at once of one address (IPv6: /64) to one port; trustedProxies have no bound, nor does 0.")
+        .within(0, 1'000'000'000)
+        .defaults_to("10000"),
+    integer("maxStreamsPerSource", "HTTP/2 streams at once of these connections together; 0: no bound.")
+        .within(0, 1'000'000'000)
+        .defaults_to("10000"),
+};
+constexpr Object kLimits{kLimitsFields};
+
 constexpr Field kSpecFields[] = {
     string("vipRef", "Name of a ProxyVIP; without it every address of the node is served.").as(Format::kNamespacedName),
     string("loadBalancerClass", "Class of the controller that serves the gateway (rule D8).")
@@ -129,6 +146,7 @@ constexpr Field kSpecFields[] = {
     object("cache", kCache, "Cache of responses."),
     object("tracing", kTracing, "Tracing."),
     object("accessLog", kAccessLog, "Access log."),
+    object("limits", kLimits, "What clients may cost."),
     object("redirectScheme", kRedirectScheme, "Redirection of plain requests of all listeners (rule D9).")
         .or_as("spec.listeners.redirectScheme"),
     strings("trustedProxies", "Peers whose X-Forwarded-For and PROXY protocol are believed.")

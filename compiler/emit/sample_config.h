@@ -135,6 +135,7 @@ inline void add_settings(Config& config, LinkedRoute& route) {
   gateway.cache = CacheSettings{1 << 20, 1 << 10, 10s, 60s};
   gateway.tracing = TracingSettings{25, program::TraceSenders::kNever};
   gateway.access_log = AccessLogSettings{"json", {"/healthz"}};
+  gateway.limits = ClientLimits{1000, 5s, 100, 200};
   config.listeners[0].redirect_scheme = SchemeRedirectSettings{"https", 8443, 301, {"/.well-known/"}};
   config.listeners[0].tls =
       ListenerTls{TlsMode::kTerminate, TlsVersion::k13, {{"shop", "cert"}}, true, false, {{"shop", "ca", "ca.crt"}}};

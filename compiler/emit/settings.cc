@@ -130,6 +130,11 @@ void store_settings(SectionBuilder& builder, const LinkedGateway& gateway, progr
     record.access_log = store_one(
         builder, program::AccessLogRecord{builder.string(log->format), store_texts(builder, log->exclude_paths)});
   }
+  if (const auto& limits = gateway.limits) {
+    record.limits = store_one(
+        builder, program::ClientLimitsRecord{limits->min_body_rate, nanoseconds(limits->body_grace),
+                                             limits->max_connections_per_source, limits->max_streams_per_source});
+  }
 }
 
 void store_settings(SectionBuilder& builder, const LinkedListener& listener, program::ListenerRecord& record) {

@@ -30,6 +30,7 @@ struct Defaults {
   std::uint8_t sampling_percent;
   program::TraceSenders trace_senders;
   std::string_view access_log_format;
+  ClientLimits client_limits;
   std::uint32_t mirror_percent;
   program::Balance balance;
   std::chrono::nanoseconds connect_timeout;

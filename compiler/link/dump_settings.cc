@@ -154,6 +154,11 @@ Lines settings_lines(const LinkedGateway& gateway) {
   if (const auto& log = gateway.access_log) {
     lines.push_back("access-log " + quote(log->format) + " not " + joined(log->exclude_paths));
   }
+  if (const auto& limits = gateway.limits) {
+    lines.push_back("clients body rate " + number(limits->min_body_rate) + " after " +
+                    duration_text(limits->body_grace) + " connections " + number(limits->max_connections_per_source) +
+                    " streams " + number(limits->max_streams_per_source));
+  }
   return lines;
 }
 

@@ -52,6 +52,17 @@ program::TraceSenders trace_senders(const model::Maybe<std::string>& written) {
   return program::TraceSenders::kTrustedProxies;
 }
 
+ClientLimits limits_of(const model::ClientLimits& block) {
+  const ClientLimits& usual = kDefaults.client_limits;
+  const auto count = [](const auto& written, std::uint32_t otherwise) {
+    return static_cast<std::uint32_t>(value_or(written, std::int64_t{otherwise}));
+  };
+  return {.min_body_rate = value_or(block.min_body_rate, usual.min_body_rate),
+          .body_grace = value_or(block.body_grace, usual.body_grace),
+          .max_connections_per_source = count(block.max_connections_per_source, usual.max_connections_per_source),
+          .max_streams_per_source = count(block.max_streams_per_source, usual.max_streams_per_source)};
+}
+
 /// Paths are compared as requests carry them; the slash at the end, which makes a prefix, stays.
 std::vector<std::string> exclusions_of(const std::vector<Located<std::string>>& written) {
   std::vector<std::string> paths;
@@ -123,6 +134,10 @@ void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& li
     if (program::read_log_format(format).fault) format = kDefaults.access_log_format;
     linked.access_log = AccessLogSettings{.format = std::move(format),
                                           .exclude_paths = exclusions_of(gateway.access_log->exclude_paths)};
+  }
+  if (gateway.limits) {
+    const ClientLimits limits = limits_of(*gateway.limits);
+    if (limits != kDefaults.client_limits) linked.limits = limits;
   }
 }
 

@@ -523,6 +523,10 @@ TEST(Defaults, OfGatewaysAreThoseThatTheSchemasState) {
   EXPECT_EQ(parse_duration(gateway("cache", "maxTTL")), d.cache_max_ttl);
   EXPECT_EQ(gateway("tracing", "samplingRate"), std::to_string(d.sampling_percent));
   EXPECT_EQ(gateway("accessLog", "format"), d.access_log_format);
+  EXPECT_EQ(parse_size(gateway("limits", "minRequestBodyRate")), d.client_limits.min_body_rate);
+  EXPECT_EQ(parse_duration(gateway("limits", "requestBodyGracePeriod")), d.client_limits.body_grace);
+  EXPECT_EQ(gateway("limits", "maxConnectionsPerSource"), std::to_string(d.client_limits.max_connections_per_source));
+  EXPECT_EQ(gateway("limits", "maxStreamsPerSource"), std::to_string(d.client_limits.max_streams_per_source));
 }
 
 TEST(Defaults, OfPoliciesAreThoseThatTheSchemasState) {

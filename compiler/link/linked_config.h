@@ -124,6 +124,8 @@ struct LinkedGateway {
   std::optional<CacheSettings> cache{};
   std::optional<TracingSettings> tracing{};
   std::optional<AccessLogSettings> access_log{};
+  /// Absent: those by default.
+  std::optional<ClientLimits> limits{};
 };
 
 struct LinkedListener {

@@ -43,6 +43,16 @@ struct AccessLogSettings {
   std::vector<std::string> exclude_paths{};
 };
 
+/// What clients may cost before they are of use; 0: no bound.
+struct ClientLimits {
+  std::uint64_t min_body_rate = 0;  ///< bytes a second
+  std::chrono::nanoseconds body_grace{0};
+  std::uint32_t max_connections_per_source = 0;
+  std::uint32_t max_streams_per_source = 0;
+
+  bool operator==(const ClientLimits&) const = default;
+};
+
 // ---- Listeners ------------------------------------------------------------------------------------------------------
 
 /// Rule D9.

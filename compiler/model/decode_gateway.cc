@@ -136,6 +136,15 @@ std::optional<AccessLog> decode_access_log(const Fields& fields) {
                    .exclude_paths = fields.strings("excludePaths")};
 }
 
+std::optional<ClientLimits> decode_limits(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return ClientLimits{.span = fields.span(),
+                      .min_body_rate = fields.size("minRequestBodyRate"),
+                      .body_grace = fields.duration("requestBodyGracePeriod"),
+                      .max_connections_per_source = fields.integer("maxConnectionsPerSource"),
+                      .max_streams_per_source = fields.integer("maxStreamsPerSource")};
+}
+
 bool same(const RedirectScheme& a, const RedirectScheme& b) {
   const auto equal = [](const auto& x, const auto& y) { return x ? y && x->value == y->value : !y; };
   const auto equal_text = [](const auto& x, const auto& y) { return x.value == y.value; };
@@ -208,6 +217,7 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
                        .cache = decode_cache(spec.object("cache")),
                        .tracing = decode_tracing(spec.object("tracing")),
                        .access_log = decode_access_log(spec.object("accessLog")),
+                       .limits = decode_limits(spec.object("limits")),
                        .redirect_scheme = decode_redirect(spec.object("redirectScheme")),
                        .trusted_proxies = spec.cidrs("trustedProxies")};
   spec.entries("listeners", [&](const Fields& entry) {

@@ -136,6 +136,14 @@ struct AccessLog {
   std::vector<Located<std::string>> exclude_paths{};
 };
 
+struct ClientLimits {
+  Span span{};
+  Maybe<std::uint64_t> min_body_rate{};
+  Maybe<std::chrono::nanoseconds> body_grace{};
+  Maybe<std::int64_t> max_connections_per_source{};
+  Maybe<std::int64_t> max_streams_per_source{};
+};
+
 struct ProxyGateway {
   Metadata metadata;
   Maybe<std::string> vip_ref{};
@@ -149,6 +157,7 @@ struct ProxyGateway {
   std::optional<Cache> cache{};
   std::optional<Tracing> tracing{};
   std::optional<AccessLog> access_log{};
+  std::optional<ClientLimits> limits{};
   std::optional<RedirectScheme> redirect_scheme{};
   std::vector<Located<Cidr>> trusted_proxies{};
 };

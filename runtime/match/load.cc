@@ -303,6 +303,8 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
     if (!cache.empty()) listener.cache = &cache.front();
     const auto tracing = section.array(listener.gateway->tracing);
     if (!tracing.empty()) listener.tracing = &tracing.front();
+    const auto limits = section.array(listener.gateway->limits);
+    if (!limits.empty()) listener.limits = &limits.front();
     listener.entries = section.array(record.host_entries);
     listener.host_names = lookup_of(section, record.hosts);
     const std::size_t first = impl.listener_hosts.size();

@@ -77,6 +77,8 @@ struct LoadedListener {
   const program::CompressionRecord* compression = nullptr;
   const program::CacheRecord* cache = nullptr;
   const program::TracingRecord* tracing = nullptr;
+  /// The gateway's, or the usual ones.
+  const program::ClientLimitsRecord* limits = &program::kUsualClientLimits;
   /// One a HostEntry, and the paths of each.
   std::span<const LoadedHost> hosts;
   std::span<const HostPaths> host_paths;

@@ -149,6 +149,17 @@ struct Exchange {
     deadline = until;
     fault_before = net::Time::min();
   }
+  /// A message of unknown pace follows the head: it is neither waited for nor measured. gRPC's streams of messages may
+  /// rest, and the server may speak first; over HTTP/2 they keep no connection from others.
+  bool streams_messages() const {
+    return reply_form == ReplyForm::kGrpc && pool->settings().protocol == program::BackendProtocol::kHttp2;
+  }
+  /// What a request's body is held to.
+  program::ClientLimitsRecord body_limits() const {
+    program::ClientLimitsRecord limits = *listener->limits;
+    if (streams_messages()) limits.min_body_rate = 0;
+    return limits;
+  }
   /// May be sent twice (RFC 9110 §9.2.2).
   bool idempotent() const {
     using net::http1::Method;

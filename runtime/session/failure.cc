@@ -30,6 +30,8 @@ FailureAnswer answer_for(FailureKind kind) {
       return {504, "request-timeout", "The backend did not answer in time."};
     case FailureKind::kClientStalled:
       return {408, "body-timeout", "The request's body did not come in time."};
+    case FailureKind::kBodyTooSlow:
+      return {408, "body-too-slow", "The request's body comes too slowly."};
     case FailureKind::kBadBody:
       return {400, "bad-chunk", "The chunked body is malformed."};
     case FailureKind::kTooLarge:

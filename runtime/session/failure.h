@@ -25,6 +25,7 @@ enum class FailureKind : std::uint8_t {
   kRequestTimeout,   ///< the whole request took too long
   kUpstreamStalled,  ///< nothing came, or nothing was taken, for too long
   kClientStalled,
+  kBodyTooSlow,  ///< the request's body comes with less than the least rate
   kClientGone,
   kBadBody,    ///< chunked coding at fault
   kTooLarge,   ///< a chunked body grew over the limit

@@ -154,6 +154,12 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     outcome.body = BodyState::kRead;
   }
   net::Buffer kept;
+  if (awaits_body(exchange)) {
+    kept.append(head);
+    head = kept.view();
+    outcome.failure = co_await await_body(exchange);
+    if (outcome.failure) co_return outcome;
+  }
   std::optional<Relay::Progress> progress;
   Tries tries(exchange);
   TracedTries traced(exchange);
@@ -161,8 +167,8 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     traced.begin();
     if (exchange.notes != nullptr) exchange.notes->try_begins(worker_.loop().now());
     net::Task<Acquired> acquiring = exchange.pool->acquire(waiter_, tries.begin(worker_.loop().now()));
-    if (!acquiring.await_ready() && kept.empty()) {
-      kept.append(head);
+    if (!acquiring.await_ready()) {
+      if (kept.empty()) kept.append(head);
       head = kept.view();
       inlet_.keep();
     }

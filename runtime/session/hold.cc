@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "net/http1/chunked.h"
+#include "runtime/session/body_pace.h"
 #include "runtime/session/cross_thread_wake.h"
 #include "runtime/session/delivery.h"
 #include "runtime/session/heads.h"
@@ -104,6 +105,7 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
   exchange.expect_continue = false;
 
   BodyIntake intake(exchange.body, *shaping.request);
+  BodyPace pace(exchange.body_limits());
   intake.take(inlet_);
   for (int fills = 0; !intake.done() && intake.fault() == FailureKind::kNone;) {
     const bool disk_is_behind = shaping.request->backlogged();
@@ -117,7 +119,10 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
     const CrossThreadWake room(waiter_, worker_.loop());
     if (disk_is_behind && !shaping.request->await_room(room.callback())) continue;
     if (!disk_is_behind) client_.defer();
-    const net::Time until = std::min(exchange.deadline, worker_.loop().now() + idle_time(exchange));
+    const net::Time now = worker_.loop().now();
+    disk_is_behind ? pace.pause(now) : pace.begin(now);
+    const net::Time due = pace.due(shaping.request->size());
+    const net::Time until = std::min({exchange.deadline, now + idle_time(exchange), due});
     std::uint8_t interest = disk_is_behind ? net::kHangUp : net::kRead;
     if (outlet_.blocked()) interest |= net::kWrite;
     const Wake wake = co_await waiter_.wait(until, client_, interest);
@@ -128,7 +133,10 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
     }
     if (wake == Wake::kTimeout && disk_is_behind)
       co_return Failure{Origin::kProxy, FailureKind::kRequestTimeout, false};
-    if (wake == Wake::kTimeout) co_return client_fault(FailureKind::kClientStalled);
+    if (wake == Wake::kTimeout) {
+      const bool slow = !late && due <= worker_.loop().now();
+      co_return client_fault(slow ? FailureKind::kBodyTooSlow : FailureKind::kClientStalled);
+    }
     if (client_.hung_up() || !outlet_.flush(client_)) co_return client_fault(FailureKind::kClientGone);
   }
   // What follows belongs to the next request, and the scratch is needed to send this one.
@@ -144,6 +152,32 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
   finish_request_head(length, out);
   shaping.request_head.append(out.text());
   co_return Failure{};
+}
+
+// No connection to a backend is taken, and none waited for, for a body of which nothing has come: such requests cost
+// their clients nothing. An expectation has to be forwarded (RFC 9110 §10.1.1), for the backend answers it.
+bool Session::awaits_body(const Exchange& exchange) const {
+  const bool announced = exchange.body.kind == BodyKind::kChunked ||
+                         (exchange.body.kind == BodyKind::kLength && exchange.body.length != 0);
+  return announced && inlet_.empty() && exchange.shaping.request == nullptr && !exchange.expect_continue &&
+         !exchange.streams_messages();
+}
+
+net::Task<Failure> Session::await_body(const Exchange& exchange) {
+  BodyPace pace(exchange.body_limits());
+  for (;;) {
+    const Transfer got = inlet_.fill(client_, worker_.scratch().client());
+    if (got.kind == Transfer::Kind::kDone) co_return Failure{};
+    if (got.kind != Transfer::Kind::kWouldBlock) co_return client_fault(FailureKind::kClientGone);
+    const net::Time now = worker_.loop().now();
+    pace.begin(now);
+    const net::Time until = std::min({exchange.deadline, now + idle_time(exchange), pace.due(0)});
+    const Wake wake = co_await waiter_.wait(until, client_, net::kRead);
+    if (wake == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};
+    if (wake == Wake::kReady) continue;
+    const bool late = exchange.deadline <= worker_.loop().now();
+    co_return client_fault(late ? FailureKind::kRequestTimeout : FailureKind::kClientStalled);
+  }
 }
 
 // The response that was held, at the client's pace; its upstream serves others already.

@@ -34,7 +34,8 @@ Relay::Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place
       place_(place),
       upstream_(upstream),
       request_left_(exchange.body.length),
-      began_(place.loop.now()) {
+      began_(place.loop.now()),
+      pace_(exchange.body_limits()) {
   request_done_ =
       exchange.body.kind == BodyKind::kNone || (exchange.body.kind == BodyKind::kLength && exchange.body.length == 0);
 }
@@ -90,7 +91,9 @@ void Relay::advance() {
   client_interest_ = upstream_interest_ = net::kHangUp;
   if (client_.channel.hung_up()) lose_client(FailureKind::kClientGone);
   if (failed()) return;
+  const bool timed = !request_done_;
   pump_request();
+  if (timed) time_request();
   if (!failed()) pump_response();
 }
 
@@ -137,6 +140,15 @@ void Relay::pump_request() {
     if (failed() || spool_is_late_) return;
     if (!to_upstream_.send(upstream_, pieces.all())) request_abandoned_ = true;
     took_request_body(pieces);
+  }
+}
+
+// A backend that does not take what is here is no fault of the client's.
+void Relay::time_request() {
+  if ((client_interest_ & net::kRead) != 0) {
+    pace_.begin(place_.loop.now());
+  } else {
+    pace_.pause(place_.loop.now());
   }
 }
 
@@ -500,7 +512,7 @@ net::Time Relay::wait_until() const {
   net::Duration idle = idle_time(exchange_);
   // Others wait for this client, and had better not be given up with it.
   if (watched_ && client_.outlet.blocked() && exchange_.shaping.tee->shared(0)) idle /= 2;
-  return std::min({exchange_.deadline, mine, place_.loop.now() + idle});
+  return std::min({exchange_.deadline, mine, pace_.due(body_received()), place_.loop.now() + idle});
 }
 
 // The client owes neither bytes nor room, and no disk is behind.
@@ -532,6 +544,7 @@ void Relay::timed_out() {
     place_.counters.responses[1].add();
     return send_to_client(pieces);
   }
+  if (pace_.due(body_received()) <= now) return fail(Origin::kClient, FailureKind::kBodyTooSlow);
   if (flush_at_ <= now) return flush_writer();
   if (decide_at_ <= now) return take_response_head();
   const bool disk_is_behind = spool_is_late_ || (way_ == Way::kHeld && exchange_.shaping.held->body->backlogged());

@@ -17,6 +17,7 @@
 #include "net/byte_stream.h"
 #include "net/http1/chunked.h"
 #include "net/http1/parse.h"
+#include "runtime/session/body_pace.h"
 #include "runtime/session/body_writer.h"
 #include "runtime/session/byte_pump.h"
 #include "runtime/session/counters.h"
@@ -149,6 +150,7 @@ class Relay {
   };
 
   void pump_request();
+  void time_request();
   void take_client_body(Pieces& pieces);
   void take_spooled_body(Pieces& pieces);
   std::string_view next_spooled();
@@ -208,6 +210,7 @@ class Relay {
   std::unique_ptr<BodyWriter> writer_;
   std::optional<std::uint64_t> known_length_;
   BodyChange change_;
+  BodyPace pace_;
   net::Time continue_at_ = net::kNever;
   /// When the encoder has to give out what it keeps back; when an answer of unknown size is begun in any case.
   net::Time flush_at_ = net::kNever;

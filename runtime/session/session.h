@@ -117,6 +117,8 @@ class Session final : public ClientSession {
   static std::uint64_t body_limit(const program::TrafficRecord& traffic);
   void shape(Exchange& exchange);
   net::Task<Failure> hold_request(Exchange& exchange);
+  bool awaits_body(const Exchange& exchange) const;
+  net::Task<Failure> await_body(const Exchange& exchange);
   void mirror(Exchange& exchange);
   net::Task<Outcome> deliver_held(const Exchange& exchange, Outcome before);
   /// Sends a response that lies here. `stored` must live until it is with the client; `before`: how the exchange's
