@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/field_name.h"
 
 namespace edge::program {
 namespace {
@@ -32,11 +32,11 @@ std::pair<std::string_view, std::string_view> split_authority(std::string_view a
 
 }  // namespace
 
-bool frames_message(std::string_view lower_name) {
+bool frames_message(std::string_view name) {
   static constexpr std::array<std::string_view, 11> kNames = {
       "connection",          "content-length",   "host", "http2-settings",    "keep-alive", "proxy-authenticate",
       "proxy-authorization", "proxy-connection", "te",   "transfer-encoding", "upgrade"};
-  return std::ranges::binary_search(kNames, lower_name);
+  return std::ranges::any_of(kNames, [&](std::string_view one) { return same_field(one, name); });
 }
 
 FieldEdits::Kind FieldEdits::kind(const FilterRecord& filter) const {
@@ -55,14 +55,14 @@ bool FieldEdits::drops(std::string_view name) const {
     const Kind what = kind(filter);
     if (what != Kind::kSet && what != Kind::kRemove) continue;
     const std::string_view edited = section_.string(filter.name);
-    if (equals_ignoring_case(edited, name) && !frames_message(edited)) return true;
+    if (same_field(edited, name) && !frames_message(edited)) return true;
   }
   return false;
 }
 
-bool FieldEdits::names(std::string_view lower_name) const {
+bool FieldEdits::names(std::string_view name) const {
   for (const FilterRecord& filter : filters_) {
-    if (kind(filter) != Kind::kOther && section_.string(filter.name) == lower_name) return true;
+    if (kind(filter) != Kind::kOther && same_field(section_.string(filter.name), name)) return true;
   }
   return false;
 }
@@ -74,7 +74,7 @@ bool FieldEdits::stays(std::size_t i) const {
   if (frames_message(name)) return false;
   return std::ranges::none_of(filters_.subspan(i + 1), [&](const FilterRecord& later) {
     const Kind next = kind(later);
-    return (next == Kind::kSet || next == Kind::kRemove) && section_.string(later.name) == name;
+    return (next == Kind::kSet || next == Kind::kRemove) && same_field(section_.string(later.name), name);
   });
 }
 

@@ -14,13 +14,14 @@
 
 namespace edge::program {
 
-/// The fields that frame a message or belong to one hop: no filter edits them (*safe*: no filter can make a second
-/// message out of one). Names in lower case.
-bool frames_message(std::string_view lower_name);
+/// The fields that frame a message or belong to one hop: no filter edits them, in whichever spelling
+/// (base/field_name.h; *safe*: no filter can make a second message out of one).
+bool frames_message(std::string_view name);
 
 enum class Side : std::uint8_t { kRequest, kResponse };
 
-/// The field edits of one side. Later ones see what earlier ones did; an edit of a field that frames is ignored.
+/// The field edits of one side. Later ones see what earlier ones did; an edit of a field that frames is ignored. Names
+/// are compared as base/field_name.h does it: an edit of `X-Role` holds for `x_role` too.
 class FieldEdits {
  public:
   FieldEdits(const SectionView& section, std::span<const FilterRecord> filters, Side side, std::string_view request_id)
@@ -30,7 +31,7 @@ class FieldEdits {
   /// An incoming field of this name is not forwarded: something sets or removes it.
   bool drops(std::string_view name) const;
   /// Some edit names it, so a value of our own would only stand beside it.
-  bool names(std::string_view lower_name) const;
+  bool names(std::string_view name) const;
   /// Calls `out.field(name, value)` for each field that the edits leave behind.
   template <typename Out>
   void write(Out& out) const {

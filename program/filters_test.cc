@@ -69,6 +69,21 @@ TEST(FieldEdits, LaterOnesSeeWhatEarlierOnesDid) {
   EXPECT_EQ(filters.written(Side::kRequest), "x-a: 2\r\nx-a: 3\r\n");
 }
 
+TEST(FieldEdits, UnderscoresAndCaseMakeNoOtherField) {
+  const Filters filters({{FilterOp::kRequestHeaderSet, 0, "x-user_name", "1"},
+                         {FilterOp::kRequestHeaderRemove, 0, "x-internal-role", ""},
+                         {FilterOp::kRequestHeaderAdd, 0, "x_b", "2"},
+                         {FilterOp::kRequestHeaderRemove, 0, "x-b", ""},
+                         {FilterOp::kRequestHeaderSet, 0, "content_length", "9"}});
+  const FieldEdits edits = filters.edits(Side::kRequest);
+  for (const char* name : {"X-User-Name", "x_user_name", "X-User_Name"}) EXPECT_TRUE(edits.drops(name)) << name;
+  for (const char* name : {"X_Internal_Role", "x-internal_role"}) EXPECT_TRUE(edits.drops(name)) << name;
+  EXPECT_TRUE(edits.names("X-USER-NAME"));
+  EXPECT_FALSE(edits.drops("x-internal-role2"));
+  EXPECT_FALSE(edits.drops("xinternalrole"));
+  EXPECT_EQ(filters.written(Side::kRequest), "x-user_name: 1\r\n");
+}
+
 TEST(FieldEdits, TheRequestIdStandsWhereItsTokenDoes) {
   const Filters filters({{FilterOp::kRequestHeaderSet, 0, "x-id", "<%REQ_ID%|%REQ_ID%>"}});
   EXPECT_EQ(filters.written(Side::kRequest), "x-id: <ID|ID>\r\n");

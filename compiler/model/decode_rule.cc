@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/field_name.h"
 #include "compiler/model/formats.h"
 
 namespace edge::compiler::model {
@@ -111,7 +111,7 @@ class RuleReader {
         .set = name_values(fields, "set"), .add = name_values(fields, "add"), .remove = fields.strings("remove")};
     // These frame the message or name its way; the proxy writes them itself.
     const auto check = [&](const Located<std::string>& name) {
-      const std::string lower = ascii_lower(name.value);
+      const std::string lower = folded_field_name(name.value);
       for (const std::string_view reserved :
            {"connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "keep-alive"}) {
         if (lower != reserved) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/field_name.h"
 
 namespace edge::runtime {
 namespace {
@@ -41,7 +42,7 @@ bool AddedFields::replaces(std::string_view name) const {
   }
   for (std::size_t i = 0; i < count_; ++i) {
     for (const FieldBlock::Line& line : blocks_[i]->lines_) {
-      if (line.manner == FieldBlock::Manner::kReplaces && equals_ignoring_case(line.name, name)) return true;
+      if (line.manner == FieldBlock::Manner::kReplaces && same_field(line.name, name)) return true;
     }
   }
   return false;

@@ -8,21 +8,10 @@
 namespace edge::runtime {
 namespace {
 
-char folded(char c) {
-  if (c == '_') return '-';
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
-std::string folded(std::string_view name) {
-  std::string out(name);
-  for (char& c : out) c = folded(c);
-  return out;
-}
-
-/// What frames the message, or is written by the proxy itself, is not a policy's to change.
+/// What frames the message, or is written by the proxy itself, is not a policy's to change, nor what is read as that.
 bool is_structural(std::string_view name) {
   using net::http1::KnownField;
-  const KnownField known = net::http1::recognise_field(name);
+  const KnownField known = net::http1::recognise_field(folded_field_name(name));
   constexpr std::array kKept = {KnownField::kHost,
                                 KnownField::kContentLength,
                                 KnownField::kExpect,
@@ -44,14 +33,10 @@ bool fits_line(std::string_view value) {
 
 }  // namespace
 
-bool same_field(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, [](char c) { return folded(c); }, [](char c) { return folded(c); });
-}
-
 void RequestEdits::remove(std::string_view name) {
   if (name.empty() || is_structural(name)) return;
   std::erase_if(set_, [&](const Line& line) { return same_field(line.name, name); });
-  if (!drops(name)) removed_.push_back(folded(name));
+  if (!drops(name)) removed_.push_back(folded_field_name(name));
 }
 
 void RequestEdits::set(std::string_view name, std::string_view value) {

@@ -6,13 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/field_name.h"
 #include "net/http1/write.h"
 #include "program/filters.h"
 
 namespace edge::runtime {
-
-/// Case does not count, and `_` is `-`: behind CGI and WSGI `X_Auth_User` is read as `X-Auth-User`.
-bool same_field(std::string_view a, std::string_view b);
 
 class RequestEdits {
  public:

@@ -1,0 +1,31 @@
+// Names of HTTP fields as backends tell them apart. Case does not count (RFC 9110 §5.1), and `_` is `-`: behind CGI,
+// WSGI and their like `X_Auth_User` is read as `X-Auth-User` (RFC 3875 §4.1.18), so whoever removes or sets the one has
+// to mean the other too (*safe*).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/ascii.h"
+
+namespace edge {
+
+constexpr char folded_field_char(char c) { return c == '_' ? '-' : ascii_lower(c); }
+
+/// Lower case, `-` for `_`: equal for names of one field.
+inline std::string folded_field_name(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = folded_field_char(c);
+  return out;
+}
+
+constexpr bool same_field(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (folded_field_char(a[i]) != folded_field_char(b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace edge
