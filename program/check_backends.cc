@@ -43,7 +43,8 @@ bool check_backend(Checker& check, const BackendRecord& backend, std::uint64_t p
                      backend.protocol <= BackendProtocol::kHttp2 && backend.proxy_protocol <= ProxyProtocol::kV2 &&
                      // One client's name for the requests of many.
                      (backend.protocol != BackendProtocol::kHttp2 || backend.proxy_protocol == ProxyProtocol::kNone);
-  return check.require(sound, "backends", index) &&
+  return check.require(sound && backend.flags <= kTakesTrailers, "backends", index) &&
+         check.texts(backend.trailers, "backends.trailers") &&
          check.optional(backend.health_check, "backends.health_check", health) &&
          check.optional(backend.passive_check, "backends.passive_check", passive) &&
          check.optional(backend.circuit_breaker, "backends.circuit_breaker", breaker) &&

@@ -20,6 +20,10 @@ enum class Balance : std::uint32_t {
 /// What is spoken with the endpoints; over TLS when there is a record of it.
 enum class BackendProtocol : std::uint32_t { kHttp1 = 0, kHttp2 = 1 };
 
+enum BackendFlags : std::uint32_t {
+  kTakesTrailers = 1,  ///< whatever trailers a request has, as gRPC does
+};
+
 /// By which endpoints are told the client's address.
 enum class ProxyProtocol : std::uint32_t { kNone = 0, kV1 = 1, kV2 = 2 };
 
@@ -28,7 +32,7 @@ struct PassiveCheckRecord;
 struct CircuitBreakerRecord;
 struct BackendTlsRecord;
 
-/// Entries ascend by id. The last four hold one record or none.
+/// Entries ascend by id. The four from health_check on hold one record or none.
 struct BackendRecord {
   std::uint64_t id;  ///< stable_id("ProxyBackend", namespace, name)
   StringRef name_space;
@@ -54,8 +58,11 @@ struct BackendRecord {
   ArrayRef<PassiveCheckRecord> passive_check;
   ArrayRef<CircuitBreakerRecord> circuit_breaker;
   ArrayRef<BackendTlsRecord> tls;  ///< none: plain text
+  ArrayRef<StringRef> trailers;    ///< fields that may come behind a request's body; base/field_name.h compares them
+  std::uint32_t flags;             ///< BackendFlags
+  std::uint32_t reserved;
 };
-static_assert(sizeof(BackendRecord) == 152);
+static_assert(sizeof(BackendRecord) == 168);
 
 enum class ProbeProtocol : std::uint32_t { kHttp = 1, kTcp = 2, kGrpc = 3 };
 

@@ -143,6 +143,8 @@ TreeSettings limits_of(const SectionView& section, const BackendRecord& backend)
   if (backend.protocol == BackendProtocol::kHttp2) block.word("protocol", "HTTP/2");
   if (backend.proxy_protocol != ProxyProtocol::kNone)
     block.word("proxyProtocol", backend.proxy_protocol == ProxyProtocol::kV1 ? "V1" : "V2");
+  if ((backend.flags & kTakesTrailers) != 0) block.word("trailers", "all");
+  if (backend.trailers.count != 0) block.texts("trailers", backend.trailers);
   if (backend.slow_start_ns != 0) block.duration("slowStart", backend.slow_start_ns);
   return block.take();
 }

@@ -190,6 +190,11 @@ constexpr Field kSpecFields[] = {
     object("connectionPool", kPool, "Unused connections."),
     object("retryPolicy", kRetry, "Retries (rule D10)."),
     object("tls", kTls, "TLS with the endpoints; without it plain text."),
+    strings(
+        "trailers",
+        "Headers that the endpoints take behind a request's body; others are dropped there. Of protocol GRPC all pass.")
+        .as(Format::kHeaderName)
+        .at_most(64),
     object("proxyProtocol", kProxyProtocol, "Tells the endpoints the client's address by the PROXY protocol."),
 };
 constexpr Rule kSpecRules[] = {

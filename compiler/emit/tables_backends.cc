@@ -52,6 +52,8 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
     record.slow_start_ns = nanoseconds(backend.slow_start);
     record.protocol = backend.protocol;
     record.proxy_protocol = backend.proxy_protocol;
+    record.trailers = store_texts(builder, backend.trailers);
+    record.flags = backend.takes_all_trailers ? program::kTakesTrailers : 0;
     store_settings(builder, backend, record);
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/field_name.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/retry_on.h"
@@ -116,6 +117,10 @@ LinkedBackend backend_settings(const model::ProxyBackend& backend) {
     linked.backoff_base = value_or(retry->base_interval, kDefaults.backoff_base);
     linked.backoff_max = std::max(value_or(retry->max_interval, kDefaults.backoff_max), linked.backoff_base);
   }
+  linked.takes_all_trailers = spoken && spoken->value == "GRPC";
+  for (const Located<std::string>& name : backend.trailers) linked.trailers.push_back(folded_field_name(name.value));
+  std::sort(linked.trailers.begin(), linked.trailers.end());
+  linked.trailers.erase(std::unique(linked.trailers.begin(), linked.trailers.end()), linked.trailers.end());
   if (backend.health_check) linked.health_check = health_check_of(*backend.health_check);
   if (const auto& passive = backend.passive_health_check) {
     if (value_or(passive->enabled, true)) linked.passive_check = passive_check_of(*passive, backend.circuit_breaker);

@@ -212,6 +212,8 @@ Lines settings_lines(const LinkedBackend& backend) {
       lines.push_back("client certificate " + own->name_space + "/" + own->name);
     }
   }
+  if (backend.takes_all_trailers) lines.emplace_back("trailers all");
+  if (!backend.trailers.empty()) lines.push_back("trailers " + joined(backend.trailers));
   return lines;
 }
 

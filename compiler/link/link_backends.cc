@@ -152,6 +152,7 @@ std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, cons
     shared_header(backend, findings);
     return std::nullopt;
   }
+  if (!backend.protocol && port->protocol == "grpc") link.backend.takes_all_trailers = true;
   link.backend.tls = std::move(tls);
   if (link.endpoints.endpoints.empty()) no_endpoints(backend, service, findings);
   return link;

@@ -168,6 +168,9 @@ struct LinkedBackend {
   std::optional<PassiveCheckSettings> passive_check{};
   std::optional<CircuitBreakerSettings> circuit_breaker{};
   std::optional<BackendTlsSettings> tls{};  ///< absent: plain text
+  /// Fields that may come behind a request's body: lower case, `-` for `_`, ascending.
+  std::vector<std::string> trailers{};
+  bool takes_all_trailers = false;
 };
 
 struct LinkedConfig {

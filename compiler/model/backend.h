@@ -110,6 +110,8 @@ struct ProxyBackend {
   std::optional<BackendTls> tls{};
   Maybe<std::string> proxy_protocol{};
   Maybe<Duration> slow_start{};
+  /// Names of fields.
+  std::vector<Located<std::string>> trailers{};
 };
 
 }  // namespace edge::compiler::model

@@ -137,7 +137,8 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
                        .retry_policy = decode_retry(spec.object("retryPolicy")),
                        .tls = decode_tls(spec.object("tls"), report),
                        .proxy_protocol = spec.object("proxyProtocol").text("version"),
-                       .slow_start = spec.object("slowStart").duration("window")};
+                       .slow_start = spec.object("slowStart").duration("window"),
+                       .trailers = spec.strings("trailers")};
   if (const yaml::Node port = service.node("port")) backend.service_port.span = port.span();
   check_protocol(backend, report);
   return backend;

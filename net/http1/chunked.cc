@@ -30,6 +30,19 @@ std::string_view ChunkedDecoder::trailer_lines() const {
   return trailer_ ? std::string_view(*trailer_) : std::string_view{};
 }
 
+void ChunkedDecoder::keep_trailers(const std::function<bool(std::string_view name)>& keeps) {
+  if (!trailer_) return;
+  for (std::size_t at = 0; at < trailer_->size();) {
+    const std::string_view rest = std::string_view(*trailer_).substr(at);
+    const std::size_t size = rest.find('\n') + 1;
+    if (keeps(rest.substr(0, rest.find(':')))) {
+      at += size;
+    } else {
+      trailer_->erase(at, size);
+    }
+  }
+}
+
 ChunkedDecoder::Step ChunkedDecoder::next(std::string_view input) {
   Step step;
   step.consumed = take_size_line(input);

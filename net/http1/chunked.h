@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ class ChunkedDecoder {
 
   /// After kEnd: the trailer fields as validated lines, each with its CRLF; mostly empty. Valid until the decoder dies.
   std::string_view trailer_lines() const;
+  /// After kEnd: drops the trailer fields whose names `keeps` refuses.
+  void keep_trailers(const std::function<bool(std::string_view name)>& keeps);
   /// Bytes of decoded body so far; in forward() too. For size limits: ask after each step, before sending.
   std::uint64_t body_bytes() const { return body_bytes_; }
 

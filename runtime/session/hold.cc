@@ -7,6 +7,7 @@
 #include "runtime/session/delivery.h"
 #include "runtime/session/heads.h"
 #include "runtime/session/session.h"
+#include "runtime/session/trailers.h"
 #include "runtime/session/worker.h"
 #include "runtime/shape/accept_encoding.h"
 #include "runtime/shape/compressible.h"
@@ -30,7 +31,10 @@ class BodyIntake {
 
   bool done() const { return done_; }
   FailureKind fault() const { return fault_; }
-  std::string_view trailers() const { return decoder_.trailer_lines(); }
+  std::string_view trailers_of(const Exchange& exchange) {
+    decoder_.keep_trailers([&](std::string_view name) { return passes_as_request_trailer(exchange, name); });
+    return decoder_.trailer_lines();
+  }
 
   void take(net::Inlet& inlet) {
     while (!inlet.empty() && !done_ && fault_ == FailureKind::kNone) {
@@ -143,7 +147,7 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
   inlet_.keep();
   if (intake.fault() != FailureKind::kNone) co_return client_fault(intake.fault());
 
-  shaping.request_trailers = intake.trailers();
+  shaping.request_trailers = intake.trailers_of(exchange);
   std::optional<std::uint64_t> length;
   if (shaping.request_trailers.empty()) length = shaping.request->size();
   exchange.body = {length ? BodyKind::kLength : BodyKind::kChunked, length.value_or(0)};

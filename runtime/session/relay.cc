@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/session/trailers.h"
+
 namespace edge::runtime {
 namespace {
 
@@ -182,6 +184,8 @@ void Relay::take_client_body(Pieces& pieces) {
   pieces.consumed = step.consumed;
   pieces.add(step.data);
   if (step.state == ChunkedDecoder::State::kEnd) {
+    request_decoder_.keep_trailers(
+        [this](std::string_view name) { return passes_as_request_trailer(exchange_, name); });
     pieces.add(request_decoder_.trailer_lines());
     pieces.add(net::http1::kChunkEnd);
     pieces.last = true;
@@ -432,6 +436,8 @@ void Relay::take_response_body(Pieces& pieces) {
   pieces.add(step.data);
   pieces.last = step.state == ChunkedDecoder::State::kEnd;
   if (pieces.last && !decode) {
+    response_decoder_.keep_trailers(
+        [this](std::string_view name) { return passes_as_response_trailer(exchange_, name); });
     pieces.add(response_decoder_.trailer_lines());
     pieces.add(net::http1::kChunkEnd);
   }

@@ -4,6 +4,7 @@
 
 #include "runtime/session/relay.h"
 #include "runtime/session/response_plan.h"
+#include "runtime/session/trailers.h"
 #include "runtime/shape/compressible.h"
 
 namespace edge::runtime {
@@ -144,6 +145,8 @@ void Relay::take_piece(const Piece& piece, BodyWriter::Turn& turn) {
 }
 
 void Relay::end_shaped(BodyWriter::Turn& turn) {
+  response_decoder_.keep_trailers(
+      [this](std::string_view name) { return passes_as_response_trailer(exchange_, name); });
   const std::string_view trailers =
       body_in_ == BodyKind::kChunked ? response_decoder_.trailer_lines() : std::string_view{};
   if (watched_) exchange_.shaping.tee->end();
