@@ -70,11 +70,8 @@ void Session::begin_reuse(Exchange& exchange, const Arrival& arrival, cache::Way
   const bool told = arrival.peer_trusted && head.fields.has(KnownField::kXForwardedProto);
   const std::string_view scheme = told ? head.fields.value(KnownField::kXForwardedProto) : connection_.scheme();
   const cache::Target target{scheme, arrival.host, arrival.path, head.query, head.has_query};
-  std::string host(way.host);
-  if (arrival.peer_trusted && head.fields.has(KnownField::kXForwardedHost)) {
-    host.append(" ").append(head.fields.value(KnownField::kXForwardedHost));
-  }
-  way.host = host;
+  const std::string origin = cache::told_origin(head, arrival.peer_trusted, way.host);
+  way.origin = origin;
   const bool identified = exchange.identity != nullptr || head.fields.has(KnownField::kAuthorization) ||
                           head.fields.has(KnownField::kXAuthUser);
   exchange.cache = std::make_unique<Transaction>(

@@ -314,7 +314,8 @@ std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) 
     const program::RouteRecord& route = exchange.host->routes[exchange.action->route];
     begin_reuse(exchange, arrival,
                 {program::name_space_of(section, route), section.string(route.name), exchange.action->rule,
-                 split.backends[chosen].backend_id(), rewritten.host.empty() ? head.host : rewritten.host, path});
+                 split.backends[chosen].backend_id(), rewritten.host.empty() ? head.host : rewritten.host, path,
+                 split.treatments.empty() ? 0 : chosen});
   }
   return std::nullopt;
 }

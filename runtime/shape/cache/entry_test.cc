@@ -75,6 +75,8 @@ TEST(Key, EveryPartTellsKeysApart) {
   EXPECT_FALSE(other([](Target&, Way& w) { w.backend = 8; }));
   EXPECT_FALSE(other([](Target&, Way& w) { w.host = "inner"; }));
   EXPECT_FALSE(other([](Target&, Way& w) { w.path = "/v2/dir/page"; }));
+  EXPECT_FALSE(other([](Target&, Way& w) { w.position = 1; }));
+  EXPECT_FALSE(other([](Target&, Way& w) { w.origin = "example.com:1"; }));
   const Target parts = target_of(kKey);
   EXPECT_EQ(parts.host, "example.com");
   EXPECT_EQ(target_text(parts), kKey.target);
@@ -84,6 +86,27 @@ TEST(Key, EveryPartTellsKeysApart) {
   EXPECT_NE(target_text(empty_query), target_text(no_query));
   EXPECT_TRUE(target_of(make_key(empty_query, way)).has_query);
   EXPECT_FALSE(target_of(make_key(no_query, way)).has_query);
+}
+
+TEST(Key, HoldsWhatTheBackendIsToldOfTheUri) {
+  const auto told = [](const std::string& fields, bool trusted, std::string_view host) {
+    const std::string text = "GET / HTTP/1.1\r\nHost: Shop.example:1\r\n" + fields + "\r\n";
+    net::http1::ParseHint hint;
+    net::http1::RequestHead head;
+    EXPECT_EQ(parse_request(text, {}, hint, head).state, net::http1::ParseState::kComplete) << text;
+    return told_origin(head, trusted, host);
+  };
+  const std::string from_proxy =
+      "X-Forwarded-Host: a\r\nX-Forwarded-Host: b\r\nX-Forwarded-Port: 2\r\nX-Forwarded-Proto: https\r\n"
+      "Forwarded: for=\"[::1];host=no\";host=\"c;for=d,e\", FOR=192.0.2.1;proto=https;by=x\r\n";
+  EXPECT_EQ(told({}, false, "Shop.example:1"), "");
+  EXPECT_EQ(told({}, false, "inside"), "Shop.example:1");
+  EXPECT_EQ(told(from_proxy, false, "Shop.example:1"), "");
+  EXPECT_EQ(told(from_proxy, true, "inside"),
+            "\nx-forwarded-host:a\nx-forwarded-host:b\nx-forwarded-port:2\nx-forwarded-proto:https\n"
+            "host=\"c;for=d,e\";proto=https;");
+  EXPECT_NE(told("Forwarded: host=a;for=x\r\n", true, "inside"), told("Forwarded: host=b;for=x\r\n", true, "inside"));
+  EXPECT_EQ(told("Forwarded: host=a;for=x\r\n", true, "inside"), told("Forwarded: host=a;for=y\r\n", true, "inside"));
 }
 
 TEST(Key, LocationOfTheSameOriginAlone_4_4) {

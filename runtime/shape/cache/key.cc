@@ -13,6 +13,8 @@ namespace {
 
 using net::http1::all_of_class;
 using net::http1::HeadFields;
+using net::http1::known_field_name;
+using net::http1::KnownField;
 using net::http1::kTokenChar;
 
 constexpr std::size_t kMaxVaryNames = 16;
@@ -39,6 +41,28 @@ void append_values(const HeadFields& fields, std::string_view name, std::string&
       to += next_part(rest, ',');
       separator = ',';
     } while (!rest.empty());
+  }
+}
+
+/// What stands before the next `,` or `;` that is in no quoted string; `rest` loses both, or becomes empty.
+std::string_view next_pair(std::string_view& rest) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (; end < rest.size() && (quoted || (rest[end] != ',' && rest[end] != ';')); ++end) {
+    if (rest[end] == '"') quoted = !quoted;
+    if (rest[end] == '\\' && quoted && end + 1 < rest.size()) ++end;
+  }
+  const std::string_view pair = trim_blanks(rest.substr(0, end));
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return pair;
+}
+
+/// Forwarded (RFC 7239 §4) but for whom and by whom, which differ from client to client.
+void append_forwarded(std::string_view value, std::string& to) {
+  while (!value.empty()) {
+    const std::string_view pair = next_pair(value);
+    if (starts_with_ignoring_case(pair, "for=") || starts_with_ignoring_case(pair, "by=")) continue;
+    to.append(pair).append(1, ';');
   }
 }
 
@@ -80,8 +104,32 @@ Key make_key(const Target& target, const Way& way) {
   std::string& text = key.way;
   text.append(way.name_space).append(1, '/').append(way.route).append(1, kEnd);
   text.append(std::to_string(way.rule)).append(1, kEnd).append(std::to_string(way.backend)).append(1, kEnd);
-  text.append(way.host).append(1, kEnd).append(way.path);
+  text.append(std::to_string(way.position)).append(1, kEnd);
+  text.append(way.host).append(1, kEnd).append(way.path).append(1, kEnd).append(way.origin);
   return key;
+}
+
+std::string told_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host) {
+  const HeadFields& fields = head.fields;
+  const bool told = peer_trusted && fields.has(KnownField::kXForwardedHost);
+  std::string text;
+  if (!told && head.host != host) text = head.host;
+  for (std::size_t i = 0; i < fields.size() && peer_trusted; ++i) {
+    switch (fields.known(i)) {
+      case KnownField::kXForwardedHost:
+      case KnownField::kXForwardedProto:
+      case KnownField::kXForwardedPort:
+        text.append(1, kEnd).append(known_field_name(fields.known(i))).append(1, ':').append(fields[i].value);
+        break;
+      case KnownField::kForwarded:
+        text.append(1, kEnd);
+        append_forwarded(fields[i].value, text);
+        break;
+      default:
+        break;
+    }
+  }
+  return text;
 }
 
 Target target_of(const Key& key) {
