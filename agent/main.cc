@@ -2,6 +2,7 @@
 #include <optional>
 #include <thread>
 
+#include "agent/denied_calls.h"
 #include "agent/service.h"
 #include "agent/sync.h"
 #include "base/file.h"
@@ -134,6 +135,8 @@ int run(const cli::Arguments& arguments) {
                    .key = options->key,
                    .seal_key_file = given("seal-key-file")};
   options->traces.instance = given("name");
+  // Whoever may write a policy of the cluster is not for that one who may reach what is this node's own.
+  if (arguments.has("controller") && !arguments.has("deny-calls-to")) options->server.denied_calls = local_addresses();
   auto service = Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   if (arguments.has("controller")) return run_controller(**service, std::move(sync));

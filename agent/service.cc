@@ -15,6 +15,7 @@
 #include "agent/cache_admin.h"
 #include "agent/capabilities.h"
 #include "agent/debug_config.h"
+#include "agent/denied_calls.h"
 #include "agent/program_body.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -76,6 +77,11 @@ std::vector<cli::Flag> service_flags() {
       {.name = "call-authorities",
        .value = "PEM",
        .help = "Further authorities whom calls to authorization services and identity providers believe"},
+      {.name = "deny-calls-to",
+       .value = "BLOCKS",
+       .help = "Where calls of policies (ForwardAuth, JWT, OIDC) do not go, after name resolution: blocks of addresses "
+               "with commas between, `local` for loopback and link-local, or `none`. With --controller without it "
+               "`local`, else `none`"},
       {.name = "upgrade-socket",
        .value = "PATH",
        .help = "Take over from the process that has this Unix socket, then wait on it for the next"},
@@ -118,6 +124,11 @@ Result<ServiceOptions> service_options(std::shared_ptr<Log> log, const cli::Argu
     auto pem = read_file(arguments.one("call-authorities"), net::tls::kMaxPemBytes);
     if (!pem) return pem.error();
     options.server.call_authorities = std::move(*pem);
+  }
+  if (arguments.has("deny-calls-to")) {
+    auto denied = read_denied_calls(arguments.one("deny-calls-to"));
+    if (!denied) return denied.error();
+    options.server.denied_calls = std::move(*denied);
   }
   if (arguments.has("upgrade-socket")) options.upgrade_socket = arguments.one("upgrade-socket");
   auto access_log = open_access_log(arguments, options.log->logger());

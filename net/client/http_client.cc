@@ -119,6 +119,8 @@ std::string_view fault_word(CallFault fault) {
       return "ok";
     case CallFault::kName:
       return "name-unknown";
+    case CallFault::kDenied:
+      return "address-denied";
     case CallFault::kConnect:
       return "connect-failed";
     case CallFault::kTls:

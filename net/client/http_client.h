@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ip.h"
 #include "net/buffer.h"
 #include "net/client/resolver.h"
 #include "net/client/url.h"
@@ -31,6 +32,8 @@ struct ClientOptions {
   std::size_t max_head = std::size_t{32} << 10;     ///< of an answer
   /// A peer that is gone without a word is noticed after about so long, on connections that wait too. 0: never.
   std::chrono::seconds notice_loss{};
+  /// Where no call goes, whatever name leads there; null: anywhere.
+  std::shared_ptr<const std::vector<Cidr>> denied{};
 };
 
 /// Views and references must live until the call has ended.
@@ -62,6 +65,7 @@ struct Call {
 enum class CallFault : std::uint8_t {
   kNone,
   kName,     ///< the host's name leads to no address
+  kDenied,   ///< it leads only to addresses where no call may go
   kConnect,  ///< no address could be connected to
   kTls,      ///< no handshake, or a certificate that is not to be believed
   kTooMany,  ///< connections and queue are full

@@ -131,8 +131,13 @@ Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {
   if (url_.secure && !prepare_tls()) co_return Got{nullptr, CallFault::kTls, tls_fault_};
   auto connection = std::make_unique<Connection>(*this);
   ++open_;
-  const Resolver::Found found = co_await room_.resolver.resolve(room_.loop, waiter, url_.host, until);
+  Resolver::Found found = co_await room_.resolver.resolve(room_.loop, waiter, url_.host, until);
   Got got{nullptr, found.cancelled ? CallFault::kCancelled : CallFault::kName, found.error};
+  if (!found.addresses.empty()) {
+    // These very addresses are connected to: a name that changes between a check and its use gains nothing.
+    keep_allowed(found.addresses, room_.options);
+    got = {nullptr, CallFault::kDenied, "its address is one that calls may not go to"};
+  }
   for (std::size_t i = 0; i < found.addresses.size(); ++i) {
     // One address that does not answer leaves time for the next.
     const Duration left = until - room_.loop.now();
@@ -155,6 +160,13 @@ Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {
   wake_next();
   if (got.fault != CallFault::kCancelled && room_.loop.now() >= until) got.fault = CallFault::kTimeout;
   co_return got;
+}
+
+void Origin::keep_allowed(std::vector<IpAddress>& addresses, const ClientOptions& options) {
+  if (options.denied == nullptr) return;
+  std::erase_if(addresses, [&](const IpAddress& address) {
+    return std::ranges::any_of(*options.denied, [&](const Cidr& block) { return block.contains(address); });
+  });
 }
 
 Task<CallFault> Origin::connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until) {

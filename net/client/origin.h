@@ -69,6 +69,8 @@ class Origin : public std::enable_shared_from_this<Origin> {
     ClientOptions options;
     ClientCounts& counts;
   };
+  /// Leaves the addresses that a call may go to.
+  static void keep_allowed(std::vector<IpAddress>& addresses, const ClientOptions& options);
   struct Got {
     std::unique_ptr<Connection> connection;
     CallFault fault = CallFault::kNone;

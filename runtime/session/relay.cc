@@ -36,8 +36,8 @@ Relay::Relay(const Exchange& exchange, ClientEnd client, const RelayPlace& place
       place_(place),
       upstream_(upstream),
       request_left_(exchange.body.length),
-      began_(place.loop.now()),
-      pace_(exchange.body_limits()) {
+      pace_(exchange.body_limits()),
+      began_(place.loop.now()) {
   request_done_ =
       exchange.body.kind == BodyKind::kNone || (exchange.body.kind == BodyKind::kLength && exchange.body.length == 0);
 }

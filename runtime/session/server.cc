@@ -192,7 +192,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   if (!options.buffer_directory.empty() && !impl->shared.spools->open_file().valid()) {
     return Error{ErrorCode::kFailedPrecondition, "no file can be made in " + options.buffer_directory};
   }
-  impl->shared.authentication.emplace(options.call_authorities, options.log);
+  impl->shared.authentication.emplace(options.call_authorities, options.log, options.denied_calls);
   impl->shared.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   for (unsigned i = 0; i < impl->shared.threads; ++i) {
     impl->workers.push_back(std::make_unique<Worker>(impl->shared));

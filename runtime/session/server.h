@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ip.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "net/clock.h"
@@ -46,6 +47,8 @@ struct ServerOptions {
   /// PEM of further authorities whom the proxy's own calls believe (authorization services, identity providers), beside
   /// those of the system.
   std::string call_authorities;
+  /// Where calls of policies do not go, whatever name leads there.
+  std::vector<Cidr> denied_calls;
   /// Triples of gateway, route and backend whose requests are counted apart, of each thread.
   std::size_t max_tallied = 25'000;
   /// Where spans of traced requests are left; null: nobody exports them, and trace context is only handed on.

@@ -92,7 +92,7 @@ Worker::Worker(SharedState& shared)
       scratch_(head_limits(shared.options)),
       http2_({head_limits(shared.options)}, random_.next()),
       pools_(loop_, shared.backends, record_room_, random_.next()),
-      calls_(loop_, shared.authentication->resolver, record_room_) {
+      calls_(loop_, shared.authentication->resolver, record_room_, {.denied = shared.authentication->denied}) {
   // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
   program_ = ProgramPin(new ThreadProgram);
   read_wall_clock();

@@ -130,6 +130,28 @@ send "HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"
   EXPECT_EQ(caller.counts().reused.value(), 1u);
 }
 
+// Whatever is written leads to the address, and that is looked at: also a name that leads there only now.
+TEST_F(HttpClientTest, GoesNowhereThatIsDenied) {
+  const std::uint16_t port = serve(R"(
+accept
+head GET / HTTP/1.1
+send "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+)");
+  ClientOptions options;
+  options.denied =
+      std::make_shared<const std::vector<Cidr>>(std::vector<Cidr>{*parse_cidr("127.0.0.0/8"), *parse_cidr("::1")});
+  Caller caller(options);
+  for (const char* host : {"127.0.0.1", "localhost", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]"}) {
+    const Answer answer = caller.call("http://" + std::string(host) + ":" + std::to_string(port) + "/");
+    EXPECT_EQ(answer.fault, CallFault::kDenied) << host << " " << answer.detail;
+  }
+  EXPECT_EQ(caller.counts().connects.value(), 0u);
+  // Of a name's addresses those that are left are called.
+  options.denied = std::make_shared<const std::vector<Cidr>>(std::vector<Cidr>{*parse_cidr("::1")});
+  Caller some(options);
+  EXPECT_TRUE(some.call("http://localhost:" + std::to_string(port) + "/").ok());
+}
+
 TEST_F(HttpClientTest, ReplacesAConnectionThatDiedButSendsNothingTwiceThatMayNot) {
   const std::uint16_t port = serve(R"(
 accept

@@ -40,6 +40,8 @@ Status set_option(const Command& line, const CaseClock& clock, runtime::ServerOp
     options.keep_alive_timeout = duration;
   else if (line.name == "upstream_idle_timeout")
     options.upstream_idle_timeout = duration;
+  else if (line.name == "denied_calls")
+    options.denied_calls = {parse_cidr(line.argument).value()};
   else if (line.name == "spans" && line.argument == "kept")
     options.spans = std::make_shared<runtime::trace::SpanBuffers>();
   else if (line.name == "clock" && line.argument == "manual")

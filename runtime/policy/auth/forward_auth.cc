@@ -92,6 +92,7 @@ Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const Making& makin
   const program::SectionView& section = making.section;
   Result<net::client::Url> url = net::client::parse_url(section.string(settings.address));
   if (!url.ok()) return Error{url.error().code, "its address cannot be used: " + url.error().text};
+  if (Status status = making.stores.may_call(*url); !status) return status.error();
   std::shared_ptr<ForwardAuth> made(new ForwardAuth);
   made->url_ = std::move(*url);
   made->timeout_ = net::Duration(settings.timeout_ns);

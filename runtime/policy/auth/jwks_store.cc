@@ -57,8 +57,9 @@ struct JwksSource::State {
 /// The thread, its loop and its client.
 class JwksSource::Fetcher : public std::enable_shared_from_this<JwksSource::Fetcher> {
  public:
-  explicit Fetcher(net::client::Resolver& resolver)
-      : client_(loop_, resolver, records_, {.max_connections = 4, .max_idle = 1, .max_head = std::size_t{16} << 10}) {
+  Fetcher(net::client::Resolver& resolver, std::shared_ptr<const std::vector<Cidr>> denied)
+      : client_(loop_, resolver, records_,
+                {.max_connections = 4, .max_idle = 1, .max_head = std::size_t{16} << 10, .denied = std::move(denied)}) {
     thread_ = std::thread([this] { loop_.run(); });
   }
   ~Fetcher() { stop(); }
@@ -234,8 +235,9 @@ struct JwksStore::Shelf {
   std::map<std::string, std::weak_ptr<const JwksSource>> sources;
 };
 
-JwksStore::JwksStore(net::client::Resolver& resolver, const JwksPace& pace)
-    : resolver_(resolver), pace_(pace), shelf_(std::make_unique<Shelf>()) {}
+JwksStore::JwksStore(net::client::Resolver& resolver, const JwksPace& pace,
+                     std::shared_ptr<const std::vector<Cidr>> denied)
+    : resolver_(resolver), pace_(pace), denied_(std::move(denied)), shelf_(std::make_unique<Shelf>()) {}
 
 JwksStore::~JwksStore() {
   if (shelf_->fetcher != nullptr) shelf_->fetcher->stop();
@@ -249,7 +251,7 @@ std::shared_ptr<const JwksSource> JwksStore::source(const Url& url,
   std::shared_ptr<const JwksSource> source = known.lock();
   // Others are believed now: what the old ones vouched for is fetched anew.
   if (source != nullptr && source->state_->authorities == authorities) return source;
-  if (shelf_->fetcher == nullptr) shelf_->fetcher = std::make_shared<JwksSource::Fetcher>(resolver_);
+  if (shelf_->fetcher == nullptr) shelf_->fetcher = std::make_shared<JwksSource::Fetcher>(resolver_, denied_);
   auto state = std::make_shared<JwksSource::State>(url, std::move(authorities), pace_);
   source = std::shared_ptr<const JwksSource>(new JwksSource(shelf_->fetcher, state));
   known = source;

@@ -60,7 +60,9 @@ class JwksSource {
 class JwksStore {
  public:
   /// The thread starts with the first source.
-  explicit JwksStore(net::client::Resolver& resolver, const JwksPace& pace = {});
+  /// `denied`: where no fetch goes.
+  explicit JwksStore(net::client::Resolver& resolver, const JwksPace& pace = {},
+                     std::shared_ptr<const std::vector<Cidr>> denied = nullptr);
   /// Ends every fetch. Sources that somebody still holds say what they know.
   ~JwksStore();
   JwksStore(const JwksStore&) = delete;
@@ -74,6 +76,7 @@ class JwksStore {
   struct Shelf;
   net::client::Resolver& resolver_;
   const JwksPace pace_;
+  const std::shared_ptr<const std::vector<Cidr>> denied_;
   std::unique_ptr<Shelf> shelf_;
 };
 

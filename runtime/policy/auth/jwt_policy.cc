@@ -118,6 +118,7 @@ Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const Making& making, c
   }
   const Result<net::client::Url> url = net::client::parse_url(address);
   if (!url) return invalid("the address of the keys: " + url.error().text);
+  if (Status status = making.stores.may_call(*url); !status) return status.error();
   policy->source_ = making.stores.jwks.source(*url, url->secure ? making.stores.trust.authorities() : nullptr);
   return std::shared_ptr<const JwtPolicy>(std::move(policy));
 }

@@ -54,6 +54,7 @@ Result<std::shared_ptr<const Oidc>> Oidc::make(const Making& making, const progr
   made->issuer_ = section.string(settings.issuer);
   const Result<net::client::Url> url = discovery_url(made->issuer_);
   if (!url.ok()) return url.error();
+  if (Status status = making.stores.may_call(*url); !status) return status.error();
   if (url->secure) made->trusted_ = making.stores.trust.authorities();
   made->provider_ = making.stores.oidc.providers.source(made->issuer_, made->trusted_);
   if (const Status read = made->read_redirect_url(section.string(settings.redirect_url)); !read.ok()) {

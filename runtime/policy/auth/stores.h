@@ -7,9 +7,12 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/ip.h"
 #include "base/result.h"
 #include "net/client/resolver.h"
+#include "net/client/url.h"
 #include "net/tls/certificate.h"
 #include "runtime/policy/auth/basic_auth.h"
 #include "runtime/policy/auth/forward_auth_cache.h"
@@ -38,16 +41,23 @@ class Trust {
 };
 
 struct Stores {
-  /// `log`: for lines that whoever runs the process should read.
-  explicit Stores(const std::string& trusted_pem = {}, Logger log = {})
-      : trust(trusted_pem), login_faults(std::move(log)) {}
+  /// `log`: for lines that whoever runs the process should read. `denied`: where no call of a policy goes.
+  explicit Stores(const std::string& trusted_pem = {}, Logger log = {}, std::vector<Cidr> denied_calls = {})
+      : denied(denied_calls.empty() ? nullptr : std::make_shared<const std::vector<Cidr>>(std::move(denied_calls))),
+        trust(trusted_pem),
+        login_faults(std::move(log)) {}
 
+  /// Fails where a URL's host is an address that is denied. Names are looked at when they are called.
+  Status may_call(const net::client::Url& url) const;
+
+  /// Null: none.
+  const std::shared_ptr<const std::vector<Cidr>> denied;
   net::client::Resolver resolver;
   Trust trust;
   ForwardAuthCache forward_auth;
   OidcStore oidc;
   LoginFaults login_faults;
-  JwksStore jwks{resolver};
+  JwksStore jwks{resolver, {}, denied};
   TokenCache tokens;
   CredentialCache credentials;
   PasswordPool passwords;
