@@ -113,7 +113,7 @@ void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_cha
 std::string Distributor::address() const { return impl_->address; }
 std::uint16_t Distributor::port() const { return static_cast<std::uint16_t>(impl_->port); }
 std::string Distributor::join_file() const { return impl_->hub->authority().path("join"); }
-Result<std::string> Distributor::own_join_file(const std::string& name) {
+Result<std::string> Distributor::own_join_file(const std::string& name) const {
   return impl_->hub->authority().own_join_file(name);
 }
 std::string Distributor::admin_file() const { return impl_->hub->authority().path("admin.pem"); }

@@ -89,7 +89,7 @@ class Distributor {
   /// `<data-dir>/agents/join`: what `edge-agent --token-file` takes. `<data-dir>/agents/admin.pem`: what edgectl takes.
   std::string join_file() const;
   /// Of an agent in this process: by it one of this name joins whatever key it has. Lasts as long as the process.
-  Result<std::string> own_join_file(const std::string& name);
+  Result<std::string> own_join_file(const std::string& name) const;
   std::string admin_file() const;
 
  private:
