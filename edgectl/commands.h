@@ -23,6 +23,7 @@ int trace_services(const cli::Arguments& arguments);
 int cache_stats(const cli::Arguments& arguments);
 int cache_purge(const cli::Arguments& arguments);
 int key_generate(const cli::Arguments& arguments);
+int key_replace_administrator(const cli::Arguments& arguments);
 int crds(const cli::Arguments& arguments);
 int schema(const cli::Arguments& arguments);
 int completion(const cli::Arguments& arguments);

@@ -216,6 +216,16 @@ cli::Program table() {
                       .required = true}},
            .examples = {"edgectl key generate --out edge.key"},
            .run = key_generate},
+          {.name = "key replace-administrator",
+           .summary = "Refuse the administrator's certificates and token of a data directory, and have new ones made",
+           .details =
+               "For a kubeconfig or agents/admin.pem that somebody else may have. Run it on the machine of "
+               "edge-standalone or edge-controller, as the user of its data directory. The process there does it "
+               "within seconds and writes kubeconfig, api/token and agents/admin.pem anew; without one, the next "
+               "that starts.",
+           .flags = {{.name = "data-dir", .value = "DIR", .help = "Data directory of the daemon", .required = true}},
+           .examples = {"edgectl key replace-administrator --data-dir /var/lib/edge-standalone"},
+           .run = key_replace_administrator},
           {.name = "crds",
            .summary = "Print the CustomResourceDefinitions of the kinds",
            .details = "One stream of YAML documents, made from the same tables that validation uses.",

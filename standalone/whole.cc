@@ -11,12 +11,17 @@ namespace {
 
 constexpr const char* kAgentName = "standalone";
 
-Result<kube::Config> config_of(const std::string& kubeconfig) {
+Result<kube::Config> config_of(const resource_api::http::ResourceApiServer& api) {
   kube::ConfigSources sources;
-  sources.kubeconfig = kubeconfig;
+  sources.kubeconfig = api.kubeconfig();
   // What a user's environment says of clusters is not meant here.
   sources.environment = [](const char*) { return std::optional<std::string>(); };
-  return kube::Config::resolve(sources);
+  auto config = kube::Config::resolve(sources);
+  if (!config) return config;
+  // The file's certificate ends, and may be revoked, while this process goes on.
+  config->identity = {};
+  config->identity.token = api.own_token();
+  return config;
 }
 
 /// One process: what the controller says of itself stands on the agent's pages.
@@ -66,7 +71,7 @@ Status Whole::start_api() {
   if (!api) return api.error();
   api_ = std::move(*api);
   service_.message("resource API on " + api_->url() + ", kubeconfig " + api_->kubeconfig());
-  auto config = config_of(api_->kubeconfig());
+  auto config = config_of(*api_);
   if (!config) return config.error();
   return install_gateway_api(std::move(*config));
 }
@@ -80,7 +85,7 @@ Status Whole::start_files() {
       controller::Follower::create(options_.files, compile, options_.colour, controller::FollowScope::kPart);
   if (!follower) return follower.error();
   follower_ = std::move(*follower);
-  auto config = config_of(api_->kubeconfig());
+  auto config = config_of(*api_);
   if (!config) return config.error();
   auto applier = Applier::create(std::move(*config), options_.data_dir + "/files.json");
   if (!applier) return applier.error();
@@ -99,7 +104,7 @@ void Whole::take(const controller::Update& update) {
 }
 
 Status Whole::start_controller() {
-  auto config = config_of(api_->kubeconfig());
+  auto config = config_of(*api_);
   if (!config) return config.error();
   controller::ControllerOptions options;
   options.data_dir = options_.data_dir;

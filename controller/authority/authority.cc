@@ -11,6 +11,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/operator_files.h"
 #include "controller/authority/members.h"
 
 namespace edge::controller {
@@ -25,6 +26,8 @@ constexpr std::size_t kTokenBytes = 32;
 constexpr std::string_view kTokenLine = "token: ";
 constexpr std::string_view kControllerLine = "controller: ";
 constexpr std::string_view kAdministrator = "edgectl";
+/// Among the revoked: no agent has such a name.
+constexpr std::string_view kAdministrators = "*administrators";
 
 Validity lasting(WallTime now, std::chrono::seconds lifetime) { return {now - kClockSkew, now + lifetime}; }
 
@@ -99,8 +102,15 @@ struct Authority::Impl {
   std::map<std::string, std::string, std::less<>> own_tokens;  ///< digests by name, of agents in this process
 
   bool is_revoked(const CertificateFacts& facts) const {
-    const auto found = revoked.find(facts.subject.name);
-    return facts.subject.role == Role::kAgent && found != revoked.end() && facts.issued <= found->second;
+    const bool agent = facts.subject.role == Role::kAgent;
+    const auto found = agent ? revoked.find(facts.subject.name) : revoked.find(kAdministrators);
+    return (agent || facts.subject.role == Role::kAdministrator) && found != revoked.end() &&
+           facts.issued <= found->second;
+  }
+  /// When a certificate is issued now that is to hold, whatever was revoked in this moment.
+  WallTime after_revocation(std::string_view name) const {
+    const auto since = revoked.find(name);
+    return since == revoked.end() ? now() : std::max(now(), since->second + std::chrono::milliseconds(1));
   }
   WallTime now() const { return options.clock ? options.clock() : std::chrono::system_clock::now(); }
   std::string path(std::string_view file) const { return options.directory + "/" + std::string(file); }
@@ -118,6 +128,7 @@ struct Authority::Impl {
   Status load_members();
   Status write_names();
   Status write_named_tokens() const;
+  Status replace_administrator_if_asked();
   std::string join_text(std::string_view about, std::string_view with) const;
   enum class Found { kNone, kForAll, kForName };
   struct Token {
@@ -219,6 +230,24 @@ Status Authority::Impl::load_members() {
   const auto tokens = read_optional(path("tokens"), kMaxMembersBytes);
   if (!tokens) return tokens.error();
   named_tokens = read_named_tokens(*tokens);
+  // A file of before, put back.
+  const auto admin = read_optional(path("admin.pem"));
+  const auto shown = admin ? read_certificate(*admin) : Result<CertificateFacts>(admin.error());
+  if (shown && is_revoked(*shown)) administrator = {};
+  return {};
+}
+
+/// In an order in which an end in between is done again: what asks for it goes last.
+Status Authority::Impl::replace_administrator_if_asked() {
+  std::error_code error;
+  const std::string asked = path(kReplaceAdministratorFile);
+  if (!fs::exists(fs::symlink_status(asked, error))) return {};
+  revoked[std::string(kAdministrators)] = now();
+  Status status = write_revoked();
+  if (status) status = write_administrator();
+  if (!status) return status;
+  fs::remove(asked, error);
+  if (error) return Error{ErrorCode::kUnavailable, asked + ": " + error.message()};
   return {};
 }
 
@@ -253,11 +282,9 @@ std::string Authority::Impl::join_text(std::string_view about, std::string_view 
 }
 
 Result<std::string> Authority::Impl::issue(std::string_view name, std::string_view key, std::string_view request) {
-  const auto since = revoked.find(name);
   const WallTime time = now();
-  const WallTime issued = since == revoked.end() ? time : std::max(time, since->second + std::chrono::milliseconds(1));
   const Validity validity = lasting(time, kAgentLifetime);
-  auto certificate = current->issue({Role::kAgent, std::string(name)}, validity, issued, request);
+  auto certificate = current->issue({Role::kAgent, std::string(name)}, validity, after_revocation(name), request);
   if (!certificate) return certificate;
   if (Status status = names.take(name, key, validity.until, time); !status) return status.error();
   names_changed = true;
@@ -267,7 +294,9 @@ Result<std::string> Authority::Impl::issue(std::string_view name, std::string_vi
 Status Authority::Impl::revoke(std::string_view name) {
   const WallTime time = now();
   // What was issued before that is over by itself.
-  std::erase_if(revoked, [&](const auto& entry) { return entry.second + kAgentLifetime < time; });
+  std::erase_if(revoked, [&](const auto& entry) {
+    return entry.second + (entry.first == kAdministrators ? kAdministratorLifetime : kAgentLifetime) < time;
+  });
   revoked[std::string(name)] = time;
   names.free(name);
   names_changed = true;
@@ -301,7 +330,8 @@ Status Authority::Impl::write_server() {
 
 Status Authority::Impl::write_administrator() {
   const Validity validity = lasting(now(), kAdministratorLifetime);
-  const auto pair = current->issue({Role::kAdministrator, std::string(kAdministrator)}, validity, now());
+  const auto pair =
+      current->issue({Role::kAdministrator, std::string(kAdministrator)}, validity, after_revocation(kAdministrators));
   if (!pair) return pair.error();
   administrator = validity;
   std::string text = "# Who has this file may ask this controller about its agents: edgectl --agents-credentials.\n";
@@ -492,6 +522,7 @@ Result<bool> Authority::tend() {
   auto changed = impl_->follow();
   if (!changed) return changed;
   Status status = impl_->write_names();
+  if (status) status = impl_->replace_administrator_if_asked();
   if (status && is_due(impl_->server, impl_->now())) status = impl_->write_server();
   if (status && is_due(impl_->administrator, impl_->now())) status = impl_->write_administrator();
   if (!status) return status.error();

@@ -9,7 +9,7 @@
 //   server.pem        certificate and key that the controller shows
 //   join              token and roots, for `edge-agent --token-file`
 //   admin.pem         key, certificate and roots of an administrator, for edgectl
-//   revoked           agents by name, and since when
+//   revoked           agents by name, and since when; administrators too, all of them
 //   names             agents by name, with the key that each name belongs to, and until when
 //   tokens            digests of tokens that are for one name
 //   join-<name>       token and roots of an agent in this process (edge-standalone's own)
@@ -72,8 +72,9 @@ class Authority {
 
   /// Whom to believe, PEM.
   std::string roots() const;
-  /// Does what is due: renews the server's and the administrator's certificates, lets authorities follow each other.
-  /// Call it every minute or so. \returns whether `roots` changed.
+  /// Does what is due: renews the server's and the administrator's certificates, lets authorities follow each other,
+  /// and replaces the administrator's where base/operator_files.h asks for it: those before are refused. Call it every
+  /// minute or so. \returns whether `roots` changed.
   Result<bool> tend();
   /// Begins to replace the authority: the next one is believed from now on, signs after kAgentLifetime, when every
   /// agent has heard of it with its own renewal at the latest, and is the only one after as much again.

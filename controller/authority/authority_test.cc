@@ -197,6 +197,27 @@ TEST_F(AuthorityTest, MembersFilesThatAreNoneAreNoReasonNotToStart) {
   EXPECT_TRUE(authority_->join(token_of(file("join")), "edge-1", request_on("P-256")));
 }
 
+TEST_F(AuthorityTest, ReplacesTheAdministratorWhereThatIsAskedFor) {
+  const std::string leaked = file("admin.pem");
+  const auto agent = authority_->sign("edge-1", request_on("P-256"));
+  ASSERT_TRUE(authority_->identify(leaked));
+  std::ofstream(directory_ + "/replace-administrator") << "";
+  ASSERT_TRUE(authority_->tend());
+  EXPECT_FALSE(fs::exists(directory_ + "/replace-administrator"));
+  EXPECT_FALSE(authority_->identify(leaked));
+  EXPECT_TRUE(authority_->identify(file("admin.pem"))) << "issued in the same moment";
+  EXPECT_TRUE(authority_->identify(*agent));
+  const std::string present = file("admin.pem");
+  now_ += kAgentLifetime * 2;
+  ASSERT_TRUE(authority_->revoke("edge-1"));
+  authority_ = open();
+  EXPECT_EQ(file("admin.pem"), present);
+  EXPECT_FALSE(authority_->identify(leaked)) << "for as long as it would last";
+  std::ofstream(directory_ + "/admin.pem") << leaked;
+  authority_ = open();
+  EXPECT_TRUE(authority_->identify(file("admin.pem"))) << "one of before, put back, is made anew";
+}
+
 TEST_F(AuthorityTest, RefusesNamesAndRequestsThatAreNone) {
   for (const std::string& name : {std::string(), std::string("a/b"), std::string("A"), std::string("-a"),
                                   std::string("a,URI:edge://administrator/x"), std::string(254, 'a')}) {

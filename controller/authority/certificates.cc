@@ -186,6 +186,20 @@ Result<std::string> key_of_request(std::string_view request) {
   return digest;
 }
 
+WallTime issued_by(std::string_view serial) {
+  constexpr std::size_t kSize = 16;
+  if (serial.size() > kSize || serial.size() + 8 <= kSize) return {};
+  std::int64_t milliseconds = 0;
+  for (std::size_t i = 0; i + 8 < serial.size(); ++i)
+    milliseconds = milliseconds << 8 | static_cast<unsigned char>(serial[i]);
+  return WallTime(std::chrono::milliseconds(milliseconds));
+}
+
+WallTime issue_of(std::string_view pem) {
+  const CertificatePtr read = certificate_of(pem);
+  return read == nullptr ? WallTime() : issued_at(read.get());
+}
+
 Result<Validity> validity_of(std::string_view pem) {
   const CertificatePtr read = certificate_of(pem);
   if (read == nullptr) return Error{ErrorCode::kInvalidArgument, "not a certificate"};

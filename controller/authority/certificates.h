@@ -54,6 +54,12 @@ Result<CertificateFacts> read_certificate(std::string_view pem);
 /// As CertificateFacts::key, of the key in a request (PKCS#10). kInvalidArgument when it is none.
 Result<std::string> key_of_request(std::string_view request);
 
+/// When the certificate of a serial number (bytes, the most significant first) was issued; the epoch for a number that
+/// is none of ours.
+WallTime issued_by(std::string_view serial);
+/// The same of the first certificate in `pem`.
+WallTime issue_of(std::string_view pem);
+
 /// Of the first certificate in `pem`, whomever it is for. kInvalidArgument when there is none.
 Result<Validity> validity_of(std::string_view pem);
 

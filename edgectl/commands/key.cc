@@ -1,7 +1,14 @@
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "base/file.h"
+#include "base/operator_files.h"
 #include "edgectl/commands.h"
 #include "program/sign.h"
 
@@ -26,6 +33,43 @@ int key_generate(const cli::Arguments& arguments) {
   }
   std::printf("%s: private key, for edgectl compile --sign-key\n%s: public key, for edge-agent --verify-key\n",
               path.c_str(), public_path.c_str());
+  return cli::kExitOk;
+}
+
+int key_replace_administrator(const cli::Arguments& arguments) {
+  constexpr std::string_view kCommand = "edgectl key replace-administrator";
+  constexpr auto kPatience = std::chrono::seconds(10);
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+  const std::string directory = arguments.one("data-dir");
+  std::vector<std::string> asked;
+  // Of the resource API, and of what agents and `edgectl agents` speak to.
+  for (const char* authority : {"/api", "/agents"}) {
+    std::error_code error;
+    if (!std::filesystem::exists(directory + authority + "/ca.pem", error)) continue;
+    asked.push_back(directory + authority + "/" + std::string(kReplaceAdministratorFile));
+    if (Status status = write_file(asked.back(), std::string_view(), FileAccess::kOwnerOnly); !status) {
+      cli::print_error(kCommand, status.error().text);
+      return cli::kExitFindings;
+    }
+  }
+  if (asked.empty()) {
+    cli::print_error(kCommand, directory + ": is no data directory of edge-standalone or edge-controller");
+    return cli::kExitFindings;
+  }
+  const auto is_there = [](const std::string& file) {
+    std::error_code error;
+    return std::filesystem::exists(file, error);
+  };
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (std::ranges::any_of(asked, is_there) && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  if (std::ranges::any_of(asked, is_there)) {
+    std::printf("%s: no process has done it yet; the next one that starts there does it first\n", directory.c_str());
+  } else {
+    std::printf("%s: the administrator's certificates and token are new, and those before are refused\n",
+                directory.c_str());
+  }
   return cli::kExitOk;
 }
 

@@ -18,6 +18,7 @@ namespace edge::net::server {
 struct ClientName {
   std::string common_name;
   std::vector<std::string> organizations;
+  std::string serial{};  ///< number of the certificate: bytes, the most significant first
 };
 
 /// Who is at the other end of a connection.

@@ -57,7 +57,7 @@ Task<bool> TlsEntrance::shake_hands() {
 
 void TlsEntrance::hand_on() {
   if (std::optional<tls::SubjectNames> name = layer_.subject_names()) {
-    peer_.name = ClientName{std::move(name->common_name), std::move(name->organizations)};
+    peer_.name = ClientName{std::move(name->common_name), std::move(name->organizations), std::move(name->serial)};
   }
   auto peer = std::make_shared<const Peer>(std::move(peer_));
   const auto go_on = [this](auto* next) {

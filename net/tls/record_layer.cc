@@ -249,6 +249,9 @@ std::optional<SubjectNames> RecordLayer::subject_names() const {
   if (peer == nullptr) return std::nullopt;
   const X509_NAME* const subject = X509_get_subject_name(peer);
   SubjectNames name;
+  const ASN1_INTEGER* const serial = X509_get0_serialNumber(peer);
+  name.serial.assign(reinterpret_cast<const char*>(ASN1_STRING_get0_data(serial)),
+                     static_cast<std::size_t>(ASN1_STRING_length(serial)));
   for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
     const X509_NAME_ENTRY* const entry = X509_NAME_get_entry(subject, i);
     const int kind = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));

@@ -19,10 +19,11 @@
 
 namespace edge::net::tls {
 
-/// Of the subject of a certificate: CN, and each O.
+/// Of the subject of a certificate: CN, and each O; with its serial number.
 struct SubjectNames {
   std::string common_name;
   std::vector<std::string> organizations;
+  std::string serial;  ///< bytes, the most significant first
 };
 
 /// Where the records of one call gather. One a thread, shared by its layers; empty between two calls.

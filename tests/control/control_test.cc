@@ -42,6 +42,46 @@ TEST_F(Control, WhatIsAppliedIsServedAndSaysSo) {
   EXPECT_TRUE(answers(port, "/b", "200"));
 }
 
+TEST_F(Control, ALeakedKubeconfigIsRefusedOnceTheAdministratorIsReplaced) {
+  auto proxy = standalone();
+  ASSERT_TRUE(proxy->process.wait_out("ready program="));
+  const std::string current = dir_ / "data/kubeconfig";
+  const std::string leaked = dir_ / "leaked";
+  const std::string leaked_admin = dir_ / "leaked-admin.pem";
+  ASSERT_EQ(run_command({"cp", current, leaked}).code, 0);
+  ASSERT_EQ(run_command({"cp", dir_ / "data/agents/admin.pem", leaked_admin}).code, 0);
+  const auto reads = [](const std::string& kubeconfig) {
+    return run_command({"edgectl", "get", "gateways", "--kubeconfig", kubeconfig}).code;
+  };
+  const auto lists = [&](const std::string& credentials) {
+    return run_command({"edgectl", "agents", "list", "--kubeconfig", current, "--credentials", credentials}).code;
+  };
+  EXPECT_EQ(reads(leaked), 0);
+  EXPECT_EQ(lists(leaked_admin), 0);
+  const Finished replaced = run_command({"edgectl", "key", "replace-administrator", "--data-dir", dir_ / "data"});
+  EXPECT_EQ(replaced.code, 0) << replaced.err;
+  EXPECT_THAT(replaced.out, HasSubstr("those before are refused"));
+  EXPECT_EQ(reads(leaked), 3);
+  EXPECT_EQ(lists(leaked_admin), 3);
+  EXPECT_EQ(lists(dir_ / "data/agents/admin.pem"), 0);
+  ASSERT_TRUE(eventually([&] { return reads(current) == 0; }));
+  // The controller in this process goes on.
+  Api api(current);
+  api.apply_world(backend_.port);
+  api.apply(route("a", "/a"));
+  EXPECT_TRUE(answers(port_of(*proxy), "/a", "200 one got"));
+  EXPECT_TRUE(api.says("ProxyRoute", "a", "Programmed", "True"));
+
+  proxy->process.send_signal(SIGTERM);
+  proxy->process.wait_exit();
+  proxy = standalone();
+  ASSERT_TRUE(proxy->process.wait_out("ready program="));
+  EXPECT_EQ(reads(leaked), 3);
+  EXPECT_EQ(lists(leaked_admin), 3);
+  EXPECT_EQ(reads(current), 0);
+  EXPECT_EQ(run_command({"edgectl", "key", "replace-administrator", "--data-dir", dir_ / "nothing"}).code, 1);
+}
+
 TEST_F(Control, AFaultTakesNothingAwayEvenOverARestart) {
   {
     auto proxy = standalone();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <chrono>
 #include <filesystem>
 
 #include <openssl/crypto.h>
@@ -14,6 +16,7 @@
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/ip.h"
+#include "base/operator_files.h"
 
 namespace edge::resource_api::http {
 namespace {
@@ -35,6 +38,7 @@ constexpr std::size_t kMaxFile = std::size_t{256} << 10;
 constexpr std::size_t kMaxTokens = 1024;
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::string_view kAdministrator = "edge-admin";
+constexpr std::string_view kRevokedBefore = "revoked-before";
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -48,6 +52,13 @@ Digest digest_of(std::string_view text) {
   Digest digest;
   ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
   return digest;
+}
+
+/// Random bytes that go into a field's value.
+Result<std::string> random_token() {
+  std::array<unsigned char, kTokenBytes> bytes{};
+  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return Error{ErrorCode::kInternal, "no random bytes"};
+  return to_base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 User user_named(std::string name, std::vector<std::string> groups) {
@@ -113,6 +124,8 @@ struct Credentials::Impl {
   std::string path(std::string_view name) const { return options.directory + "/" + std::string(name); }
 
   Status load_issuer();
+  Status load_revoked();
+  Result<bool> replace_if_asked();
   Status load_token();
   void read_tokens();
   /// What the file holds, when it is of our authority and for whom it should be; else made anew.
@@ -123,6 +136,10 @@ struct Credentials::Impl {
 
   CredentialsOptions options;
   std::optional<Issuer> issuer;
+  WallTime revoked_before{};  ///< of client certificates; the epoch: none
+  std::uint64_t replacements = 0;
+  std::string own;
+  KnownToken own_token{};
   KnownToken administrators_token{};
   std::string token;
   std::vector<KnownToken> tokens;
@@ -152,15 +169,51 @@ Status Credentials::Impl::load_issuer() {
   return write_file(path("ca.crt"), issuer->certificate(), FileAccess::kOwnerOnly);
 }
 
+Status Credentials::Impl::load_revoked() {
+  const Result<std::string> text = read_file(path(kRevokedBefore), kMaxFile);
+  if (!text) return text.error().code == ErrorCode::kNotFound ? Status() : Status(text.error());
+  std::int64_t count = 0;
+  const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), count);
+  // Closed rather than open: what was revoked must not hold again because a file is broken.
+  if (fault != std::errc() || count <= 0) {
+    return Error{ErrorCode::kDataLoss, path(kRevokedBefore) +
+                                           ": holds no time; remove it to have certificates that "
+                                           "were revoked hold again"};
+  }
+  revoked_before = WallTime(std::chrono::milliseconds(count));
+  return {};
+}
+
+/// In an order in which an end in between is done again: what asks for it goes last.
+Result<bool> Credentials::Impl::replace_if_asked() {
+  std::error_code error;
+  const std::string asked = path(kReplaceAdministratorFile);
+  if (!fs::exists(fs::symlink_status(asked, error))) return false;
+  const auto time = std::chrono::floor<std::chrono::milliseconds>(now());
+  const std::string text = std::to_string(time.time_since_epoch().count()) + "\n";
+  if (Status status = write_file(path(kRevokedBefore), text, FileAccess::kOwnerOnly); !status) return status.error();
+  revoked_before = time;
+  for (const char* file : {"token", "admin.pem"}) {
+    fs::remove(path(file), error);
+    if (error) return Error{ErrorCode::kUnavailable, path(file) + ": " + error.message()};
+  }
+  if (Status status = load_token(); !status) return status.error();
+  if (Result<bool> settled = settle_all(); !settled) return settled;
+  ++replacements;
+  fs::remove(asked, error);
+  if (error) return Error{ErrorCode::kUnavailable, asked + ": " + error.message()};
+  return true;
+}
+
 Status Credentials::Impl::load_token() {
   Result<std::string> text = read_file(path("token"), kMaxFile);
   if (!text && text.error().code != ErrorCode::kNotFound) return text.error();
   if (text) {
     token = text->substr(0, text->find_last_not_of(" \r\n") + 1);
   } else {
-    std::array<unsigned char, kTokenBytes> bytes{};
-    if (RAND_bytes(bytes.data(), bytes.size()) != 1) return Error{ErrorCode::kInternal, "no random bytes"};
-    token = to_base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    Result<std::string> made = random_token();
+    if (!made) return made.error();
+    token = std::move(*made);
     if (Status status = write_file(path("token"), token + "\n", FileAccess::kOwnerOnly); !status) return status;
   }
   if (token.size() < 16) return Error{ErrorCode::kFailedPrecondition, path("token") + ": shorter than 16 characters"};
@@ -215,14 +268,19 @@ Status Credentials::Impl::settle(const std::string& file, PlainSubject subject, 
   if (text && text->starts_with(purpose)) {
     Pair read{{std::string(section(*text, "PRIVATE KEY")), std::string(section(*text, "CERTIFICATE"))}};
     const auto validity = controller::validity_of(read.keys.certificate);
-    if (validity && !due(*validity, now()) && net::tls::Certificate::read(read.keys.certificate, read.keys.key)) {
+    // Of the server's own none was ever revoked.
+    const bool holds =
+        subject.use == PlainSubject::Use::kServer || controller::issue_of(read.keys.certificate) > revoked_before;
+    if (validity && holds && !due(*validity, now()) &&
+        net::tls::Certificate::read(read.keys.certificate, read.keys.key)) {
       changed = read.keys.certificate != pair.keys.certificate;
       pair = std::move(read);
       return {};
     }
   }
   const Validity validity = lasting(now(), time);
-  Result<KeyPair> made = issuer->issue(subject, validity, now());
+  Result<KeyPair> made =
+      issuer->issue(subject, validity, std::max(now(), revoked_before + std::chrono::milliseconds(1)));
   if (!made) return made.error();
   pair = {std::move(*made), validity};
   changed = true;
@@ -271,9 +329,15 @@ Result<std::unique_ptr<Credentials>> Credentials::open(CredentialsOptions option
   auto impl = std::make_unique<Impl>(std::move(options));
   Status status = make_directory(impl->options.directory);
   if (status) status = impl->load_issuer();
+  if (status) status = impl->load_revoked();
   if (status) status = impl->load_token();
   if (!status) return status.error();
+  Result<std::string> own = random_token();
+  if (!own) return own.error();
+  impl->own = std::move(*own);
+  impl->own_token = {digest_of(impl->own), impl->administrators_token.user};
   impl->read_tokens();
+  if (Result<bool> replaced = impl->replace_if_asked(); !replaced) return replaced.error();
   if (Result<bool> settled = impl->settle_all(); !settled) return settled.error();
   return std::unique_ptr<Credentials>(new Credentials(std::move(impl)));
 }
@@ -287,17 +351,24 @@ std::optional<User> Credentials::user_of_token(std::string_view token) {
     if (CRYPTO_memcmp(known.digest.data(), presented.data(), presented.size()) == 0 && found == nullptr) found = &known;
   };
   compare(impl_->administrators_token);
+  compare(impl_->own_token);
   for (const KnownToken& known : impl_->tokens) compare(known);
   if (found == nullptr) return std::nullopt;
   return found->user;
 }
 
-std::optional<User> Credentials::user_of(const net::server::ClientName& name) {
+std::optional<User> Credentials::user_of(const net::server::ClientName& name) const {
   if (name.common_name.empty()) return std::nullopt;
+  const bool revokes = impl_->revoked_before != WallTime();
+  if (revokes && controller::issued_by(name.serial) <= impl_->revoked_before) return std::nullopt;
   return user_named(name.common_name, name.organizations);
 }
 
 std::shared_ptr<const net::tls::Sites> Credentials::tls() const { return impl_->sites; }
+
+const std::string& Credentials::own_token() const { return impl_->own; }
+Result<bool> Credentials::replace_if_asked() { return impl_->replace_if_asked(); }
+std::uint64_t Credentials::replacements() const { return impl_->replacements; }
 
 Result<bool> Credentials::tend() { return impl_->settle_all(); }
 

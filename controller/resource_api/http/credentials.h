@@ -7,6 +7,7 @@
 //   server.pem    certificate and key that the API shows
 //   admin.pem     of the administrator `edge-admin`, of group system:masters
 //   token         the administrator's token
+//   revoked-before  since when the administrator's certificates hold, in milliseconds; those before are refused
 //   tokens        further ones, by whoever runs the API: `token user group,group` a line. A change counts at once
 #pragma once
 
@@ -50,8 +51,15 @@ class Credentials {
 
   /// In a time that tells nothing of the tokens there are.
   std::optional<User> user_of_token(std::string_view token);
-  /// Of a certificate that TLS has found to be of our authority. nullopt: it names nobody.
-  static std::optional<User> user_of(const net::server::ClientName& name);
+  /// Of a certificate that TLS has found to be of our authority. nullopt: it names nobody, or is refused.
+  std::optional<User> user_of(const net::server::ClientName& name) const;
+  /// Of parts of this process, which need no file: the administrator, until the process ends.
+  const std::string& own_token() const;
+  /// Replaces the administrator's certificate and token where the file base/operator_files.h asks for it; what was
+  /// issued before is refused from then on. Cheap when it does not. \returns whether it did.
+  Result<bool> replace_if_asked();
+  /// How often that was done: who was let in before is to be looked at again.
+  std::uint64_t replacements() const;
 
   /// For connections from now on.
   std::shared_ptr<const net::tls::Sites> tls() const;

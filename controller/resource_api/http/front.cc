@@ -37,7 +37,10 @@ Reply reply_of(const objects::StatusError& error) {
 class Watch final : public BodySource {
  public:
   explicit Watch(std::unique_ptr<WatchStream> stream) : stream_(std::move(stream)) {}
+  /// Before anything else is told: whether who watches is still somebody.
+  void guard(std::function<bool()> still_known) { still_known_ = std::move(still_known); }
   Next next(std::string& out) override {
+    if (still_known_ && !still_known_()) return Next::kEnd;
     switch (stream_->next(out)) {
       case WatchStream::Next::kMore:
         return Next::kMore;
@@ -52,6 +55,7 @@ class Watch final : public BodySource {
 
  private:
   std::unique_ptr<WatchStream> stream_;
+  std::function<bool()> still_known_;
 };
 
 /// An answer that is sent as the client takes it, and counts until then.
@@ -73,12 +77,16 @@ class Held final : public BodySource {
   std::shared_ptr<void> room_;
 };
 
-Reply reply_of(ApiReply reply) {
+Reply reply_of(ApiReply reply, std::function<bool()> still_known = {}) {
   Reply out{.status = reply.status,
             .content_type = std::move(reply.content_type),
             .body = std::move(reply.body),
             .fields = std::move(reply.fields)};
-  if (reply.watch != nullptr) out.stream = std::make_unique<Watch>(std::move(reply.watch));
+  if (reply.watch != nullptr) {
+    auto watch = std::make_unique<Watch>(std::move(reply.watch));
+    watch->guard(std::move(still_known));
+    out.stream = std::move(watch);
+  }
   // What an API answers is of the moment, and some of it is secret.
   out.fields.emplace_back("Cache-Control", "no-cache, private");
   return out;
@@ -147,8 +155,26 @@ std::optional<User> Front::who_asks(const Request& head) const {
     if (value.size() <= kScheme.size() || !starts_with_ignoring_case(value, kScheme)) return std::nullopt;
     return credentials_.user_of_token(value.substr(kScheme.size()));
   }
-  if (head.peer->name) return Credentials::user_of(*head.peer->name);
+  if (head.peer->name) return credentials_.user_of(*head.peer->name);
   return std::nullopt;
+}
+
+/// A watch lasts: whoever was let in by what is revoked meanwhile hears no more.
+std::function<bool()> Front::still_known(const Request& head) const {
+  Request same{.method = {},
+               .path = {},
+               .query = {},
+               .host = {},
+               .fields = {{"Authorization", std::string(head.field("authorization"))}},
+               .body = {},
+               .peer = head.peer};
+  if (!head.has("authorization")) same.fields.clear();
+  return [this, same = std::move(same), seen = credentials_.replacements()]() mutable {
+    if (seen == credentials_.replacements()) return true;
+    if (!who_asks(same)) return false;
+    seen = credentials_.replacements();
+    return true;
+  };
 }
 
 void Front::refused(LogLevel level, const std::string& what, const std::function<LogFields()>& fields) {
@@ -261,7 +287,9 @@ net::Task<Reply> Front::answer(const Request& request) {
     const net::Wake wake = co_await pending.waiter.wait(net::kNever);
     if (wake == net::Wake::kCancelled) break;
   }
-  Reply reply = reply_of(std::move(pending.reply));
+  std::function<bool()> guard;
+  if (pending.reply.watch != nullptr) guard = still_known(request);
+  Reply reply = reply_of(std::move(pending.reply), std::move(guard));
   if (pending.room) {
     reply.stream_size = reply.body.size();
     reply.stream = std::make_unique<Held>(std::exchange(reply.body, {}), std::move(pending.room));

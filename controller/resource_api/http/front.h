@@ -58,6 +58,7 @@ class Front final : net::Deferred, net::TimerNode {
   void expired() override { work(); }
   void work();
   std::optional<User> who_asks(const net::server::Request& head) const;
+  std::function<bool()> still_known(const net::server::Request& head) const;
   void tell_refused(const net::server::Request& head, const Attributes& what, int status, std::string_view user);
   void count_refusals();
 

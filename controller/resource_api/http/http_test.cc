@@ -140,6 +140,58 @@ TEST_F(CredentialsTest, KeepsTheKubeconfigRight) {
   EXPECT_THAT(text, testing::HasSubstr(to_base64(credentials->authority())));
 }
 
+/// As TLS tells of who shows `pem`.
+net::server::ClientName client_of(const std::string& pem) {
+  const auto issued = controller::issue_of(pem).time_since_epoch();
+  const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(issued).count();
+  net::server::ClientName name{.common_name = "edge-admin", .organizations = {std::string(kMastersGroup)}};
+  for (int i = 7; i >= 0; --i) name.serial += static_cast<char>(count >> (8 * i) & 0xff);
+  name.serial.erase(0, name.serial.find_first_not_of('\0'));
+  name.serial += std::string(8, 'x');
+  return name;
+}
+
+TEST_F(CredentialsTest, ReplacesTheAdministratorWhereThatIsAskedFor) {
+  auto credentials = open();
+  const std::string leaked = file("admin.pem");
+  const std::string leaked_token = token();
+  EXPECT_TRUE(credentials->user_of(client_of(leaked)));
+  Result<bool> replaced = credentials->replace_if_asked();
+  EXPECT_TRUE(replaced && !*replaced);
+
+  std::ofstream(directory_ + "/replace-administrator") << "";
+  replaced = credentials->replace_if_asked();
+  ASSERT_TRUE(replaced && *replaced) << replaced.error().text;
+  EXPECT_FALSE(fs::exists(directory_ + "/replace-administrator"));
+  EXPECT_EQ(credentials->replacements(), 1U);
+  EXPECT_FALSE(credentials->user_of(client_of(leaked)));
+  EXPECT_FALSE(credentials->user_of_token(leaked_token));
+  EXPECT_TRUE(credentials->user_of(client_of(file("admin.pem")))) << "issued in the same moment";
+  EXPECT_TRUE(credentials->user_of_token(token()));
+  EXPECT_TRUE(credentials->user_of_token(credentials->own_token())) << "parts of the process go on";
+  // A certificate without a number of ours is older than any.
+  EXPECT_FALSE(credentials->user_of({.common_name = "edge-admin", .organizations = {}}));
+
+  const std::string own = credentials->own_token();
+  const std::string present = file("admin.pem");
+  credentials = open();
+  EXPECT_EQ(file("admin.pem"), present);
+  EXPECT_FALSE(credentials->user_of(client_of(leaked))) << "over a restart";
+  EXPECT_FALSE(credentials->user_of_token(own));
+  // Put back from a backup it is not taken either.
+  std::ofstream(directory_ + "/admin.pem") << leaked;
+  credentials = open();
+  EXPECT_NE(file("admin.pem"), leaked);
+  // Asked for while nobody runs: the next to start does it first.
+  const std::string before = file("admin.pem");
+  std::ofstream(directory_ + "/replace-administrator") << "";
+  now_ += std::chrono::seconds(1);
+  credentials = open();
+  EXPECT_FALSE(credentials->user_of(client_of(before)));
+  std::ofstream(directory_ + "/revoked-before") << "soon";
+  EXPECT_FALSE(Credentials::open({.directory = directory_})) << "closed rather than open";
+}
+
 TEST_F(CredentialsTest, RefusesAnAuthorityThatIsNone) {
   open();
   std::ofstream(directory_ + "/ca.pem") << "nothing";

@@ -12,7 +12,9 @@
 namespace edge::resource_api::http {
 namespace {
 
-constexpr auto kTendEvery = std::chrono::minutes(1);
+constexpr auto kLookEvery = std::chrono::seconds(1);
+/// Looks between two turns of what is due.
+constexpr unsigned kTendEvery = 60;
 /// Above this a list is worth the time that compressing it takes.
 constexpr std::size_t kGzipFrom = std::size_t{16} << 10;
 /// What surrounds an object in a request: the Api has the last word on its size.
@@ -32,7 +34,7 @@ struct ResourceApiServer::Impl {
   /// On the loop's wheel, so that it goes before the loop does.
   struct Tender final : net::TimerNode {
     explicit Tender(Impl& of) : home(of) {}
-    void expired() override { home.tend(); }
+    void expired() override { home.look(); }
     Impl& home;
   };
 
@@ -47,6 +49,9 @@ struct ResourceApiServer::Impl {
   std::unique_ptr<Front> front;
   std::shared_ptr<RequestCounts> counts = std::make_shared<RequestCounts>();
   std::unique_ptr<Tender> tender;
+  unsigned looks = 0;
+  std::string replace_fault;  ///< that was told
+  std::string own_token;
   /// Before what it uses goes, it has stopped.
   std::unique_ptr<net::server::ServerThread> server;
 
@@ -56,14 +61,26 @@ struct ResourceApiServer::Impl {
     front.reset();
     api.reset();
   }
+  void look() {
+    const Result<bool> replaced = credentials->replace_if_asked();
+    if (!replaced && replaced.error().text != replace_fault) {
+      replace_fault = replaced.error().text;
+      log.error("resource api: the administrator's credentials cannot be replaced", {{"reason", replace_fault}});
+    }
+    if (replaced && *replaced) {
+      log.info("resource api: the administrator's certificate and token are replaced; those before are refused");
+    }
+    if ((replaced && *replaced) || ++looks >= kTendEvery) tend();
+    look_later();
+  }
   void tend() {
+    looks = 0;
     const Result<bool> changed = credentials->tend();
     if (!changed) log.error("resource api: certificates cannot be renewed", {{"reason", changed.error().text}});
     if (changed && *changed) running->replace_tls(credentials->tls());
     if (Status status = credentials->write_kubeconfig(kubeconfig, url); !status) {
       log.warn("resource api: the kubeconfig is not written", {{"reason", status.error().text}});
     }
-    tend_later();
   }
   net::Task<net::server::Reply> answer(const net::server::Request& request) {
     const std::string method = request.method;
@@ -72,7 +89,7 @@ struct ResourceApiServer::Impl {
     counts->answered(method, reply, net::Clock().now() - began);
     co_return reply;
   }
-  void tend_later() { loop->timers().set(*tender, loop->now() + kTendEvery); }
+  void look_later() { loop->timers().set(*tender, loop->now() + kLookEvery); }
 };
 
 ResourceApiServer::ResourceApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -93,6 +110,7 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
       Credentials::open({.directory = options.data_dir + "/api", .hosts = std::move(hosts)});
   if (!credentials) return credentials.error();
   impl->credentials = std::move(*credentials);
+  impl->own_token = impl->credentials->own_token();
 
   net::server::ServerOptions server;
   server.address = options.address;
@@ -128,7 +146,7 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
   impl->server->post([raw, authority](net::server::HttpServer& running) {
     raw->front->documents().set_server(authority);
     raw->running = &running;
-    raw->tend_later();
+    raw->look_later();
   });
   return std::unique_ptr<ResourceApiServer>(new ResourceApiServer(std::move(impl)));
 }
@@ -136,6 +154,7 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
 std::uint16_t ResourceApiServer::port() const { return impl_->server->address().port; }
 const std::string& ResourceApiServer::url() const { return impl_->url; }
 void ResourceApiServer::write_metrics(metrics::Exposition& out) const { impl_->counts->write(out); }
+const std::string& ResourceApiServer::own_token() const { return impl_->own_token; }
 const std::string& ResourceApiServer::kubeconfig() const { return impl_->kubeconfig; }
 
 }  // namespace edge::resource_api::http

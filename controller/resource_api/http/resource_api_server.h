@@ -43,6 +43,8 @@ class ResourceApiServer {
   /// `https://127.0.0.1:6443`.
   const std::string& url() const;
   const std::string& kubeconfig() const;
+  /// What parts of this process show in place of the kubeconfig's certificate: an administrator's, until it ends.
+  const std::string& own_token() const;
   void write_metrics(metrics::Exposition& out) const;
 
  private:
