@@ -137,6 +137,7 @@ int run(const cli::Arguments& arguments) {
   options->traces.instance = given("name");
   // Whoever may write a policy of the cluster is not for that one who may reach what is this node's own.
   if (arguments.has("controller") && !arguments.has("deny-calls-to")) options->server.denied_calls = local_addresses();
+  if (!sync.data_dir.empty()) options->admin_token_file = sync.data_dir + "/admin-token";
   auto service = Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
   if (arguments.has("controller")) return run_controller(**service, std::move(sync));

@@ -169,6 +169,12 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   service->metrics_->add([exporter = service->exporter_.get()](metrics::Exposition& out) {
     write_span_metrics(out, exporter == nullptr ? runtime::trace::SpanCounts{} : exporter->counts());
   });
+  if (service->options_.health) {
+    auto token = daemon::AdminToken::open(service->options_.admin_token_file);
+    // Who reads is served without it.
+    if (!token) service->log_.warn("changes by the health port are refused", {{"reason", token.error().text}});
+    if (token) service->admin_token_ = std::move(*token);
+  }
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
@@ -292,6 +298,7 @@ net::Task<AdminReply> Service::attend(net::Loop& loop, const AdminRequest& reque
     if (!daemon::is_debug_path(asked.path)) return health(asked);
     if (!daemon::is_loopback(options_.health->address)) return daemon::text_reply(403, "only on a loopback address\n");
     auto refused = daemon::foreign(asked);
+    if (!refused) refused = admin_token_.refuse(asked);
     return refused ? std::move(refused) : debug_pages_.answer(asked);
   });
   const bool waits = request.path == daemon::ProfilePage::kPath && is_get(request) &&

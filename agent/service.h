@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "cli/flags.h"
 #include "daemon/admin.h"
+#include "daemon/admin_token.h"
 #include "daemon/cpu_profile.h"
 #include "daemon/debug_pages.h"
 #include "daemon/notify.h"
@@ -41,6 +42,8 @@ struct ServiceOptions {
   std::optional<program::VerifyKey> key;  ///< nullopt: any program is taken
   std::optional<ListenAddress> metrics;   ///< nullopt: not served
   std::optional<ListenAddress> health;
+  /// Of the token that changes by the health port must show; empty: in a directory of the process.
+  std::string admin_token_file;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
   /// A first program that cannot be put to work (a port that is taken, mostly) ends the process: whoever started it
   /// has to know.
@@ -141,6 +144,7 @@ class Service {
   std::string capability_told_;                         ///< guarded by install_mutex_
   bool output_lost_ = false;                            ///< the last line for stdout; guarded by install_mutex_
   InstallFacts installs_;
+  daemon::AdminToken admin_token_;
   std::unique_ptr<MetricsPage> metrics_;
   daemon::ProfilePage profile_;
   daemon::DebugPages debug_pages_;              ///< filled before anybody asks

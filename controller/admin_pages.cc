@@ -15,8 +15,8 @@ bool is_get(const AdminRequest& request) { return request.method == "GET" || req
 
 }  // namespace
 
-AdminPages::AdminPages(Log& log, WriteMetrics metrics)
-    : scrapes_([this, write = std::move(metrics)](metrics::Exposition& out) {
+AdminPages::AdminPages(Log& log, daemon::AdminToken token, WriteMetrics metrics)
+    : token_(std::move(token)), scrapes_([this, write = std::move(metrics)](metrics::Exposition& out) {
         if (const Controller* const controller = controller_) write(out, *controller);
       }) {
   daemon::add_log_pages(debug_pages_, log);
@@ -55,6 +55,7 @@ net::Task<AdminReply> AdminPages::attend(net::Loop& loop, const AdminRequest& re
     if (asked.path == "/metrics") return scrapes_.answer(asked);
     if (debug && !local) return text_reply(403, "only on a loopback address\n");
     auto refused = debug ? daemon::foreign(asked) : std::nullopt;
+    if (debug && !refused) refused = token_.refuse(asked);
     return refused ? std::move(refused) : answer(asked);
   });
   const bool waits =

@@ -8,6 +8,7 @@
 #include "controller/controller.h"
 #include "controller/distribute/agent_answer.h"
 #include "daemon/admin.h"
+#include "daemon/admin_token.h"
 #include "daemon/cpu_profile.h"
 #include "daemon/debug_pages.h"
 #include "daemon/logging.h"
@@ -19,8 +20,8 @@ class AdminPages {
  public:
   using WriteMetrics = std::function<void(metrics::Exposition& out, const Controller& controller)>;
 
-  /// `log` must outlive it.
-  AdminPages(Log& log, WriteMetrics metrics);
+  /// `log` must outlive it. `token`: what changes by the admin port must show.
+  AdminPages(Log& log, daemon::AdminToken token, WriteMetrics metrics);
 
   /// Whom they tell of. `controller` must outlive the questions.
   void serve(const Controller& controller) { controller_ = &controller; }
@@ -35,6 +36,7 @@ class AdminPages {
 
  private:
   std::atomic<const Controller*> controller_ = nullptr;
+  daemon::AdminToken token_;
   daemon::Scrapes scrapes_;
   daemon::ProfilePage profile_;
   daemon::DebugPages debug_pages_;

@@ -76,11 +76,15 @@ int run(const cli::Arguments& arguments) {
   auto trace_store = traces::start_trace_server(arguments, arguments.one("data-dir"), lines);
   if (!trace_store) return failed(log, trace_store.error());
 
-  AdminPages pages(log, [&trace_store](metrics::Exposition& out, const Controller& controller) {
-    metrics::write_process(out);
-    controller.write_metrics(out);
-    if (*trace_store != nullptr) write_trace_counts(out, (*trace_store)->counts());
-  });
+  auto token = daemon::AdminToken::open(arguments.one("data-dir") + "/admin-token");
+  // Who reads is served without it.
+  if (!token) lines.warn("changes by the admin port are refused", {{"reason", token.error().text}});
+  AdminPages pages(log, token ? std::move(*token) : daemon::AdminToken(),
+                   [&trace_store](metrics::Exposition& out, const Controller& controller) {
+                     metrics::write_process(out);
+                     controller.write_metrics(out);
+                     if (*trace_store != nullptr) write_trace_counts(out, (*trace_store)->counts());
+                   });
   ControllerOptions options = controller_options(arguments, std::move(*config));
   options.log = lines;
   options.own_pages = [&pages, &trace_store](const AgentQuestion& question) {

@@ -11,6 +11,10 @@
 #include <netdb.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
+#include "base/field.h"
+#include "base/file.h"
+#include "base/operator_files.h"
 #include "base/owned.h"
 #include "net/http1/parse.h"
 #include "program/format.h"
@@ -71,9 +75,40 @@ Status send_all(const std::string& url, const Socket& socket, std::string_view t
   return {};
 }
 
+/// The file that a 401 names, where it is a token of an admin port and may be read: to nobody is anything else of this
+/// machine sent.
+Result<std::string> named_token(const std::string& url, const net::http1::ResponseHead& head) {
+  std::string path;
+  for (const Field& field : head.fields.all()) {
+    if (!equals_ignoring_case(field.name, "www-authenticate")) continue;
+    const std::size_t at = field.value.find(kAdminTokenParameter);
+    if (at == std::string_view::npos) continue;
+    for (std::size_t i = at + kAdminTokenParameter.size(); i < field.value.size() && field.value[i] != '"'; ++i) {
+      if (field.value[i] == '\\') ++i;
+      if (i < field.value.size()) path += field.value[i];
+    }
+  }
+  if (path.empty()) return unavailable(url, "answered 401");
+  auto text = read_file(path, kMaxAdminTokenBytes);
+  if (!text) {
+    return Error{ErrorCode::kUnavailable,
+                 url + ": wants the token of whoever runs it; " + text.error().text + " (run edgectl as that user)"};
+  }
+  while (text->ends_with('\n')) text->pop_back();
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const bool plain = text->find_first_not_of(kLetters) == std::string::npos;
+  if (!text->starts_with(kAdminTokenPrefix) || !plain) return unavailable(url, path + " holds no token");
+  return text;
+}
+
+struct Received {
+  std::string body;
+  std::string token;  ///< that it wants to see, in place of a body
+};
+
 /// Reads until `text` is complete: the head first, then as many bytes as it announces. An answer that is none is
 /// told with `refusal`.
-Result<std::string> receive(const std::string& url, const Socket& socket, const std::string& refusal) {
+Result<Received> receive(const std::string& url, const Socket& socket, const std::string& refusal) {
   std::string text;
   std::size_t head_size = 0;
   std::uint64_t length = 0;
@@ -84,6 +119,11 @@ Result<std::string> receive(const std::string& url, const Socket& socket, const 
       const auto parsed = net::http1::parse_response(text, net::http1::Method::kGet, {}, hint, *head);
       if (parsed.state == net::http1::ParseState::kFault) return unavailable(url, "the answer is no HTTP");
       if (parsed.state == net::http1::ParseState::kComplete) {
+        if (head->status == 401) {
+          auto token = named_token(url, *head);
+          if (!token) return token.error();
+          return Received{.body = {}, .token = std::move(*token)};
+        }
         if (head->status != 200) {
           return unavailable(url, "answered " + std::to_string(head->status) + "; " + refusal);
         }
@@ -93,7 +133,7 @@ Result<std::string> receive(const std::string& url, const Socket& socket, const 
           return unavailable(url, "the answer is none of an agent");
       }
     }
-    if (head_size != 0 && text.size() - head_size >= length) return text.substr(head_size, length);
+    if (head_size != 0 && text.size() - head_size >= length) return Received{text.substr(head_size, length), {}};
     char chunk[65536];
     const ssize_t got = ::recv(socket.fd(), chunk, sizeof chunk, 0);
     if (got < 0) return unavailable(url, std::strerror(errno));
@@ -119,13 +159,22 @@ Result<std::string> ask_agent(const std::string& url, std::string_view method, s
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty()) return Error{ErrorCode::kInvalidArgument, url + ": write http://ADDRESS:PORT"};
-  const auto socket = connect_to(url, host, port);
-  if (!socket) return socket.error();
-  std::string request(method);
-  request.append(" ").append(target).append(" HTTP/1.1\r\nHost: ").append(authority);
-  request.append(method == "POST" ? "\r\nContent-Length: 0" : "").append("\r\nConnection: close\r\n\r\n");
-  if (Status status = send_all(url, *socket, request); !status) return status.error();
-  return receive(url, *socket, refusal);
+  std::string token;
+  for (;;) {
+    const auto socket = connect_to(url, host, port);
+    if (!socket) return socket.error();
+    std::string request(method);
+    request.append(" ").append(target).append(" HTTP/1.1\r\nHost: ").append(authority);
+    if (method != "GET") request.append("\r\nContent-Length: 0");
+    if (!token.empty()) request.append("\r\nAuthorization: Bearer ").append(token);
+    request.append("\r\nConnection: close\r\n\r\n");
+    if (Status status = send_all(url, *socket, request); !status) return status.error();
+    auto received = receive(url, *socket, refusal);
+    if (!received) return received.error();
+    if (received->token.empty()) return std::move(received->body);
+    if (!token.empty()) return unavailable(url, "does not take its own token");
+    token = std::move(received->token);
+  }
 }
 
 Result<std::shared_ptr<const std::vector<std::byte>>> fetch_program(const std::string& url) {

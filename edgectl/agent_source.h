@@ -14,7 +14,8 @@ namespace edge::edgectl {
 /// Whether an argument names an agent rather than a file: `http://127.0.0.1:9091`.
 bool is_agent(const std::string& argument);
 
-/// The body of a 200. Blocks, each wait for at most some seconds. kUnavailable: cannot be reached, or answers something
+/// The body of a 200. Where a change wants the token of whoever runs the agent it is read from the file that the agent
+/// names. Blocks, each wait for at most some seconds. kUnavailable: cannot be reached, or answers something
 /// else, which `refusal` explains.
 Result<std::string> ask_agent(const std::string& url, std::string_view method, std::string_view target,
                               const std::string& refusal);

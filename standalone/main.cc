@@ -31,6 +31,7 @@ int run(const cli::Arguments& arguments) {
   auto options = agent::service_options(log, arguments);
   if (!options) return failed(*log, options.error());
   options->first_must_serve = true;
+  options->admin_token_file = arguments.one("data-dir") + "/admin-token";
   const auto api = daemon::parse_listen_address(arguments.one("api-listen"));
   if (!api) {
     return failed(*log, {ErrorCode::kInvalidArgument,

@@ -88,9 +88,12 @@ TEST_F(CacheProcess, RefusesWhatIsNoPurge) {
     words.insert(words.end(), more.begin(), more.end());
     return curl(agent_->health_port, target, words).substr(0, 3);
   };
-  EXPECT_EQ(post("/debug/cache/purge"), "400");
-  EXPECT_EQ(post("/debug/cache/purge?hostname="), "400");
-  EXPECT_EQ(post("/debug/cache/purge?all"), "200");
+  EXPECT_EQ(post("/debug/cache/purge?all"), "401") << "whoever is on this machine may look, and not change";
+  const std::string own = admin_authorization(agent_->health_port);
+  EXPECT_EQ(post("/debug/cache/purge", {"-H", own}), "400");
+  EXPECT_EQ(post("/debug/cache/purge?hostname=", {"-H", own}), "400");
+  EXPECT_EQ(post("/debug/cache/purge?all", {"-H", own}), "200");
+  EXPECT_EQ(post("/debug/cache/purge?all", {"-H", own + "x"}), "401");
   EXPECT_EQ(post("/debug/cache/purge?all", {"-H", "Origin: http://evil.example"}), "403");
   EXPECT_EQ(post("/debug/cache/purge?all", {"-H", "Host: evil.example"}), "403");
   EXPECT_EQ(post("/healthz"), "405");

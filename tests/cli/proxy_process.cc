@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include "base/file.h"
+
 namespace edge::tests {
 namespace {
 
@@ -77,6 +79,17 @@ ListeningSocket::ListeningSocket() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CL
 
 ListeningSocket::~ListeningSocket() { ::close(fd_); }
 int ListeningSocket::accept_one() const { return ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC); }
+
+std::string admin_authorization(int port) {
+  const std::string url = "http://127.0.0.1:" + std::to_string(port) + "/debug/log-level";
+  const std::string head = run_command({"curl", "-s", "-m", "30", "-o", "/dev/null", "-D", "-", "-X", "PUT", url}).out;
+  constexpr std::string_view kParameter = "token_file=\"";
+  const std::size_t at = head.find(kParameter);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + kParameter.size();
+  const auto token = read_file(head.substr(begin, head.find('"', begin) - begin), 1 << 10);
+  return token ? "Authorization: Bearer " + token->substr(0, token->find('\n')) : std::string();
+}
 
 std::string curl(int port, const std::string& path, const std::vector<std::string>& more) {
   std::vector<std::string> command = {"curl", "-s", "-m", "20", "-w", "\n%{http_code}"};

@@ -57,6 +57,8 @@ class ListeningSocket {
 
 /// Body of `curl` on a path, for the host `shop.example` (but under /debug); with the status in front: `200 body`.
 std::string curl(int port, const std::string& path, const std::vector<std::string>& more = {});
+/// The field that a change by an admin port must have, from the file that the port names.
+std::string admin_authorization(int port);
 
 /// Gateway, backend and its endpoint.
 std::string base_config(int backend_port, int listener_port = 8080);

@@ -188,8 +188,10 @@ TEST_F(Daemons, ServePagesToWhoIsOnThisMachine) {
   EXPECT_THAT(page(process, "/debug/config"), HasSubstr("\"listeners\": 1"));
   EXPECT_THAT(page(process, "/debug/stats"), HasSubstr("edge_program_info{"));
   EXPECT_THAT(page(process, "/debug/logs?tail=1"), HasSubstr("\"msg\":"));
-  EXPECT_EQ(page(process, "/debug/log-level", {"-X", "PUT", "-H", "Host: localhost"}).substr(0, 3), "400");
-  EXPECT_EQ(page(process, "/debug/log-level?level=debug", {"-X", "PUT"}), "200 debug\n");
+  EXPECT_THAT(page(process, "/debug/log-level?level=debug", {"-X", "PUT"}), StartsWith("401 "));
+  const std::string own = admin_authorization(process.health_port);
+  EXPECT_EQ(page(process, "/debug/log-level", {"-X", "PUT", "-H", "Host: localhost", "-H", own}).substr(0, 3), "400");
+  EXPECT_EQ(page(process, "/debug/log-level?level=debug", {"-X", "PUT", "-H", own}), "200 debug\n");
   EXPECT_EQ(page(process, "/debug/log-level"), "200 debug\n");
   EXPECT_THAT(page(process, "/debug/heap"), HasSubstr("in_use_bytes "));
 }
