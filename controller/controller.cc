@@ -81,6 +81,7 @@ class Controller::Impl {
   Status start_distributor() {
     DistributorOptions options;
     options.listen = options_.listen;
+    options.listen_flag = options_.listen_flag;
     options.data_dir = options_.data_dir;
     options.program_key = key_.public_pem();
     options.log = options_.log;

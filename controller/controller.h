@@ -32,6 +32,7 @@ struct ControllerOptions {
   /// Addresses that Gateways and Ingresses say they are reached by, where they name none.
   std::vector<std::string> published_addresses;
   std::string listen = "0.0.0.0:9090";
+  std::string listen_flag = "--listen";  ///< what chooses it, for whoever cannot have it
   /// The API is the embedded one.
   bool embedded = false;
   bool elect = false;

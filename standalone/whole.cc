@@ -66,6 +66,7 @@ Status Whole::start_api() {
   options.data_dir = options_.data_dir;
   options.address = options_.api.address;
   options.port = options_.api.port;
+  options.listen_flag = "--api-listen";
   options.log = service_.log();
   auto api = resource_api::http::ResourceApiServer::start(std::move(options));
   if (!api) return api.error();
@@ -112,6 +113,7 @@ Status Whole::start_controller() {
   options.controller_class = options_.controller_class;
   options.published_addresses = options_.published_addresses;
   options.listen = options_.agents;
+  options.listen_flag = "--agents-listen";
   options.embedded = true;
   options.status_rate = 1000;
   options.own_pages = [this](const controller::AgentQuestion& question) {

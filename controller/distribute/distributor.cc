@@ -1,5 +1,8 @@
 #include "controller/distribute/distributor.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/impl/codegen/service_type.h>
 #include <grpcpp/resource_quota.h>
@@ -8,6 +11,7 @@
 
 #include "controller/distribute/hub.h"
 #include "controller/distribute/streams.h"
+#include "net/socket.h"
 
 namespace edge::controller {
 namespace {
@@ -39,6 +43,23 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const Authority& authority)
   return grpc::experimental::TlsServerCredentials(options);
 }
 
+/// A port that somebody else has, with what to do about it: gRPC says neither.
+Status check_free(const DistributorOptions& options) {
+  const std::string flag = options.listen_flag.empty() ? "" : " (" + options.listen_flag + ")";
+  const std::size_t colon = options.listen.rfind(':');
+  std::string_view host = std::string_view(options.listen).substr(0, std::min(colon, options.listen.size()));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  if (colon != std::string::npos) {
+    const char* const end = options.listen.data() + options.listen.size();
+    std::from_chars(options.listen.data() + colon + 1, end, port);
+  }
+  // A name is left to gRPC.
+  const auto address = parse_ip(host);
+  if (!address || port == 0 || !net::port_taken(*address, port)) return {};
+  return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + flag + ": port is in use"};
+}
+
 }  // namespace
 
 struct Distributor::Impl {
@@ -62,6 +83,7 @@ Distributor::Distributor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Distributor::~Distributor() = default;
 
 Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions options) {
+  if (Status status = check_free(options); !status) return status.error();
   auto authority =
       Authority::open({.directory = options.data_dir + "/agents", .controller = {}, .clock = options.clock});
   if (!authority) return authority.error();
@@ -89,7 +111,8 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
   builder.SetResourceQuota(quota);
   impl->server = builder.BuildAndStart();
   if (impl->server == nullptr || impl->port == 0) {
-    return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + " for agents"};
+    const std::string flag = options.listen_flag.empty() ? "" : " (" + options.listen_flag + ")";
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + options.listen + flag + " for agents"};
   }
   std::string& controller = impl->address;
   controller = options.listen;

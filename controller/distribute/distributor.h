@@ -42,6 +42,7 @@ struct HistorySource {
 
 struct DistributorOptions {
   std::string listen = "0.0.0.0:9090";  ///< port 0: the system chooses, see `port`
+  std::string listen_flag{};            ///< what chooses it, for whoever cannot have it
   /// Where the authority, the join file for agents and the administrator's file are kept (controller/authority.h).
   std::string data_dir;
   /// PEM of the key that programs are signed with: what agents are told to verify by.

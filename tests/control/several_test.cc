@@ -1,5 +1,7 @@
 // Several controllers, several agents, and what one of them does to the others.
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <thread>
@@ -15,6 +17,7 @@ namespace edge::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 /// A number of /metrics; -1: it is not there.
@@ -106,6 +109,139 @@ TEST_F(Several, AGatewayWhoseAddressNoNodeHasHarmsItselfAlone) {
   EXPECT_TRUE(api.says("ProxyRoute", "a", "Programmed", "True"));
   EXPECT_THAT(edgectl({"status"}).out, HasSubstr("listener default/far/away: agent one: listens on 198.51.100.7"));
   EXPECT_THAT(edgectl({"agents", "describe", "one"}).out, HasSubstr("Not bound:"));
+}
+
+std::string gateway_api_definition(const std::string& kind, const std::string& plural, const std::string& scope) {
+  std::string singular = kind;
+  std::ranges::transform(singular, singular.begin(), [](unsigned char c) { return std::tolower(c); });
+  return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+         "metadata: {name: " +
+         plural +
+         ".gateway.networking.k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}\n"
+         "spec:\n  group: gateway.networking.k8s.io\n  scope: " +
+         scope + "\n  names: {kind: " + kind + ", plural: " + plural + ", singular: " + singular +
+         ", listKind: " + kind +
+         "List}\n  versions:\n  - {name: v1, served: true, storage: true, subresources: {status: {}}, "
+         "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}\n---\n";
+}
+
+/// A gateway of each API with a route each, all of one class. `of`: ends every name and path.
+std::string things_of_class(const std::string& of, const std::string& controller_class) {
+  const std::string rule = "{matches: [{path: {type: Exact, value: /";
+  return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: own-" + of +
+         "}\nspec: {loadBalancerClass: " + controller_class + ", listeners: [{name: own-" + of +
+         ", port: 8080, protocol: HTTP}]}\n---\n"
+         "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: own-" +
+         of + "}\nspec: {parentRefs: [{name: own-" + of + "}], rules: [" + rule + "own-" + of +
+         "}}], backendRef: {name: be}}]}\n---\n"
+         "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: class-" +
+         of + "}\nspec: {controller: " + controller_class +
+         "}\n---\n"
+         "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: ingress-" +
+         of + "}\nspec: {ingressClassName: class-" + of + ", rules: [{http: {paths: [{path: /ingress-" + of +
+         ", pathType: Exact, backend: {service: {name: be, port: {number: 80}}}}]}}]}\n---\n"
+         "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: class-" +
+         of + "}\nspec: {controllerName: " + controller_class +
+         "}\n---\n"
+         "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw-" +
+         of + "}\nspec: {gatewayClassName: class-" + of + ", listeners: [{name: gw-" + of +
+         ", port: 8081, protocol: HTTP}]}\n---\n"
+         "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: gw-" +
+         of + "}\nspec: {parentRefs: [{name: gw-" + of + "}], rules: [" + rule + "gw-" + of +
+         "}}], backendRefs: [{name: be, port: 80}]}]}\n---\n";
+}
+
+/// Rule D8.
+TEST_F(Several, ControllersOfTwoClassesServeEachItsOwnOfEveryApi) {
+  const std::map<std::string, std::string> classes = {{"a", "edgeproxy.io/proxy"}, {"b", "example.com/other"}};
+  auto server = serve_api();
+  const auto with_api = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "edgectl");
+    words.insert(words.end(), {"--kubeconfig", dir_ / "api/kubeconfig"});
+    return run_command(words);
+  };
+  dir_.put("definitions.yaml", gateway_api_definition("GatewayClass", "gatewayclasses", "Cluster") +
+                                   gateway_api_definition("Gateway", "gateways", "Namespaced") +
+                                   gateway_api_definition("HTTPRoute", "httproutes", "Namespaced"));
+  const Finished defined = with_api({"apply", "-f", dir_ / "definitions.yaml"});
+  ASSERT_EQ(defined.code, 0) << defined.err;
+  auto first = controller("a");
+  auto second = controller("b", {"--controller-class", classes.at("b")});
+  std::map<std::string, std::unique_ptr<ProxyProcess>> agents;
+  for (const auto& [of, controller_class] : classes) agents[of] = agent("of-" + of, of);
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.remove("ProxyGateway", "gw");
+  dir_.put("things.yaml", things_of_class("a", classes.at("a")) + things_of_class("b", classes.at("b")));
+  const Finished applied = with_api({"apply", "-f", dir_ / "things.yaml"});
+  ASSERT_EQ(applied.code, 0) << applied.err;
+
+  std::map<std::string, int> own_ports;
+  for (const auto& [of, controller_class] : classes) {
+    const std::string other = of == "a" ? "b" : "a";
+    Process& process = agents[of]->process;
+    const auto port_named = [&](const std::string& listener) {
+      const auto line = process.wait_err("listener " + listener + " on ");
+      return line ? std::atoi(line->c_str() + line->rfind(':') + 1) : 0;
+    };
+    const std::map<std::string, int> ports = {{"own-" + of, port_named("own-" + of)},
+                                              {"ingress-" + of, port_named("http")},
+                                              {"gw-" + of, port_named("gw-" + of)}};
+    own_ports[of] = ports.at("own-" + of);
+    for (const auto& [name, port] : ports) {
+      EXPECT_TRUE(answers(port, "/" + name, "200 one got")) << name;
+      for (const char* api_of : {"own-", "ingress-", "gw-"}) {
+        EXPECT_THAT(curl(port, "/" + (api_of + other)), StartsWith("404")) << name;
+      }
+    }
+    EXPECT_TRUE(api.says("ProxyGateway", "own-" + of, "Programmed", "True"));
+    EXPECT_TRUE(api.says("ProxyRoute", "own-" + of, "Programmed", "True"));
+    const auto tells = [&](const std::string& what, const std::string& text) {
+      return eventually([&] { return with_api({"get", what, "-o", "json"}).out.find(text) != std::string::npos; });
+    };
+    EXPECT_TRUE(tells("gatewayclass/class-" + of, "\"Accepted\""));
+    EXPECT_TRUE(tells("gateway.gateway.networking.k8s.io/gw-" + of, "\"Programmed\""));
+    EXPECT_TRUE(tells("httproute/gw-" + of, "\"controllerName\": \"" + controller_class + "\""));
+    EXPECT_THAT(with_api({"get", "httproute/gw-" + of, "-o", "json"}).out, Not(HasSubstr(classes.at(other))));
+  }
+  // Whatever either would have opened for the other by now, it has told of before this is served.
+  for (const auto& [of, controller_class] : classes) {
+    Json late = route("late-" + of, "/late-" + of);
+    late["spec"]["parentRefs"] = {{{"name", "own-" + of}}};
+    api.apply(late);
+    EXPECT_TRUE(answers(own_ports[of], "/late-" + of, "200"));
+    const std::string other = of == "a" ? "b" : "a";
+    EXPECT_THAT(agents[of]->process.err_text(), Not(HasSubstr("listener own-" + other)));
+    EXPECT_THAT(agents[of]->process.err_text(), Not(HasSubstr("listener gw-" + other)));
+    EXPECT_TRUE(api.says("ProxyGateway", "own-" + of, "Programmed", "True"));
+  }
+}
+
+/// A port that another daemon of the same host has by its default.
+TEST_F(Several, APortThatIsTakenIsToldWithItsFlag) {
+  auto server = serve_api();
+  auto control = controller();
+  const std::string port = controller_ports_["controller"];
+  const Finished taken = run_command({"edge-controller", "--kubeconfig", dir_ / "api/kubeconfig", "--data-dir",
+                                      dir_ / "second", "--listen", "127.0.0.1:" + port, "--metrics", "off",
+                                      "--otlp-listen", "off", "--traces-listen", "off"});
+  EXPECT_NE(taken.code, 0);
+  EXPECT_THAT(taken.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--listen): port is in use"));
+  const Finished metrics =
+      run_command({"edge-controller", "--kubeconfig", dir_ / "api/kubeconfig", "--data-dir", dir_ / "third", "--listen",
+                   "127.0.0.1:0", "--metrics", "127.0.0.1:" + port, "--otlp-listen", "off", "--traces-listen", "off"});
+  EXPECT_NE(metrics.code, 0);
+  EXPECT_THAT(metrics.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--metrics): port is in use"));
+  const Finished api = run_command({"edge-standalone", "--data-dir", dir_ / "fourth", "--api-listen",
+                                    "127.0.0.1:" + port, "--metrics-listen", "off", "--health-listen", "off",
+                                    "--otlp-listen", "off", "--traces-listen", "off"});
+  EXPECT_NE(api.code, 0);
+  EXPECT_THAT(api.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--api-listen): port is in use"));
+  const Finished agents = run_command({"edge-standalone", "--data-dir", dir_ / "fifth", "--api-listen", "127.0.0.1:0",
+                                       "--agents-listen", "127.0.0.1:" + port, "--metrics-listen", "off",
+                                       "--health-listen", "off", "--otlp-listen", "off", "--traces-listen", "off"});
+  EXPECT_NE(agents.code, 0);
+  EXPECT_THAT(agents.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--agents-listen): port is in use"));
 }
 
 /// A machine that hangs: its agent answers nothing, and its connections stay open.

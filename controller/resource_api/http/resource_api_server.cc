@@ -8,6 +8,7 @@
 #include "controller/resource_api/http/request_counts.h"
 #include "net/loop.h"
 #include "net/server/http_server.h"
+#include "net/socket.h"
 
 namespace edge::resource_api::http {
 namespace {
@@ -96,6 +97,11 @@ ResourceApiServer::ResourceApiServer(std::unique_ptr<Impl> impl) : impl_(std::mo
 ResourceApiServer::~ResourceApiServer() { impl_->server.reset(); }
 
 Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiOptions options) {
+  if (options.port != 0 && net::port_taken(options.address, options.port)) {
+    const std::string flag = options.listen_flag.empty() ? "" : " (" + options.listen_flag + ")";
+    return Error{ErrorCode::kUnavailable, "cannot listen on " + host_of(options.address) + ":" +
+                                              std::to_string(options.port) + flag + ": port is in use"};
+  }
   auto impl = std::make_unique<Impl>();
   Impl* const raw = impl.get();
   impl->log = options.log;

@@ -21,6 +21,7 @@ struct ResourceApiOptions {
   /// No address: every address of the node.
   std::optional<IpAddress> address = parse_ip("127.0.0.1");
   std::uint16_t port = 6443;  ///< 0: the system chooses
+  std::string listen_flag{};  ///< what chooses them, for whoever cannot have them
   /// Further names and addresses by which clients reach it.
   std::vector<std::string> hosts{};
   ApiLimits limits{};
