@@ -1,6 +1,7 @@
 #include "controller/cluster.h"
 
 #include <algorithm>
+#include <charconv>
 #include <future>
 #include <map>
 #include <mutex>
@@ -34,6 +35,13 @@ ResourceKey key_of(const std::string& kind, const std::string& key) {
   const std::size_t slash = key.find('/');
   if (slash == std::string::npos) return {kind, {}, key};
   return {kind, key.substr(0, slash), key.substr(slash + 1)};
+}
+
+/// 0: no number.
+std::uint64_t number_of(const std::string& version) {
+  std::uint64_t number = 0;
+  std::from_chars(version.data(), version.data() + version.size(), number);
+  return number;
 }
 
 /// The version that the tables name, else the first of the group that the server prefers.
@@ -102,6 +110,15 @@ class Cluster::Impl {
     loop_.post([here] { here->set_value(); });
     return answered.wait_for(patience) == std::future_status::ready;
   }
+  bool await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
+    const auto awaited = std::make_shared<Awaited>(std::move(writes));
+    auto seen = awaited->seen.get_future();
+    loop_.post([this, awaited] {
+      awaited_ = awaited;
+      check_seen();
+    });
+    return seen.wait_for(patience) == std::future_status::ready;
+  }
   ClusterCounts counts() const {
     const std::lock_guard lock(mutex_);
     ClusterCounts counts = counts_;
@@ -110,6 +127,12 @@ class Cluster::Impl {
   }
 
  private:
+  struct Awaited {
+    explicit Awaited(std::vector<WrittenObject> of) : writes(std::move(of)) {}
+    std::vector<WrittenObject> writes;
+    std::promise<void> seen;
+  };
+
   void begin() {
     if (options_.elect) {
       elect();
@@ -202,7 +225,10 @@ class Cluster::Impl {
 
   void changed(const std::string& kind, const kube::Object& object) {
     auto read = read_cluster_object(object.text, options_.controller_class);
-    if (!read) return options_.log.warn(kind + " " + object.key() + ": " + read.error().text);
+    if (!read) {
+      hand_on_soon();
+      return options_.log.warn(kind + " " + object.key() + ": " + read.error().text);
+    }
     if (!*read) return removed(key_of(kind, object.key()));
     ClusterObject& known = **read;
     known.changed_by = object.manager;
@@ -222,11 +248,32 @@ class Cluster::Impl {
   /// What one batch of the loop brought is handed on at once.
   void add(ObjectEdit edit) {
     edits_.push_back(std::move(edit));
+    hand_on_soon();
+  }
+
+  void hand_on_soon() {
     if (std::exchange(flushing_, true)) return;
     loop_.post([this] {
       flushing_ = false;
       flush();
+      check_seen();
     });
+  }
+
+  bool seen(const WrittenObject& write) const {
+    const auto found = informers_.find(write.key.kind);
+    if (found == informers_.end()) return synced_;
+    const kube::Informer& informer = *found->second;
+    if (informer.resource().group != write.group) return true;
+    const ResourceKey& key = write.key;
+    if (write.gone) return !informer.knows(key.name_space.empty() ? key.name : key.name_space + "/" + key.name);
+    return number_of(informer.version()) >= write.version;
+  }
+
+  void check_seen() {
+    if (awaited_ == nullptr || !edits_.empty()) return;
+    std::erase_if(awaited_->writes, [this](const WrittenObject& write) { return seen(write); });
+    if (awaited_->writes.empty()) std::exchange(awaited_, nullptr)->seen.set_value();
   }
 
   void flush() {
@@ -249,6 +296,7 @@ class Cluster::Impl {
     synced_ = true;
     flush();
     events_.synced();
+    check_seen();
   }
 
   /// Told once for all kinds: they mostly share their fate.
@@ -324,6 +372,7 @@ class Cluster::Impl {
   std::set<std::string> first_;                                       ///< kinds that the first program waits for
   std::set<std::string> away_;                                        ///< kinds whose server does not answer
   std::vector<ObjectEdit> edits_;
+  std::shared_ptr<Awaited> awaited_;  ///< who waits for writes to come by
   net::Waiter waiter_{loop_};
   net::Waiter limit_{loop_};
   net::Waiter* farewell_ = nullptr;
@@ -350,6 +399,9 @@ Cluster::Cluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cluster::~Cluster() { impl_->stop(); }
 void Cluster::judge(std::vector<Verdict> verdicts) { impl_->judge(std::move(verdicts)); }
 void Cluster::agents(AgentsView view) { impl_->agents(std::move(view)); }
+bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
+  return impl_->await_seen(std::move(writes), patience);
+}
 ClusterCounts Cluster::counts() const { return impl_->counts(); }
 bool Cluster::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }
 

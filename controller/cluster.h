@@ -43,6 +43,14 @@ struct ClusterEvents {
   std::function<void(std::chrono::nanoseconds)> wrote;
 };
 
+/// A write that the API has acknowledged.
+struct WrittenObject {
+  std::string group;
+  ResourceKey key;
+  std::uint64_t version = 0;  ///< the object's resourceVersion; of one that is gone: 0
+  bool gone = false;
+};
+
 struct ClusterCounts {
   std::uint64_t kinds = 0;    ///< that are followed
   std::uint64_t objects = 0;  ///< of them
@@ -66,6 +74,9 @@ class Cluster {
   void judge(std::vector<Verdict> verdicts);
   void agents(AgentsView view);
   ClusterCounts counts() const;
+  /// Waits until all of `writes` that are followed have come by the watches and were handed on. Versions are compared
+  /// as numbers, which only the embedded API's are. \returns false where they did not within `patience`.
+  bool await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience);
   /// Whether its thread gets to what it is given within `patience`.
   bool answers(std::chrono::nanoseconds patience) const;
 

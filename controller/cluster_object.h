@@ -29,6 +29,8 @@ struct ClusterObject {
   std::string target;       ///< of policies: `Kind/name`; of several, one behind the other with a comma between
   /// The field manager who changed it last; read_cluster_object leaves it to who knows.
   std::string changed_by;
+  /// The cluster does not have it: it is compiled beside what the cluster has, and gets no status.
+  bool only_compiled = false;
 };
 
 /// `controller_class`: whose gateways are ours (rule D8). The compiler knows the default class alone, so another one

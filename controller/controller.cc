@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 constexpr auto kGatherAgents = 20ms;
 /// A controller that knows no cluster by then gives out what it gave out last.
 constexpr auto kPatience = 5s;
+/// For what was written to come by the watches.
+constexpr auto kSeeing = 5s;
 constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
 
@@ -75,6 +77,13 @@ class Controller::Impl {
   const Distributor& distributor() const { return *distributor_; }
   bool ready() const { return publisher_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
+  void hold() { reconciler_->hold(); }
+  bool release(std::vector<WrittenObject> writes) {
+    const bool seen = writes.empty() || cluster_->await_seen(std::move(writes), kSeeing);
+    reconciler_->release();
+    return seen;
+  }
+  void compile_beside(std::vector<ExtraDocument> documents);
   void write_metrics(metrics::Exposition& out) const;
 
  private:
@@ -118,6 +127,7 @@ class Controller::Impl {
     options.compile.cache_dir = options_.data_dir + "/cache";
     options.judge = {options_.controller_class, options_.published_addresses};
     options.sound = read_sound();
+    options.held = options_.held;
     reconciler_ = std::make_unique<Reconciler>(
         std::move(options),
         ReconcilerEvents{
@@ -144,10 +154,14 @@ class Controller::Impl {
     options.lease_namespace = options_.lease_namespace;
     options.embedded = options_.embedded;
     options.log = options_.log;
-    auto cluster = Cluster::start(
-        std::move(options), {.edited = [this](std::vector<ObjectEdit> edits) { reconciler_->edit(std::move(edits)); },
-                             .synced = [this] { reconciler_->begin(); },
-                             .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
+    auto cluster = Cluster::start(std::move(options),
+                                  {.edited =
+                                       [this](std::vector<ObjectEdit> edits) {
+                                         reconciler_->edit(std::move(edits));
+                                         if (options_.changed) options_.changed();
+                                       },
+                                   .synced = [this] { reconciler_->begin(); },
+                                   .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
     if (!cluster) return cluster.error();
     cluster_ = std::move(*cluster);
     return {};
@@ -239,7 +253,28 @@ class Controller::Impl {
   bool stopping_ = false;
   std::thread watching_;
   ControllerMetrics metrics_;
+  std::vector<ExtraDocument> beside_;  ///< of the thread that calls compile_beside
 };
+
+void Controller::Impl::compile_beside(std::vector<ExtraDocument> documents) {
+  std::vector<ObjectEdit> edits;
+  const auto among = [](const std::vector<ExtraDocument>& all, const ResourceKey& key) {
+    return std::ranges::find(all, key, &ExtraDocument::key) != all.end();
+  };
+  for (const ExtraDocument& old : beside_) {
+    if (!among(documents, old.key)) edits.push_back({old.key, std::nullopt});
+  }
+  for (const ExtraDocument& extra : documents) {
+    if (std::ranges::find(beside_, extra) != beside_.end()) continue;
+    ClusterObject object;
+    object.key = extra.key;
+    object.document = extra.document;
+    object.only_compiled = true;
+    edits.push_back({extra.key, std::move(object)});
+  }
+  beside_ = std::move(documents);
+  if (!edits.empty()) reconciler_->edit(std::move(edits));
+}
 
 void Controller::Impl::write_metrics(metrics::Exposition& out) const {
   const std::vector<AgentState> agents = distributor_->agents();
@@ -269,6 +304,9 @@ Result<std::string> Controller::own_join_file(const std::string& name) {
 }
 std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
 void Controller::write_metrics(metrics::Exposition& out) const { impl_->write_metrics(out); }
+void Controller::hold() { impl_->hold(); }
+bool Controller::release(std::vector<WrittenObject> writes) { return impl_->release(std::move(writes)); }
+void Controller::compile_beside(std::vector<ExtraDocument> documents) { impl_->compile_beside(std::move(documents)); }
 bool Controller::ready() const { return impl_->ready(); }
 bool Controller::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }
 

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "controller/cluster.h"
 #include "controller/distribute/agent_answer.h"
 #include "controller/kube/config.h"
 #include "metrics/exposition.h"
@@ -41,8 +42,19 @@ struct ControllerOptions {
   program::Target target = program::Target::kX8664V2;
   double status_rate = 100;  ///< writes a second
   Logger log;
+  /// Starts held: see hold().
+  bool held = false;
+  /// After changes of what the API has, on a thread of the controller's; null: nobody asks.
+  std::function<void()> changed{};
   /// What administrators are told of the controller itself, by the paths of its admin port (DistributorOptions).
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
+};
+
+/// Compiled beside what the API has, though the API does not have it.
+struct ExtraDocument {
+  ResourceKey key;
+  std::string document;  ///< JSON
+  friend bool operator==(const ExtraDocument&, const ExtraDocument&) = default;
 };
 
 class Controller {
@@ -64,6 +76,13 @@ class Controller {
   Result<std::string> own_join_file(const std::string& name);
   std::string admin_file() const;
   void write_metrics(metrics::Exposition& out) const;
+  /// No program is made until release(): what is written in between is one program. One at a time.
+  void hold();
+  /// Returns once the controller has seen all of `writes`. \returns false: it did not within some seconds, and makes a
+  /// program of what it has.
+  bool release(std::vector<WrittenObject> writes);
+  /// All of them, in place of those of the last call.
+  void compile_beside(std::vector<ExtraDocument> documents);
   /// Whether the thread that speaks with the API gets to what it is given within `patience`.
   bool answers(std::chrono::nanoseconds patience) const;
   /// It has a program to give out.

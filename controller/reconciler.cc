@@ -16,6 +16,7 @@ Reconciler::Reconciler(ReconcilerOptions options, ReconcilerEvents events)
     : options_(std::move(options)),
       events_(std::move(events)),
       reconciliation_(options_.compile, options_.judge, std::move(options_.sound)),
+      held_(options_.held),
       thread_([this] { run(); }) {}
 
 Reconciler::~Reconciler() { stop(); }
@@ -54,6 +55,20 @@ void Reconciler::begin() {
   wake_.notify_all();
 }
 
+void Reconciler::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void Reconciler::release() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(held_, false)) return;
+    all_at_once_ = !waiting_.empty() || !leaving_.empty();
+  }
+  wake_.notify_all();
+}
+
 bool Reconciler::idle() const {
   const std::lock_guard lock(mutex_);
   return !busy_ && waiting_.empty() && leaving_.empty() && !(begun_ && first_);
@@ -66,15 +81,16 @@ std::size_t Reconciler::waiting() const {
 
 /// Whether there is something to compile. Under the mutex.
 bool Reconciler::something() const {
-  if (!begun_) return false;
-  return first_ || !waiting_.empty() || (!leaving_.empty() && leaving_.front().due <= Clock::now());
+  if (!begun_ || held_) return false;
+  return first_ || all_at_once_ || !waiting_.empty() || (!leaving_.empty() && leaving_.front().due <= Clock::now());
 }
 
 /// Everything whose time has come. Under the mutex.
 std::vector<ObjectEdit> Reconciler::take() {
   std::vector<ObjectEdit> batch = std::exchange(waiting_, {});
   const auto now = Clock::now();
-  for (; !leaving_.empty() && (first_ || leaving_.front().due <= now); leaving_.pop_front()) {
+  const bool all = first_ || std::exchange(all_at_once_, false);
+  for (; !leaving_.empty() && (all || leaving_.front().due <= now); leaving_.pop_front()) {
     if (gone_.erase(leaving_.front().key) != 0) batch.push_back({std::move(leaving_.front().key), std::nullopt});
   }
   first_ = false;
@@ -86,9 +102,11 @@ std::vector<ObjectEdit> Reconciler::take() {
 bool Reconciler::gather(std::vector<ObjectEdit>& batch, Clock::time_point& since) {
   std::unique_lock lock(mutex_);
   busy_ = false;
-  if (reconciliation_.judged_all()) {
+  const bool idle = reconciliation_.judged_all();
+  // What was there may be held before the wait for the rest of it is over.
+  for (bool again = idle; again && !stopping_; again = !something()) {
     while (!stopping_ && !something()) {
-      if (begun_ && !leaving_.empty()) {
+      if (begun_ && !held_ && !leaving_.empty()) {
         wake_.wait_until(lock, leaving_.front().due);
       } else {
         wake_.wait(lock);
@@ -124,7 +142,7 @@ void Reconciler::run() {
 
 /// Of each object the last version, and of those alone that are asked for: it may be long until a program is made.
 void Reconciler::note(const ObjectEdit& edit) {
-  if (!is_judged(edit.key.kind)) return;
+  if (!is_judged(edit.key.kind) || (edit.object && edit.object->only_compiled)) return;
   TakenObject& taken = taken_[edit.key];
   taken = {.key = edit.key, .gone = !edit.object};
   if (!edit.object) return;

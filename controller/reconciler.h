@@ -25,6 +25,7 @@ struct ReconcilerOptions {
   compiler::CompileOptions compile;
   JudgeOptions judge;
   SoundVersions sound;
+  bool held = false;  ///< from the start: see Reconciler::hold
   /// An idle reconciler waits so long for what else belongs to a change: at most `gather`, and no longer than `quiet`
   /// after the last edit.
   std::chrono::nanoseconds gather = std::chrono::milliseconds(5);
@@ -60,6 +61,10 @@ class Reconciler {
   /// The state of the cluster is known whole: from now on programs are made. From any thread; more than once does
   /// nothing.
   void begin();
+  /// Nothing is made of what comes until release(): all of it is then one program, with what is gone among it. From any
+  /// thread; one at a time.
+  void hold();
+  void release();
   /// Whether nothing waits and nothing is under way, for tests; from any thread.
   bool idle() const;
   /// Changes that are in no batch yet; from any thread.
@@ -93,6 +98,8 @@ class Reconciler {
   std::deque<Leaving> leaving_;        ///< by when they are due; those that are not in `gone_` are back
   std::set<ResourceKey> gone_;
   bool begun_ = false;
+  bool held_ = false;
+  bool all_at_once_ = false;  ///< what is gone has waited long enough: the next batch is all there is
   bool first_ = true;
   bool busy_ = false;
   bool stopping_ = false;

@@ -67,11 +67,17 @@ class Loop {
     edits.push_back(std::move(one));
     reconciler_.edit(std::move(edits));
   }
+  void hold() { reconciler_.hold(); }
+  void release() { reconciler_.release(); }
   /// The routes of the program of this number; waits for it.
   std::string program(std::size_t number) {
     std::unique_lock lock(mutex_);
     const bool came = made_.wait_for(lock, std::chrono::seconds(60), [&] { return programs_.size() >= number; });
     return came ? programs_[number - 1] : "none";
+  }
+  std::size_t programs() {
+    const std::lock_guard lock(mutex_);
+    return programs_.size();
   }
 
  private:
@@ -103,6 +109,19 @@ TEST(Reconciler, WhatIsGoneIsGoneAfterAWhile) {
   Loop world(std::chrono::milliseconds(1));
   world.edit_one(removal("old"));
   EXPECT_THAT(world.program(2), Not(HasSubstr("to shop/old weight")));
+}
+
+TEST(Reconciler, WhatComesWhileItIsHeldIsOneProgram) {
+  Loop world(kLong);
+  world.hold();
+  for (int i = 0; i < 20; ++i) world.edit_one(backend("b" + std::to_string(i)));
+  world.edit_one(removal("old"));
+  world.edit_one(route("b19"));
+  EXPECT_EQ(world.programs(), 1u);
+  world.release();
+  EXPECT_THAT(world.program(2), AllOf(HasSubstr("to shop/b19 weight"), Not(HasSubstr("shop/old"))));
+  world.edit_one(route("b0"));
+  EXPECT_THAT(world.program(3), HasSubstr("to shop/b0 weight"));
 }
 
 TEST(Reconciler, WhatComesBackWasNeverAway) {

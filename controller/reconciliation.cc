@@ -398,6 +398,7 @@ std::vector<Verdict> Reconciliation::judge(std::size_t most) {
     const auto found = objects_.find(*to_judge_.begin());
     to_judge_.erase(to_judge_.begin());
     if (found == objects_.end() || !is_judged(found->second.object.key.kind)) continue;
+    if (found->second.object.only_compiled) continue;
     if (auto verdict = this->judge(judge, found->second)) verdicts.push_back(*std::move(verdict));
   }
   return verdicts;

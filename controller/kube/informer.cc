@@ -243,6 +243,8 @@ void Informer::stop() {
 }
 
 const Resource& Informer::resource() const { return state_->resource; }
+const std::string& Informer::version() const { return state_->version; }
+bool Informer::knows(const std::string& key) const { return state_->known.contains(key); }
 bool Informer::synced() const { return state_->synced; }
 bool Informer::connected() const { return state_->connected; }
 std::size_t Informer::size() const { return state_->known.size(); }

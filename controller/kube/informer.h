@@ -57,6 +57,9 @@ class Informer {
   bool connected() const;
   /// How many objects there are.
   std::size_t size() const;
+  /// Up to where it has told everything: what the last list or event said. Empty: nowhere yet.
+  const std::string& version() const;
+  bool knows(const std::string& key) const;
   /// How often everything was listed.
   std::uint64_t lists() const;
   std::uint64_t watches() const;
