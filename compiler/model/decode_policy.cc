@@ -7,6 +7,9 @@
 namespace edge::compiler::model {
 namespace {
 
+/// Kinds of routes that are translated (docs/gateway-api.md, docs/ingress.md).
+constexpr std::string_view kTranslatedRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "Ingress"};
+
 struct Row {
   std::string_view type;
   std::string_view key;
@@ -164,6 +167,14 @@ std::optional<ProxyPolicy> salvage_policy(const Fields& root, Metadata metadata)
   policy.target_kind = kind.text() == "ProxyGateway" ? PolicyTarget::kGateway
                        : kind.text() == "ProxyRoute" ? PolicyTarget::kRoute
                                                      : PolicyTarget::kUnknown;
+  if (policy.target_kind == PolicyTarget::kUnknown) {
+    // Meant for what a ProxyPolicy cannot be put on by its own fields: it denies that all the same.
+    if (kind.text() == "Gateway") policy.target_kind = PolicyTarget::kGateway;
+    if (std::ranges::find(kTranslatedRoutes, kind.text()) != std::end(kTranslatedRoutes)) {
+      policy.target_kind = PolicyTarget::kRoute;
+    }
+    if (policy.target_kind != PolicyTarget::kUnknown) policy.target_resource = kind.text();
+  }
   policy.target.name = {std::string(name.text()), name.span()};
   if (name_space && name_space.is_scalar()) policy.target.name_space = name_space.text();
   return policy;
