@@ -4,6 +4,7 @@
 #include <sys/inotify.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +31,7 @@ constexpr std::uint32_t kMask = IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MO
 struct FileWatch::Impl {
   int inotify = -1;
   int wake = -1;
+  std::atomic<bool> stopped = false;
   /// By watch descriptor: the names that matter in the directory; empty: every name.
   std::map<int, std::set<std::string>> names;
   std::size_t directories = 0;
@@ -93,6 +95,11 @@ struct FileWatch::Impl {
     return found->second.contains(event.name);
   }
 
+  void rouse() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t put = ::write(wake, &one, sizeof(one));
+  }
+
   /// Takes what is queued. \returns whether any of it matters.
   bool drain() {
     alignas(inotify_event) char buffer[16 * 1024];
@@ -151,14 +158,21 @@ FileWatch::Event FileWatch::wait(std::chrono::milliseconds quiet) {
     if (ready < 0 && errno != EINTR) return Event::kStopped;
     if (ready == 0) return Event::kChanged;
     if (impl_->drain() && !first) first = Clock::now();
-    if ((fds[1].revents & POLLIN) != 0) return first ? Event::kChanged : Event::kStopped;
+    if ((fds[1].revents & POLLIN) != 0) {
+      if (impl_->stopped) return first ? Event::kChanged : Event::kStopped;
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t got = ::read(impl_->wake, &count, sizeof(count));
+      if (!first) first = Clock::now();
+    }
     if (first && Clock::now() - *first >= 10 * quiet) return Event::kChanged;
   }
 }
 
 void FileWatch::stop() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t put = ::write(impl_->wake, &one, sizeof(one));
+  impl_->stopped = true;
+  impl_->rouse();
 }
+
+void FileWatch::touch() { impl_->rouse(); }
 
 }  // namespace edge

@@ -11,7 +11,7 @@
 
 namespace edge {
 
-/// One waiting thread; `stop` from any other.
+/// One waiting thread; `stop` and `touch` from any other.
 class FileWatch {
  public:
   static Result<std::unique_ptr<FileWatch>> create();
@@ -28,6 +28,8 @@ class FileWatch {
   /// A change that came before `stop` is told first; the next call then tells the stop.
   Event wait(std::chrono::milliseconds quiet);
   void stop();
+  /// Tells a change though no file changed. From any thread.
+  void touch();
 
  private:
   struct Impl;

@@ -1,7 +1,9 @@
 #include "controller/follow.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "compiler/read_config.h"
 
@@ -15,18 +17,12 @@ constexpr std::size_t kMaxReported = 100;
 constexpr int kFirstReference = 200;
 constexpr int kLastReference = 299;
 
-/// Errors first: they are what a user has to act on.
-std::string diagnostics_report(const Diagnostics& diagnostics, const SourceMap& sources, Colour colour) {
-  std::string text;
-  std::size_t told = 0;
-  for (const Severity severity : {Severity::kError, Severity::kWarning}) {
-    for (const Diagnostic& diagnostic : diagnostics.all()) {
-      if (diagnostic.severity != severity) continue;
-      if (++told > kMaxReported) return text + "(more is told by edgectl validate)\n";
-      text += render(diagnostic, sources, colour) + "\n";
-    }
-  }
-  return text;
+/// Of what others have, among the documents of the workspace. No file's name begins so.
+const std::string kOthers = "\nothers\n";
+
+bool is_dangling(const Diagnostic& diagnostic) {
+  const auto code = static_cast<int>(diagnostic.code);
+  return diagnostic.severity == Severity::kError && code >= kFirstReference && code <= kLastReference;
 }
 
 }  // namespace
@@ -39,16 +35,17 @@ struct Follower::Attempt {
   std::optional<compiler::Artifact> artifact;
 };
 
-Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour, FollowScope scope)
-    : paths_(std::move(paths)), colour_(colour), scope_(scope), workspace_(std::move(options)) {}
+Follower::Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour,
+                   FollowOptions follow)
+    : paths_(std::move(paths)), colour_(colour), follow_(std::move(follow)), workspace_(std::move(options)) {}
 
 Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> paths, compiler::CompileOptions options,
-                                                   Colour colour, FollowScope scope) {
+                                                   Colour colour, FollowOptions follow) {
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return Error{ErrorCode::kNotFound, path + ": no such file or directory"};
   }
-  std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour, scope));
+  std::unique_ptr<Follower> follower(new Follower(std::move(paths), std::move(options), colour, std::move(follow)));
   auto watch = FileWatch::create();
   if (!watch) return watch.error();
   follower->watch_ = std::move(*watch);
@@ -75,6 +72,7 @@ std::optional<Update> Follower::next() {
     if (started_ && watch_->wait(kQuiet) == FileWatch::Event::kStopped) return std::nullopt;
     const bool first = !started_;
     started_ = true;
+    const bool again = again_.exchange(false);
     std::string fault;
     auto texts = read(fault);
     if (!texts) {
@@ -84,71 +82,138 @@ std::optional<Update> Follower::next() {
       if (first || !update.report.empty()) return update;
       continue;
     }
-    if (texts == seen_) continue;
-    Update update = build(*texts);
+    if (texts == seen_ && !again) continue;
+    sound_ = std::move(tentative_);
+    std::erase_if(refused_, [&](const auto& refusal) {
+      const auto now = texts->find(refusal.first);
+      return again || !seen_ || now == texts->end() || !seen_->contains(refusal.first) ||
+             now->second != seen_->at(refusal.first);
+    });
     seen_ = std::move(texts);
-    return update;
+    told_before_ = told_;
+    return build(*seen_);
   }
+}
+
+Update Follower::refuse(const Refusals& refusals) {
+  for (const auto& [file, places] : refusals) {
+    std::vector<std::uint32_t>& known = refused_[file];
+    known.insert(known.end(), places.begin(), places.end());
+  }
+  told_ = told_before_;
+  return build(*seen_);
+}
+
+void Follower::look_again() {
+  again_ = true;
+  watch_->touch();
 }
 
 Follower::Attempt Follower::compile(const Texts& texts) {
   Attempt attempt;
   for (const auto& [name, text] : texts) attempt.sources.add(name, text);
-  attempt.artifact = workspace_.apply(documents_.become(texts));
+  std::vector<compiler::DocumentEdit> edits = documents_.become(texts);
+  // What the cluster has may have changed, and may be in the files by now.
+  if (!others_.empty()) change_others(texts, edits);
+  run(edits, attempt);
+  const bool dangling = std::ranges::any_of(attempt.diagnostics.all(),
+                                            [this](const Diagnostic& d) { return is_dangling(d) && !is_others(d); });
+  if (!dangling || !others_.empty() || !follow_.others) return attempt;
+  edits.clear();
+  change_others(texts, edits);
+  if (!edits.empty()) run(edits, attempt);
+  return attempt;
+}
+
+void Follower::run(const std::vector<compiler::DocumentEdit>& edits, Attempt& attempt) {
+  attempt.artifact = workspace_.apply(edits);
   attempt.diagnostics = workspace_.diagnostics();
   attempt.diagnostics.relocate(
       [this](Span span) { return span.somewhere() ? documents_.place(workspace_.document(span.source), span) : span; });
   attempt.diagnostics.finish(attempt.sources);
   attempt.endpoints = workspace_.endpoints();
   attempt.secrets = workspace_.secrets();
-  return attempt;
 }
 
-bool Follower::is_fault(const Diagnostic& diagnostic) const {
-  if (diagnostic.severity != Severity::kError) return false;
-  const auto code = static_cast<int>(diagnostic.code);
-  return scope_ == FollowScope::kWhole || code < kFirstReference || code > kLastReference;
+void Follower::change_others(const Texts& texts, std::vector<compiler::DocumentEdit>& edits) {
+  OtherDocuments others = follow_.others(texts);
+  for (const auto& [name, text] : others_) {
+    if (!others.contains(name)) edits.push_back({kOthers + name, std::nullopt});
+  }
+  for (const auto& [name, text] : others) {
+    const auto known = others_.find(name);
+    if (known == others_.end() || known->second != text) edits.push_back({kOthers + name, text});
+  }
+  others_ = std::move(others);
 }
 
-/// The files that faults point into, and where.
-void Follower::find_faults(const Attempt& attempt, Update& update) const {
+bool Follower::is_others(const Diagnostic& diagnostic) const { return others_.contains(diagnostic.resource); }
+
+/// The files that faults point into, and where. \returns whether there are more of them than were known.
+bool Follower::find_faults(const Attempt& attempt, const Texts& texts, Update& update) const {
+  std::set<std::string> known;
+  for (const auto& [file, faulty] : update.at_fault) known.insert(file);
   for (const Diagnostic& diagnostic : attempt.diagnostics.all()) {
-    if (!is_fault(diagnostic)) continue;
+    if (diagnostic.severity != Severity::kError || is_others(diagnostic)) continue;
     update.clean = false;
+    update.dangling |= is_dangling(diagnostic);
     if (!diagnostic.span.somewhere()) continue;
     const std::string& file = attempt.sources[diagnostic.span.source].name();
-    update.at_fault.insert(file);
-    update.errors[file].push_back(diagnostic.span.begin);
+    // One that is held is told by what is wrong with it now, not by what that does to its last version.
+    if (known.contains(file)) continue;
+    FaultyFile& faulty = update.at_fault[file];
+    faulty.text = texts.at(file);
+    if (!is_dangling(diagnostic)) faulty.errors.push_back(diagnostic.span.begin);
   }
+  return update.at_fault.size() > known.size();
+}
+
+/// The files as they are to be in force: each at fault as it last was sound.
+bool Follower::hold(Update& update, Texts& held, std::string& report) const {
+  bool changed = false;
+  for (auto& [file, faulty] : update.at_fault) {
+    if (std::exchange(faulty.seen, true)) continue;
+    const auto last = sound_.find(file);
+    if (last != sound_.end()) {
+      faulty.held = true;
+      if (last->second == held.at(file)) continue;
+      held[file] = last->second;
+    } else if (follow_.kept && follow_.kept(file)) {
+      faulty.held = true;
+      held.erase(file);
+    } else {
+      report += "what is at fault in " + file + " is left out\n";
+      continue;
+    }
+    changed = true;
+    report += "the last version of " + file + " without errors stays in force\n";
+  }
+  return changed;
 }
 
 Update Follower::build(const Texts& texts) {
   Attempt attempt = compile(texts);
   Update update;
   std::string report = texts.empty() ? "there is no *.yaml, *.yml or *.json in the configuration\n" : "";
-  report += diagnostics_report(attempt.diagnostics, attempt.sources, colour_);
-  update.clean = attempt.artifact.has_value() && (scope_ == FollowScope::kPart || attempt.diagnostics.ok());
-  find_faults(attempt, update);
+  report += report_of(attempt);
+  update.clean = attempt.artifact.has_value();
+  find_faults(attempt, texts, update);
+  for (const auto& [file, places] : refused_) {
+    update.clean = false;
+    FaultyFile& faulty = update.at_fault[file];
+    faulty.text = texts.at(file);
+    faulty.errors.insert(faulty.errors.end(), places.begin(), places.end());
+  }
   Texts held = texts;
-  if (!update.clean) {
-    Texts sound;
-    for (const auto& [name, text] : texts) {
-      const auto last = sound_.find(name);
-      if (!update.at_fault.contains(name)) {
-        sound.emplace(name, text);
-      } else if (last != sound_.end()) {
-        sound.emplace(*last);
-        if (last->second != text) report += "the last version of " + name + " without errors stays in force\n";
-        held[name] = last->second;
-        update.errors.erase(name);
-      } else {
-        report += "what is at fault in " + name + " is left out\n";
-      }
-    }
-    if (held != texts) attempt = compile(held);
-    sound_ = std::move(sound);
-  } else {
-    sound_ = texts;
+  // What one file lacks for another one's being held makes it one at fault, too.
+  while (hold(update, held, report)) {
+    attempt = compile(held);
+    if (find_faults(attempt, texts, update)) report += report_of(attempt);
+  }
+  tentative_.clear();
+  for (const auto& [file, text] : held) {
+    const auto faulty = update.at_fault.find(file);
+    if (faulty == update.at_fault.end() || faulty->second.held) tentative_.emplace(file, text);
   }
   if (attempt.artifact) {
     update.program = attempt.artifact->bytes;
@@ -160,6 +225,20 @@ Update Follower::build(const Texts& texts) {
   update.texts = std::move(held);
   update.report = told_once(std::move(report));
   return update;
+}
+
+/// Errors first: they are what a user has to act on.
+std::string Follower::report_of(const Attempt& attempt) const {
+  std::string text;
+  std::size_t told = 0;
+  for (const Severity severity : {Severity::kError, Severity::kWarning}) {
+    for (const Diagnostic& diagnostic : attempt.diagnostics.all()) {
+      if (diagnostic.severity != severity || is_others(diagnostic)) continue;
+      if (++told > kMaxReported) return text + "(more is told by edgectl validate)\n";
+      text += render(diagnostic, attempt.sources, colour_) + "\n";
+    }
+  }
+  return text;
 }
 
 std::string Follower::told_once(std::string report) {

@@ -7,7 +7,9 @@
 // configuration is compiled as it is now.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,7 +32,28 @@ namespace edge::controller {
 /// What the files stand for.
 enum class FollowScope : std::uint8_t {
   kWhole,  ///< all there is: what they refer to has to be in them
-  kPart,   ///< of what a cluster has: a reference that leads nowhere in them is told, and is no fault
+  kPart,   ///< of what a cluster has: what they refer to has to be in them or there (FollowOptions::others)
+};
+
+/// What a cluster has beside the files, as the compiler reads it, by ResourceKey::text().
+using OtherDocuments = std::map<std::string, std::string>;
+
+struct FollowOptions {
+  FollowScope scope = FollowScope::kWhole;
+  /// Of kPart: asked when a reference leads nowhere in the files, which are given as they are in force.
+  std::function<OtherDocuments(const Texts&)> others{};
+  /// Of kPart: whether the cluster has the last version without errors of a file that this follower never saw sound.
+  /// Such a file then has no text in force: what was in it is among the others.
+  std::function<bool(const std::string& file)> kept{};
+};
+
+/// A file that is not sound as it is now.
+struct FaultyFile {
+  std::string text;
+  /// Byte places in it, but of references that lead nowhere: who has such a document serves of it what can be served.
+  std::vector<std::uint32_t> errors{};
+  bool held = false;  ///< its last version without errors is in force
+  bool seen = false;  ///< of the follower
 };
 
 /// What one reading of the files led to.
@@ -41,32 +64,44 @@ struct Update {
   program::SecretSet secrets{};
   /// The files as they are in force: those at fault as they last were sound, or as they are where they never were.
   Texts texts{};
-  std::set<std::string> at_fault{};
-  /// Where errors stand in files that never were sound: byte places by file.
-  std::map<std::string, std::vector<std::uint32_t>> errors{};
+  std::map<std::string, FaultyFile> at_fault{};
+  /// A file is at fault for a reference that leads nowhere: what it refers to may come.
+  bool dangling = false;
   /// Whether all of the configuration is in `program`, as it is on disk now.
   bool clean = false;
   /// What the user should know, as text for stderr. Empty when there is nothing new to tell.
   std::string report;
 };
 
-/// One thread calls `next`; any other may call `stop`.
+/// Faults that somebody else found in the files as they are now: byte places by file.
+using Refusals = std::map<std::string, std::vector<std::uint32_t>>;
+
+/// One thread calls `next`, `refuse` and `accept`; any other may call `stop` and `look_again`.
 class Follower {
  public:
   /// `paths` as Compiler takes them. The Error says what is not there or cannot be watched.
   static Result<std::unique_ptr<Follower>> create(std::vector<std::string> paths, compiler::CompileOptions options,
-                                                  Colour colour, FollowScope scope = FollowScope::kWhole);
+                                                  Colour colour, FollowOptions follow = {});
 
   /// The first call gives the files as they are; later ones block until something changed. nullopt after `stop`.
+  /// What it gives is taken to be in force with the next call, unless refuse() comes before.
   std::optional<Update> next();
+  /// The update before, less what is refused of it.
+  Update refuse(const Refusals& refusals);
   void stop() { watch_->stop(); }
+  /// What the files refer to may have come: the next update is made though no file changed.
+  void look_again();
 
  private:
   struct Attempt;
 
-  Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour, FollowScope scope);
-  bool is_fault(const Diagnostic& diagnostic) const;
-  void find_faults(const Attempt& attempt, Update& update) const;
+  Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour, FollowOptions follow);
+  bool is_others(const Diagnostic& diagnostic) const;
+  bool find_faults(const Attempt& attempt, const Texts& texts, Update& update) const;
+  void change_others(const Texts& texts, std::vector<compiler::DocumentEdit>& edits);
+  void run(const std::vector<compiler::DocumentEdit>& edits, Attempt& attempt);
+  bool hold(Update& update, Texts& held, std::string& report) const;
+  std::string report_of(const Attempt& attempt) const;
   std::optional<Texts> read(std::string& fault);
   Attempt compile(const Texts& texts);
   Update build(const Texts& texts);
@@ -74,14 +109,19 @@ class Follower {
 
   std::vector<std::string> paths_;
   Colour colour_;
-  FollowScope scope_;
+  FollowOptions follow_;
   compiler::Workspace workspace_;
   FollowedDocuments documents_;
   std::unique_ptr<FileWatch> watch_;
   bool started_ = false;
   std::optional<Texts> seen_;  ///< what the last update was made from
   Texts sound_;                ///< the last version of each file that had no errors
+  Texts tentative_;            ///< the same with the last update, which may be refused still
+  Refusals refused_;           ///< of what was seen
+  OtherDocuments others_;      ///< beside the files in the workspace
+  std::atomic<bool> again_ = false;
   std::string told_;
+  std::string told_before_;  ///< the last update
 };
 
 }  // namespace edge::controller

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json.h"
+#include "controller/cluster_object.h"
+#include "schemas/schema.h"
 
 namespace edge::standalone {
 namespace {
@@ -22,25 +22,42 @@ constexpr const char* kManager = "edge-files";
 constexpr std::size_t kMaxInventoryBytes = std::size_t{256} << 20;
 /// Calls under way at a time: the API puts those that come together to disk together.
 constexpr std::size_t kAtOnce = 16;
-
-std::string key_of(const FileObject& object) {
-  const std::size_t slash = object.api_version.find('/');
-  const std::string group = slash == std::string::npos ? "" : object.api_version.substr(0, slash);
-  return object.text() + " " + group;
-}
+/// FileObject::rank of definitions of kinds: what stands before everything else.
+constexpr int kDefinitions = 1;
 
 std::string place_of(const FileObject& object) {
   return object.file + ":" + std::to_string(object.line) + ": " + object.text() + ": ";
 }
 
-std::uint64_t hash_of(const FileObject& object) { return hash_bytes(1, object.json) | 1; }
+/// 0: none can be told.
+std::uint64_t version_of(const std::string& text) {
+  std::uint64_t version = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return 0;
+    version = version * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return version;
+}
+
+template <typename Work>
+void for_each_at_once(std::size_t count, Work work) {
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min(kAtOnce, count); ++i) threads.emplace_back(run);
+  run();
+  for (std::thread& thread : threads) thread.join();
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, std::string inventory) {
+Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, std::string inventory,
+                                                 std::string controller_class) {
   auto client = kube::BlockingClient::make(std::move(config));
   if (!client) return client.error();
-  std::unique_ptr<Applier> applier(new Applier(std::move(*client), std::move(inventory)));
+  std::unique_ptr<Applier> applier(new Applier(std::move(*client), std::move(inventory), std::move(controller_class)));
   if (Status status = applier->read_inventory(); !status) return status.error();
   return applier;
 }
@@ -50,25 +67,51 @@ Status Applier::read_inventory() {
   if (!content) return content.error().code == ErrorCode::kNotFound ? Status() : Status(content.error());
   const Json json = parse_json(*content);
   if (!json.is_object()) return Error{ErrorCode::kDataLoss, path_ + " is no JSON object"};
-  for (const auto& [key, entry] : json.items()) {
+  // Once it was the objects alone.
+  const bool objects_alone = !json.contains("objects");
+  for (const auto& [key, entry] : (objects_alone ? json : member_in(json, "objects")).items()) {
     if (!entry.is_object()) continue;
     inventory_[key] = {text_in(entry, "apiVersion"), text_in(entry, "kind"), text_in(entry, "namespace"),
-                       text_in(entry, "name"),       text_in(entry, "file"), 0};
+                       text_in(entry, "name"),       text_in(entry, "file"), 0,
+                       text_in(entry, "deniedFor")};
+    if (objects_alone) files_[text_in(entry, "file")] = true;
   }
+  if (objects_alone) return {};
+  for (const auto& [file, sound] : member_in(json, "files").items()) files_[file] = sound == true;
   return {};
 }
 
-Status Applier::write_inventory() const {
-  Json json = Json::object();
+void Applier::write_inventory(Outcome& outcome) const {
+  Json objects = Json::object();
   for (const auto& [key, entry] : inventory_) {
-    json[key] = {{"apiVersion", entry.api_version},
-                 {"kind", entry.kind},
-                 {"namespace", entry.name_space},
-                 {"name", entry.name},
-                 {"file", entry.file}};
+    Json& written = objects[key] = {{"apiVersion", entry.api_version},
+                                    {"kind", entry.kind},
+                                    {"namespace", entry.name_space},
+                                    {"name", entry.name},
+                                    {"file", entry.file}};
+    if (!entry.denied_for.empty()) written["deniedFor"] = entry.denied_for;
   }
-  const std::string content = indented_json(json, 1);
-  return write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
+  const std::string content = indented_json(Json({{"files", files_}, {"objects", std::move(objects)}}), 1);
+  Status status = write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
+  if (!status) outcome.faults.push_back(status.error().text);
+}
+
+bool Applier::complete() {
+  if (files_.empty() || !std::ranges::all_of(files_, [](const auto& file) { return file.second; })) return false;
+  // The API's own data may have been lost beside the files' inventory: one look at each kind.
+  std::set<std::string> looked_at;
+  for (const auto& [key, entry] : inventory_) {
+    if (!looked_at.insert(entry.api_version + " " + entry.kind).second) continue;
+    std::string fault;
+    const auto resource = resource_of(entry.api_version, entry.kind, fault);
+    if (!resource || !client_->get(*resource, entry.name_space, entry.name).ok()) return false;
+  }
+  return true;
+}
+
+bool Applier::kept(const std::string& file) const {
+  const auto known = files_.find(file);
+  return known != files_.end() && known->second;
 }
 
 std::optional<kube::Resource> Applier::resource_of(const std::string& api_version, const std::string& kind,
@@ -81,71 +124,99 @@ std::optional<kube::Resource> Applier::resource_of(const std::string& api_versio
   return resources_.emplace(key, *found.resource).first->second;
 }
 
-Applier::Outcome Applier::apply(const controller::Update& update) {
-  Outcome outcome;
-  // Files that cannot be read, or a directory that is empty for a moment, are no wish to lose everything.
-  if (update.texts.empty()) return outcome;
-  // Files may define kinds and have objects of them. Each turn more kinds are known, so this ends.
-  while (apply_once(update, outcome)) outcome.faults.clear();
-  return outcome;
-}
-
-/// Kinds that a definition has made a moment ago.
-bool Applier::learn(const std::set<std::pair<std::string, std::string>>& kinds) {
-  const auto discovered = client_->discover();
-  bool learnt = false;
-  for (const auto& [api_version, kind] : kinds) {
-    const kube::Resource* resource = discovered.table.find_kind(api_version, kind);
-    learnt |= resource != nullptr && resources_.emplace(api_version + " " + kind, *resource).second;
-  }
-  return learnt;
-}
-
-bool Applier::apply_once(const controller::Update& update, Outcome& outcome) {
-  std::vector<FileObject> objects;
-  Inventory wanted;
+controller::OtherDocuments Applier::others(const controller::Texts& texts) {
+  controller::Update update;
+  update.texts = texts;
+  Outcome untold;
   bool all_known = true;
-  bool definitions = false;
-  std::set<std::pair<std::string, std::string>> unserved;
-  for (FileObject& object : objects_of(update)) {
+  std::set<std::string> own;
+  for (const FileObject& object : objects_of(update, untold, all_known)) own.insert(object.key());
+  controller::OtherDocuments others;
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    std::string fault;
+    const auto resource = resource_of(std::string(kind.api_version), std::string(kind.kind), fault);
+    if (!resource) continue;
+    const kube::ListReply reply = client_->list_all(*resource, {});
+    if (!reply.ok()) continue;
+    for (const kube::Object& object : reply.list.items) {
+      const controller::ResourceKey key{std::string(kind.kind), object.name_space, object.name};
+      if (own.contains(key.text() + " " + resource->group)) continue;
+      auto read = controller::read_cluster_object(object.text, controller_class_);
+      if (read && *read) others[key.text()] = std::move((*read)->document);
+    }
+  }
+  return others;
+}
+
+/// With their namespaces; those of kinds that are not served are left out.
+std::vector<FileObject> Applier::objects_of(const controller::Update& update, Outcome& outcome, bool& all_known) {
+  std::vector<FileObject> objects;
+  unserved_.clear();
+  for (FileObject& object : reader_.read(update)) {
     std::string fault;
     const auto resource = resource_of(object.api_version, object.kind, fault);
     if (!resource) {
-      if (!fault.empty()) {
-        all_known = false;
-        outcome.faults.push_back(place_of(object) + fault);
-      } else {
-        unserved.emplace(object.api_version, object.kind);
-      }
+      all_known &= fault.empty();
+      if (!fault.empty()) outcome.faults.push_back(place_of(object) + fault);
+      if (fault.empty()) unserved_.emplace(object.api_version, object.kind);
       continue;
     }
     if (resource->namespaced && object.name_space.empty()) object.name_space = "default";
-    const std::string key = key_of(object);
-    const auto known = inventory_.find(key);
-    // The API may have a sound version, of this run or one before.
-    if (object.at_fault && known != inventory_.end()) continue;
-    const std::uint64_t hash = known == inventory_.end() ? 0 : known->second.hash;
-    wanted[key] = {object.api_version, object.kind, object.name_space, object.name, object.file, hash};
-    if (hash == hash_of(object)) continue;
-    definitions |= object.kind == "CustomResourceDefinition";
     objects.push_back(std::move(object));
   }
-  // Noted first: what is applied and then forgotten would never be pruned.
-  bool noted = false;
-  for (const auto& [key, entry] : wanted) {
-    Applied& known = inventory_[key];
-    noted |= known.name.empty() || known.file != entry.file;
-    known = entry;
+  return objects;
+}
+
+bool Applier::is_refused(const FileObject& object) const {
+  const auto refusal = refused_.find(object.key());
+  return refusal != refused_.end() && refusal->second.hash == object.hash;
+}
+
+controller::Refusals Applier::check(const controller::Update& update) {
+  if (update.texts.empty()) return {};
+  Outcome outcome;
+  bool all_known = true;
+  std::vector<FileObject> objects = objects_of(update, outcome, all_known);
+  const auto defines = [](const FileObject& object) { return object.rank <= kDefinitions && !object.at_fault; };
+  if (std::ranges::any_of(objects, defines)) {
+    apply_definitions(objects, outcome);
+    objects = objects_of(update, outcome, all_known);
   }
-  if (noted) {
-    if (Status status = write_inventory(); !status) outcome.faults.push_back(status.error().text);
-  }
+  std::erase_if(objects, [this](const FileObject& object) {
+    const auto known = inventory_.find(object.key());
+    return object.at_fault || (known != inventory_.end() && known->second.hash == object.hash);
+  });
   ensure_namespaces(objects, outcome);
-  apply_all(std::move(objects), outcome);
-  if (definitions && !unserved.empty() && learn(unserved)) return true;
-  // What could not be looked up is missing among what is wanted.
-  if (all_known) prune(update, wanted, outcome);
-  return false;
+  try_all(objects);
+  controller::Refusals refusals;
+  for (const FileObject& object : objects) {
+    if (is_refused(object)) refusals[object.file].push_back(object.begin);
+  }
+  return refusals;
+}
+
+/// Namespaces and kinds that the files define: what is of them cannot be tried before they are there.
+void Applier::apply_definitions(const std::vector<FileObject>& objects, Outcome& outcome) {
+  std::vector<FileObject> definitions;
+  for (const FileObject& object : objects) {
+    if (object.rank > kDefinitions || object.at_fault) continue;
+    Applied& known = inventory_[object.key()];
+    if (known.hash == object.hash) continue;
+    known = {object.api_version, object.kind, object.name_space, object.name, object.file, known.hash, {}};
+    definitions.push_back(object);
+  }
+  if (definitions.empty()) return;
+  // Noted first: what is applied and then forgotten would never be pruned.
+  write_inventory(outcome);
+  apply_all(definitions, outcome);
+  // What a kind refused its next definition may take.
+  std::erase_if(refused_, [](const auto& refusal) { return refusal.second.tried; });
+  if (unserved_.empty()) return;
+  const kube::DiscoveryReply discovered = client_->discover();
+  for (const auto& [api_version, kind] : unserved_) {
+    const kube::Resource* resource = discovered.table.find_kind(api_version, kind);
+    if (resource != nullptr) resources_.emplace(api_version + " " + kind, *resource);
+  }
 }
 
 /// Files name namespaces without saying that they exist.
@@ -167,11 +238,28 @@ void Applier::ensure_namespaces(const std::vector<FileObject>& objects, Outcome&
   }
 }
 
+/// Asks the API about each without a write. What it refused before in the same words is refused still.
+void Applier::try_all(const std::vector<FileObject>& objects) {
+  const kube::WriteOptions options{.field_manager = kManager, .force = true, .dry_run = true};
+  std::mutex mutex;
+  for_each_at_once(objects.size(), [&](std::size_t i) {
+    const FileObject& object = objects[i];
+    if (is_refused(object)) return;
+    const kube::Resource& resource = resources_.at(object.api_version + " " + object.kind);
+    const kube::ObjectReply reply =
+        client_->patch(resource, object.name_space, object.name, kube::PatchType::kApply, object.json, options);
+    const std::lock_guard lock(mutex);
+    if (reply.ok()) {
+      refused_.erase(object.key());
+    } else {
+      refused_[object.key()] = {object.hash, reply.failure.text(), true};
+    }
+  });
+}
+
 /// Rank by rank: what others refer to stands first.
-void Applier::apply_all(std::vector<FileObject> objects, Outcome& outcome) {
-  kube::WriteOptions options;
-  options.field_manager = kManager;
-  options.force = true;
+void Applier::apply_all(const std::vector<FileObject>& objects, Outcome& outcome) {
+  const kube::WriteOptions options{.field_manager = kManager, .force = true};
   std::mutex mutex;
   const auto apply_one = [&](const FileObject& object) {
     const kube::Resource& resource = resources_.at(object.api_version + " " + object.kind);
@@ -180,29 +268,151 @@ void Applier::apply_all(std::vector<FileObject> objects, Outcome& outcome) {
     const std::lock_guard lock(mutex);
     if (reply.ok()) {
       ++outcome.applied;
-      inventory_[key_of(object)].hash = hash_of(object);
+      inventory_[object.key()].hash = object.hash;
+      outcome.writes.push_back({.group = resource.group,
+                                .key = {object.kind, object.name_space, object.name},
+                                .version = version_of(reply.object.resource_version)});
     } else {
-      outcome.faults.push_back(place_of(object) + reply.failure.text());
+      files_[object.file] = false;
+      refused_[object.key()] = {object.hash, reply.failure.text()};
     }
   };
   for (auto from = objects.begin(); from != objects.end();) {
     const auto until = std::find_if(from, objects.end(), [&](const FileObject& o) { return o.rank != from->rank; });
-    std::atomic<std::ptrdiff_t> next = 0;
-    const std::ptrdiff_t count = until - from;
-    const auto work = [&] {
-      for (std::ptrdiff_t i = next++; i < count; i = next++) apply_one(from[i]);
-    };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < std::min(kAtOnce, static_cast<std::size_t>(count)); ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
+    for_each_at_once(static_cast<std::size_t>(until - from),
+                     [&](std::size_t i) { apply_one(from[static_cast<std::ptrdiff_t>(i)]); });
     from = until;
   }
-  std::ranges::sort(outcome.faults);
+}
+
+/// What the API has under its name, of a file or of somebody else's; empty: nothing.
+std::string Applier::in_api(const FileObject& object) {
+  std::string fault;
+  const auto resource = resource_of(object.api_version, object.kind, fault);
+  if (!resource) return {};
+  kube::ObjectReply reply = client_->get(*resource, object.name_space, object.name);
+  return reply.ok() ? std::move(reply.object.text) : std::string();
+}
+
+/// Each file at fault, with what can be read of it.
+std::map<std::string, FaultyDocuments> Applier::faulty_documents(const controller::Update& update) {
+  std::map<std::string, FaultyDocuments> all;
+  for (const auto& [file, faulty] : update.at_fault) {
+    FaultyDocuments& documents = all[file] = FileReader::read_faulty(file, faulty);
+    for (FileObject& object : documents.at_fault) {
+      std::string fault;
+      const auto resource = resource_of(object.api_version, object.kind, fault);
+      if (resource && resource->namespaced && object.name_space.empty()) object.name_space = "default";
+    }
+  }
+  return all;
+}
+
+Applier::Outcome Applier::apply(const controller::Update& update) {
+  Outcome outcome;
+  // Files that cannot be read, or a directory that is empty for a moment, are no wish to lose everything.
+  if (update.texts.empty()) return outcome;
+  bool all_known = true;
+  std::vector<FileObject> objects;
+  std::vector<FileObject> changed;
+  std::set<std::string> fresh;
+  Inventory wanted;
+  for (FileObject& object : objects_of(update, outcome, all_known)) {
+    const std::string key = object.key();
+    const auto known = inventory_.find(key);
+    // Less what the API does not know, which it leaves out without a word, it might say something else.
+    if (object.at_fault) continue;
+    if (known == inventory_.end()) fresh.insert(key);
+    const std::uint64_t hash = known == inventory_.end() ? 0 : known->second.hash;
+    const std::string denied_for = known == inventory_.end() ? "" : known->second.denied_for;
+    wanted[key] = {object.api_version, object.kind, object.name_space, object.name, object.file, hash, denied_for};
+    if (hash != object.hash) changed.push_back(object);
+    objects.push_back(std::move(object));
+  }
+  const Inventory before = inventory_;
+  const std::map<std::string, bool> files_before = files_;
+  for (const auto& [key, entry] : wanted) inventory_[key] = entry;
+  const std::map<std::string, FaultyDocuments> faulty_files = faulty_documents(update);
+  deny_what_is_unprotected(update, faulty_files, objects, fresh, outcome);
+  note_files(update, changed);
+  // Noted first: what is applied and then forgotten would never be pruned, nor denied after a restart.
+  const auto same = [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second.file == b.second.file && a.second.denied_for == b.second.denied_for;
+  };
+  if (files_ != files_before || !std::ranges::equal(before, inventory_, same)) write_inventory(outcome);
+  ensure_namespaces(changed, outcome);
+  apply_all(changed, outcome);
+  // What could not be looked up is missing among what is wanted.
+  const std::size_t kept = inventory_.size();
+  if (all_known) prune(update, wanted, outcome);
+  const std::map<std::string, bool> applying = files_;
+  for (auto file = files_.begin(); file != files_.end();) {
+    const bool gone = !update.texts.contains(file->first) && !update.at_fault.contains(file->first);
+    file = gone ? files_.erase(file) : std::next(file);
+  }
+  for (const auto& [file, text] : update.texts) {
+    const auto faulty = update.at_fault.find(file);
+    const bool sound = faulty == update.at_fault.end() || faulty->second.held;
+    files_[file] = sound && std::ranges::none_of(changed, [&](const FileObject& object) {
+                     return object.file == file && is_refused(object);
+                   });
+  }
+  if (files_ != applying || inventory_.size() != kept) write_inventory(outcome);
+
+  std::set<std::string> faults(outcome.faults.begin(), outcome.faults.end());
+  for (const auto& [file, documents] : faulty_files) {
+    for (const FileObject& object : documents.at_fault) {
+      if (is_refused(object)) faults.insert(place_of(object) + refused_.at(object.key()).why);
+    }
+  }
+  for (const FileObject& object : changed) {
+    if (is_refused(object)) faults.insert(place_of(object) + refused_.at(object.key()).why);
+  }
+  for (const auto& [key, entry] : inventory_) {
+    if (entry.denied_for.empty()) continue;
+    faults.insert(key.substr(0, key.rfind(' ')) + " answers 503: what " + entry.denied_for +
+                  " was to protect it by is at fault");
+  }
+  tell(std::move(faults), outcome);
+  return outcome;
+}
+
+/// Until all of it is applied a file of several changes counts as one that the API does not have whole.
+void Applier::note_files(const controller::Update& update, const std::vector<FileObject>& changed) {
+  std::map<std::string, std::size_t> changes;
+  for (const FileObject& object : changed) ++changes[object.file];
+  for (const auto& [file, text] : update.texts) files_.emplace(file, false);
+  for (const auto& [file, count] : changes) {
+    if (count > 1) files_[file] = false;
+  }
+}
+
+void Applier::deny_what_is_unprotected(const controller::Update& update,
+                                       const std::map<std::string, FaultyDocuments>& faulty_files,
+                                       const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
+                                       Outcome& outcome) {
+  std::vector<RefusedDocument> refused;
+  std::vector<UnreadableFile> unreadable;
+  for (const auto& [file, documents] : faulty_files) {
+    const bool held = update.at_fault.at(file).held;
+    const bool first = !files_.contains(file);
+    if (documents.unreadable && !held) unreadable.push_back({file, first});
+    for (const FileObject& object : documents.at_fault) {
+      refused.push_back({object, held, first, held ? std::string() : in_api(object)});
+    }
+  }
+  std::vector<ProtectedObject> protectable;
+  for (const FileObject& object : objects) {
+    if (!is_route(object.kind) && !is_gateway(object.kind)) continue;
+    protectable.push_back({&object, fresh.contains(object.key()), inventory_.at(object.key()).denied_for});
+  }
+  outcome.denials = deny(refused, unreadable, protectable);
+  for (const ProtectedObject& object : protectable) {
+    inventory_.at(object.object->key()).denied_for = object.denied_for;
+  }
 }
 
 void Applier::prune(const controller::Update& update, const Inventory& wanted, Outcome& outcome) {
-  bool changed = false;
   for (auto entry = inventory_.begin(); entry != inventory_.end();) {
     const Applied& object = entry->second;
     if (wanted.contains(entry->first) || update.at_fault.contains(object.file)) {
@@ -217,17 +427,29 @@ void Applier::prune(const controller::Update& update, const Inventory& wanted, O
       gone = reply.ok() || reply.failure.not_found();
       fault = reply.failure.text();
       outcome.pruned += reply.ok() ? 1 : 0;
+      // One with finalizers stays until they are through.
+      const Json left = reply.ok() ? parse_json(reply.body) : Json();
+      const bool stays = !list_in(member_in(left, "metadata"), "finalizers").empty();
+      if (reply.ok() && !stays) {
+        outcome.writes.push_back(
+            {.group = resource->group, .key = {object.kind, object.name_space, object.name}, .gone = true});
+      }
     }
     if (!gone) {
       outcome.faults.push_back(object.kind + " " + object.name + " cannot be deleted: " + fault);
       ++entry;
       continue;
     }
+    refused_.erase(entry->first);
     entry = inventory_.erase(entry);
-    changed = true;
   }
-  if (!changed) return;
-  if (Status status = write_inventory(); !status) outcome.faults.push_back(status.error().text);
+}
+
+void Applier::tell(std::set<std::string> faults, Outcome& outcome) {
+  outcome.faults.clear();
+  outcome.clean = faults.empty();
+  std::ranges::set_difference(faults, told_, std::back_inserter(outcome.faults));
+  told_ = std::move(faults);
 }
 
 }  // namespace edge::standalone

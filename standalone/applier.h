@@ -1,8 +1,12 @@
 // Brings files to the API as a GitOps user would: server-side apply under the manager `edge-files`, and what is in no
 // file any more is deleted. Which objects came from files is kept on disk, so that a restart prunes, too.
+//
+// A file is applied whole or not at all: what the API would refuse is found out before anything is written. Of a file
+// that never was sound what is good is applied, and what it was to protect is denied (denials.h, decision 0083).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,8 +16,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "controller/controller.h"
 #include "controller/follow.h"
 #include "controller/kube/blocking_client.h"
+#include "standalone/denials.h"
 #include "standalone/file_objects.h"
 
 namespace edge::standalone {
@@ -21,45 +27,81 @@ namespace edge::standalone {
 /// Not thread-safe.
 class Applier {
  public:
-  /// `inventory`: path of the file that says what came from files.
-  static Result<std::unique_ptr<Applier>> create(kube::Config config, std::string inventory);
+  /// `inventory`: path of the file that says what came from files. `controller_class`: rule D8.
+  static Result<std::unique_ptr<Applier>> create(kube::Config config, std::string inventory,
+                                                 std::string controller_class);
+
+  /// No file of the run before was left half applied, and there was one: what the API has is what it was to have.
+  bool complete();
+  /// For FollowOptions.
+  bool kept(const std::string& file) const;
+  controller::OtherDocuments others(const controller::Texts& texts);
+
+  /// What the API has against the files, asked without a write but of the kinds and namespaces that they define. To be
+  /// called with each update until it has nothing new to tell, and then apply().
+  controller::Refusals check(const controller::Update& update);
 
   struct Outcome {
     std::size_t applied = 0;
     std::size_t pruned = 0;
-    /// One line each: file, line, object and what the API has against it.
+    /// One line each: file, line, object and what the API has against it, or what is denied for its sake. Only what is
+    /// new since the last update.
     std::vector<std::string> faults;
+    /// All that is wrong still.
+    bool clean = true;
+    std::vector<controller::WrittenObject> writes;
+    std::vector<controller::ExtraDocument> denials;
   };
-  /// An object of a file at fault is never pruned, for it may be what cannot be read; nor is it replaced by a document
-  /// at fault. One that is new is applied as it is: the controller serves of it what it can. The API wins nothing back
-  /// from others: fields that another manager took are taken again.
+  /// An object of a file at fault is never pruned, for it may be what cannot be read; a document at fault is not
+  /// applied. The API wins nothing back from others: fields that another manager took are taken again.
   Outcome apply(const controller::Update& update);
 
  private:
   struct Applied {
     std::string api_version, kind, name_space, name, file;
     std::uint64_t hash = 0;  ///< of what was applied in this run; 0: nothing yet
+    std::string denied_for;  ///< the file for whose fault it is denied
   };
   using Inventory = std::map<std::string, Applied>;
+  struct Refusal {
+    std::uint64_t hash = 0;  ///< of the text that was refused
+    std::string why;
+    bool tried = false;  ///< only asked about
+  };
 
-  Applier(std::unique_ptr<kube::BlockingClient> client, std::string path)
-      : client_(std::move(client)), path_(std::move(path)) {}
+  Applier(std::unique_ptr<kube::BlockingClient> client, std::string path, std::string controller_class)
+      : client_(std::move(client)), path_(std::move(path)), controller_class_(std::move(controller_class)) {}
   Status read_inventory();
-  Status write_inventory() const;
+  void write_inventory(Outcome& outcome) const;
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,
                                             std::string& fault);
-  /// \returns true when kinds have come to be served by it: there is more to be applied.
-  bool apply_once(const controller::Update& update, Outcome& outcome);
-  bool learn(const std::set<std::pair<std::string, std::string>>& kinds);
+  std::vector<FileObject> objects_of(const controller::Update& update, Outcome& outcome, bool& all_known);
+  void apply_definitions(const std::vector<FileObject>& objects, Outcome& outcome);
   void ensure_namespaces(const std::vector<FileObject>& objects, Outcome& outcome);
-  void apply_all(std::vector<FileObject> objects, Outcome& outcome);
+  void try_all(const std::vector<FileObject>& objects);
+  void apply_all(const std::vector<FileObject>& objects, Outcome& outcome);
+  bool is_refused(const FileObject& object) const;
+  std::string in_api(const FileObject& object);
+  std::map<std::string, FaultyDocuments> faulty_documents(const controller::Update& update);
+  void note_files(const controller::Update& update, const std::vector<FileObject>& changed);
+  void deny_what_is_unprotected(const controller::Update& update,
+                                const std::map<std::string, FaultyDocuments>& faulty_files,
+                                const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
+                                Outcome& outcome);
   void prune(const controller::Update& update, const Inventory& wanted, Outcome& outcome);
+  void tell(std::set<std::string> faults, Outcome& outcome);
 
   std::unique_ptr<kube::BlockingClient> client_;
   std::string path_;
-  Inventory inventory_;  ///< by text of the object, with its group
+  std::string controller_class_;
+  FileReader reader_;
+  Inventory inventory_;                     ///< by FileObject::key()
+  std::map<std::string, bool> files_;       ///< whether the API has all of a sound version of it
+  std::map<std::string, Refusal> refused_;  ///< by FileObject::key()
   std::map<std::string, kube::Resource> resources_;
+  std::set<std::pair<std::string, std::string>> unserved_;  ///< versions and kinds that the files name
+  std::set<std::string> told_;
 };
 
 }  // namespace edge::standalone

@@ -1,15 +1,17 @@
 #include "standalone/file_objects.h"
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostics.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/source.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
+#include "compiler/yaml/split.h"
 
 namespace edge::standalone {
 namespace {
@@ -31,33 +33,14 @@ void drop_observed(Json& object) {
   }
 }
 
-class Reader {
- public:
-  explicit Reader(const controller::Update& update) : update_(update) {}
-
-  std::vector<FileObject> read() {
-    SourceMap sources;
-    for (const auto& [file, content] : update_.texts) sources.add(file, content);
-    for (std::uint32_t id = 0; id < sources.size(); ++id) {
-      // What is wrong with it the follower has told.
-      Diagnostics unheard;
-      compiler::yaml::read_documents(sources, id, unheard, {},
-                                     [&](const compiler::yaml::Document& document) { add(sources[id], document); });
-    }
-    std::ranges::stable_sort(objects_, {}, &FileObject::rank);
-    return std::move(objects_);
-  }
-
- private:
-  bool at_fault(const std::string& file, const compiler::yaml::Node& root) const {
-    const auto errors = update_.errors.find(file);
-    if (errors == update_.errors.end()) return false;
-    return std::ranges::any_of(
-        errors->second, [&](std::uint32_t place) { return place >= root.data().begin && place <= root.data().end; });
-  }
-
-  void add(const SourceText& source, const compiler::yaml::Document& document) {
-    const std::string& file = source.name();
+/// Of a text by itself: without a file, in lines and bytes of the text.
+std::vector<FileObject> objects_in(std::string_view text) {
+  SourceMap sources;
+  const std::uint32_t id = sources.add({}, std::string(text));
+  // What is wrong with it the follower has told.
+  Diagnostics unheard;
+  std::vector<FileObject> objects;
+  compiler::yaml::read_documents(sources, id, unheard, {}, [&](const compiler::yaml::Document& document) {
     const compiler::yaml::Node root = document.root();
     Json json = compiler::model::json_of(root);
     if (!json.is_object()) return;
@@ -70,21 +53,89 @@ class Reader {
     object.name_space = text_in(*metadata, "namespace");
     if (object.api_version.empty() || object.kind.empty() || object.name.empty()) return;
     object.rank = rank_of(object.kind);
-    object.at_fault = at_fault(file, root);
     drop_observed(json);
     object.json = json_line(json);
-    object.file = file;
-    const std::size_t begin = std::min<std::size_t>(root.data().begin, source.text().size());
-    object.line = source.position(static_cast<std::uint32_t>(begin)).line;
-    objects_.push_back(std::move(object));
-  }
+    object.hash = hash_bytes(1, object.json) | 1;
+    object.begin = std::min<std::uint32_t>(root.data().begin, static_cast<std::uint32_t>(text.size()));
+    object.end = root.data().end;
+    object.line = sources[id].position(object.begin).line;
+    objects.push_back(std::move(object));
+  });
+  return objects;
+}
 
-  const controller::Update& update_;
-  std::vector<FileObject> objects_;
-};
+bool points_into(const FileObject& object, const std::vector<std::uint32_t>& errors) {
+  return std::ranges::any_of(errors, [&](std::uint32_t place) { return place >= object.begin && place <= object.end; });
+}
+
+/// Texts that can be read one by one.
+std::vector<compiler::yaml::Piece> pieces_of(std::string_view text) {
+  const compiler::yaml::ReadLimits limits;
+  const auto size = static_cast<std::uint32_t>(text.size());
+  if (text.size() > limits.bytes || compiler::yaml::find_bad_byte(text)) return {{0, size}};
+  auto pieces = compiler::yaml::split_documents(text, limits.documents);
+  if (pieces.size() > limits.documents) return {{0, size}};
+  return pieces;
+}
 
 }  // namespace
 
-std::vector<FileObject> objects_of(const controller::Update& update) { return Reader(update).read(); }
+std::string FileObject::group() const {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string::npos ? "" : api_version.substr(0, slash);
+}
+
+std::vector<FileObject> FileReader::read(const controller::Update& update) {
+  std::vector<FileObject> objects;
+  Known known;
+  for (const auto& [file, text] : update.texts) {
+    const auto faulty = update.at_fault.find(file);
+    const bool as_it_is = faulty != update.at_fault.end() && !faulty->second.held;
+    std::uint32_t line = 0;
+    std::size_t counted = 0;
+    for (const compiler::yaml::Piece piece : pieces_of(text)) {
+      line += static_cast<std::uint32_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                                                    text.begin() + static_cast<std::ptrdiff_t>(piece.begin), '\n'));
+      counted = piece.begin;
+      std::string content = text.substr(piece.begin, piece.end - piece.begin);
+      auto now = known.find(content);
+      if (now == known.end()) {
+        auto before = known_.extract(content);
+        if (before) {
+          now = known.insert(std::move(before)).position;
+        } else {
+          std::vector<FileObject> read = objects_in(content);
+          now = known.emplace(std::move(content), std::move(read)).first;
+        }
+      }
+      for (FileObject object : now->second) {
+        object.file = file;
+        object.line += line;
+        object.begin += piece.begin;
+        object.end += piece.begin;
+        object.at_fault = as_it_is && points_into(object, faulty->second.errors);
+        objects.push_back(std::move(object));
+      }
+    }
+  }
+  known_ = std::move(known);
+  std::ranges::stable_sort(objects, {}, &FileObject::rank);
+  return objects;
+}
+
+FaultyDocuments FileReader::read_faulty(const std::string& file, const controller::FaultyFile& faulty) {
+  FaultyDocuments documents;
+  std::vector<FileObject> objects = objects_in(faulty.text);
+  documents.unreadable = std::ranges::any_of(faulty.errors, [&](std::uint32_t place) {
+    return std::ranges::none_of(objects, [&](const FileObject& object) { return points_into(object, {place}); });
+  });
+  for (FileObject& object : objects) {
+    if (!points_into(object, faulty.errors)) continue;
+    object.file = file;
+    object.at_fault = true;
+    documents.at_fault.push_back(std::move(object));
+  }
+  return documents;
+}
 
 }  // namespace edge::standalone

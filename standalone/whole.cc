@@ -43,11 +43,7 @@ Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service
   for (const auto step : {&Whole::start_api, &Whole::start_files, &Whole::start_controller, &Whole::start_agent}) {
     if (Status status = (whole.get()->*step)(); !status) return status.error();
   }
-  if (whole->follower_) {
-    whole->following_ = std::thread([parts = whole.get()] {
-      while (const auto update = parts->follower_->next()) parts->take(*update);
-    });
-  }
+  if (whole->follower_) whole->following_ = std::thread([parts = whole.get()] { parts->follow(); });
   whole->metrics_ = service.metrics().add([parts = whole.get()](metrics::Exposition& out) {
     parts->controller_->write_metrics(out);
     parts->api_->write_metrics(out);
@@ -79,29 +75,51 @@ Status Whole::start_api() {
 
 Status Whole::start_files() {
   if (options_.files.empty()) return {};
-  compiler::CompileOptions compile;
-  // Only to be told what is wrong with them: the program that serves is the controller's.
-  compile.target = program::Target::kTablesOnly;
-  auto follower =
-      controller::Follower::create(options_.files, compile, options_.colour, controller::FollowScope::kPart);
-  if (!follower) return follower.error();
-  follower_ = std::move(*follower);
   auto config = config_of(*api_);
   if (!config) return config.error();
-  auto applier = Applier::create(std::move(*config), options_.data_dir + "/files.json");
+  auto applier = Applier::create(std::move(*config), options_.data_dir + "/files.json", options_.controller_class);
   if (!applier) return applier.error();
   applier_ = std::move(*applier);
-  if (const auto first = follower_->next()) take(*first);
+  compiler::CompileOptions compile;
+  // Only to be told what is wrong with them: the program that serves, and is proved, is the controller's.
+  compile.target = program::Target::kTablesOnly;
+  compile.prove = false;
+  controller::FollowOptions follow;
+  follow.scope = controller::FollowScope::kPart;
+  follow.others = [this](const controller::Texts& texts) { return applier_->others(texts); };
+  follow.kept = [this](const std::string& file) { return applier_->kept(file); };
+  auto follower = controller::Follower::create(options_.files, compile, options_.colour, std::move(follow));
+  if (!follower) return follower.error();
+  follower_ = std::move(*follower);
   return {};
 }
 
-void Whole::take(const controller::Update& update) {
+void Whole::follow() {
+  while (auto update = follower_->next()) take(*std::move(update));
+}
+
+void Whole::take(controller::Update update) {
+  for (;;) {
+    const controller::Refusals refusals = applier_->check(update);
+    if (refusals.empty()) break;
+    update = follower_->refuse(refusals);
+  }
   if (!update.report.empty()) {
     service_.whole_log().write(update.clean ? LogLevel::kInfo : LogLevel::kError, "of the files:", {}, update.report);
   }
-  const Applier::Outcome outcome = applier_->apply(update);
+  // All of it is one program.
+  controller_->hold();
+  files_wait_ = update.dangling;
+  Applier::Outcome outcome = applier_->apply(update);
+  // Where nothing could be read nothing is known to be mended.
+  if (!update.texts.empty()) controller_->compile_beside(std::move(outcome.denials));
+  if (!controller_->release(std::move(outcome.writes))) {
+    service_.log().warn("the controller has not seen all that was applied: a program may be made of a part");
+  }
   for (const std::string& fault : outcome.faults) service_.log().error(fault);
-  if (!update.clean || !outcome.faults.empty()) service_.log().warn("serves what works; correct the faults above");
+  if (!update.report.empty() || !outcome.faults.empty()) {
+    if (!update.clean || !outcome.clean) service_.log().warn("serves what works; correct the faults above");
+  }
 }
 
 Status Whole::start_controller() {
@@ -121,6 +139,10 @@ Status Whole::start_controller() {
     return told ? std::move(*told) : own_page(service_, question);
   };
   options.log = service_.log();
+  options.held = applier_ != nullptr && !applier_->complete();
+  options.changed = [this] {
+    if (files_wait_) follower_->look_again();
+  };
   auto controller = controller::Controller::start(std::move(options));
   if (!controller) return controller.error();
   controller_ = std::move(*controller);

@@ -2,6 +2,8 @@
 // follows. Each speaks to the next as it would on machines of their own.
 //
 //   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
+//
+// What served last serves at once, from disk; files are read and compared with it while it does.
 #pragma once
 
 #include <atomic>
@@ -36,8 +38,8 @@ struct WholeOptions {
 
 class Whole {
  public:
-  /// Files are applied before anything is compiled, so that the first program is that of all of them. `service` must
-  /// outlive it.
+  /// `service` must outlive it. Where there is no whole version of the files from a run before, no program is made
+  /// before they are applied, so that the first one is that of all of them.
   static Result<std::unique_ptr<Whole>> start(WholeOptions options, agent::Service& service);
   /// Ends what follows and what serves the API; the data plane is the service's.
   ~Whole();
@@ -50,7 +52,8 @@ class Whole {
   Status start_files();
   Status start_controller();
   Status start_agent();
-  void take(const controller::Update& update);
+  void follow();
+  void take(controller::Update update);
 
   WholeOptions options_;
   agent::Service& service_;
@@ -60,7 +63,8 @@ class Whole {
   std::unique_ptr<controller::Controller> controller_;
   std::unique_ptr<agent::Sync> sync_;
   std::thread following_;
-  int metrics_ = 0;  ///< what the service's /metrics holds of us
+  std::atomic<bool> files_wait_ = false;  ///< for what the API has not got yet
+  int metrics_ = 0;                       ///< what the service's /metrics holds of us
 };
 
 }  // namespace edge::standalone
