@@ -98,15 +98,18 @@ std::vector<Condition> gateway_conditions(const ResourceStatus& status) {
                (condition.type == condition::kAccepted || condition.type == condition::kProgrammed);
   }
   std::size_t valid = 0;
+  std::string why;
   for (const ListenerStatus& listener : status.listeners) {
     const Condition* conflicted = find_condition(listener.conditions, condition::kConflicted);
     const bool bad = is_false(find_condition(listener.conditions, condition::kAccepted)) ||
                      is_false(find_condition(listener.conditions, condition::kProgrammed)) || conflicted != nullptr;
     if (!bad) ++valid;
+    if (bad && conflicted != nullptr && why.empty()) why = "listener `" + listener.name + "`: " + conflicted->message;
   }
   if (valid < status.listeners.size() && !refused) {
-    fill(all, condition::kAccepted, reason::kListenersNotValid,
-         valid == 0 ? ConditionStatus::kFalse : ConditionStatus::kTrue);
+    set_condition(all,
+                  {std::string(condition::kAccepted), valid == 0 ? ConditionStatus::kFalse : ConditionStatus::kTrue,
+                   std::string(reason::kListenersNotValid), std::move(why)});
   }
   if (valid == 0) fill(all, condition::kProgrammed, reason::kInvalid, ConditionStatus::kFalse);
   fill(all, condition::kAccepted, reason::kAccepted);

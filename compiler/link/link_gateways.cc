@@ -81,13 +81,17 @@ class GatewayLinker {
     Claims claims(gateways_, config_.gateways, diagnostics_);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) refuse_indistinct(i, claims);
     const std::vector<Claim> order = claims_by_age();
-    for (const Claim& claim : order) state(claim).reason = claims.grant(claim);
+    for (const Claim& claim : order) refuse(claim, claims.grant(claim));
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) listeners(i);
     return std::move(states_);
   }
 
  private:
-  ListenerState& state(Claim claim) { return states_[claim.gateway][claim.listener]; }
+  void refuse(Claim claim, ClaimRefusal refusal) {
+    ListenerState& state = states_[claim.gateway][claim.listener];
+    state.reason = refusal.reason;
+    state.message = std::move(refusal.message);
+  }
 
   void gateway(std::uint32_t index) {
     const model::ProxyGateway& gateway = gateways_[index];
@@ -148,7 +152,7 @@ class GatewayLinker {
   void refuse_indistinct(std::uint32_t index, Claims& claims) {
     if (gateways_[index].metadata.kind != "Gateway") return;
     for (std::uint32_t l = 0; l < states_[index].size(); ++l) {
-      if (states_[index][l].reason.empty()) states_[index][l].reason = claims.indistinct({index, l});
+      if (states_[index][l].reason.empty()) refuse({index, l}, claims.indistinct({index, l}));
     }
   }
 
@@ -170,6 +174,7 @@ class GatewayLinker {
     const model::ProxyGateway& gateway = gateways_[index];
     Findings& findings = findings_[index];
     bool any = false;
+    std::string why;
     for (std::uint32_t i = 0; i < gateway.listeners.size(); ++i) {
       bool invalid_kinds = false;
       ListenerStatus status{.name = gateway.listeners[i].name.value,
@@ -180,11 +185,14 @@ class GatewayLinker {
       }
       listener(index, i, findings, status);
       any |= states_[index][i].linked.has_value();
+      if (why.empty() && !states_[index][i].message.empty()) {
+        why = "; listener `" + status.name + "`: " + states_[index][i].message;
+      }
       findings.status.listeners.push_back(std::move(status));
     }
     if (!any && !gateway.listeners.empty()) {
       fail(findings.status.conditions, condition::kProgrammed, reason::kListenersNotValid,
-           "no listener of the gateway is served");
+           "no listener of the gateway is served" + why);
     }
     // Of a gateway of another class that class's controller writes the status.
     const Condition* const accepted = find_condition(findings.status.conditions, condition::kAccepted);
@@ -205,7 +213,7 @@ class GatewayLinker {
     if (leaves_listener(listener.refused)) {
       fail(status.conditions, condition::kResolvedRefs, listener.refused, "a reference is to a kind that is not read");
     }
-    if (!state.reason.empty()) return refuse(state.reason, status);
+    if (!state.reason.empty()) return tell_refusal(state, status);
     state.linked = static_cast<std::uint32_t>(config_.listeners.size());
     LinkedListener linked{.gateway = gateway_index,
                           .name = listener.name.value,
@@ -237,10 +245,11 @@ class GatewayLinker {
                       .fix = "name the load balancers before this proxy in `trustedProxies`"});
   }
 
-  static void refuse(std::string_view reason, ListenerStatus& status) {
+  static void tell_refusal(const ListenerState& state, ListenerStatus& status) {
+    const std::string_view reason = state.reason;
     if (reason == reason::kProtocolConflict || reason == reason::kHostnameConflict) {
-      set_condition(status.conditions, {std::string(condition::kConflicted), ConditionStatus::kTrue,
-                                        std::string(reason), "another listener holds what it asks for"});
+      set_condition(status.conditions,
+                    {std::string(condition::kConflicted), ConditionStatus::kTrue, std::string(reason), state.message});
     }
     // What is wrong with the whole gateway its own conditions tell.
     const bool of_gateway = reason == reason::kAddressNotUsable || reason == reason::kUnsupportedAddress ||

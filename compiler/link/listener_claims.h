@@ -21,6 +21,12 @@ struct Claim {
   std::uint32_t listener = 0;
 };
 
+/// Why a claim is not granted.
+struct ClaimRefusal {
+  std::string_view reason{};  ///< as conditions.h words it; empty: it is granted
+  std::string message{};      ///< what is held and by whom
+};
+
 std::string listener_field(std::size_t index, std::string_view field = {});
 
 /// Grants ports and names in the order of the calls: whoever comes later and does not fit is refused and told so.
@@ -31,12 +37,11 @@ class Claims {
          Diagnostics& diagnostics)
       : gateways_(gateways), linked_(linked), diagnostics_(diagnostics) {}
 
-  /// Empty: granted. Else the reason as conditions.h words it.
-  std::string_view grant(Claim claim);
+  ClaimRefusal grant(Claim claim);
 
-  /// Why the listener cannot be told apart from another of its own gateway; empty: it can. Of such Gateway API lets
+  /// Why the listener cannot be told apart from another of its own gateway, if it cannot. Of such Gateway API lets
   /// neither be served, so this comes before any grant.
-  std::string_view indistinct(Claim claim);
+  ClaimRefusal indistinct(Claim claim);
 
  private:
   /// Who holds one thing, by address.
@@ -50,8 +55,10 @@ class Claims {
   /// Whoever holds `key` on an address of the claim's.
   std::optional<Claim> holder_of(const std::string& key, Claim claim) const;
   void hold(const std::string& key, Claim claim);
-  void refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
-              std::string note = "of two claims the older gateway's holds");
+  /// \returns what the listener's status says.
+  std::string refuse(Claim claim, Claim holder, Span span, std::string_view field, std::string message,
+                     std::string note = "of two claims the older gateway's holds");
+  std::string holder_text(Claim claim, Claim holder) const;
 
   const std::vector<model::ProxyGateway>& gateways_;
   const std::vector<LinkedGateway>& linked_;

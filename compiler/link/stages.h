@@ -32,6 +32,8 @@ struct ListenerState {
   std::optional<std::uint32_t> linked;
   /// Why it is left out (conditions.h); empty when it is not.
   std::string_view reason{};
+  /// Who holds what it asks for; empty where that is not why.
+  std::string message{};
   Admission admission{};
 };
 
