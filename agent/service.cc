@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "daemon/descriptors.h"
 #include "daemon/ending.h"
 #include "daemon/logging.h"
 #include "net/tls/certificate.h"
@@ -155,6 +156,7 @@ Service::~Service() {
 
 Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   daemon::hold_ending_signals();
+  daemon::raise_descriptor_limit();
   std::unique_ptr<Service> service(new Service(std::move(options)));
   service->options_.server.log = service->log_;
   if (Status status = service->start_export(); !status) return status.error();

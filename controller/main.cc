@@ -12,6 +12,7 @@
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/admin.h"
+#include "daemon/descriptors.h"
 #include "daemon/ending.h"
 #include "daemon/logging.h"
 #include "daemon/notify.h"
@@ -67,6 +68,7 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
 
 int run(const cli::Arguments& arguments) {
   daemon::hold_ending_signals();
+  daemon::raise_descriptor_limit();
   Log log(daemon::log_options(std::string(kName), arguments));
   const Logger lines = log.logger();
   auto config = cluster_config(arguments);

@@ -23,6 +23,7 @@ void hold_ending_signals() {
   const sigset_t set = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int await_ending_signal() {

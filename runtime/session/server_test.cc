@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/test_log.h"
 #include "runtime/session/test_program.h"
 
 namespace edge::runtime {
@@ -323,6 +325,41 @@ TEST_F(ServerTest, AnAddressThatTheNodeLacksIsBoundAheadAndTold) {
   without.more_binds.clear();
   ASSERT_TRUE(server->install(without.load()).ok());
   EXPECT_TRUE(server->unbound().empty());
+}
+
+TEST_F(ServerTest, WithoutDescriptorsClientsAreRefusedAndThatIsTold) {
+  TestLog log;
+  ServerOptions options;
+  options.threads = 1;
+  options.ephemeral_ports = true;
+  options.log = log.logger();
+  auto started = Server::start(options);
+  ASSERT_TRUE(started.ok());
+  server = std::move(*started);
+  ASSERT_TRUE(server->install(TestProgram().load()).ok());
+  const std::uint16_t port = server->addresses()[0].port;
+  const int first = tcp_socket();
+  const int second = tcp_socket();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  const int next = ::dup(first);
+  ::close(next);
+  none.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  for (const int fd : {first, second}) {
+    const sockaddr_in address = loopback(port);
+    ASSERT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    char byte;
+    EXPECT_EQ(::recv(fd, &byte, 1, 0), -1);
+    EXPECT_EQ(errno, ECONNRESET) << "refused, not left waiting";
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(server->stats().connections_refused, 2u);
+  EXPECT_NE(log.text().find("out of file descriptors, clients are refused"), std::string::npos) << log.text();
+  EXPECT_TRUE(Client(port).get().starts_with("HTTP/1.1 503 ")) << "it goes on";
+  ::close(first);
+  ::close(second);
 }
 
 TEST_F(ServerTest, OneAddressOfAPortComesBesideAnother) {

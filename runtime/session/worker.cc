@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 #include <latch>
+#include <system_error>
 
 #include <fcntl.h>
 
@@ -21,6 +22,8 @@ using std::chrono::milliseconds;
 constexpr int kAcceptsATurn = 64;
 /// How long accepting rests when the process is out of descriptors or memory: those that wait are not reported again.
 constexpr net::Duration kAcceptPause = milliseconds(100);
+
+net::Fd open_spare() { return net::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 net::http1::HeadLimits head_limits(const ServerOptions& options) {
   return {options.max_header_bytes, std::min(options.max_headers, net::http1::HeadFields::kMax), options.max_uri_bytes};
@@ -66,6 +69,7 @@ class Worker::Listener final : public net::Channel {
         continue;
       }
       if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
+        if (worker_.refuse_one(fd(), error)) continue;
         worker_.loop().timers().set(pause_, worker_.loop().now() + kAcceptPause);
         return false;
       }
@@ -92,7 +96,8 @@ Worker::Worker(SharedState& shared)
       scratch_(head_limits(shared.options)),
       http2_({head_limits(shared.options)}, random_.next()),
       pools_(loop_, shared.backends, record_room_, random_.next()),
-      calls_(loop_, shared.authentication->resolver, record_room_, {.denied = shared.authentication->denied}) {
+      calls_(loop_, shared.authentication->resolver, record_room_, {.denied = shared.authentication->denied}),
+      spare_(open_spare()) {
   // Until a program is installed there is one that matches nothing: no listener, so no session asks it.
   program_ = ProgramPin(new ThreadProgram);
   read_wall_clock();
@@ -227,6 +232,34 @@ void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_
   } else {
     begin(new Greeting(*this, std::move(connection), std::move(client)));
   }
+}
+
+bool Worker::refuse_one(int listener, int error) {
+  if (const auto held_back = shared_.accept_lines.admit()) {
+    const bool descriptors = error == EMFILE || error == ENFILE;
+    LogFields fields = {{"error", std::generic_category().message(error)}};
+    if (*held_back != 0) fields.push_back({"not_told", std::to_string(*held_back)});
+    options().log.error(descriptors
+                            ? "out of file descriptors, clients are refused: raise the hard limit of open files "
+                              "(LimitNOFILE of systemd, `ulimit -Hn`, for ENFILE fs.file-max)"
+                            : "out of memory for sockets, clients wait: see net.ipv4.tcp_mem and the memory limit",
+                        std::move(fields));
+  }
+  if (error != EMFILE && error != ENFILE) return false;
+  if (!spare_.valid()) spare_ = open_spare();
+  if (!spare_.valid()) return false;
+  spare_.reset();
+  net::SocketAddress peer;
+  int still = 0;
+  net::Fd client = net::accept_tcp(listener, peer, still);
+  const bool refused = client.valid();
+  if (refused) {
+    counters_.refused.add();
+    net::reset_on_close(client.get());
+    client.reset();
+  }
+  spare_ = open_spare();
+  return refused;
 }
 
 void Worker::keep(ClientSession& session) {

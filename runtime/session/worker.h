@@ -45,6 +45,8 @@ struct SharedState {
   std::atomic<std::size_t> connections{0};
   /// Touched by handshakes that fail: who makes them fail must not fill the log.
   LogLimit handshake_lines{5, std::chrono::seconds(10)};
+  /// Touched when connections cannot be accepted.
+  LogLimit accept_lines{1, std::chrono::seconds(10)};
   /// What is known of each backend; written by a request only where it fails, or where load is weighed.
   Backends backends;
   /// Touched by requests to routes with a rate limit.
@@ -131,6 +133,9 @@ class Worker {
  private:
   class Listener;
   void read_wall_clock();
+  /// The process is out of descriptors (`error`, of accept): one client of `listener` is refused with the one that was
+  /// kept back, so that it does not wait in vain. False: nobody could be.
+  bool refuse_one(int listener, int error);
   /// `visit` may end the session that it is given, or others: what has ended is freed at the end of the batch.
   template <typename Visit>
   void for_each_session(Visit visit) {
@@ -164,6 +169,7 @@ class Worker {
   ClientSession* sessions_ = nullptr;
   std::function<void()> on_empty_;
   bool draining_ = false;
+  net::Fd spare_;  ///< kept back for `refuse_one`
   net::Time wall_read_at_{};
   std::uint64_t wall_milliseconds_ = 0;
   std::array<char, 30> date_{};
