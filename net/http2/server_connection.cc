@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "net/http2/errors.h"
 #include "net/http2/nghttp2.h"
 #include "net/http2/server_callbacks.h"
 #include "net/http2/server_stream.h"
@@ -75,17 +76,33 @@ bool ServerConnection::feed(std::string_view bytes, Time now) {
   return !failed_;
 }
 
+// Null: reset before anybody looked at it.
+ServerStream* ServerConnection::take_opened() {
+  ServerStream* stream = opened_first_;
+  opened_first_ = stream->next_opened_;
+  if (opened_first_ == nullptr) opened_last_ = nullptr;
+  stream->opened_ = false;
+  if (stream->connection_ != nullptr) return stream;
+  delete stream;
+  return nullptr;
+}
+
 std::unique_ptr<Layer> ServerConnection::next_opened() {
   while (opened_first_ != nullptr) {
-    ServerStream* stream = opened_first_;
-    opened_first_ = stream->next_opened_;
-    if (opened_first_ == nullptr) opened_last_ = nullptr;
-    stream->opened_ = false;
-    if (stream->connection_ != nullptr) return stream->attach();
-    // Reset before anybody looked at it.
-    delete stream;
+    ServerStream* stream = take_opened();
+    if (stream == nullptr) continue;
+    stream->counted_given_ = true;
+    ++given_;
+    return stream->attach();
   }
   return nullptr;
+}
+
+void ServerConnection::refuse_opened() {
+  ServerStream* stream = take_opened();
+  if (stream == nullptr) return;
+  if (const std::size_t unread = stream->in_.drop(); unread != 0) stream->credit(unread);
+  reset(*stream, kRefusedStream);
 }
 
 std::size_t ServerConnection::produce(std::span<char> out, Time now) {
@@ -119,6 +136,7 @@ void ServerConnection::unlink(ServerStream& stream) {
   stream.previous_ = stream.next_ = nullptr;
   --live_;
   if (stream.counted_left_) --left_;
+  if (stream.counted_given_) --given_;
 }
 
 void ServerConnection::resume(ServerStream& stream) {

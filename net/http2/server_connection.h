@@ -81,14 +81,19 @@ class ServerConnection {
 
   /// Takes all of the bytes. \returns false when they end the connection; what `produce` then gives says why.
   bool feed(std::string_view bytes, Time now);
-  /// Streams whose requests have come since, in order; each is to be read by a session.
+  /// Streams whose requests have come since, in order; each is to be read by a session. Null: there are none.
   std::unique_ptr<Layer> next_opened();
+  bool opened_waits() const { return opened_first_ != nullptr; }
+  /// In the place of `next_opened`: nothing is done with the request, and the client may send it again.
+  void refuse_opened();
   /// Writes frames to `out`, at least 32 KiB. \returns their size; 0: nothing can be sent now.
   std::size_t produce(std::span<char> out, Time now);
   bool output_waiting() const;
 
   /// Streams whose end was not sent, or not received, yet.
   std::size_t streams() const { return live_; }
+  /// Those of them that were given to sessions.
+  std::size_t given() const { return given_; }
   /// Requests that came so far.
   std::uint64_t requests() const { return requests_; }
   /// When the header block began that is not complete; kNever: there is none.
@@ -122,6 +127,7 @@ class ServerConnection {
   void reset(ServerStream& stream, std::uint32_t error);
   void released(ServerStream& stream);
 
+  ServerStream* take_opened();
   void spend(Patience& patience, unsigned cost);
   /// Every `size` of a field counts, whatever becomes of it.
   void decoded(std::size_t size);
@@ -143,6 +149,7 @@ class ServerConnection {
   ServerStream* opened_first_ = nullptr;
   ServerStream* opened_last_ = nullptr;
   std::size_t live_ = 0;
+  std::size_t given_ = 0;
   std::size_t left_ = 0;
   /// Of responses, over all streams.
   std::size_t outgoing_ = 0;

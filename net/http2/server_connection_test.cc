@@ -262,6 +262,21 @@ TEST_F(ServerConnectionTest, AMalformedRequestIsAStreamError) {
   EXPECT_EQ(out[0].number_at(0), kProtocolError);
 }
 
+TEST_F(ServerConnectionTest, AStreamThatIsRefusedMayBeSentAgain) {
+  connection->feed(preface() + headers(1, post("/"), kEndHeaders) + frame(kData, kNone, 1, "abc"), clock.now());
+  output();
+  ASSERT_TRUE(connection->opened_waits());
+  connection->refuse_opened();
+  EXPECT_FALSE(connection->opened_waits());
+  const std::vector<Frame> out = output();
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].type, kRstStream);
+  EXPECT_EQ(out[0].number_at(0), 7U) << "REFUSED_STREAM";
+  EXPECT_EQ(connection->streams(), 0U);
+  EXPECT_TRUE(feed(headers(3, get("/"))));
+  EXPECT_EQ(sessions.size(), 1U);
+}
+
 TEST_F(ServerConnectionTest, ShutsDownInTwoSteps) {
   feed(preface() + headers(1, get("/")));
   output();

@@ -40,6 +40,7 @@ Task<void> ServerLink::run(Buffer unread) {
     if (!open) break;
     const bool busy = http2_.streams() != 0;
     if (busy || busy_) idle_since_ = loop_.now();
+    if (busy_ && !busy) host_.rests();
     busy_ = busy;
     // What a client does not take holds up what it sends: its answers are bounded by the output that waits for it.
     const std::uint8_t interest = outlet_.blocked() ? kWrite : kRead;
@@ -71,7 +72,13 @@ bool ServerLink::take_input() {
 }
 
 void ServerLink::start_streams() {
-  while (std::unique_ptr<Layer> layer = http2_.next_opened()) host_.stream_opened(std::move(layer));
+  while (http2_.opened_waits()) {
+    if (!host_.admits(http2_.given() + 1)) {
+      http2_.refuse_opened();
+    } else if (std::unique_ptr<Layer> layer = http2_.next_opened()) {
+      host_.stream_opened(std::move(layer));
+    }
+  }
 }
 
 // ---- Output -------------------------------------------------------------------------------------------------------

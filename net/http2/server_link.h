@@ -36,6 +36,10 @@ class ServerLink final : Deferred, ServerConnection::Owner {
    public:
     /// A request has come, to be read from this layer by a session; it may begin at once.
     virtual void stream_opened(std::unique_ptr<Layer> stream) = 0;
+    /// Whether the connection may have so many streams at once; one that may not be is refused (RFC 9113 §8.7).
+    virtual bool admits(std::size_t /*streams*/) { return true; }
+    /// It has no stream any more.
+    virtual void rests() {}
 
    protected:
     ~Host() = default;

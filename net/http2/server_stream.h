@@ -80,6 +80,7 @@ class ServerStream {
   bool deferred_ = false;
   bool was_reset_ = false;
   bool counted_left_ = false;
+  bool counted_given_ = false;
 };
 
 }  // namespace edge::net::http2

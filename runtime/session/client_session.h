@@ -3,6 +3,7 @@
 #pragma once
 
 #include "net/loop.h"
+#include "runtime/session/sources.h"
 
 namespace edge::runtime {
 
@@ -14,10 +15,15 @@ class ClientSession : public net::Retirable {
   /// Ends now, whatever it waits for.
   virtual void cancel() = 0;
 
+ protected:
+  /// Among what the connection's source has; a stream of HTTP/2 has none of its own.
+  Sources::Part& part() { return part_; }
+
  private:
   friend class Worker;
   ClientSession* previous_ = nullptr;
   ClientSession* next_ = nullptr;
+  Sources::Part part_;
   /// Stands for a connection among those that are counted; a stream of HTTP/2 does not.
   bool counted_ = false;
 };

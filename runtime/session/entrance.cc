@@ -7,10 +7,20 @@
 namespace edge::runtime {
 namespace {
 
+/// The larger bound; 0 is none.
+std::uint32_t looser(std::uint32_t a, std::uint32_t b) { return a == 0 || b == 0 ? 0 : std::max(a, b); }
+
+void add_limits(const program::ClientLimitsRecord& limits, bool first, Entrance& entrance) {
+  const auto add = [&](std::uint32_t limit, std::uint32_t& to) { to = first ? limit : looser(to, limit); };
+  add(limits.max_connections_per_source, entrance.max_connections_per_source);
+  add(limits.max_streams_per_source, entrance.max_streams_per_source);
+}
+
 void add_listener(const LoadedProgram& program, const LoadedListener& listener, Entrance& entrance) {
   entrance.proxy_header |= (listener.record->flags & program::kAcceptsProxyProtocol) != 0;
   entrance.looks_for_name |= passes_through(program, listener);
   if (std::ranges::find(entrance.gateways, listener.gateway) == entrance.gateways.end()) {
+    add_limits(*listener.limits, entrance.gateways.empty(), entrance);
     entrance.gateways.push_back(listener.gateway);
   }
 }

@@ -17,6 +17,9 @@ struct Entrance {
   bool proxy_header = false;
   /// Some listener does not decrypt: what the client asks for is looked at before anything is answered.
   bool looks_for_name = false;
+  /// The largest of the gateways', none where one has none: they share the socket.
+  std::uint32_t max_connections_per_source = 0;
+  std::uint32_t max_streams_per_source = 0;
   /// Of the listeners; each a peer has to be trusted by.
   std::vector<const program::GatewayRecord*> gateways;
 

@@ -39,6 +39,11 @@ Greeting::Greeting(Worker& worker, ClientConnection connection, net::Fd client)
 net::Detached Greeting::run() {
   std::string_view refusal = entrance_.bind == program::kNone ? kNobodyListens : std::string_view();
   if (refusal.empty() && entrance_.proxy_header) refusal = co_await take_header();
+  if (refusal.empty() && entrance_.proxy_header && !count_source()) {
+    client_.close();
+    worker_.forget(*this);
+    co_return;
+  }
   if (refusal.empty() && entrance_.looks_for_name) refusal = co_await look_for_name();
   if (refusal.empty()) {
     hand_on();
@@ -90,6 +95,13 @@ net::Task<std::string_view> Greeting::take_header() {
     connection_.local = header.ends->destination;
   }
   co_return std::string_view();
+}
+
+// No line is logged of one that is too many: whoever floods a proxy is not to fill its log as well.
+bool Greeting::count_source() {
+  auto counted = worker_.admit(connection_.peer, connection_.slot);
+  if (counted) part() = std::move(*counted);
+  return counted.has_value();
 }
 
 net::Task<std::string_view> Greeting::look_for_name() {

@@ -35,6 +35,7 @@ class Greeting final : public ClientSession {
   net::Detached run();
   // \returns why the connection is closed, as a word of the access log; empty: it is not.
   net::Task<std::string_view> take_header();
+  bool count_source();
   net::Task<std::string_view> look_for_name();
   net::Task<std::string_view> look(std::size_t seen, std::size_t most);
   void hand_on();

@@ -21,6 +21,10 @@ net::Detached Http2Session::run() {
   worker_.forget(*this);
 }
 
+bool Http2Session::admits(std::size_t streams) {
+  return part().admits(streams, worker_.pin()->entrances[connection_.slot].max_streams_per_source);
+}
+
 void Http2Session::stream_opened(std::unique_ptr<net::Layer> stream) {
   auto* session = new Session(worker_, connection_, {net::Fd(), std::move(stream)}, Session::Kind::kStream);
   worker_.keep(*session);

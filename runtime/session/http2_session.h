@@ -28,6 +28,8 @@ class Http2Session final : public ClientSession, net::http2::ServerLink::Host {
  private:
   net::Detached run();
   void stream_opened(std::unique_ptr<net::Layer> stream) override;
+  bool admits(std::size_t streams) override;
+  void rests() override { part().rest(); }
 
   Worker& worker_;
   ClientConnection connection_;

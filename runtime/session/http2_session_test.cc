@@ -90,14 +90,15 @@ class Http2SessionTest : public ::testing::Test {
   }
   ~Http2SessionTest() override { ::close(upstream_); }
 
-  void serve(milliseconds head_timeout = seconds(10), milliseconds keep_alive_timeout = seconds(10)) {
+  void serve(milliseconds head_timeout = seconds(10), milliseconds keep_alive_timeout = seconds(10),
+             const TestProgram& program = {}) {
     ServerOptions options;
     options.threads = 1;
     options.ephemeral_ports = true;
     options.head_timeout = head_timeout;
     options.keep_alive_timeout = keep_alive_timeout;
     server_ = std::move(Server::start(options).value());
-    ASSERT_TRUE(server_->install(TestProgram{}.load()).ok());
+    ASSERT_TRUE(server_->install(program.load()).ok());
     sockaddr_in address{};
     socklen_t size = sizeof address;
     ::getsockname(upstream_, reinterpret_cast<sockaddr*>(&address), &size);
@@ -139,6 +140,34 @@ TEST_F(Http2SessionTest, ServesStreamsBesideEachOther) {
   EXPECT_EQ(data.payload, "slow");
   EXPECT_EQ(server_->stats().connections_active, 1U) << "streams are no connections";
   EXPECT_EQ(server_->stats().requests, 2U);
+}
+
+TEST_F(Http2SessionTest, StreamsOfOneSourceAreBoundedOverItsConnections) {
+  TestProgram program;
+  program.limits.max_streams_per_source = 3;
+  serve(seconds(10), seconds(10), program);
+  const auto one = dial();
+  one->send(preface() + headers(1, get("/1")) + headers(3, get("/2")));
+  const auto first = accept();
+  const auto second = accept();
+  const auto other = dial();
+  other->send(preface() + headers(1, get("/3")) + headers(3, get("/4")));
+  const auto third = accept();
+  EXPECT_TRUE(third->read_until("\r\n\r\n").starts_with("GET /3 "));
+  Frame refused = other->next(kRstStream);
+  EXPECT_EQ(refused.stream, 3U);
+  EXPECT_EQ(refused.number_at(0), 7U) << "REFUSED_STREAM: it may be sent again";
+  // When the first connection has no stream any more, its part is the other's.
+  for (const auto* peer : {&first, &second}) (*peer)->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_EQ(one->next(kData).payload + one->next(kData).payload, "okok");
+  std::uint32_t id = 5;
+  for (bool again = true; again && id < 20'000; id += 2) {
+    other->send(headers(id, get("/again")));
+    Frame answer = other->next();
+    while (answer.type != kRstStream && answer.type != kHeaders && answer.type != 255) answer = other->next();
+    again = answer.type == kRstStream;
+  }
+  EXPECT_LT(id, 20'000U);
 }
 
 TEST_F(Http2SessionTest, TakesAPrefaceThatComesByteByByte) {

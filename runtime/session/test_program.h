@@ -67,6 +67,7 @@ struct TestProgram {
   std::uint64_t idle_timeout_ns = 0;
   std::uint64_t max_request_body = 0;
   std::uint32_t flags = 0;
+  program::ClientLimitsRecord limits = program::kUsualClientLimits;
 
   std::shared_ptr<const LoadedProgram> load() const;
 };
@@ -94,6 +95,7 @@ inline std::vector<std::byte> listeners(const TestProgram& from) {
   gateway.name_space = builder.string("test");
   gateway.name = builder.string("gateway");
   gateway.trusted_proxies = builder.array(proxies);
+  gateway.limits = builder.array(std::vector{from.limits});
   HostEntry host{kHostId, builder.string(""), kNone, 0};
   ListenerRecord listener{};
   listener.protocol = Protocol::kHttp;

@@ -207,16 +207,32 @@ void Worker::close_listener(std::uint32_t slot) {
   }
 }
 
+// Proxies before us speak for many; what they tell of a connection's source is bounded when they have told it.
+std::optional<Sources::Part> Worker::admit(const IpAddress& source, std::uint32_t slot) {
+  const Entrance& entrance = program_->entrances[slot];
+  const std::uint32_t most = entrance.max_connections_per_source;
+  if (most == 0 || entrance.trusts(*program_->program, source)) return Sources::Part();
+  std::optional<Sources::Part> part = shared_.sources.admit(slot, source, most);
+  if (!part) counters_.refused.add();
+  return part;
+}
+
 void Worker::accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot) {
   if (shared_.connections.fetch_add(1, std::memory_order_relaxed) >= shared_.options.max_connections) {
     shared_.connections.fetch_sub(1, std::memory_order_relaxed);
     counters_.refused.add();
     return;
   }
+  std::optional<Sources::Part> part = admit(peer.address, slot);
+  if (!part) {
+    shared_.connections.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
   counters_.accepted.add();
   counters_.active.add();
-  const auto begin = [this](auto* session) {
+  const auto begin = [&](auto* session) {
     session->counted_ = true;
+    static_cast<ClientSession*>(session)->part_ = std::move(*part);
     keep(*session);
     session->start();
   };
@@ -270,6 +286,7 @@ void Worker::keep(ClientSession& session) {
 
 void Worker::hand_over(ClientSession& from, ClientSession& to) {
   to.counted_ = std::exchange(from.counted_, false);
+  to.part_ = std::move(from.part_);
   keep(to);
 }
 

@@ -43,6 +43,7 @@ struct SharedState {
   unsigned threads = 1;
   /// Touched when a connection comes or goes, never by a request.
   std::atomic<std::size_t> connections{0};
+  Sources sources;
   /// Touched by handshakes that fail: who makes them fail must not fill the log.
   LogLimit handshake_lines{5, std::chrono::seconds(10)};
   /// Touched when connections cannot be accepted.
@@ -123,6 +124,8 @@ class Worker {
   std::string_view date();
   std::uint64_t unix_milliseconds();
   void accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
+  /// Counts one more connection of the source. \returns nullopt when it has too many: the connection is to be closed.
+  std::optional<Sources::Part> admit(const IpAddress& source, std::uint32_t slot);
   /// Takes over a session that is not among those of accepted connections: a stream's.
   void keep(ClientSession& session);
   /// `to` goes on with the connection of `from`, which is forgotten next.
