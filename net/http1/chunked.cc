@@ -59,11 +59,23 @@ ChunkedDecoder::Step ChunkedDecoder::next(std::string_view input) {
 
 ChunkedDecoder::Step ChunkedDecoder::forward(std::string_view input) {
   Step step;
+  step.consumed = pass_extension(input);
+  const std::size_t begin = step.consumed;
+  std::size_t end = begin;
   while (step.consumed < input.size() && !in_trailer() && state() == State::kMore) {
-    step.consumed += take_size_line(input.substr(step.consumed));
+    while (step.consumed < input.size() && in_size_line()) {
+      phase_ = after_size_byte(input[step.consumed]);
+      // It is left out: this piece ends before it, and the next one begins behind it.
+      if (phase_ == Phase::kExtension) break;
+      ++step.consumed;
+    }
     if (phase_ == Phase::kData) step.consumed += take_data(input.size() - step.consumed);
+    end = step.consumed;
+    if (phase_ != Phase::kExtension) continue;
+    step.consumed += 1 + pass_extension(input.substr(step.consumed + 1));
+    break;
   }
-  if (phase_ != Phase::kFault) step.data = input.substr(0, step.consumed);
+  if (phase_ != Phase::kFault) step.data = input.substr(begin, end - begin);
   if (in_trailer()) step.consumed += take_trailer(input.substr(step.consumed));
   step.state = state();
   return step;
@@ -73,6 +85,15 @@ std::size_t ChunkedDecoder::take_size_line(std::string_view input) {
   std::size_t taken = 0;
   while (taken < input.size() && in_size_line()) phase_ = after_size_byte(input[taken++]);
   return taken;
+}
+
+/// Up to the end of its line, which is none of it.
+std::size_t ChunkedDecoder::pass_extension(std::string_view input) {
+  std::size_t passed = 0;
+  while (passed < input.size() && phase_ == Phase::kExtension && input[passed] != '\r') {
+    phase_ = after_size_byte(input[passed++]);
+  }
+  return passed;
 }
 
 std::size_t ChunkedDecoder::take_data(std::size_t available) {

@@ -50,9 +50,13 @@ class ChunkedDecoder {
   /// kMore.
   Step next(std::string_view input);
 
-  /// For a peer that is sent chunks too: checks as much of the input as there is and hands its framing on unchanged,
-  /// up to the last chunk's size line. After kEnd the caller sends trailer_lines() and an empty line (CRLF).
+  /// For a peer that is sent chunks too: checks the input up to the first extension and hands its framing on as it is,
+  /// up to the last chunk's size line. Extensions are left out (RFC 9112 §7.1.1): call it again with the rest while
+  /// there is input and the state is kMore. After kEnd the caller sends trailer_lines() and an empty line (CRLF).
   Step forward(std::string_view input);
+
+  /// In forward(): what was handed on ends with a chunk, or nothing was; the last chunk may follow.
+  bool between_chunks() const { return phase_ == Phase::kSizeStart; }
 
   /// After kEnd: the trailer fields as validated lines, each with its CRLF; mostly empty. Valid until the decoder dies.
   std::string_view trailer_lines() const;
@@ -83,6 +87,7 @@ class ChunkedDecoder {
 
   /// Each takes what it can of its part of the coding and returns the bytes taken.
   std::size_t take_size_line(std::string_view input);
+  std::size_t pass_extension(std::string_view input);
   std::size_t take_data(std::size_t available);
   std::size_t take_trailer(std::string_view input);
 

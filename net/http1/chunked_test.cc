@@ -54,11 +54,20 @@ TEST(Chunked, DecodesWhereverItIsTorn) {
 }
 
 TEST(Chunked, ForwardsTheFramingUnchangedUpToTheTrailer) {
-  const std::string lines = "5\r\nhello\r\n00A;ext\r\n, world!!!\r\n0\r\n";
+  const std::string lines = "5\r\nhello\r\n00A\r\n, world!!!\r\n0\r\n";
   const std::string body = lines + "X-Sum: 1\r\n\r\n";
   for (std::size_t piece = 1; piece <= body.size() + 4; ++piece) {
     const Decoded out = decode(body + "next", piece, Way::kForward);
     EXPECT_EQ(out, (Decoded{ChunkedDecoder::State::kEnd, lines, "X-Sum: 1\r\n", body.size()}));
+  }
+}
+
+// Not every parser ends them where another does (RFC 9112 §7.1.1).
+TEST(Chunked, ForwardsNoExtensions) {
+  const std::string body = "5;a=\"b\"\r\nhello\r\n00A;\r\n, world!!!\r\n0;last;x=y\r\n\r\n";
+  for (std::size_t piece = 1; piece <= body.size() + 4; ++piece) {
+    const Decoded out = decode(body + "next", piece, Way::kForward);
+    EXPECT_EQ(out, (Decoded{ChunkedDecoder::State::kEnd, "5\r\nhello\r\n00A\r\n, world!!!\r\n0\r\n", "", body.size()}));
   }
 }
 
