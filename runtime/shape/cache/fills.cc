@@ -1,11 +1,9 @@
 #include "runtime/shape/cache/fills.h"
 
-#include "base/hash.h"
-
 namespace edge::runtime::cache {
 
 std::atomic<std::uint64_t>& Fills::pass_mark(std::string_view id) {
-  return pass_until_[hash_bytes(0, id) % pass_until_.size()];
+  return pass_until_[fills_.hash_function()(id) % pass_until_.size()];
 }
 
 Fills::Joined Fills::join(const std::string& id, std::string_view target, Seconds now, For what,

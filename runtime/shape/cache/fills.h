@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "runtime/shape/body_source.h"
 #include "runtime/shape/cache/directives.h"
 #include "runtime/shape/cache/entry.h"
@@ -52,7 +53,8 @@ class Fills {
   std::atomic<std::uint64_t>& pass_mark(std::string_view id);
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Fill>> fills_;
+  /// What strangers ask for.
+  std::unordered_map<std::string, std::shared_ptr<Fill>, KeyedHash, std::equal_to<>> fills_;
   /// When keys that could not be stored may be waited for again, by hash: two keys that meet only wait less.
   std::array<std::atomic<std::uint64_t>, 4096> pass_until_{};
 };
