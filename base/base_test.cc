@@ -52,6 +52,60 @@ TEST(Path, RemovesDotSegmentsAndKeepsEmptyOnes) {
   EXPECT_EQ(normalised("/a/%2e"), "/a/");
 }
 
+std::string ruled(const PathRules& rules, std::string_view raw) {
+  std::vector<char> buffer(raw.size() + 1);
+  const auto path = normalise_path(raw, buffer.data());
+  if (!path) return "(malformed)";
+  const auto done = apply_path_rules(rules, *path, buffer.data());
+  if (!done) return "(refused)";
+  // Whatever is done to it, it is a path as every other.
+  EXPECT_EQ(normalised(*done), *done) << raw;
+  std::vector<char> again(done->size() + 1);
+  EXPECT_EQ(apply_path_rules(rules, *done, again.data()), *done) << raw;
+  return std::string(*done);
+}
+
+TEST(PathRules, WithoutAnyAPathStaysAsItIs) {
+  for (const char* path : {"//admin", "/%2Fadmin", "/a%5Cb", "/x/..;/admin", "/admin;x=1", "/a%3Bb", "/"}) {
+    EXPECT_EQ(ruled({}, path), path);
+  }
+}
+
+TEST(PathRules, MergeSlashes) {
+  const PathRules rules{.merge_slashes = true};
+  EXPECT_EQ(ruled(rules, "//admin"), "/admin");
+  EXPECT_EQ(ruled(rules, "/a///b//"), "/a/b/");
+  EXPECT_EQ(ruled(rules, "///"), "/");
+  EXPECT_EQ(ruled(rules, "/a/.//b"), "/a/b");
+  EXPECT_EQ(ruled(rules, "/a//../b"), "/a/b");
+  EXPECT_EQ(ruled(rules, "/%2F/admin"), "/%2F/admin");
+}
+
+TEST(PathRules, EscapedSlashes) {
+  const PathRules reject{.escaped_slashes = EscapedSlashes::kReject};
+  for (const char* path : {"/%2Fadmin", "/admin%2f", "/a%5cb", "/a/..%2Fb"})
+    EXPECT_EQ(ruled(reject, path), "(refused)");
+  EXPECT_EQ(ruled(reject, "/a%252Fb"), "/a%252Fb");
+  EXPECT_EQ(ruled(reject, "//admin;x"), "//admin;x");
+  const PathRules unescape{.merge_slashes = true, .escaped_slashes = EscapedSlashes::kUnescape};
+  EXPECT_EQ(ruled(unescape, "/%2Fadmin"), "/admin");
+  EXPECT_EQ(ruled(unescape, "/admin%2f"), "/admin/");
+  EXPECT_EQ(ruled(unescape, "/x/..%2fadmin"), "/admin");
+  EXPECT_EQ(ruled(unescape, "/x/%2e%2e%2Fadmin/%2e"), "/admin/");
+  EXPECT_EQ(ruled(unescape, "/a%2F.%2Fb"), "/a/b");
+  EXPECT_EQ(ruled(unescape, "/..%2Fadmin"), "(refused)");
+  EXPECT_EQ(ruled(unescape, "/a%5Cb"), "(refused)");
+  EXPECT_EQ(ruled(unescape, "/a%252Fb"), "/a%252Fb");
+  const PathRules kept{.escaped_slashes = EscapedSlashes::kUnescape};
+  EXPECT_EQ(ruled(kept, "/%2Fadmin"), "//admin");
+}
+
+TEST(PathRules, Parameters) {
+  const PathRules rules{.reject_parameters = true};
+  for (const char* path : {"/admin;x=1", "/x/..;/admin", "/a%3bb", "/;"}) EXPECT_EQ(ruled(rules, path), "(refused)");
+  EXPECT_EQ(ruled(rules, "/a%2Fb//c"), "/a%2Fb//c");
+}
+
 TEST(Path, RefusesWhatIsNoPathOrClimbsAboveTheRoot) {
   for (const char* bad : {"",
                           "a",

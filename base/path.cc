@@ -130,4 +130,37 @@ std::optional<std::string_view> normalise_path(std::string_view raw, char* buffe
   return std::string_view(buffer, *closed);
 }
 
+std::optional<std::string_view> apply_path_rules(const PathRules& rules, std::string_view path, char* buffer) {
+  constexpr std::string_view kSlash = "%2F";
+  constexpr std::string_view kBackslash = "%5C";
+  constexpr std::string_view kSemicolon = "%3B";
+  const auto holds = [&](std::string_view text) { return path.find(text) != std::string_view::npos; };
+  if (!path.starts_with('/')) return path;
+  if (rules.reject_parameters && (holds(";") || holds(kSemicolon))) return std::nullopt;
+  if (rules.escaped_slashes != EscapedSlashes::kKeep) {
+    if (holds(kBackslash)) return std::nullopt;
+    if (holds(kSlash)) {
+      if (rules.escaped_slashes == EscapedSlashes::kReject) return std::nullopt;
+      std::size_t end = 0;
+      for (std::size_t at = 0; at < path.size(); ++end) {
+        const bool slash = path.substr(at).starts_with(kSlash);
+        buffer[end] = slash ? '/' : path[at];
+        at += slash ? kSlash.size() : 1;
+      }
+      // What stood between encoded slashes may be a dot segment now. Reads each byte before it writes there.
+      const auto normal = normalise_path({buffer, end}, buffer);
+      if (!normal) return std::nullopt;
+      path = *normal;
+    }
+  }
+  if (rules.merge_slashes && holds("//")) {
+    std::size_t end = 0;
+    for (std::size_t at = 0; at < path.size(); ++at) {
+      if (path[at] != '/' || end == 0 || buffer[end - 1] != '/') buffer[end++] = path[at];
+    }
+    path = {buffer, end};
+  }
+  return path;
+}
+
 }  // namespace edge

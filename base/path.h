@@ -2,6 +2,7 @@
 // no spelling slips past a rule. Requests and the path values of routes go through the same function.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -16,5 +17,30 @@ namespace edge {
 /// `buffer` has room for raw.size() + 1 bytes. The result is a view of it, or of `raw` when nothing had to change,
 /// which costs one scan. Never longer than `raw`. Idempotent. Does not allocate.
 std::optional<std::string_view> normalise_path(std::string_view raw, char* buffer);
+
+/// What becomes of an encoded slash, %2F; and of an encoded backslash, %5C, which some servers take for one.
+enum class EscapedSlashes : std::uint8_t {
+  kKeep,
+  kReject,
+  kUnescape,  ///< `/` for %2F; a backslash is refused here as everywhere
+};
+
+/// What a gateway has done to paths beyond normalising them (`spec.paths`), so that they mean the same to servers that
+/// read `//admin`, `/%2Fadmin` or `/x;y/admin` in ways of their own.
+struct PathRules {
+  bool merge_slashes = false;
+  EscapedSlashes escaped_slashes = EscapedSlashes::kKeep;
+  bool reject_parameters = false;  ///< `;` in a path, encoded or not (RFC 3986 §3.3)
+
+  bool none() const { return !merge_slashes && escaped_slashes == EscapedSlashes::kKeep && !reject_parameters; }
+  friend bool operator==(const PathRules&, const PathRules&) = default;
+};
+
+/// Applies `rules` to what normalise_path gave: first encoded slashes, then the dot segments that they made, then empty
+/// segments. nullopt, answered 400, for what is refused. `*` stays.
+///
+/// `buffer` has room for path.size() + 1 bytes; `path` may begin there, else the two do not overlap. The result is a
+/// view of it, or of `path` when nothing had to change. Never longer than `path`. Idempotent. Does not allocate.
+std::optional<std::string_view> apply_path_rules(const PathRules& rules, std::string_view path, char* buffer);
 
 }  // namespace edge

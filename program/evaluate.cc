@@ -132,12 +132,17 @@ class HostWalk {
 
 }  // namespace
 
+std::uint32_t listener_of(const ProgramView& program, std::uint32_t bind, std::string_view host) {
+  const SectionView& section = program.listeners().view;
+  return most_specific(section, section.array(section.header<ListenersHeader>().binds)[bind].listeners, host);
+}
+
 Outcome evaluate(const ProgramView& program, std::uint32_t bind, const RequestView& request, const RegexMatcher& regex,
                  Trace* trace) {
   Outcome outcome;
   const SectionView& section = program.listeners().view;
   const auto& header = section.header<ListenersHeader>();
-  outcome.listener = most_specific(section, section.array(header.binds)[bind].listeners, request.host);
+  outcome.listener = listener_of(program, bind, request.host);
   if (outcome.listener == kNone) return outcome;
   if (trace != nullptr) trace->listener(outcome.listener);
 

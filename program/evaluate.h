@@ -65,6 +65,10 @@ class SlotValues {
   MatchInput input_{};
 };
 
+/// The listener of `bind` (an index into the listeners section's binds) with the most specific name for `host`; kNone:
+/// none takes it. Rule D2.
+std::uint32_t listener_of(const ProgramView& program, std::uint32_t bind, std::string_view host);
+
 /// Rules D1, D2, D3's choice of rule (not of backend), D5. `bind` is an index into the listeners section's binds.
 /// Allocates; for tools and proofs. `trace` may be null.
 Outcome evaluate(const ProgramView& program, std::uint32_t bind, const RequestView& request, const RegexMatcher& regex,

@@ -31,7 +31,16 @@ static_assert(sizeof(NameTable) == 24);
 
 // ---- Listeners section --------------------------------------------------------------------------------------------
 
-/// The last five hold one record, or none where the feature is off, or the limits are the usual ones.
+/// What is done to the path of a request before anything looks at it (base/path.h), beside what always is.
+enum PathFlags : std::uint32_t {
+  kMergeSlashes = 1,
+  kRejectEscapedSlashes = 2,
+  kUnescapeSlashes = 4,
+  kRejectPathParameters = 8,
+};
+inline constexpr std::uint32_t kAllPathFlags = 15;
+
+/// Those from compression to limits hold one record, or none where the feature is off, or the limits are the usual ones.
 struct GatewayRecord {
   std::uint64_t id;  ///< stable_id(kind, namespace, name); the kind is ProxyGateway, Gateway or IngressClass
   StringRef name_space;
@@ -42,8 +51,10 @@ struct GatewayRecord {
   ArrayRef<TracingRecord> tracing;
   ArrayRef<AccessLogRecord> access_log;
   ArrayRef<ClientLimitsRecord> limits;
+  std::uint32_t path_flags;  ///< PathFlags; never both of the escaped slashes'
+  std::uint32_t reserved;
 };
-static_assert(sizeof(GatewayRecord) == 72);
+static_assert(sizeof(GatewayRecord) == 80);
 
 enum class Protocol : std::uint8_t { kHttp = 1, kHttps = 2, kTcp = 3, kTls = 4 };
 

@@ -88,6 +88,15 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const GatewayR
                            .duration("maxTTL", cache->max_ttl_ns)
                            .take());
   }
+  if (gateway.path_flags != 0) {
+    Block paths(section, "paths");
+    paths.word("mergeSlashes", (gateway.path_flags & kMergeSlashes) != 0 ? "true" : "false");
+    paths.word("escapedSlashes", (gateway.path_flags & kRejectEscapedSlashes) != 0 ? "Reject"
+                                 : (gateway.path_flags & kUnescapeSlashes) != 0    ? "Unescape"
+                                                                                   : "Keep");
+    paths.word("pathParameters", (gateway.path_flags & kRejectPathParameters) != 0 ? "Reject" : "Keep");
+    settings.push_back(paths.take());
+  }
   if (const auto* tracing = optional_of(section, gateway.tracing)) {
     Block block(section, "tracing");
     block.number("samplingRate", tracing->sampling_percent);

@@ -8,6 +8,8 @@ constexpr std::string_view kTlsModes[] = {"Terminate", "Passthrough"};
 constexpr std::string_view kTlsVersions[] = {"TLS1.2", "TLS1.3"};
 constexpr std::string_view kSchemes[] = {"http", "https"};
 constexpr std::string_view kStatuses[] = {"301", "302"};
+constexpr std::string_view kEscapedSlashes[] = {"Keep", "Reject", "Unescape"};
+constexpr std::string_view kPathParameters[] = {"Keep", "Reject"};
 constexpr std::string_view kAlgorithms[] = {"gzip", "br"};
 constexpr std::string_view kTraceSenders[] = {"TrustedProxies", "Always", "Never"};
 
@@ -137,6 +139,19 @@ constexpr Field kLimitsFields[] = {
 };
 constexpr Object kLimits{kLimitsFields};
 
+constexpr Field kPathsFields[] = {
+    boolean("mergeSlashes", "Whether `//` in a path becomes `/`.").defaults_to("false"),
+    string("escapedSlashes",
+           "What becomes of %2F in a path: it stays, is answered 400, or becomes `/`. Unless it stays, %5C is answered "
+           "400.")
+        .one_of(kEscapedSlashes)
+        .defaults_to("Keep"),
+    string("pathParameters", "What becomes of a path with `;` or %3B: it stays, or is answered 400.")
+        .one_of(kPathParameters)
+        .defaults_to("Keep"),
+};
+constexpr Object kPaths{kPathsFields};
+
 constexpr Field kSpecFields[] = {
     string("vipRef", "Name of a ProxyVIP; without it every address of the node is served.").as(Format::kNamespacedName),
     string("loadBalancerClass", "Class of the controller that serves the gateway (rule D8).")
@@ -147,6 +162,7 @@ constexpr Field kSpecFields[] = {
     object("tracing", kTracing, "Tracing."),
     object("accessLog", kAccessLog, "Access log."),
     object("limits", kLimits, "What clients may cost."),
+    object("paths", kPaths, "What is done to paths before a rule is looked for, beyond normalising them."),
     object("redirectScheme", kRedirectScheme, "Redirection of plain requests of all listeners (rule D9).")
         .or_as("spec.listeners.redirectScheme"),
     strings("trustedProxies", "Peers whose X-Forwarded-For and PROXY protocol are believed.")

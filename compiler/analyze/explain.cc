@@ -13,6 +13,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
+#include "program/path_rules.h"
 #include "program/path_table.h"
 #include "program/records.h"
 
@@ -223,11 +224,15 @@ class Explainer {
 
 }  // namespace
 
-Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
+Explanation explain(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& asked,
                     const std::string& regex_worker) {
   Explanation out;
+  const program::AdmittedRequest admitted(program, bind, asked);
+  const program::RequestView& request = admitted.view();
   out.request = request_text(request);
   out.bind = bind_text(program, bind);
+  out.path_refused = admitted.refused();
+  if (out.path_refused) return out;
   Explainer explainer(program, request);
   explainer.evaluate(bind, out);
   out.engines = compare_engines(program.target(), explainer.hosts(), request, explainer.regex(), regex_worker);

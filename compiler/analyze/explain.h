@@ -79,7 +79,8 @@ struct Explanation {
   std::vector<std::string> limits;
   std::vector<std::string> filters;
   std::optional<ExplainedRedirect> redirect{};
-  bool denied = false;  ///< answered 503: a policy that protects it cannot be enforced
+  bool path_refused = false;  ///< answered 400: its gateway's `paths` refuse it
+  bool denied = false;        ///< answered 503: a policy that protects it cannot be enforced
   std::vector<ExplainedEngine> engines;
   bool agree = true;
 };

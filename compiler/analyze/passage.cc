@@ -7,6 +7,7 @@
 #include "compiler/analyze/explain_words.h"
 #include "compiler/analyze/treatment.h"
 #include "program/filters.h"
+#include "program/path_rules.h"
 #include "program/records.h"
 #include "program/scheme_redirect.h"
 
@@ -184,9 +185,16 @@ Result<std::uint32_t> bind_of_port(const program::ProgramView& program, std::uin
   return Error{ErrorCode::kNotFound, "nothing listens on port " + std::to_string(port) + "; there is " + ports};
 }
 
-Passage pass(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
+Passage pass(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& asked,
              const program::RegexMatcher& regex) {
   Passage out;
+  const program::AdmittedRequest admitted(program, bind, asked);
+  if (admitted.refused()) {
+    out.status = 400;
+    out.reason = "bad-path";
+    return out;
+  }
+  const program::RequestView& request = admitted.view();
   const program::Outcome outcome = program::evaluate(program, bind, request, regex);
   const program::SectionView& section = program.listeners().view;
   const auto& header = section.header<program::ListenersHeader>();

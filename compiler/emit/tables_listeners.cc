@@ -174,6 +174,15 @@ std::map<BindKey, Bind> collect_binds(const LinkedConfig& config) {
   return binds;
 }
 
+std::uint32_t path_flags(const PathRules& rules) {
+  std::uint32_t flags = 0;
+  if (rules.merge_slashes) flags |= program::kMergeSlashes;
+  if (rules.escaped_slashes == EscapedSlashes::kReject) flags |= program::kRejectEscapedSlashes;
+  if (rules.escaped_slashes == EscapedSlashes::kUnescape) flags |= program::kUnescapeSlashes;
+  if (rules.reject_parameters) flags |= program::kRejectPathParameters;
+  return flags;
+}
+
 std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, program::SectionBuilder& builder) {
   std::vector<program::GatewayRecord> records;
   for (const LinkedGateway& gateway : config.gateways) {
@@ -189,6 +198,7 @@ std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, pr
     record.name_space = builder.string(name_space);
     record.name = builder.string(name);
     record.trusted_proxies = builder.array(proxies);
+    record.path_flags = path_flags(gateway.paths);
     store_settings(builder, gateway, record);
   }
   return records;

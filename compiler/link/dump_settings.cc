@@ -159,6 +159,12 @@ Lines settings_lines(const LinkedGateway& gateway) {
                     duration_text(limits->body_grace) + " connections " + number(limits->max_connections_per_source) +
                     " streams " + number(limits->max_streams_per_source));
   }
+  if (!gateway.paths.none()) {
+    const char* const escaped[] = {"", " escaped slashes refused", " escaped slashes unescaped"};
+    lines.push_back("paths:" + std::string(gateway.paths.merge_slashes ? " slashes merged" : "") +
+                    escaped[static_cast<std::size_t>(gateway.paths.escaped_slashes)] +
+                    (gateway.paths.reject_parameters ? " parameters refused" : ""));
+  }
   return lines;
 }
 

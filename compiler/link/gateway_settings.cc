@@ -70,6 +70,16 @@ std::vector<std::string> exclusions_of(const std::vector<Located<std::string>>& 
   return paths;
 }
 
+PathRules path_rules_of(const model::Paths& paths) {
+  PathRules rules;
+  rules.merge_slashes = value_or(paths.merge_slashes, false);
+  const std::string escaped = value_or(paths.escaped_slashes, {});
+  if (escaped == "Reject") rules.escaped_slashes = EscapedSlashes::kReject;
+  if (escaped == "Unescape") rules.escaped_slashes = EscapedSlashes::kUnescape;
+  rules.reject_parameters = value_or(paths.path_parameters, {}) == "Reject";
+  return rules;
+}
+
 struct FormatFinding {
   std::string message;
   std::string fix;
@@ -139,6 +149,7 @@ void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& li
     const ClientLimits limits = limits_of(*gateway.limits);
     if (limits != kDefaults.client_limits) linked.limits = limits;
   }
+  if (gateway.paths) linked.paths = path_rules_of(*gateway.paths);
 }
 
 std::optional<SchemeRedirectSettings> scheme_redirect_of(const model::ProxyGateway& gateway,

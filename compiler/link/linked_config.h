@@ -12,6 +12,7 @@
 
 #include "base/hostname.h"
 #include "base/ip.h"
+#include "base/path.h"
 #include "base/source.h"
 #include "compiler/link/conditions.h"
 #include "compiler/link/identity.h"
@@ -126,6 +127,7 @@ struct LinkedGateway {
   std::optional<AccessLogSettings> access_log{};
   /// Absent: those by default.
   std::optional<ClientLimits> limits{};
+  PathRules paths{};
 };
 
 struct LinkedListener {

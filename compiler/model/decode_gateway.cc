@@ -145,6 +145,14 @@ std::optional<ClientLimits> decode_limits(const Fields& fields) {
                       .max_streams_per_source = fields.integer("maxStreamsPerSource")};
 }
 
+std::optional<Paths> decode_paths(const Fields& fields) {
+  if (!fields) return std::nullopt;
+  return Paths{.span = fields.span(),
+               .merge_slashes = fields.boolean("mergeSlashes"),
+               .escaped_slashes = fields.text("escapedSlashes"),
+               .path_parameters = fields.text("pathParameters")};
+}
+
 bool same(const RedirectScheme& a, const RedirectScheme& b) {
   const auto equal = [](const auto& x, const auto& y) { return x ? y && x->value == y->value : !y; };
   const auto equal_text = [](const auto& x, const auto& y) { return x.value == y.value; };
@@ -218,6 +226,7 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
                        .tracing = decode_tracing(spec.object("tracing")),
                        .access_log = decode_access_log(spec.object("accessLog")),
                        .limits = decode_limits(spec.object("limits")),
+                       .paths = decode_paths(spec.object("paths")),
                        .redirect_scheme = decode_redirect(spec.object("redirectScheme")),
                        .trusted_proxies = spec.cidrs("trustedProxies")};
   spec.entries("listeners", [&](const Fields& entry) {

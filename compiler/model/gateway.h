@@ -144,6 +144,13 @@ struct ClientLimits {
   Maybe<std::int64_t> max_streams_per_source{};
 };
 
+struct Paths {
+  Span span{};
+  Maybe<bool> merge_slashes{};
+  Maybe<std::string> escaped_slashes{};
+  Maybe<std::string> path_parameters{};
+};
+
 struct ProxyGateway {
   Metadata metadata;
   Maybe<std::string> vip_ref{};
@@ -158,6 +165,7 @@ struct ProxyGateway {
   std::optional<Tracing> tracing{};
   std::optional<AccessLog> access_log{};
   std::optional<ClientLimits> limits{};
+  std::optional<Paths> paths{};
   std::optional<RedirectScheme> redirect_scheme{};
   std::vector<Located<Cidr>> trusted_proxies{};
 };

@@ -97,6 +97,7 @@ std::string explanation_json(const analyze::Explanation& explanation) {
                                 {"filters", explanation.filters},
                                 {"backends", backends},
                                 {"redirect", redirect_json(explanation.redirect)},
+                                {"pathRefused", explanation.path_refused},
                                 {"denied", explanation.denied},
                                 {"engines", engines},
                                 {"agree", explanation.agree}};

@@ -83,6 +83,7 @@ void Session::restore_head(const Exchange& exchange, Arrival& arrival) {
   net::http1::ParseHint hint;
   net::http1::parse_request(exchange.identity->head.view(), scratch.limits, hint, scratch.request);
   locate(arrival);
+  apply_path_rules(arrival);
 }
 
 }  // namespace edge::runtime

@@ -9,6 +9,7 @@
 #include "base/hostname.h"
 #include "base/path.h"
 #include "program/filters.h"
+#include "program/path_rules.h"
 #include "program/scheme_redirect.h"
 #include "runtime/policy/cors.h"
 #include "runtime/session/client_address.h"
@@ -160,6 +161,16 @@ std::optional<Reply> Session::locate(Arrival& arrival) {
   return std::nullopt;
 }
 
+// What the listener's gateway makes of the path beyond that.
+std::optional<Reply> Session::apply_path_rules(Arrival& arrival) {
+  if (arrival.listener == nullptr || arrival.listener->gateway->path_flags == 0) return std::nullopt;
+  const PathRules rules = program::path_rules_of(*arrival.listener->gateway);
+  const auto path = edge::apply_path_rules(rules, arrival.path, worker_.scratch().path());
+  if (!path) return bad_request("bad-path", "The path is spelled in a way that is not served here.");
+  arrival.path = *path;
+  return std::nullopt;
+}
+
 // Where a request has come from, and to.
 std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
@@ -182,6 +193,7 @@ std::optional<Reply> Session::place(Exchange& exchange, Arrival& arrival) {
       arrival.secure = arrival.secure || (arrival.peer_trusted && claims_https(head));
     }
   }
+  if (std::optional<Reply> reply = apply_path_rules(arrival)) return reply;
   const bool keeps_id = arrival.peer_trusted && exchange.id.keep(head.fields.value(KnownField::kXRequestId));
   if (!keeps_id) exchange.id.generate(worker_.unix_milliseconds(), worker_.random());
   if (arrival.listener != nullptr && arrival.listener->tracing != nullptr) begin_trace(exchange, arrival);

@@ -89,6 +89,7 @@ class Session final : public ClientSession {
   net::Task<Next> serve();
   std::optional<Reply> admit(Exchange& exchange, Arrival& arrival);
   std::optional<Reply> locate(Arrival& arrival);
+  std::optional<Reply> apply_path_rules(Arrival& arrival);
   std::optional<Reply> place(Exchange& exchange, Arrival& arrival);
   void begin_trace(Exchange& exchange, const Arrival& arrival);
   std::optional<Reply> to_scheme(const Exchange& exchange, const Arrival& arrival);

@@ -162,7 +162,7 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
       if (index == program::kNone) return;
       const LoadedListener& listener = program->listener(index);
       asks |= listener.gateway->trusted_proxies.count != 0 || listener.record->scheme_redirect.count != 0 ||
-              listener.tracing != nullptr;
+              listener.tracing != nullptr || listener.gateway->path_flags != 0;
     };
     look(bind.listeners.fallback);
     for (const program::NameEntry& entry : section.array(bind.listeners.entries)) {

@@ -18,7 +18,9 @@ const Words kHostPatterns = {"a.test",     "b.a.test", "*.a.test", "*.test",   "
                              "evila.test", "x.org",    "*.org",    "10.0.0.9", "test"};
 const Words kHosts = {"a.test",       "b.a.test", "c.b.a.test", "z.a.test", "y.z.b.a.test", "test", "evila.test",
                       "z.evila.test", "x.org",    "y.x.org",    "org",      "10.0.0.9",     "",     "nowhere"};
-const Words kSegments = {"a", "b", "ab", "api", "apiv2", "x", "", "v1", "a%2Fb", "longer-segment-than-sixteen-bytes"};
+const Words kSegments = {"a",      "b",   "ab",   "api",   "apiv2",
+                         "x",      "",    "v1",   "a%2Fb", "longer-segment-than-sixteen-bytes",
+                         "..%2Fb", "x;y", "b%5Ca"};
 const Words kRegexes = {"^/a",      "b$",     "^/[ab]+$",   "/x",        "a.*b",   "^/api/v[0-9]+", "(a|b)/x",
                         "^/a/b/?$", "v[12]$", "^/(a|ab)/b", "[^/]{4,6}", "^/+a?$", "i(v2)?$"};
 const Words kHeaderNames = {"x-a", "x-b", "x-env", "cookie"};
@@ -260,6 +262,9 @@ void add_listeners(Chance& chance, LinkedConfig& config) {
     auto& gateway = config.gateways.emplace_back();
     gateway.identity = {"ProxyGateway", "edge", "g" + std::to_string(g), 0, {}};
     for (const auto& address : chance.of(addresses)) gateway.addresses.push_back(*parse_ip(address));
+    if (chance.one_in(2)) {
+      gateway.paths = {chance.one_in(2), static_cast<EscapedSlashes>(chance.below(3)), chance.one_in(3)};
+    }
     if (chance.one_in(2)) gateway.policies = random_policies(chance, config);
     for (std::uint32_t l = 0; l < 1 + chance.below(3); ++l) {
       compiler::LinkedListener listener;

@@ -12,6 +12,7 @@
 #include "compiler/link/dump.h"
 #include "compiler/read_config.h"
 #include "program/dump.h"
+#include "program/path_rules.h"
 #include "tests/reference/engines.h"
 
 namespace edge::golden {
@@ -59,6 +60,7 @@ std::string answer(reference::Engines& engines, std::string_view line, std::stri
   const auto bind = engines.bind_of(*parsed.request);
   if (!bind) return "nothing listens there";
   const reference::RequestViewOf request(*parsed.request);
+  if (program::AdmittedRequest(engines.view(), *bind, request.view()).refused()) return "refused, 400: path";
   const std::string tables = verdict_text(engines.evaluate(*bind, request.view()), engines.view());
   const std::string runtime = verdict_text(engines.decide(*bind, request.view()), engines.view());
   if (tables != runtime) {

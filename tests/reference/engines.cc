@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/expr/regex_matcher.h"
+#include "program/path_rules.h"
 #include "program/records.h"
 #include "tests/reference/treatment.h"
 
@@ -49,14 +50,20 @@ std::optional<std::uint32_t> Engines::bind_of(const OwnedRequest& request) const
   return found;
 }
 
-Verdict Engines::evaluate(std::uint32_t bind, const program::RequestView& request) const {
+Verdict Engines::evaluate(std::uint32_t bind, const program::RequestView& asked) const {
+  const program::AdmittedRequest admitted(view(), bind, asked);
+  const program::RequestView& request = admitted.view();
+  if (admitted.refused()) return {program::listener_of(view(), bind, request.host), {}, {}, {}, 0, 0};
   const program::Outcome outcome = program::evaluate(view(), bind, request, regex_);
   if (outcome.host == nullptr) return {outcome.listener, {}, {}, {}, 0, 0};
   const program::SectionView& host = outcome.host->view;
   return verdict_of(outcome.listener, host, host.array(host.header<program::HostHeader>().actions)[outcome.action]);
 }
 
-Verdict Engines::decide(std::uint32_t bind, const program::RequestView& request) {
+Verdict Engines::decide(std::uint32_t bind, const program::RequestView& asked) {
+  const program::AdmittedRequest admitted(view(), bind, asked);
+  const program::RequestView& request = admitted.view();
+  if (admitted.refused()) return {program::listener_of(view(), bind, request.host), {}, {}, {}, 0, 0};
   const auto index_of = [this](const runtime::LoadedListener* listener) {
     return static_cast<std::uint32_t>(listener - &loaded_->listener(0));
   };
@@ -66,7 +73,9 @@ Verdict Engines::decide(std::uint32_t bind, const program::RequestView& request)
   return {listener == nullptr ? program::kNone : index_of(listener), {}, {}, {}, 0, 0};
 }
 
-std::string Engines::treatment(std::uint32_t bind, const program::RequestView& request) const {
+std::string Engines::treatment(std::uint32_t bind, const program::RequestView& asked) const {
+  const program::AdmittedRequest admitted(view(), bind, asked);
+  const program::RequestView& request = admitted.view();
   const program::Outcome outcome = program::evaluate(view(), bind, request, regex_);
   if (outcome.host == nullptr) return {};
   const program::SectionView& host = outcome.host->view;

@@ -1,6 +1,7 @@
 #include "tests/reference/reference.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace edge::reference {
 
@@ -8,6 +9,48 @@ using compiler::LinkedListener;
 using compiler::LinkedRoute;
 using compiler::MatchType;
 using compiler::PathMatch;
+
+namespace {
+
+bool replace_all(std::string& text, std::string_view what, std::string_view by) {
+  bool found = false;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+    text.replace(at, what.size(), by);
+    found = true;
+  }
+  return found;
+}
+
+/// As docs/matching.md words it, one segment after the other. False: refused.
+bool apply(const PathRules& rules, std::string& path) {
+  if (path == "*") return true;
+  const auto has = [&](std::string_view text) { return path.find(text) != std::string::npos; };
+  if (rules.reject_parameters && (has(";") || has("%3B"))) return false;
+  if (rules.escaped_slashes != EscapedSlashes::kKeep && has("%5C")) return false;
+  if (rules.escaped_slashes == EscapedSlashes::kReject && has("%2F")) return false;
+  if (rules.escaped_slashes == EscapedSlashes::kUnescape && replace_all(path, "%2F", "/")) {
+    std::vector<std::string> segments;
+    bool closed = false;  // a slash stands at the end
+    for (std::size_t begin = 1; begin <= path.size();) {
+      const std::size_t end = std::min(path.find('/', begin), path.size());
+      const std::string segment = path.substr(begin, end - begin);
+      const bool dots = segment == "." || segment == "..";
+      if (segment == ".." && segments.empty()) return false;
+      if (segment == "..") segments.pop_back();
+      if (!dots) segments.push_back(segment);
+      closed = dots;
+      begin = end + 1;
+    }
+    path.clear();
+    for (const std::string& segment : segments) path += "/" + segment;
+    if (closed || path.empty()) path += "/";
+  }
+  while (rules.merge_slashes && replace_all(path, "//", "/")) {
+  }
+  return true;
+}
+
+}  // namespace
 
 Reference::Reference(const compiler::LinkedConfig& config) : config_(config) {
   for (std::uint32_t index = 0; index < config.routes.size(); ++index) {
@@ -222,9 +265,11 @@ bool Reference::before(std::uint32_t listener, const HostPattern& host_a, const 
   return a.origin.match < b.origin.match;
 }
 
-std::optional<Answer> Reference::answer(const Bind& bind, const OwnedRequest& request) const {
-  const auto listener = listener_of(bind, request.host);
+std::optional<Answer> Reference::answer(const Bind& bind, const OwnedRequest& asked) const {
+  const auto listener = listener_of(bind, asked.host);
   if (!listener) return std::nullopt;
+  OwnedRequest request = asked;
+  if (!apply(config_.gateways[config_.listeners[*listener].gateway].paths, request.path)) return std::nullopt;
   const Facts facts(request);
   const MatchEntry* best = nullptr;
   HostPattern best_host;
