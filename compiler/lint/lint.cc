@@ -1,5 +1,7 @@
 #include "compiler/lint/lint.h"
 
+#include "compiler/lint/path_detours.h"
+
 namespace edge::compiler::lint {
 
 void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics) {
@@ -11,6 +13,7 @@ void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics) {
   for (const model::ProxyBackend& backend : resources.backends) lint(backend, diagnostics);
   for (const model::ProxyPolicy& policy : resources.policies) lint(policy, diagnostics);
   lint_together(resources, diagnostics);
+  lint_path_detours(resources, diagnostics);
 }
 
 }  // namespace edge::compiler::lint

@@ -11,6 +11,7 @@
 
 #include "compiler/lint/credentials.h"
 #include "compiler/lint/finding.h"
+#include "compiler/lint/keys.h"
 #include "compiler/lint/lint.h"
 
 namespace edge::compiler::lint {
@@ -23,23 +24,6 @@ using model::ProxyGateway;
 using model::ProxyPolicy;
 using model::ProxyRoute;
 using model::Reference;
-
-std::string key_of(const Metadata& metadata) { return metadata.kind + " " + metadata.name_space + "/" + metadata.name; }
-
-/// A reference's target, in the namespace of `from` where it names none.
-std::string name_of(const Reference& reference, const Metadata& from) {
-  return (reference.name_space.empty() ? from.name_space : reference.name_space) + "/" + reference.name.value;
-}
-std::string key_of(std::string_view kind, const Reference& reference, const Metadata& from) {
-  return std::string(kind) + " " + name_of(reference, from);
-}
-
-/// The target of a policy that says whether it holds for a route or a gateway.
-std::string key_of_target(const ProxyPolicy& policy) {
-  const bool route = policy.target_kind == PolicyTarget::kRoute;
-  const std::string_view own = route ? "ProxyRoute" : "ProxyGateway";
-  return key_of(policy.target_resource.empty() ? own : policy.target_resource, policy.target, policy.metadata);
-}
 
 template <typename Resource>
 using ByName = std::unordered_map<std::string, const Resource*>;

@@ -1,0 +1,31 @@
+// How lints that look at several resources name them: by kind, namespace and name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/model/metadata.h"
+#include "compiler/model/policy.h"
+
+namespace edge::compiler::lint {
+
+inline std::string key_of(const model::Metadata& metadata) {
+  return metadata.kind + " " + metadata.name_space + "/" + metadata.name;
+}
+
+/// A reference's target, in the namespace of `from` where it names none.
+inline std::string name_of(const model::Reference& reference, const model::Metadata& from) {
+  return (reference.name_space.empty() ? from.name_space : reference.name_space) + "/" + reference.name.value;
+}
+inline std::string key_of(std::string_view kind, const model::Reference& reference, const model::Metadata& from) {
+  return std::string(kind) + " " + name_of(reference, from);
+}
+
+/// The target of a policy that says whether it holds for a route or a gateway.
+inline std::string key_of_target(const model::ProxyPolicy& policy) {
+  const bool route = policy.target_kind == model::PolicyTarget::kRoute;
+  const std::string_view own = route ? "ProxyRoute" : "ProxyGateway";
+  return key_of(policy.target_resource.empty() ? own : policy.target_resource, policy.target, policy.metadata);
+}
+
+}  // namespace edge::compiler::lint
