@@ -61,10 +61,12 @@ LinkedConfig config() {
 
 class Explain : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { compile(config()); }
+
+  void compile(const LinkedConfig& config) {
     Compiler compiler({});
     Diagnostics diagnostics;
-    const auto artifact = compiler.compile(config(), diagnostics);
+    const auto artifact = compiler.compile(config, diagnostics);
     ASSERT_TRUE(artifact && diagnostics.ok());
     auto view = program::read(artifact->bytes);
     ASSERT_TRUE(view.ok()) << view.error().text;
@@ -126,6 +128,21 @@ TEST_F(Explain, SaysWhenNothingMatches) {
   const Explanation none = of("elsewhere.test", "/");
   EXPECT_FALSE(none.matched);
   EXPECT_THAT(explanation_text(none, false), HasSubstr("404"));
+}
+
+TEST_F(Explain, SeesThePathThatItsGatewayMakesOfIt) {
+  LinkedConfig strict = config();
+  strict.gateways[0].paths = {.merge_slashes = true, .escaped_slashes = EscapedSlashes::kReject};
+  compile(strict);
+  const Explanation merged = of("shop.example", "//other//x");
+  EXPECT_EQ(merged.winner.rule, 3u);
+  EXPECT_THAT(merged.request, HasSubstr("http://shop.example/other/x"));
+  EXPECT_TRUE(merged.agree);
+  const Explanation refused = of("shop.example", "/%2Fother");
+  EXPECT_TRUE(refused.path_refused);
+  EXPECT_FALSE(refused.matched);
+  EXPECT_THAT(explanation_text(refused, false), HasSubstr("answer    400, spec.paths of the gateway"));
+  EXPECT_THAT(explanation_text(of("nowhere.test", "/%2Fother"), false), HasSubstr("answer    400"));
 }
 
 TEST_F(Explain, PrintsNoControlBytesOfTheRequest) {
