@@ -402,6 +402,24 @@ TEST_F(Login, IsEndedByPagesOfItsSiteAlone) {
   }
 }
 
+// Cookies that were copied before are of no use after it, though they open: not as they were, and not as refreshed.
+TEST_F(Login, ACopyEndsWithTheLogout) {
+  const Provider provider({"provider.mjs"});
+  const Agent agent(settings(provider));
+  UserAgent browser;
+  ASSERT_EQ(log_in(browser, agent, "alice").status, 200);
+  UserAgent other;
+  ASSERT_EQ(log_in(other, agent, "bob").status, 200);
+  UserAgent thief = browser;
+  EXPECT_EQ(thief.get(agent.origin() + "/a").status, 200);
+  ASSERT_EQ(browser.get(agent.origin() + "/oauth2/logout?rd=/bye", kTyped).status, 303);
+  EXPECT_EQ(thief.get(agent.origin() + "/a").status, 302);
+  EXPECT_EQ(thief.post(agent.origin() + "/a", "a=b").status, 401);
+  EXPECT_EQ(other.get(agent.origin() + "/a").status, 200);
+  // Who logs in again is let in.
+  EXPECT_EQ(log_in(browser, agent, "alice").status, 200);
+}
+
 // A provider gives a refresh token for offline_access only where the user was asked (Core §11).
 TEST_F(Login, AsksForConsentWithOfflineAccess) {
   const Provider provider({"provider.mjs", "1", "conform", "offline-by-consent"});

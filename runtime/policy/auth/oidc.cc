@@ -111,6 +111,10 @@ net::Task<Verdict> Oidc::ask(const Asked& asked, Place place) const {
   }
   if (!visit.session.empty()) {
     std::optional<OidcIdentity> identity = open_identity(keys_, visit.bound_to, visit.session);
+    const OidcStore& store = place.stores.oidc;
+    if (identity && !store.ended.none() && store.ended.contains(session_id(*identity, visit.bound_to, store))) {
+      identity.reset();
+    }
     const bool good = identity && place.unix_now < identity->expires;
     const bool fresh = good && (identity->refresh_from == 0 || place.unix_now < identity->refresh_from);
     if (fresh) return pass(*identity, visit.other_cookies);
@@ -208,6 +212,10 @@ net::Task<Verdict> Oidc::log_out(const Asked& asked, Visit visit, Place place) c
   return end_session(std::move(visit), std::move(return_to), place);
 }
 
+Digest Oidc::session_id(const OidcIdentity& identity, std::string_view bound_to, const OidcStore& store) {
+  return store.digests.of({bound_to, identity.claim("sub"), std::to_string(identity.ends)});
+}
+
 // The form is posted by a page of this site, which the browser tells. Nobody else's page may show it in a frame and
 // have the button clicked; `form-action` would forbid the way on to the provider.
 net::Task<Verdict> Oidc::confirm_logout(std::string_view return_to) {
@@ -232,6 +240,11 @@ net::Task<Verdict> Oidc::confirm_logout(std::string_view return_to) {
 net::Task<Verdict> Oidc::end_session(Visit visit, std::string return_to, Place place) const {
   std::string lines = clear_session_lines(visit.cookies_seen, visit.secure);
   if (visit.secure) lines += clear_cookie_line(kHostKeyCookie, true);
+  // Whoever else has the cookies has nothing of them any more, where this process is asked.
+  if (const auto identity = open_identity(keys_, visit.bound_to, visit.session)) {
+    OidcStore& store = place.stores.oidc;
+    store.ended.end(session_id(*identity, visit.bound_to, store), identity->ends, place.unix_now);
+  }
   const std::optional<OidcTokens> tokens = open_tokens(keys_, visit.bound_to, visit.session);
   std::string to;
   if (tokens) {

@@ -126,4 +126,26 @@ void OidcRefreshes::forget_old(std::int64_t unix_now) {
   });
 }
 
+void EndedSessions::end(const Digest& session, std::int64_t until, std::int64_t unix_now) {
+  if (until <= unix_now) return;
+  const std::lock_guard lock(mutex_);
+  while (!by_end_.empty() && by_end_.begin()->first <= unix_now) forget_first();
+  if (!until_.emplace(session, until).second) return;
+  by_end_.emplace(until, session);
+  if (until_.size() > kMax) forget_first();
+  count_.store(until_.size(), std::memory_order_release);
+}
+
+bool EndedSessions::contains(const Digest& session) const {
+  const std::shared_lock lock(mutex_);
+  return until_.contains(session);
+}
+
+void EndedSessions::forget_first() {
+  const auto first = by_end_.begin();
+  until_.erase(first->second);
+  by_end_.erase(first);
+  count_.store(until_.size(), std::memory_order_release);
+}
+
 }  // namespace edge::runtime::auth

@@ -2,11 +2,14 @@
 // another agent began: it saves questions to the provider.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -122,10 +125,31 @@ class OidcRefreshes {
   std::int64_t forget_at_ = 0;
 };
 
+/// Sessions that were ended before their time, until it comes: their cookies open as before wherever they went. Of this
+/// process alone. From any thread; while nobody logs out, asking costs one load.
+class EndedSessions {
+ public:
+  static constexpr std::size_t kMax = 100'000;
+
+  bool none() const { return count_.load(std::memory_order_acquire) == 0; }
+  /// `until`: when the session would have ended. Without room those go first that have least time left.
+  void end(const Digest& session, std::int64_t until, std::int64_t unix_now);
+  bool contains(const Digest& session) const;
+
+ private:
+  void forget_first();
+
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<Digest, std::int64_t, DigestHash> until_;
+  std::set<std::pair<std::int64_t, Digest>> by_end_;
+  std::atomic<std::size_t> count_{0};
+};
+
 /// The part of Stores that is OIDC's.
 struct OidcStore {
   OidcProviders providers;
   OidcRefreshes refreshes;
+  EndedSessions ended;
   DigestKey digests;
 };
 
