@@ -80,7 +80,7 @@ struct ListenerTlsRecord {
   ArrayRef<SecretRecord> certificates;        ///< none: no handshake succeeds
   ArrayRef<SecretRecord> client_authorities;  ///< of which a client's certificate must be
   ClientCertificateNeed client_certificate;
-  std::uint32_t reserved;
+  std::uint32_t needs_crl;  ///< 1: each authority of clients must have a list of what it has revoked, and in time
 };
 static_assert(sizeof(ListenerTlsRecord) == 32);
 

@@ -17,6 +17,8 @@ inline constexpr std::string_view kCertificateKey = "tls.crt";
 inline constexpr std::string_view kPrivateKeyKey = "tls.key";
 /// Beside a certificate, where it is: an OCSP response for it, DER.
 inline constexpr std::string_view kStapleKey = "tls.ocsp-staple";
+/// Beside an authority of clients: PEM of what it has revoked.
+inline constexpr std::string_view kRevokedKey = "ca.crl";
 
 struct SecretValue {
   std::string key;

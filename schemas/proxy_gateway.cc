@@ -20,6 +20,10 @@ constexpr Field kValidationFields[] = {
         .needed(),
     boolean("optional", "Whether clients without a certificate are served too; one that is shown must do all the same.")
         .defaults_to("false"),
+    boolean("requireCRL",
+            "Whether only certificates are believed whose authorities have a list of revoked ones, in the Secret's key "
+            "ca.crl, that is in time. Without it a list counts where there is one.")
+        .defaults_to("false"),
 };
 constexpr Object kValidation{kValidationFields};
 

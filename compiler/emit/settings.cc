@@ -33,7 +33,7 @@ program::ListenerTlsRecord tls_record(SectionBuilder& builder, const ListenerTls
           builder.array(certificates),
           store_secrets(builder, tls.client_authorities),
           client_certificate_need(tls),
-          0};
+          tls.requires_crl ? 1U : 0U};
 }
 
 program::ProbeProtocol probe_protocol(ProbeProtocol protocol) {

@@ -76,6 +76,11 @@ program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector
     if (!listener.tls) continue;
     for (const CertificateName& certificate : listener.tls->certificates) collector.add(certificate);
     collector.add(listener.tls->client_authorities);
+    // What they have revoked, where the Secret has it. A ConfigMap has authorities alone.
+    for (const SecretKey& authority : listener.tls->client_authorities) {
+      if (authority.name.starts_with(model::kConfigMapPrefix)) continue;
+      collector.add({authority.name_space, authority.name, std::string(program::kRevokedKey)});
+    }
   }
   for (const LinkedBackend& backend : config.backends) {
     if (!backend.tls) continue;

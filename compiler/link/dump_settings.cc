@@ -185,6 +185,7 @@ Lines settings_lines(const LinkedListener& listener) {
       lines.emplace_back(tls->client_certificate_optional ? "client certificate optional"
                                                           : "client certificate needed");
     }
+    if (tls->requires_crl) lines.emplace_back("client certificate by authorities with a CRL");
     for (const SecretKey& authority : tls->client_authorities) {
       lines.push_back("client authority " + secret_text(authority));
     }

@@ -286,6 +286,7 @@ class GatewayLinker {
     }
     linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
     linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
+    linked.requires_crl = linked.needs_client_certificate && written->requires_crl;
     for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
       const model::Reference& reference = written->client_authorities[i];
       const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";

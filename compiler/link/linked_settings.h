@@ -81,6 +81,8 @@ struct ListenerTls {
   /// With the former: who comes without one is served as well.
   bool client_certificate_optional = false;
   std::vector<SecretKey> client_authorities{};
+  /// Each of them must have a list of what it has revoked (`ca.crl`), and in time.
+  bool requires_crl = false;
 };
 
 // ---- Backends -------------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ std::optional<Tls> decode_tls(const Fields& tls, std::size_t listener, Report& r
   validation.entries("caCertificateRefs",
                      [&](const Fields& entry) { out.client_authorities.push_back(entry.reference()); });
   if (const auto optional = validation.boolean("optional")) out.client_certificate_optional = optional->value;
+  if (const auto required = validation.boolean("requireCRL")) out.requires_crl = required->value;
   const Fields secret = tls.object("secretRef");
   if (!secret) return out;
   if (out.certificates.empty()) {

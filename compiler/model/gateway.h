@@ -48,6 +48,7 @@ struct Tls {
   /// Of clients; none: clients need no certificate.
   std::vector<Reference> client_authorities{};
   bool client_certificate_optional = false;
+  bool requires_crl = false;
   /// Of translated listeners: also where none of the authorities that were asked for can be named.
   bool needs_client_certificate = false;
   Maybe<std::string> mode{};

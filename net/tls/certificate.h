@@ -62,6 +62,12 @@ class Staple {
   std::int64_t until_ = 0;
 };
 
+/// What is asked of lists of revoked certificates (CRLs, RFC 5280 §5).
+enum class RevocationLists : std::uint8_t {
+  kWhereThere,  ///< an authority without one is believed, and one that is over goes on counting
+  kNeeded,      ///< each authority of a chain must have one that is in time, else nobody of it is believed
+};
+
 /// Whom to believe what a certificate says. Each is believed for itself, whether it is a root or not.
 class Authorities {
  public:
@@ -71,6 +77,10 @@ class Authorities {
   Status add(std::string_view pem);
   /// Those of the operating system.
   Status add_system();
+  /// Adds all lists of a PEM file; none in it is an error, as is one that cannot be read.
+  Status add_revoked(std::string_view pem);
+  /// From now on certificates are looked up in the lists. An authority's own certificate is believed as configured.
+  void check_revoked(RevocationLists lists);
 
   x509_store_st* store() const { return store_.get(); }
   /// What was added by `add`, in order: told to clients as those whose certificates are wanted.

@@ -100,6 +100,45 @@ class TlsStoreBuilder {
     return &store_->certificates_.emplace(place, std::move(made)).first->second.made;
   }
 
+  /// Whom a certificate of a client must be of. Null, so that nobody is believed, when a list of revoked certificates
+  /// cannot be read: whom it names is not known. `key` as below.
+  std::shared_ptr<const Authorities> client_authorities(const SectionView& section,
+                                                        const program::ListenerTlsRecord& tls, const std::string& user,
+                                                        std::string& key) {
+    const auto records = section.array(tls.client_authorities);
+    std::vector<const std::string*> lists;
+    std::string listed;
+    for (const SecretRecord& record : records) {
+      const std::string* const list =
+          secrets_.find(section.string(record.name_space), section.string(record.name), program::kRevokedKey);
+      if (list == nullptr) continue;
+      lists.push_back(list);
+      listed += *list + "\n";
+    }
+    if (lists.empty() && tls.needs_crl == 0) return authorities(section, records, false, user, key);
+    key = "revoked " + std::to_string(tls.needs_crl) + "\n" + listed;
+    for (const SecretRecord& record : records) {
+      const std::string* const pem = secrets_.find(section, record);
+      key += (pem != nullptr ? *pem : text(section, record)) + "\n";
+    }
+    if (auto made = known(&TlsStore::authorities_, key)) return made;
+    auto all = std::make_shared<Authorities>();
+    for (const SecretRecord& record : records) {
+      const std::string* const pem = secrets_.find(section, record);
+      const Status added = pem != nullptr ? all->add(*pem) : Error{ErrorCode::kNotFound, "it is not there"};
+      if (!added) fault(user, "the authority " + text(section, record) + " cannot be used: " + added.error().text);
+    }
+    for (const std::string* list : lists) {
+      if (const Status added = all->add_revoked(*list); !added) {
+        fault(user, "no client's certificate is believed: " + added.error().text);
+        return nullptr;
+      }
+    }
+    all->check_revoked(tls.needs_crl != 0 ? net::tls::RevocationLists::kNeeded
+                                          : net::tls::RevocationLists::kWhereThere);
+    return store_->authorities_.emplace(key, std::move(all)).first->second;
+  }
+
   /// Those of all the secrets that can be used. `key` becomes what they were read from; empty: none can.
   std::shared_ptr<const Authorities> authorities(const SectionView& section, std::span<const SecretRecord> records,
                                                  bool system, const std::string& user, std::string& key) {
@@ -152,8 +191,7 @@ class TlsStoreBuilder {
       settings.client_certificate = tls->client_certificate == program::kOptionalClientCertificate
                                         ? ClientCertificate::kOptional
                                         : ClientCertificate::kRequired;
-      settings.client_authorities =
-          authorities(section, section.array(tls->client_authorities), false, user, authority);
+      settings.client_authorities = client_authorities(section, *tls, user, authority);
     }
     const std::string key = std::to_string(static_cast<int>(settings.min_version)) + " " +
                             std::to_string(static_cast<int>(settings.client_certificate)) + " " +

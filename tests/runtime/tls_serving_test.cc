@@ -171,5 +171,112 @@ TEST_F(TlsServing, ManyNamesShareAPort) {
   }
 }
 
+// Clients show certificates, of which their authority has revoked some (RFC 5280 §5).
+class RevokedClients : public TlsServing {
+ protected:
+  void SetUp() override {
+    TlsServing::SetUp();
+    configure(false);
+  }
+  void configure(bool needs_list) {
+    const std::string config =
+        expand_config("@backend a\n@route a\n@authority clients\n", {{"a", upstream_port_}}, Over::kTls) +
+        "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: edge, namespace: "
+        "default}\nspec:\n"
+        "  listeners:\n    - name: https\n      port: 8080\n      protocol: HTTPS\n      tls:\n"
+        "        secretRef: {name: site}\n        clientValidation:\n"
+        "          caCertificateRefs: [{name: clients}, {name: others}]\n          requireCRL: " +
+        (needs_list ? "true" : "false") + "\n---\napiVersion: v1\nkind: Secret\n" +
+        "metadata: {name: others, namespace: default}\nstringData:\n" + value("ca.crt", others_.pem());
+    const Result<Compiled> compiled = compile_text("revoked", config);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().text;
+    ASSERT_TRUE(server_->install(compiled->program));
+  }
+  /// `list`: what is in `ca.crl` of the clients' authority; empty: there is none.
+  void revoke(const std::string& list, const std::string& list_of_others = {}) {
+    const auto shared = [](const std::string& text) { return std::make_shared<const std::string>(text); };
+    program::SecretSet set{{{"default", "site", {{"tls.crt", shared(site_.chain)}, {"tls.key", shared(site_.key)}}},
+                            {"default", "clients", {{"ca.crt", shared(clients_.pem())}}},
+                            {"default", "others", {{"ca.crt", shared(others_.pem())}}}}};
+    if (!list.empty()) set.secrets[1].values.push_back({"ca.crl", shared(list)});
+    if (!list_of_others.empty()) set.secrets[2].values.push_back({"ca.crl", shared(list_of_others)});
+    set.sort();
+    server_->set_secrets(set);
+  }
+  /// Whether a request is served to whoever shows this one. Every connection of a `side` may resume its last one.
+  bool serves_to(const std::shared_ptr<TlsSide>& side) {
+    const Result<int> fd = Connection::dial(server_->addresses()[0].port);
+    EXPECT_TRUE(fd.ok());
+    Connection connection(*fd, stage_.deadline());
+    // With TLS 1.3 the refusal comes after the client's handshake.
+    return connection.encrypt(side->over(*fd)).ok() && serves(connection);
+  }
+  bool serves_to(const IssuedCertificate& shown) { return serves_to(side_of(shown)); }
+  std::shared_ptr<TlsSide> side_of(const IssuedCertificate& shown) {
+    auto side = TlsSide::client(authority_.pem(), "example.com");
+    side->show(shown);
+    return side;
+  }
+
+  const IssuedCertificate site_ = authority_.issue("example.com");
+  const TestAuthority clients_{"clients"};
+  const TestAuthority others_{"others"};
+  const IssuedCertificate alice_ = clients_.issue("alice");
+  const IssuedCertificate bob_ = clients_.issue("bob");
+  const IssuedCertificate carol_ = others_.issue("carol");
+};
+
+TEST_F(RevokedClients, AreRefusedFromTheListOn) {
+  revoke({});
+  EXPECT_TRUE(serves_to(alice_));
+  EXPECT_TRUE(serves_to(bob_));
+  revoke(clients_.crl({alice_}, 1h));
+  EXPECT_FALSE(serves_to(alice_));
+  EXPECT_TRUE(serves_to(bob_));
+  EXPECT_TRUE(serves_to(carol_)) << "whose authority has no list";
+  // One that is over goes on counting, and keeps nobody else out.
+  revoke(clients_.crl({alice_}, -1h));
+  EXPECT_FALSE(serves_to(alice_));
+  EXPECT_TRUE(serves_to(bob_));
+  revoke(clients_.crl({}, 1h));
+  EXPECT_TRUE(serves_to(alice_));
+}
+
+TEST_F(RevokedClients, DoNotComeBackByASession) {
+  revoke({});
+  const auto side = side_of(alice_);
+  ASSERT_TRUE(serves_to(side));
+  ASSERT_TRUE(serves_to(side));
+  revoke(clients_.crl({alice_}, 1h));
+  EXPECT_FALSE(serves_to(side));
+}
+
+TEST_F(RevokedClients, WhereAListIsNeededNobodyIsBelievedWithoutOne) {
+  configure(true);
+  revoke({});
+  EXPECT_FALSE(serves_to(bob_));
+  revoke(clients_.crl({alice_}, 1h));
+  EXPECT_FALSE(serves_to(alice_));
+  EXPECT_TRUE(serves_to(bob_));
+  EXPECT_FALSE(serves_to(carol_)) << "whose authority has no list";
+  revoke(clients_.crl({alice_}, 1h), others_.crl({}, 1h));
+  EXPECT_TRUE(serves_to(carol_));
+  revoke(clients_.crl({alice_}, -1h));
+  EXPECT_FALSE(serves_to(bob_)) << "the list is over";
+}
+
+TEST_F(RevokedClients, AListThatSaysNothingLetsNobodyIn) {
+  revoke("no list");
+  EXPECT_FALSE(serves_to(bob_));
+  revoke(clients_.pem());
+  EXPECT_FALSE(serves_to(bob_)) << "a certificate is none";
+  // Signed by somebody else under the authority's name.
+  const TestAuthority forger("clients");
+  revoke(forger.crl({}, 1h));
+  EXPECT_FALSE(serves_to(bob_));
+  revoke(clients_.crl({}, 1h));
+  EXPECT_TRUE(serves_to(bob_));
+}
+
 }  // namespace
 }  // namespace edge::test

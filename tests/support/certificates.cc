@@ -86,6 +86,31 @@ IssuedCertificate TestAuthority::issue(const IssueOptions& options) const {
   return issued;
 }
 
+std::string TestAuthority::crl(const std::vector<IssuedCertificate>& revoked, std::chrono::seconds until) const {
+  X509_CRL* const list = X509_CRL_new();
+  X509_CRL_set_version(list, X509_CRL_VERSION_2);
+  X509_CRL_set_issuer_name(list, X509_get_subject_name(impl_->certificate));
+  ASN1_TIME* const from = X509_gmtime_adj(nullptr, -3600 * 24);
+  ASN1_TIME* const to = X509_gmtime_adj(nullptr, static_cast<long>(until.count()));
+  X509_CRL_set1_lastUpdate(list, from);
+  X509_CRL_set1_nextUpdate(list, to);
+  for (const IssuedCertificate& one : revoked) {
+    X509* const leaf = first_in_pem<PEM_read_bio_X509>(one.chain);
+    X509_REVOKED* const entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(leaf));
+    X509_REVOKED_set_revocationDate(entry, from);
+    X509_CRL_add0_revoked(list, entry);
+    X509_free(leaf);
+  }
+  need(X509_CRL_sign(list, impl_->key, EVP_sha256()) != 0);
+  std::string pem = to_pem([&](BIO* out) { return PEM_write_bio_X509_CRL(out, list); });
+  need(!pem.empty());
+  ASN1_TIME_free(from);
+  ASN1_TIME_free(to);
+  X509_CRL_free(list);
+  return pem;
+}
+
 std::string TestAuthority::staple(const IssuedCertificate& certificate, std::chrono::seconds until) const {
   X509* const leaf = first_in_pem<PEM_read_bio_X509>(certificate.chain);
   need(leaf != nullptr);

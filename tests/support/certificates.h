@@ -31,6 +31,8 @@ class TestAuthority {
   const std::string& pem() const { return pem_; }
   IssuedCertificate issue(const IssueOptions& options) const;
   IssuedCertificate issue(const std::string& name) const { return issue(IssueOptions{.names = {name}}); }
+  /// PEM of a list of what it has revoked, good until then.
+  std::string crl(const std::vector<IssuedCertificate>& revoked, std::chrono::seconds until) const;
   /// DER of an answer that a certificate is good, until then.
   std::string staple(const IssuedCertificate& certificate, std::chrono::seconds until) const;
 

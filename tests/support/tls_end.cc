@@ -82,13 +82,17 @@ std::shared_ptr<TlsSide> TlsSide::client(const std::string& authority, std::stri
 std::shared_ptr<TlsSide> TlsSide::server(const IssuedCertificate& certificate) {
   std::shared_ptr<TlsSide> side(new TlsSide);
   side->context_ = SSL_CTX_new(TLS_server_method());
+  side->show(certificate);
+  return side;
+}
+
+void TlsSide::show(const IssuedCertificate& certificate) {
   X509* const leaf = first_in_pem<PEM_read_bio_X509>(certificate.chain);
-  SSL_CTX_use_certificate(side->context_, leaf);
+  SSL_CTX_use_certificate(context_, leaf);
   X509_free(leaf);
   EVP_PKEY* const key = first_in_pem<PEM_read_bio_PrivateKey>(certificate.key);
-  SSL_CTX_use_PrivateKey(side->context_, key);
+  SSL_CTX_use_PrivateKey(context_, key);
   EVP_PKEY_free(key);
-  return side;
 }
 
 TlsSide::~TlsSide() { SSL_CTX_free(context_); }

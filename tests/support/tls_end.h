@@ -44,6 +44,8 @@ class TlsSide {
   /// Trusts `authority`; asks for `name`, and for `protocol` by ALPN where it is given.
   static std::shared_ptr<TlsSide> client(const std::string& authority, std::string name,
                                          const std::string& protocol = {});
+  /// Shows this certificate to who wants one. Before the first connection.
+  void show(const IssuedCertificate& certificate);
   static std::shared_ptr<TlsSide> server(const IssuedCertificate& certificate);
   ~TlsSide();
   TlsSide(const TlsSide&) = delete;
