@@ -34,7 +34,8 @@ bool one_of(ContentCoding coding) { return coding == ContentCoding::kGzip || cod
 bool check_compression(Checker& check, const CompressionRecord& record) {
   static constexpr const char* kField = "gateways.compression";
   if (!check.array(record.algorithms, kField)) return false;
-  const bool sound = std::ranges::all_of(check.view().array(record.algorithms), one_of) && record.level <= 11;
+  const bool sound = std::ranges::all_of(check.view().array(record.algorithms), one_of) && record.level <= 11 &&
+                     record.compressed_for <= CompressedFor::kWithoutCredentials;
   return check.require(sound, kField) && check.texts(record.exclude_types, kField) &&
          check.texts(record.include_types, kField);
 }

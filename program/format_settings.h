@@ -9,6 +9,10 @@ namespace edge::program {
 
 enum class ContentCoding : std::uint32_t { kGzip = 1, kBrotli = 2 };
 
+/// Of requests with credentials, whose responses are compressed: where another site can have them sent, it can guess a
+/// secret in the response by its compressed size (BREACH).
+enum class CompressedFor : std::uint32_t { kAll = 0, kSameOrigin = 1, kWithoutCredentials = 2 };
+
 /// Rule D6.
 struct CompressionRecord {
   std::uint64_t min_size;              ///< bytes
@@ -16,7 +20,7 @@ struct CompressionRecord {
   ArrayRef<StringRef> exclude_types;   ///< lower case; `*` at the end stands for anything
   ArrayRef<StringRef> include_types;   ///< compressed although an excluded pattern covers them
   std::uint32_t level;                 ///< gzip 1 to 9, brotli 0 to 11
-  std::uint32_t reserved;
+  CompressedFor compressed_for;
 };
 static_assert(sizeof(CompressionRecord) == 40);
 

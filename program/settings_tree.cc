@@ -66,6 +66,12 @@ void sort_by_name(std::vector<Item>& items) {
 
 // ---- Gateways and listeners -----------------------------------------------------------------------------------------
 
+/// Empty for what is so without it.
+const char* compressed_for(CompressedFor requests) {
+  static constexpr std::array<const char*, 3> kNames = {"", "SameOrigin", "Never"};
+  return kNames[static_cast<std::size_t>(requests)];
+}
+
 std::vector<TreeSettings> settings_of(const SectionView& section, const GatewayRecord& gateway) {
   std::vector<TreeSettings> settings;
   if (const auto* compression = optional_of(section, gateway.compression)) {
@@ -78,6 +84,7 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const GatewayR
                            .list("algorithms", std::move(algorithms))
                            .texts("excludeTypes", compression->exclude_types)
                            .texts("includeTypes", compression->include_types)
+                           .word("credentials", compressed_for(compression->compressed_for))
                            .take());
   }
   if (const auto* cache = optional_of(section, gateway.cache)) {

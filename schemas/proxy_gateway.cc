@@ -11,6 +11,7 @@ constexpr std::string_view kStatuses[] = {"301", "302"};
 constexpr std::string_view kEscapedSlashes[] = {"Keep", "Reject", "Unescape"};
 constexpr std::string_view kPathParameters[] = {"Keep", "Reject"};
 constexpr std::string_view kAlgorithms[] = {"gzip", "br"};
+constexpr std::string_view kCompressedFor[] = {"Always", "SameOrigin", "Never"};
 constexpr std::string_view kTraceSenders[] = {"TrustedProxies", "Always", "Never"};
 
 constexpr Field kValidationFields[] = {
@@ -92,6 +93,9 @@ constexpr Field kCompressionFields[] = {
         .at_most(1024)
         .defaults_to("[image/*, video/*, audio/*, font/woff*, application/zip, application/gzip, "
                      "application/x-7z-compressed, application/octet-stream, text/event-stream]"),
+    string("credentials", "Whether responses to requests with Cookie or Authorization are compressed.")
+        .one_of(kCompressedFor)
+        .defaults_to("Always"),
 };
 constexpr Rule kCompressionRules[] = {
     {"!has(self.level) || (self.level >= 1 && self.level <= 9) || (has(self.algorithms) && size(self.algorithms) > 0 "

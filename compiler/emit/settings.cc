@@ -16,7 +16,7 @@ program::CompressionRecord compression_record(SectionBuilder& builder, const Com
           store_texts(builder, settings.exclude_types),
           store_texts(builder, settings.include_types),
           settings.level,
-          0};
+          settings.compressed_for};
 }
 
 program::ClientCertificateNeed client_certificate_need(const ListenerTls& tls) {

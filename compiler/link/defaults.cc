@@ -38,6 +38,7 @@ const Defaults kDefaults = {
     .redirect_scheme_status = 301,
     .compression_min_size = 1024,
     .compression_level = 6,
+    .compressed_for = program::CompressedFor::kAll,
     .uncompressed_types = kUncompressedTypes,
     .compressed_types = kCompressedTypes,
     .cache_max_size = 256 * kMebi,

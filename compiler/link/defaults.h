@@ -22,6 +22,7 @@ struct Defaults {
   std::uint16_t redirect_scheme_status;
   std::uint64_t compression_min_size;
   std::uint8_t compression_level;
+  program::CompressedFor compressed_for;
   std::span<const std::string_view> uncompressed_types;
   std::span<const std::string_view> compressed_types;  ///< although the former cover them
   std::uint64_t cache_max_size;

@@ -98,6 +98,8 @@ std::string compression_line(const CompressionSettings& settings) {
   for (const ContentCoding coding : settings.algorithms) text += coding == ContentCoding::kGzip ? " gzip" : " br";
   text += " not " + joined(settings.exclude_types);
   if (!settings.include_types.empty()) text += " but " + joined(settings.include_types);
+  if (settings.compressed_for == program::CompressedFor::kSameOrigin) text += " credentials SameOrigin";
+  if (settings.compressed_for == program::CompressedFor::kWithoutCredentials) text += " credentials Never";
   return text;
 }
 

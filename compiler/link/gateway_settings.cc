@@ -18,6 +18,13 @@ bool is_on(const std::optional<Block>& block) {
   return block && block->enabled && block->enabled->value;
 }
 
+program::CompressedFor compressed_for(const model::Maybe<std::string>& written) {
+  if (!written) return kDefaults.compressed_for;
+  if (written->value == "SameOrigin") return program::CompressedFor::kSameOrigin;
+  if (written->value == "Never") return program::CompressedFor::kWithoutCredentials;
+  return program::CompressedFor::kAll;
+}
+
 CompressionSettings compression_of(const model::Compression& block) {
   CompressionSettings settings{
       .min_size = value_or(block.min_size, kDefaults.compression_min_size),
@@ -35,6 +42,7 @@ CompressionSettings compression_of(const model::Compression& block) {
     settings.exclude_types.assign(kDefaults.uncompressed_types.begin(), kDefaults.uncompressed_types.end());
     settings.include_types.assign(kDefaults.compressed_types.begin(), kDefaults.compressed_types.end());
   }
+  settings.compressed_for = compressed_for(block.credentials);
   return settings;
 }
 

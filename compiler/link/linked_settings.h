@@ -24,6 +24,7 @@ struct CompressionSettings {
   std::vector<ContentCoding> algorithms{};   ///< in order of preference, none twice
   std::vector<std::string> exclude_types{};  ///< lower case; `*` at the end stands for anything
   std::vector<std::string> include_types{};  ///< compressed although an excluded pattern covers them
+  program::CompressedFor compressed_for = program::CompressedFor::kAll;
 };
 
 struct CacheSettings {

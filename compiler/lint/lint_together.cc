@@ -65,6 +65,7 @@ class TogetherLinter {
       selects(policy);
       passwords(policy);
       claims(policy);
+      compressed(policy);
     }
     unused();
   }
@@ -228,6 +229,50 @@ class TogetherLinter {
     }
   }
 
+  std::vector<const ProxyGateway*> gateways_of(const ProxyPolicy& policy) const {
+    std::vector<const ProxyGateway*> gateways;
+    const std::string target = key_of_target(policy);
+    const auto add = [&](const std::string& key) {
+      if (const auto found = gateways_.find(key); found != gateways_.end()) gateways.push_back(found->second);
+    };
+    if (policy.target_kind == PolicyTarget::kGateway) {
+      add(target);
+    } else if (const auto route = routes_.find(target); route != routes_.end()) {
+      for (const model::ParentRef& parent : route->second->parents) {
+        add(key_of(parent.kind, parent.gateway, route->second->metadata));
+      }
+    }
+    return gateways;
+  }
+
+  /// Browsers send what these ask for by themselves, also when another site has them ask: BREACH reads a secret in the
+  /// response from its compressed size, which TLS does not hide. A note: whether there is one nobody can tell here.
+  void compressed(const ProxyPolicy& policy) {
+    const bool ambient = std::holds_alternative<model::BasicAuth>(policy.settings) ||
+                         std::holds_alternative<model::Oidc>(policy.settings) ||
+                         std::holds_alternative<model::ForwardAuth>(policy.settings);
+    if (!ambient) return;
+    for (const ProxyGateway* gateway : gateways_of(policy)) {
+      const auto& compression = gateway->compression;
+      if (!compression || !compression->enabled || !compression->enabled->value || compression->credentials) continue;
+      const bool encrypts = std::ranges::any_of(
+          gateway->listeners, [](const model::Listener& listener) { return listener.protocol.value == "HTTPS"; });
+      if (!encrypts || !told_compressed_.insert(key_of(gateway->metadata)).second) continue;
+      Diagnostic found = warning(
+          gateway->metadata, {.code = DiagnosticCode::kCompressedSecrets,
+                              .span = compression->span,
+                              .field = "spec.compression.credentials",
+                              .message = "responses to logged-in users are compressed, whichever site asks for them",
+                              .fix = "set `credentials` to SameOrigin; to Always where no page has a secret in it"});
+      found.severity = Severity::kNote;
+      found.labels.push_back({policy.type.span, "browsers send this login by themselves"});
+      found.notes.emplace_back(
+          "a page that shows what another site put in beside a secret tells the secret by its compressed size "
+          "(BREACH)");
+      diagnostics_.add(std::move(found));
+    }
+  }
+
   bool has_jwt(const std::string& target) {
     if (!jwt_targets_) {
       jwt_targets_.emplace();
@@ -337,6 +382,7 @@ class TogetherLinter {
   std::unordered_map<std::string, std::vector<const ProxyRoute*>> routes_of_gateway_;
   std::unordered_set<std::string> used_;
   std::optional<std::unordered_set<std::string>> jwt_targets_;
+  std::unordered_set<std::string> told_compressed_;  ///< gateways
   std::unordered_map<model::PolicyType, std::unordered_set<std::string>> overriding_;
 };
 

@@ -106,7 +106,8 @@ std::optional<Compression> decode_compression(const Fields& fields, Report& repo
                           .min_size = fields.size("minSize"),
                           .level = fields.integer("level"),
                           .algorithms = fields.strings("algorithms"),
-                          .exclude_types = fields.strings("excludeTypes")};
+                          .exclude_types = fields.strings("excludeTypes"),
+                          .credentials = fields.text("credentials")};
   check_level(compression, report);
   return compression;
 }

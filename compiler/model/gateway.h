@@ -112,6 +112,7 @@ struct Compression {
   Maybe<std::int64_t> level{};
   std::vector<Located<std::string>> algorithms{};
   std::vector<Located<std::string>> exclude_types{};
+  Maybe<std::string> credentials{};
 };
 
 struct Cache {

@@ -85,7 +85,9 @@ void Session::shape(Exchange& exchange) {
   if (compression != nullptr && !no_transform(head.fields)) {
     shaping.compression = compression;
     const auto algorithms = exchange.program->program->listeners_section().array(compression->algorithms);
-    shaping.coding = choose_coding(algorithms, AcceptedCodings::of(head.fields));
+    if (compressed_for(head.fields, compression->compressed_for)) {
+      shaping.coding = choose_coding(algorithms, AcceptedCodings::of(head.fields));
+    }
   }
   // What follows an Upgrade is no body.
   if ((traffic.flags & program::kBufferResponse) != 0 && !head.upgrade) {

@@ -54,6 +54,19 @@ bool excluded(const HeadFields& fields, const program::CompressionRecord& settin
 
 }  // namespace
 
+bool compressed_for(const HeadFields& request, program::CompressedFor requests) {
+  if (requests == program::CompressedFor::kAll) return true;
+  if (!request.has(KnownField::kCookie) && !request.has(KnownField::kAuthorization)) return true;
+  if (requests == program::CompressedFor::kWithoutCredentials) return false;
+  // What the browser itself says (Fetch Metadata); where it says nothing nobody knows.
+  for (const Field& field : request.all()) {
+    if (equals_ignoring_case(field.name, "sec-fetch-site")) {
+      return field.value == "same-origin" || field.value == "none";
+    }
+  }
+  return false;
+}
+
 bool no_transform(const HeadFields& fields) {
   if (!fields.has(KnownField::kCacheControl)) return false;
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -16,6 +16,10 @@ namespace edge::runtime {
 bool compressible(const net::http1::ResponseHead& head, std::optional<std::uint64_t> length,
                   const program::CompressionRecord& settings, const program::SectionView& section);
 
+/// Whether a response to this request may be compressed at all: not where another site may have had it sent with the
+/// user's credentials, and the settings ask for that.
+bool compressed_for(const net::http1::HeadFields& request, program::CompressedFor requests);
+
 /// The length that the head tells, also where no body follows.
 std::optional<std::uint64_t> told_length(const net::http1::ResponseHead& head);
 

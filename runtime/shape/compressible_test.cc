@@ -103,5 +103,31 @@ TEST_F(CompressibleTest, WhatAHeadSays) {
   EXPECT_EQ(told_length(head_), std::nullopt);
 }
 
+TEST(CompressedFor, WhomNoOtherSiteCouldHaveAsked) {
+  using program::CompressedFor;
+  const auto compressed = [](const std::string& lines, CompressedFor requests) {
+    const std::string text = "GET / HTTP/1.1\r\nHost: a\r\n" + lines + "\r\n";
+    net::http1::ParseHint hint;
+    const auto head = std::make_unique<net::http1::RequestHead>();
+    EXPECT_EQ(parse_request(text, {}, hint, *head).state, net::http1::ParseState::kComplete) << lines;
+    return compressed_for(head->fields, requests);
+  };
+  const std::string cookie = "Cookie: s=1\r\n";
+  for (const CompressedFor any :
+       {CompressedFor::kAll, CompressedFor::kSameOrigin, CompressedFor::kWithoutCredentials}) {
+    EXPECT_TRUE(compressed("", any));
+    EXPECT_TRUE(compressed("Sec-Fetch-Site: cross-site\r\n", any));
+  }
+  EXPECT_TRUE(compressed(cookie, CompressedFor::kAll));
+  EXPECT_FALSE(compressed(cookie + "Sec-Fetch-Site: same-origin\r\n", CompressedFor::kWithoutCredentials));
+  EXPECT_FALSE(compressed("Authorization: Basic QTpC\r\n", CompressedFor::kWithoutCredentials));
+  EXPECT_TRUE(compressed(cookie + "Sec-Fetch-Site: same-origin\r\n", CompressedFor::kSameOrigin));
+  EXPECT_TRUE(compressed(cookie + "sec-fetch-site: none\r\n", CompressedFor::kSameOrigin));
+  for (const char* other :
+       {"", "Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n", "Sec-Fetch-Site: x\r\n"}) {
+    EXPECT_FALSE(compressed(cookie + other, CompressedFor::kSameOrigin)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace edge::runtime
