@@ -40,7 +40,7 @@ enum PathFlags : std::uint32_t {
 };
 inline constexpr std::uint32_t kAllPathFlags = 15;
 
-/// Those from compression to limits hold one record, or none where the feature is off, or the limits are the usual ones.
+/// Those from compression to limits hold one record, or none where the feature is off, or the limits are the usual.
 struct GatewayRecord {
   std::uint64_t id;  ///< stable_id(kind, namespace, name); the kind is ProxyGateway, Gateway or IngressClass
   StringRef name_space;

@@ -26,6 +26,9 @@ constexpr int kMaxInterims = 32;
 /// An endpoint that breaks off, or answers that it failed, when the client's body has rested for so long has given the
 /// client up: no server does that sooner.
 constexpr net::Duration kBodyPatience = seconds(1);
+/// 4: DEADLINE_EXCEEDED, as write_grpc_reply would have it.
+constexpr std::string_view kDeadlineTrailers =
+    "grpc-status: 4\r\ngrpc-message: The call took longer than its deadline.\r\n";
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -527,13 +530,30 @@ bool Relay::awaits_endpoint() const {
   return !disk_is_behind && client_interest_ == net::kHangUp;
 }
 
+// A caller of gRPC whose answer has begun learns of it where it looks for the status: behind the messages that it got.
+// Not within one, and not where the body is another than the backend's.
+void Relay::past_deadline() {
+  const bool between =
+      body_in_ == BodyKind::kChunked ? response_decoder_.between_chunks() : body_in_ == BodyKind::kUntilClose;
+  const bool tells = exchange_.reply_form == ReplyForm::kGrpc && response_ == Response::kBody &&
+                     way_ == Way::kStraight && body_out_ == BodyOut::kChunked && between && !client_lost();
+  if (tells) {
+    Pieces pieces;
+    pieces.add(net::http1::kLastChunkLine);
+    pieces.add(kDeadlineTrailers);
+    pieces.add(net::http1::kChunkEnd);
+    send_to_client(pieces);
+  }
+  fail(Origin::kProxy, FailureKind::kRequestTimeout);
+}
+
 void Relay::timed_out() {
   const net::Time now = place_.loop.now();
   if (exchange_.deadline <= now) {
     was_late_ = awaits_endpoint() && std::max(began_, body_at_) < exchange_.fault_before;
     const bool body_missing = (client_interest_ & net::kRead) != 0 && !answered();
     if (body_missing) return fail(Origin::kClient, FailureKind::kClientStalled);
-    return fail(Origin::kProxy, FailureKind::kRequestTimeout);
+    return past_deadline();
   }
   if (try_until_ <= now) {
     // It is the endpoint's time, and begins once more with each wait for the client.

@@ -189,6 +189,7 @@ class Relay {
   void flush_writer();
   BodyWriter::Turn turn() const;
 
+  void past_deadline();
   void fail(Origin origin, FailureKind kind);
 
   const Exchange& exchange_;

@@ -201,6 +201,25 @@ TEST_F(Grpc, ADeadlineEndsTheCallEverywhere) {
   service.await_cancelled(1);
 }
 
+// The route's deadline, of which the caller knows nothing, comes when the answer has begun.
+TEST_F(Grpc, ADeadlineBehindTheFirstMessageIsAStatus) {
+  CallService service;
+  start(
+      "@gateway\n@service calls\n---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\n"
+      "metadata: {name: calls, namespace: default}\nspec: {serviceRef: {name: calls, port: 80}, protocol: GRPC}\n"
+      "@route calls limits: {requestTimeout: 1s}\n",
+      {{"calls", service.port()}});
+  grpc::ClientContext context;
+  auto stream = both_ways("/test.Calls/Echo", context);
+  ByteBuffer message;
+  ASSERT_TRUE(stream->Write(message_of("turn")));
+  ASSERT_TRUE(stream->Read(&message));
+  EXPECT_FALSE(stream->Read(&message));
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), StatusCode::DEADLINE_EXCEEDED) << status.error_message();
+  EXPECT_EQ(status.error_message(), "The call took longer than its deadline.");
+}
+
 TEST_F(Grpc, LargeMessages) {
   CallService service;
   serve(service);
