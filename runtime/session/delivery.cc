@@ -55,9 +55,9 @@ void Delivery::begin(bool keep_client) {
                                   exchange_.id.text());
   const std::span<char> area = place_.scratch.head();
   HeadWriter writer(area.data(), area.size() - BodyWriter::kRoomBehindHead);
-  write_response_head(
-      {head, out, connection_field(exchange_, close_client_), place_.date, edits, exchange_.added, &plan.change},
-      writer);
+  write_response_head({head, out, connection_field(exchange_, close_client_), place_.date, exchange_.backend_http(),
+                       edits, exchange_.added, &plan.change},
+                      writer);
   if (writer.overflowed()) return fail(Origin::kProxy, FailureKind::kBadResponse);
   writer_.emplace(out, std::move(plan.encoder), false);
   answered_ = true;

@@ -154,6 +154,10 @@ struct Exchange {
   bool streams_messages() const {
     return reply_form == ReplyForm::kGrpc && pool->settings().protocol == program::BackendProtocol::kHttp2;
   }
+  /// Major version of HTTP that the backend speaks.
+  std::uint8_t backend_http() const {
+    return pool->settings().protocol == program::BackendProtocol::kHttp2 ? std::uint8_t{2} : std::uint8_t{1};
+  }
   /// What a request's body is held to.
   program::ClientLimitsRecord body_limits() const {
     program::ClientLimitsRecord limits = *listener->limits;

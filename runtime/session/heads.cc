@@ -191,7 +191,7 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   }
   if (!edited || !from.edits.names("x-request-id")) out.field("X-Request-ID", from.request_id);
   if (from.trace != nullptr) from.trace->write(decided_by_others(from), out);
-  out.field("Via", via_name(from.http));
+  out.field("Via", via_name(from.http, from.head.minor));
   const bool chunked = from.head.body.kind == BodyKind::kChunked && !from.unframed;
   if (chunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (from.websocket) out.lines(kSwitch);
@@ -218,7 +218,7 @@ void write_response_head(const ReturnedHead& from, HeadWriter& out) {
     copy_changed_fields(from, never_announced(from.head.status), out);
   }
   if (!fields.has(KnownField::kDate)) out.field("Date", from.date);
-  out.field("Via", via_name(1));
+  out.field("Via", via_name(from.http, from.head.minor));
   if (from.body == BodyOut::kChunked) out.lines("Transfer-Encoding: chunked\r\n");
   if (!from.connection.empty()) out.field("Connection", from.connection);
   if (from.head.status == 101) out.lines(kSwitch);

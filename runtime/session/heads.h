@@ -15,7 +15,11 @@
 namespace edge::runtime {
 
 /// Our name in Via, behind the version of HTTP in which a message came (RFC 9110 §7.6.3).
-constexpr std::string_view via_name(std::uint8_t http) { return http == 2 ? "2 edge" : "1.1 edge"; }
+constexpr std::string_view via_name(std::uint8_t http, std::uint8_t minor) {
+  return http == 2 ? "2 edge" : minor == 0 ? "1.0 edge" : "1.1 edge";
+}
+/// How many more may forward a request of OPTIONS (RFC 9110 §7.6.2); nullopt: it does not say, or not as a number.
+std::optional<std::uint64_t> max_forwards(const net::http1::RequestHead& head);
 
 struct ForwardedHead {
   const net::http1::RequestHead& head;
@@ -81,6 +85,8 @@ struct ReturnedHead {
   std::string_view connection;
   /// For a response without one (RFC 9110 §6.6.1).
   std::string_view date;
+  /// Major version of HTTP that the backend speaks.
+  std::uint8_t http;
   const program::FieldEdits& edits;
   const AddedFields& added;
   /// Null: the body goes as it came.

@@ -340,7 +340,7 @@ void Relay::switch_protocols(std::size_t head_size) {
   const program::FieldEdits edits(exchange_.host->view, exchange_.filters(), program::Side::kResponse,
                                   exchange_.id.text());
   HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size());
-  write_response_head({head, BodyOut::kAsIs, {}, place_.date, edits, exchange_.added}, out);
+  write_response_head({head, BodyOut::kAsIs, {}, place_.date, exchange_.backend_http(), edits, exchange_.added}, out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
   status_ = head.status;
   upstream_.answered(place_.loop.now(), status_);
@@ -386,9 +386,10 @@ void Relay::answer(std::size_t head_size) {
   const program::SectionView& section = exchange_.host->view;
   const program::FieldEdits edits(section, exchange_.filters(), program::Side::kResponse, exchange_.id.text());
   HeadWriter out(place_.scratch.head().data(), place_.scratch.head().size() - BodyWriter::kRoomBehindHead);
-  write_response_head({head, body_out_, connection_field(exchange_, close_client_), place_.date, edits, exchange_.added,
-                       exchange_.shaping.response() ? &change_ : nullptr},
-                      out);
+  write_response_head(
+      {head, body_out_, connection_field(exchange_, close_client_), place_.date, exchange_.backend_http(), edits,
+       exchange_.added, exchange_.shaping.response() ? &change_ : nullptr},
+      out);
   if (out.overflowed()) return fail(Origin::kUpstream, FailureKind::kBadResponse);
 
   from_upstream_.consume(head_size);

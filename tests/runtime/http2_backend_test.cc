@@ -113,6 +113,16 @@ class Http2Backend : public ::testing::TestWithParam<Sides> {
   std::unique_ptr<Connection> client_;
 };
 
+TEST_P(Http2Backend, ViaTellsWhatTheBackendSpoke) {
+  begin("accept\nhead GET / HTTP/1.1\nsend \"HTTP/1.1 204 No Content\\r\\n\\r\\n\"\n");
+  EXPECT_TRUE(client_->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  const Result<Message> head = client_->receive_head();
+  ASSERT_TRUE(head.ok()) << head.error().text;
+  ASSERT_FALSE(head->values("via").empty());
+  EXPECT_EQ(head->values("via").back(), backend_is_h2() ? "2 edge" : "1.1 edge");
+  end();
+}
+
 TEST_P(Http2Backend, RequestsAndAnswersOneAfterTheOther) {
   begin(
       "accept\n"
