@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 
 #include "base/ascii.h"
@@ -140,6 +141,19 @@ trace::TraceFields decided_by_others(const ForwardedHead& from) {
 
 }  // namespace
 
+std::optional<std::uint64_t> max_forwards(const net::http1::RequestHead& head) {
+  const HeadFields& fields = head.fields;
+  if (head.method != net::http1::Method::kOptions || !fields.has(KnownField::kMaxForwards) ||
+      fields.repeated(KnownField::kMaxForwards)) {
+    return std::nullopt;
+  }
+  const std::string_view text = fields.value(KnownField::kMaxForwards);
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+
 bool asks_for_websocket(const net::http1::RequestHead& head) {
   return head.upgrade && head.minor != 0 && head.method == net::http1::Method::kGet &&
          head.body.kind == BodyKind::kNone && names_websocket(head.fields);
@@ -164,6 +178,8 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   } else if (!fields.has(KnownField::kHost)) {
     out.field("Host", std::string_view{});
   }
+  const std::optional<std::uint64_t> forwards = max_forwards(from.head);
+  if (forwards) skipped |= bit(KnownField::kMaxForwards);
   if (!from.head.expect_continue || from.unframed) skipped |= bit(KnownField::kExpect);
   if (from.unframed) skipped |= bit(KnownField::kContentLength);
   if (!from.peer_trusted) {
@@ -182,6 +198,9 @@ void write_request_head(const ForwardedHead& from, HeadWriter& out) {
   }
 
   const bool edited = !from.edits.none();
+  if (forwards && *forwards != 0 && !(edited && from.edits.names("max-forwards"))) {
+    out.field("Max-Forwards", *forwards - 1);
+  }
   if (!edited || !from.edits.names("x-forwarded-for")) write_forwarded_for(from, out);
   const bool keeps_proto = from.peer_trusted && fields.has(KnownField::kXForwardedProto);
   if (!keeps_proto && !(edited && from.edits.names("x-forwarded-proto"))) out.field("X-Forwarded-Proto", from.scheme);

@@ -35,6 +35,10 @@ bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_v
   return host != server_name && find_listener(program, bind, host) != find_listener(program, bind, server_name);
 }
 
+// It would answer with the request's head, credentials and our own fields among it (RFC 9110 §9.3.8), to whoever can
+// have a client send it.
+Reply no_trace() { return {501, "method-not-implemented", "TRACE is not served here.", {}, false}; }
+
 Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
 
 bool claims_https(const RequestHead& head) { return head.fields.value(KnownField::kXForwardedProto) == "https"; }
@@ -132,6 +136,7 @@ std::optional<Reply> Session::admit(Exchange& exchange, Arrival& arrival) {
   if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
     if (std::optional<Reply> reply = to_scheme(exchange, arrival)) return reply;
   }
+  if (head.method == net::http1::Method::kTrace) return no_trace();
   const std::optional<Decision> decision = choose(exchange, arrival);
   if (!decision) return no_route();
   exchange.listener = decision->listener;
@@ -269,6 +274,8 @@ std::optional<Reply> Session::pass_policies(Exchange& exchange, const Arrival& a
 // What the rule does with it. Rules D3, D11. Without a reply, the head to send stands in the thread's scratch.
 std::optional<Reply> Session::treat(Exchange& exchange, const Arrival& arrival) {
   const RequestHead& head = worker_.scratch().request;
+  // Whoever asks how far it gets is told that it got here (RFC 9110 §7.6.2).
+  if (max_forwards(head) == 0) return Reply{204, "max-forwards", {}, {}, false};
   const program::SectionView& section = exchange.host->view;
   const program::Split split = program::split_of(section, *exchange.action);
   const std::uint32_t chosen = choose_backend(split, is_canary(head), worker_.split());
