@@ -22,7 +22,7 @@ std::string bound_to(const std::string& name) { return "secrets of " + name; }
 }  // namespace
 
 Result<AgentStore> AgentStore::open(const std::string& directory, const std::string& name,
-                                    const std::string& seal_key_file) {
+                                    const std::string& seal_key_file, const Logger& log) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
     if (!fs::create_directories(directory, error)) {
@@ -35,7 +35,15 @@ Result<AgentStore> AgentStore::open(const std::string& directory, const std::str
   if (error || open_to != fs::perms::none) {
     return Error{ErrorCode::kFailedPrecondition, directory + ": others may write there; chmod 700"};
   }
-  auto key = seal_key(seal_key_file.empty() ? directory + "/seal.key" : seal_key_file);
+  const std::string own_key = directory + "/seal.key";
+  auto key = seal_key(seal_key_file.empty() ? own_key : seal_key_file);
+  if (!key && key.error().code == ErrorCode::kDataLoss && seal_key_file.empty()) {
+    const auto aside = set_aside(own_key);
+    if (!aside) return aside.error();
+    log.warn("the key that seals secrets cannot be used: it is set aside as " + *aside +
+             " and replaced; secrets that it sealed come anew from the controller");
+    key = seal_key(own_key);
+  }
   if (!key) return key.error();
   return AgentStore(directory, name, std::move(*key));
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/identity.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "program/endpoints.h"
 #include "program/secrets.h"
@@ -39,9 +40,10 @@ struct Kept {
 /// One thread at a time.
 class AgentStore {
  public:
-  /// `name`: of the agent; what is sealed is bound to it. Makes the directory where it is missing.
+  /// `name`: of the agent; what is sealed is bound to it. Makes the directory where it is missing. A key in it that is
+  /// none is set aside and replaced, which `log` is told; one in `seal_key_file` is whoever's gave it.
   static Result<AgentStore> open(const std::string& directory, const std::string& name,
-                                 const std::string& seal_key_file);
+                                 const std::string& seal_key_file, const Logger& log = Logger());
 
   /// kNotFound before the first; kFailedPrecondition when it is another agent's, or broken.
   Result<Identity> identity() const;

@@ -29,11 +29,11 @@ const unsigned char* readable(std::string_view bytes) { return reinterpret_cast<
 Result<std::string> seal_key(const std::string& path) {
   auto key = read_file(path, 2 * kSealKeyBytes);
   if (key) {
+    if (key->size() != kSealKeyBytes) return Error{ErrorCode::kDataLoss, path + ": is not a key of 32 bytes"};
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0 || (info.st_mode & 077) != 0) {
       return Error{ErrorCode::kFailedPrecondition, path + ": others may read this key; chmod 600"};
     }
-    if (key->size() != kSealKeyBytes) return Error{ErrorCode::kFailedPrecondition, path + ": is not a key of 32 bytes"};
     return key;
   }
   if (key.error().code != ErrorCode::kNotFound) return key;

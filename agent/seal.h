@@ -11,8 +11,8 @@ namespace edge::agent {
 
 inline constexpr std::size_t kSealKeyBytes = 32;
 
-/// The key in `path`; made, readable by the owner alone, where there is none. kFailedPrecondition: it is none, or
-/// others may read it.
+/// The key in `path`; made, readable by the owner alone, where there is none. kFailedPrecondition: others may read it;
+/// kDataLoss: it is none.
 Result<std::string> seal_key(const std::string& path);
 
 /// What is sealed with `bound_to` opens with the same alone.

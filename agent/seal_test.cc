@@ -7,6 +7,7 @@
 
 #include "agent/agent_store.h"
 #include "base/file.h"
+#include "base/test_log.h"
 
 namespace edge::agent {
 namespace {
@@ -46,6 +47,19 @@ TEST_F(SealTest, AKeyThatOthersMayReadIsNone) {
   ASSERT_TRUE(seal_key(path));
   fs::permissions(path, fs::perms::others_read, fs::perm_options::add);
   EXPECT_EQ(seal_key(path).error().code, ErrorCode::kFailedPrecondition);
+}
+
+TEST_F(SealTest, AKeyThatIsNoneIsSetAsideAndReplaced) {
+  ASSERT_TRUE(AgentStore::open(directory_, "edge-1", ""));
+  const std::string path = directory_ + "/seal.key";
+  ASSERT_TRUE(write_file(path, std::string_view(""), FileAccess::kOwnerOnly));
+  TestLog log;
+  EXPECT_TRUE(AgentStore::open(directory_, "edge-1", "", log.logger()));
+  EXPECT_NE(log.text().find("set aside as " + path + ".broken and replaced"), std::string::npos) << log.text();
+  EXPECT_EQ(seal_key(path)->size(), kSealKeyBytes);
+  EXPECT_EQ(seal_key(path + ".broken").error().code, ErrorCode::kDataLoss);
+  // One that somebody gave is not ours to replace.
+  EXPECT_EQ(AgentStore::open(directory_, "edge-1", path + ".broken").error().code, ErrorCode::kDataLoss);
 }
 
 TEST_F(SealTest, AStoreWithoutItsSecretsGivesTheRestAndSaysWhy) {

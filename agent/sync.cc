@@ -442,7 +442,7 @@ Sync::~Sync() {
 }
 
 Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service) {
-  auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file);
+  auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file, service.log());
   if (!store) return store.error();
   auto identity = store->identity();
   if (!identity && identity.error().code != ErrorCode::kNotFound) return identity.error();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include <fcntl.h>
@@ -112,6 +113,16 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes, Fil
 
 Status write_file(const std::string& path, std::string_view bytes, FileAccess access) {
   return write_file(path, std::as_bytes(std::span(bytes)), access);
+}
+
+Result<std::string> set_aside(const std::string& path) {
+  constexpr int kMost = 100;
+  std::string to = path + ".broken";
+  for (int i = 2; i <= kMost && ::access(to.c_str(), F_OK) == 0; ++i) to = path + ".broken." + std::to_string(i);
+  if (::rename(path.c_str(), to.c_str()) != 0) {
+    return Error{ErrorCode::kUnavailable, path + ": " + std::strerror(errno)};
+  }
+  return to;
 }
 
 }  // namespace edge

@@ -24,4 +24,8 @@ enum class FileAccess { kEveryone, kOwnerOnly };
 Status write_file(const std::string& path, std::string_view bytes, FileAccess access);
 Status write_file(const std::string& path, std::span<const std::byte> bytes, FileAccess access);
 
+/// Renames a file that cannot be used to `<path>.broken`, or `.broken.2` and so on where there is one already, so that
+/// it can be looked at, and a new one may take its place. \returns the new name.
+Result<std::string> set_aside(const std::string& path);
+
 }  // namespace edge

@@ -57,7 +57,7 @@ class Controller::Impl {
   }
 
   Status start() {
-    auto history = History::open(options_.data_dir + "/history");
+    auto history = History::open(options_.data_dir + "/history", History::kKept, options_.log);
     if (!history) return history.error();
     history_ = std::move(*history);
     publisher_ = std::make_unique<Publisher>(

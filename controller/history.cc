@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -52,22 +53,31 @@ HistoryEntry from_json(const Json& json) {
 
 }  // namespace
 
-Result<std::unique_ptr<History>> History::open(std::string directory, std::size_t kept) {
+Result<std::unique_ptr<History>> History::open(std::string directory, std::size_t kept, const Logger& log) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) return Error{ErrorCode::kUnavailable, directory + ": " + error.message()};
   fs::permissions(directory, fs::perms::owner_all, error);
   std::unique_ptr<History> history(new History(std::move(directory), kept));
-  if (Status status = history->read(); !status) return status.error();
+  if (Status status = history->read(log); !status) return status.error();
   history->sweep();
   return history;
 }
 
-Status History::read() {
+Status History::read(const Logger& log) {
   const auto index = read_file(directory_ + "/index.json", kMaxIndexBytes);
   if (!index) return index.error().code == ErrorCode::kNotFound ? Status() : Status(index.error());
   const Json json = parse_json(*index);
-  if (!json.is_object()) return Error{ErrorCode::kDataLoss, directory_ + "/index.json is no JSON object"};
+  if (!json.is_object()) {
+    const auto aside = set_aside(directory_ + "/index.json");
+    if (!aside) return aside.error();
+    recover();
+    log.warn("the history's index cannot be read: it is set aside as " + *aside + " and made anew from the " +
+             std::to_string(entries_.size()) +
+             " programs beside it; what made them, and whether a rollback held, is lost");
+    if (Status kept = write_index(); !kept) log.warn(kept.error().text);
+    return {};
+  }
   for (const Json& each : list_in(json, "programs")) {
     HistoryEntry entry = from_json(each);
     std::error_code error;
@@ -81,6 +91,27 @@ Status History::read() {
   return {};
 }
 
+void History::recover() {
+  std::error_code error;
+  for (fs::directory_iterator file(directory_, error), end; !error && file != end; file.increment(error)) {
+    const std::string name = file->path().filename().string();
+    const std::string hash = name.substr(0, kHashDigits);
+    if (!is_hash(hash) || std::string_view(name).substr(hash.size()) != kProgram) continue;
+    std::error_code unknown;
+    const auto changed = fs::last_write_time(file->path(), unknown);
+    HistoryEntry entry;
+    entry.program = hash;
+    if (!unknown) {
+      entry.at = std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(changed));
+    }
+    entry.cause = "not known any more";
+    entries_.push_back(std::move(entry));
+  }
+  std::ranges::sort(entries_, [](const HistoryEntry& a, const HistoryEntry& b) {
+    return std::tie(a.at, a.program) > std::tie(b.at, b.program);
+  });
+}
+
 /// A crash leaves files that no entry names: of a program that was being added, or that was dropped, and halves of
 /// files that were being written. What is not named as ours is left alone.
 void History::sweep() const {
@@ -90,9 +121,9 @@ void History::sweep() const {
     const std::string name = file->path().filename().string();
     const std::string hash = name.substr(0, kHashDigits);
     const std::string_view kind = std::string_view(name).substr(hash.size());
-    const bool half =
-        name.starts_with("index.json.") || (is_hash(hash) && (kind.starts_with(std::string(kProgram) + ".") ||
-                                                              kind.starts_with(std::string(kEndpoints) + ".")));
+    const bool half = (name.starts_with("index.json.") && !name.starts_with("index.json.broken")) ||
+                      (is_hash(hash) && (kind.starts_with(std::string(kProgram) + ".") ||
+                                         kind.starts_with(std::string(kEndpoints) + ".")));
     const bool whole = is_hash(hash) && (kind == kProgram || kind == kEndpoints);
     const bool named = std::ranges::find(entries_, hash, &HistoryEntry::program) != entries_.end();
     if (half || (whole && !named)) orphans.push_back(file->path());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/cause.h"
 #include "controller/distribute/agent_state.h"
@@ -26,8 +27,10 @@ class History {
  public:
   static constexpr std::size_t kKept = 20;
 
-  /// Reads what is there; entries whose files are gone are left out.
-  static Result<std::unique_ptr<History>> open(std::string directory, std::size_t kept = kKept);
+  /// Reads what is there; entries whose files are gone are left out. An index that cannot be read is set aside, and
+  /// made anew from the programs that are there, which `log` is told.
+  static Result<std::unique_ptr<History>> open(std::string directory, std::size_t kept = kKept,
+                                               const Logger& log = Logger());
 
   /// A program that was there before moves to the front. The oldest leaves, unless it is pinned.
   Status add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at);
@@ -44,7 +47,9 @@ class History {
 
  private:
   History(std::string directory, std::size_t kept) : directory_(std::move(directory)), kept_(kept) {}
-  Status read();
+  Status read(const Logger& log);
+  /// Without an index: the programs that lie there, by their times.
+  void recover();
   void sweep() const;
   Status write_index() const;
   Status write_pin(std::string pinned);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/test_log.h"
 #include "controller/publisher.h"
 #include "controller/status_writer.h"
 #include "program/sample_program.h"
@@ -142,8 +143,21 @@ TEST_F(HistoryTest, NamesNothingButItsOwnFiles) {
   for (const char* name : {"", "a", "../../etc/passwd", "bbbbbbbbb"}) EXPECT_FALSE(history->find(name).ok()) << name;
   std::ofstream(dir_ / "history/index.json") << R"({"programs":[{"program":"../../x"},7,{"program":9}],"pinned":[]})";
   EXPECT_THAT(digits(*open()), IsEmpty());
-  std::ofstream(dir_ / "history/index.json") << "no JSON";
-  EXPECT_FALSE(History::open((dir_ / "history").string()).ok());
+}
+
+TEST_F(HistoryTest, ABrokenIndexIsSetAsideAndMadeAnewFromThePrograms) {
+  for (const char* broken : {"", "no JSON"}) {
+    const auto history = open();
+    for (const char digit : {'a', 'b'}) add(*history, digit);
+    std::ofstream(dir_ / "history/index.json") << broken;
+    TestLog log;
+    ASSERT_TRUE(History::open((dir_ / "history").string(), History::kKept, log.logger()).ok());
+    EXPECT_THAT(log.text(), testing::HasSubstr("index.json.broken"));
+    EXPECT_THAT(digits(*open()), testing::UnorderedElementsAre('a', 'b'));
+    EXPECT_TRUE(open()->find(hash('a')).ok());
+  }
+  EXPECT_TRUE(fs::exists(dir_ / "history/index.json.broken"));
+  EXPECT_TRUE(fs::exists(dir_ / "history/index.json.broken.2"));
 }
 
 TEST_F(HistoryTest, ARollbackHoldsAgentsUntilItIsReleased) {

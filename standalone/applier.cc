@@ -54,19 +54,25 @@ void for_each_at_once(std::size_t count, Work work) {
 }  // namespace
 
 Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, std::string inventory,
-                                                 std::string controller_class) {
+                                                 std::string controller_class, const Logger& log) {
   auto client = kube::BlockingClient::make(std::move(config));
   if (!client) return client.error();
   std::unique_ptr<Applier> applier(new Applier(std::move(*client), std::move(inventory), std::move(controller_class)));
-  if (Status status = applier->read_inventory(); !status) return status.error();
+  if (Status status = applier->read_inventory(log); !status) return status.error();
   return applier;
 }
 
-Status Applier::read_inventory() {
+Status Applier::read_inventory(const Logger& log) {
   const auto content = read_file(path_, kMaxInventoryBytes);
   if (!content) return content.error().code == ErrorCode::kNotFound ? Status() : Status(content.error());
   const Json json = parse_json(*content);
-  if (!json.is_object()) return Error{ErrorCode::kDataLoss, path_ + " is no JSON object"};
+  if (!json.is_object()) {
+    const auto aside = set_aside(path_);
+    if (!aside) return aside.error();
+    log.warn("what came from files cannot be read: it is set aside as " + *aside +
+             "; an object that has left the files since stays until it is deleted by hand");
+    return {};
+  }
   // Once it was the objects alone.
   const bool objects_alone = !json.contains("objects");
   for (const auto& [key, entry] : (objects_alone ? json : member_in(json, "objects")).items()) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "controller/controller.h"
 #include "controller/follow.h"
@@ -27,9 +28,10 @@ namespace edge::standalone {
 /// Not thread-safe.
 class Applier {
  public:
-  /// `inventory`: path of the file that says what came from files. `controller_class`: rule D8.
+  /// `inventory`: path of the file that says what came from files; one that cannot be read is set aside, and `log` told.
+  /// `controller_class`: rule D8.
   static Result<std::unique_ptr<Applier>> create(kube::Config config, std::string inventory,
-                                                 std::string controller_class);
+                                                 std::string controller_class, const Logger& log);
 
   /// No file of the run before was left half applied, and there was one: what the API has is what it was to have.
   bool complete();
@@ -71,7 +73,7 @@ class Applier {
 
   Applier(std::unique_ptr<kube::BlockingClient> client, std::string path, std::string controller_class)
       : client_(std::move(client)), path_(std::move(path)), controller_class_(std::move(controller_class)) {}
-  Status read_inventory();
+  Status read_inventory(const Logger& log);
   void write_inventory(Outcome& outcome) const;
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,

@@ -77,7 +77,8 @@ Status Whole::start_files() {
   if (options_.files.empty()) return {};
   auto config = config_of(*api_);
   if (!config) return config.error();
-  auto applier = Applier::create(std::move(*config), options_.data_dir + "/files.json", options_.controller_class);
+  auto applier =
+      Applier::create(std::move(*config), options_.data_dir + "/files.json", options_.controller_class, service_.log());
   if (!applier) return applier.error();
   applier_ = std::move(*applier);
   compiler::CompileOptions compile;

@@ -176,6 +176,25 @@ TEST_F(Standalone, APortThatIsTakenIsToldAndOpenedOnceItIsFree) {
   EXPECT_EQ(proxy.wait_exit(), 0) << proxy.err_text();
 }
 
+TEST_F(Standalone, FilesOfItsOwnThatAreBrokenAreSetAsideAndTheRestServes) {
+  Backend backend("one");
+  dir_.put("config/all.yaml", base_config(backend.port) + "---\n" + route_config("a", "/a"));
+  {
+    ProxyProcess proxy(command());
+    ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+    ASSERT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+    proxy.process.send_signal(SIGTERM);
+    ASSERT_EQ(proxy.process.wait_exit(), 0);
+  }
+  for (const char* file : {"data/files.json", "data/history/index.json", "data/agent/seal.key"}) dir_.put(file, "");
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+  for (const char* file : {"files.json", "index.json", "seal.key"}) {
+    EXPECT_THAT(proxy.process.err_text(), HasSubstr(std::string(file) + ".broken"));
+  }
+}
+
 TEST_F(Standalone, WrongUsageIsToldBeforeAnythingStarts) {
   const auto code = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--api-listen", "127.0.0.1:0"});
