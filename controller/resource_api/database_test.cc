@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "controller/resource_api/api_fixture.h"
+#include "controller/resource_api/wal_check.h"
 
 namespace edge::resource_api {
 namespace {
@@ -76,6 +77,52 @@ TEST_F(DatabaseTest, AFullDiskRefusesAndLosesNothing) {
   EXPECT_EQ(create(kMaps, config_map("c")).status, 201);
   start();
   EXPECT_THAT(names(get(kMaps).body), ElementsAre("a", "c"));
+}
+
+TEST_F(DatabaseTest, ALogThatIsDamagedInTheMiddleIsToldAndKept) {
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) create(kMaps, config_map(name));
+  // As a crash leaves it: closed in order, SQLite would have no log any more.
+  const std::filesystem::path crashed = dir_ + "/crashed";
+  std::filesystem::create_directories(crashed);
+  for (const char* file : {"/resources.db", "/resources.db-wal"}) {
+    std::filesystem::copy_file(dir_ + file, crashed.string() + file);
+  }
+  const auto open = [&](TestLog& log) {
+    auto options = options_;
+    options.data_dir = crashed.string();
+    options.log = log.logger();
+    return Api::open(options);
+  };
+  const std::filesystem::path wal = crashed / "resources.db-wal";
+  const auto size = std::filesystem::file_size(wal);
+  {
+    std::fstream damaged(wal, std::ios::in | std::ios::out | std::ios::binary);
+    damaged.seekp(static_cast<std::streamoff>(size / 2));
+    damaged << "damage";
+  }
+  TestLog log;
+  ASSERT_TRUE(open(log).ok());
+  EXPECT_THAT(log.text(), HasSubstr("damaged in the middle"));
+  EXPECT_THAT(log.text(), HasSubstr("changes_lost="));
+  EXPECT_EQ(std::filesystem::file_size(crashed / "resources.db.damaged-wal"), size);
+  // Told once, of each damage.
+  TestLog again;
+  ASSERT_TRUE(open(again).ok());
+  EXPECT_EQ(again.text().find("damaged"), std::string::npos) << again.text();
+}
+
+TEST_F(DatabaseTest, ATransactionThatACrashCutShortIsNoDamage) {
+  for (const char* name : {"a", "b", "c"}) create(kMaps, config_map(name));
+  const std::string whole = dir_ + "/resources.db-wal";
+  const std::string torn = dir_ + "/torn-wal";
+  std::filesystem::copy_file(whole, torn);
+  EXPECT_EQ(check_wal(torn)->lost, 0U);
+  const auto kept = check_wal(torn)->kept;
+  EXPECT_GE(kept, 3U);
+  std::filesystem::resize_file(torn, std::filesystem::file_size(torn) - 100);
+  EXPECT_EQ(check_wal(torn)->lost, 0U);
+  EXPECT_EQ(check_wal(torn)->kept, kept - 1);
+  EXPECT_EQ(check_wal(dir_ + "/none")->lost, 0U);
 }
 
 TEST_F(DatabaseTest, ANewerVersionsDatabaseIsRefusedWithAWord) {

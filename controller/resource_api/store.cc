@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "controller/resource_api/wal_check.h"
 
 namespace edge::resource_api {
 namespace {
@@ -46,6 +49,25 @@ std::shared_ptr<Object> object_of(const Json& value, std::string text) {
   return object;
 }
 
+/// Both files of a database whose log is damaged, before SQLite begins the log anew: what can be had from them is had.
+Status keep_damaged(const std::string& path, const WalLoss& loss, const Logger& log) {
+  std::string to = path + ".damaged";
+  std::error_code error;
+  for (int i = 2; std::filesystem::exists(to, error); ++i) to = path + ".damaged." + std::to_string(i);
+  for (const char* suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(path + suffix, to + suffix, error);
+    if (error) return Error{ErrorCode::kUnavailable, to + suffix + ": " + error.message()};
+  }
+  log.error(
+      "resource api: the log of the database is damaged in the middle, changes behind the damage are lost; the files "
+      "as they were found are kept",
+      {{"log", path + "-wal"},
+       {"changes_lost", std::to_string(loss.lost)},
+       {"changes_before", std::to_string(loss.kept)},
+       {"kept_as", to}});
+  return {};
+}
+
 }  // namespace
 
 ObjectPtr read_object_text(std::string text) {
@@ -66,8 +88,18 @@ Store::Store(std::unique_ptr<Database> database, HistoryLimits limits)
     : database_(std::move(database)), limits_(limits), version_(database_->version()) {}
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, HistoryLimits limits, const Logger& log) {
+  const std::string wal = path + "-wal";
+  const auto loss = check_wal(wal);
+  if (!loss) return loss.error();
+  if (loss->lost > 0) {
+    if (Status kept = keep_damaged(path, *loss, log); !kept) return kept.error();
+  }
   auto database = Database::open(path);
   if (!database) return database.error();
+  if (loss->lost > 0) {
+    log.error("resource api: what is served now is the last state before the damage",
+              {{"resource_version", std::to_string((*database)->version())}});
+  }
   auto store = std::unique_ptr<Store>(new Store(std::move(*database), limits));
   if (Status status = store->load(log); !status) return status.error();
   return store;
