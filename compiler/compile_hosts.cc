@@ -87,12 +87,16 @@ program::Hash host_inputs(const LinkedConfig& config, const ir::HostKey& host,
       }
     }
     // A host names its policies and knows which deny; what they ask for stands elsewhere.
-    for (const std::uint32_t number : link::effective_policies(config, listener.gateway, route)) {
-      const LinkedPolicy& policy = config.policies[number];
-      inputs.add(policy.identity);
-      inputs.add(policy.type);
-      inputs.add(policy.enforced);
-    }
+    const auto add_policies = [&](const std::vector<std::uint32_t>& policies) {
+      for (const std::uint32_t number : policies) {
+        const LinkedPolicy& policy = config.policies[number];
+        inputs.add(policy.identity);
+        inputs.add(policy.type);
+        inputs.add(policy.enforced);
+      }
+    };
+    add_policies(link::effective_policies(config, listener.gateway, route));
+    for (const LinkedRule& rule : route.rules) add_policies(rule.policies);
   }
   return inputs.take();
 }

@@ -272,6 +272,7 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
   for (LinkedRoute& route : routes) {
     renumber(route.policies, places.policies);
     for (LinkedRule& rule : route.rules) {
+      renumber(rule.policies, places.policies);
       for (WeightedBackend& backend : rule.backends) {
         if (backend.backend) backend.backend = places.backends[*backend.backend];
       }

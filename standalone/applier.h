@@ -28,8 +28,8 @@ namespace edge::standalone {
 /// Not thread-safe.
 class Applier {
  public:
-  /// `inventory`: path of the file that says what came from files; one that cannot be read is set aside, and `log` told.
-  /// `controller_class`: rule D8.
+  /// `inventory`: path of the file that says what came from files; one that cannot be read is set aside with a line in
+  /// `log`. `controller_class`: rule D8.
   static Result<std::unique_ptr<Applier>> create(kube::Config config, std::string inventory,
                                                  std::string controller_class, const Logger& log);
 

@@ -283,7 +283,7 @@ class HostEmitter {
     Treatment treatment;
     for (const Filter& filter : filters)
       treatment.filters.push_back(filter_record(filter, rule.matches[candidate.match].path));
-    for (const std::uint32_t policy : link::policies_on(config_, host_.listener, linked)) {
+    for (const std::uint32_t policy : link::policies_on(config_, host_.listener, linked, rule)) {
       const Identity& identity = config_.policies[policy].identity;
       treatment.policies.push_back(stable_id("ProxyPolicy", identity.name_space, identity.name));
     }

@@ -75,10 +75,10 @@ class Dumper {
     for (const std::string& text : texts) line(depth, text);
   }
 
-  void policies(const std::vector<std::uint32_t>& indices) {
+  void policies(int depth, const std::vector<std::uint32_t>& indices) {
     for (const std::uint32_t index : indices) {
       const LinkedPolicy& policy = config_.policies[index];
-      line(1, "policy " + name_of(policy.identity) + " " + std::string(type_text(policy.type)));
+      line(depth, "policy " + name_of(policy.identity) + " " + std::string(type_text(policy.type)));
     }
   }
 
@@ -96,7 +96,7 @@ class Dumper {
     if (gateway.addresses.empty()) line(1, "address any");
     for (const IpAddress& address : gateway.addresses) line(1, "address " + to_string(address));
     for (const Cidr& block : gateway.trusted_proxies) line(1, "trusts " + to_string(block));
-    policies(gateway.policies);
+    policies(1, gateway.policies);
     lines(1, settings_lines(gateway));
   }
 
@@ -150,7 +150,7 @@ class Dumper {
     line(1, "hosts " + names_text(route.hostnames));
     for (const std::uint32_t listener : route.listeners) line(1, "on " + listener_name(config_.listeners[listener]));
     if (route.listeners.empty()) line(1, "on nothing");
-    policies(route.policies);
+    policies(1, route.policies);
     if (route.denied) line(1, "denied");
     if (route.expression) line(1, "expression " + quote(route.expression->value));
     for (std::size_t i = 0; i < route.rules.size(); ++i) {
@@ -161,6 +161,7 @@ class Dumper {
 
   void dump_rule(const LinkedRule& rule) {
     for (const RuleMatch& match : rule.matches) line(2, "match" + match_text(match));
+    policies(2, rule.policies);
     for (const Filter& filter : rule.filters) dump_filter(2, filter);
     for (const WeightedBackend& entry : rule.backends) {
       const std::string name = entry.backend ? name_of(config_.backends[*entry.backend].identity) : "unresolved";

@@ -32,21 +32,43 @@ std::string_view type_text(PolicyType type) {
 
 namespace edge::compiler::link {
 
-std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
-                                              const LinkedRoute& route) {
-  std::vector<std::uint32_t> effective = route.policies;
-  for (const std::uint32_t policy : config.gateways[gateway].policies) {
+namespace {
+
+/// Adds those of `targets` that are replaced by none in `chosen`. A policy of unknown type may be any: it replaces none
+/// and is replaced by none.
+void add_unreplaced(const LinkedConfig& config, const std::vector<std::uint32_t>& targets,
+                    std::vector<std::uint32_t>& chosen) {
+  const std::size_t own = chosen.size();
+  for (const std::uint32_t policy : targets) {
     const PolicyType type = config.policies[policy].type;
-    // A policy of unknown type may be any: it replaces none and is replaced by none.
-    const bool replaced = type != PolicyType::kUnknown &&
-                          std::any_of(route.policies.begin(), route.policies.end(),
-                                      [&](std::uint32_t own) { return config.policies[own].type == type; });
-    if (!replaced) effective.push_back(policy);
+    const auto end = chosen.begin() + static_cast<std::ptrdiff_t>(own);
+    const bool replaced = type != PolicyType::kUnknown && std::any_of(chosen.begin(), end, [&](std::uint32_t other) {
+                            return config.policies[other].type == type;
+                          });
+    if (!replaced) chosen.push_back(policy);
   }
+}
+
+std::vector<std::uint32_t> combined(const LinkedConfig& config, std::uint32_t gateway, const LinkedRoute& route,
+                                    std::vector<std::uint32_t> effective) {
+  add_unreplaced(config, route.policies, effective);
+  add_unreplaced(config, config.gateways[gateway].policies, effective);
   std::sort(effective.begin(), effective.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(config.policies[a].type, a) < std::pair(config.policies[b].type, b);
   });
   return effective;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+                                              const LinkedRoute& route) {
+  return combined(config, gateway, route, {});
+}
+
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+                                              const LinkedRoute& route, const LinkedRule& rule) {
+  return combined(config, gateway, route, rule.policies);
 }
 
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {
@@ -57,15 +79,24 @@ std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t
 
 std::vector<bool> policies_in_use(const LinkedConfig& config) {
   std::vector<bool> used(config.policies.size(), false);
+  const auto use = [&used](const std::vector<std::uint32_t>& policies) {
+    for (const std::uint32_t policy : policies) used[policy] = true;
+  };
   // A gateway's may be replaced on each of its routes today and not tomorrow: that is no reason to forget its secrets.
-  for (const LinkedListener& listener : config.listeners) {
-    for (const std::uint32_t policy : config.gateways[listener.gateway].policies) used[policy] = true;
-  }
+  for (const LinkedListener& listener : config.listeners) use(config.gateways[listener.gateway].policies);
   for (const LinkedRoute& route : config.routes) {
     if (route.listeners.empty()) continue;
-    for (const std::uint32_t policy : route.policies) used[policy] = true;
+    use(route.policies);
+    for (const LinkedRule& rule : route.rules) use(rule.policies);
   }
   return used;
+}
+
+std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
+                                       const LinkedRule& rule) {
+  const LinkedListener& on = config.listeners[listener];
+  if (is_raw(on.protocol)) return {};
+  return effective_policies(config, on.gateway, route, rule);
 }
 
 bool denied_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route) {

@@ -12,9 +12,14 @@ namespace edge::compiler::link {
 /// D4. A route's policy replaces the gateway's of the same type. Linear in the policies of the two.
 std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
                                               const LinkedRoute& route);
+/// The same of the requests that one of its rules takes: a rule's policy replaces the route's and the gateway's.
+std::vector<std::uint32_t> effective_policies(const LinkedConfig& config, std::uint32_t gateway,
+                                              const LinkedRoute& route, const LinkedRule& rule);
 
 /// The same of a listener. Bytes that are not read as HTTP pass no policy.
 std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route);
+std::vector<std::uint32_t> policies_on(const LinkedConfig& config, std::uint32_t listener, const LinkedRoute& route,
+                                       const LinkedRule& rule);
 
 /// By index into config.policies: whether any request passes it. One of a gateway or route that no listener of ours
 /// serves (of another class, mostly) is not for our agents to know, and neither are its secrets.

@@ -63,7 +63,8 @@ bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets,
 /// A target, and the type that contends for it.
 std::string slot_of(const PolicyLink& link) {
   return std::string(type_text(link.policy.type)) + (link.gateway ? "|g|" : "|r|") +
-         std::to_string(link.gateway ? *link.gateway : *link.route);
+         std::to_string(link.gateway ? *link.gateway : *link.route) +
+         (link.rule ? "|" + std::to_string(*link.rule) : "");
 }
 
 void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& holder, PolicyType type,
@@ -151,6 +152,7 @@ std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const Po
   PolicyLink link;
   find_targets(policy, targets, findings, link);
   if (!link.gateway && !link.route) return std::nullopt;
+  link.rule = policy.target_rule;
   link.policy = {.identity = identity_of(policy.metadata),
                  .type = linked_type(policy.type.value),
                  .settings = policy_settings(policy),
@@ -189,7 +191,10 @@ void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vecto
     if (!link) continue;
     const auto index = static_cast<std::uint32_t>(config.policies.size());
     if (link->gateway) config.gateways[*link->gateway].policies.push_back(index);
-    if (link->route) config.routes[*link->route].policies.push_back(index);
+    if (link->route) {
+      LinkedRoute& route = config.routes[*link->route];
+      (link->rule ? route.rules[*link->rule].policies : route.policies).push_back(index);
+    }
     config.policies.push_back(std::move(link->policy));
   }
   const auto by_type = [&](std::uint32_t a, std::uint32_t b) {

@@ -127,6 +127,7 @@ struct PolicyLink {
   /// What it holds for: one of the two; both only where the kind of the target cannot be told.
   std::optional<std::uint32_t> gateway;  ///< index into LinkedConfig::gateways
   std::optional<std::uint32_t> route;    ///< index into LinkedConfig::routes
+  std::optional<std::uint32_t> rule{};   ///< of the route: for this one alone
 };
 
 /// nullopt: its target is not there.

@@ -186,7 +186,8 @@ class TogetherLinter {
     if (overriding_.empty() && !resources_.policies.empty()) {
       for (const ProxyPolicy& policy : resources_.policies) {
         auto& routes = overriding_[policy.type.value];
-        if (policy.target_kind == PolicyTarget::kRoute) routes.insert(key_of_target(policy));
+        const bool whole = policy.target_kind == PolicyTarget::kRoute && !policy.target_rule;
+        if (whole) routes.insert(key_of_target(policy));
       }
     }
     return overriding_[type];

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -102,6 +103,8 @@ struct ProxyPolicy {
   /// Kind of the target where it is not the own one: policies that were translated hold for HTTPRoutes and Ingresses.
   std::string target_resource{};
   Reference target;
+  /// The rule of the target, by number, for which alone it holds; only of a CORS policy that was translated.
+  std::optional<std::uint32_t> target_rule{};
   /// Its settings; nothing when they are at fault: then the policy still protects its target, by refusing everything.
   std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders> settings{};
 };

@@ -53,29 +53,35 @@ class RouteTranslator {
     return std::move(made_);
   }
 
-  /// The policy that the rules' CORS filters amount to.
-  std::optional<model::ProxyPolicy> cors() {
+  /// The policies that the rules' CORS filters amount to: one for the route where all of its rules have the same, else
+  /// one for each rule that has one.
+  std::vector<model::ProxyPolicy> cors() const {
     const auto first = std::find_if(route_.rules.begin(), route_.rules.end(), [](const auto& r) { return r.cors; });
-    if (first == route_.rules.end()) return std::nullopt;
+    if (first == route_.rules.end()) return {};
     const bool all = std::all_of(route_.rules.begin(), route_.rules.end(),
                                  [&](const model::ApiRule& r) { return r.cors && same(*r.cors, *first->cors); });
-    if (!all) {
-      // Left out, browsers refuse to hand answers to other origins: it narrows.
-      unsupported(first->cors_span, rule_field(static_cast<std::size_t>(first - route_.rules.begin()), "filters"),
-                  "CORS filters that are not the same in every rule of a route are left out");
-      return std::nullopt;
+    if (all) return {cors_policy(*first, "cors")};
+    std::vector<model::ProxyPolicy> policies;
+    for (std::uint32_t i = 0; i < route_.rules.size(); ++i) {
+      if (!route_.rules[i].cors) continue;
+      policies.push_back(cors_policy(route_.rules[i], "cors-" + std::to_string(i)));
+      policies.back().target_rule = i;
     }
+    return policies;
+  }
+
+ private:
+  model::ProxyPolicy cors_policy(const model::ApiRule& rule, const std::string& name) const {
     model::ProxyPolicy policy{.metadata = route_.metadata,
-                              .type = {model::PolicyType::kCors, first->cors_span},
-                              .target = {.name = {route_.metadata.name, first->cors_span}},
-                              .settings = *first->cors};
+                              .type = {model::PolicyType::kCors, rule.cors_span},
+                              .target = {.name = {route_.metadata.name, rule.cors_span}},
+                              .settings = *rule.cors};
     // No resource of Kubernetes has a `:` in its name, so no ProxyPolicy can be taken for it.
-    policy.metadata.name += ":" + route_.metadata.kind + ":cors";
+    policy.metadata.name += ":" + route_.metadata.kind + ":" + name;
     policy.target_resource = route_.metadata.kind;
     return policy;
   }
 
- private:
   void report(DiagnosticCode code, Severity severity, Span span, std::string field, std::string message) {
     diagnostics_.add({.code = code,
                       .severity = severity,
@@ -271,7 +277,7 @@ void translate_route(const model::ApiRoute& route, const OthersGateways& others,
   if (!ours) return;
   RouteTranslator translator(route, backends, diagnostics);
   model::ProxyRoute translated = translator.run();
-  if (auto cors = translator.cors()) made.policies.push_back(*std::move(cors));
+  for (model::ProxyPolicy& policy : translator.cors()) made.policies.push_back(std::move(policy));
   translated.parents = std::move(parents);
   made.routes.push_back(std::move(translated));
 }

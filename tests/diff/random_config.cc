@@ -225,6 +225,11 @@ void fill_route(Chance& chance, const LinkedConfig& config, LinkedRoute& route) 
     for (std::uint32_t n = 1 + chance.below(3); n > 0; --n) rule.matches.push_back(random_match(chance));
     if (chance.one_in(200)) rule.matches.back().path = {PathMatch::Type::kRegex, located("^/(a")};
     fill_treatment(chance, rule);
+    // Of rules only CORS: what protects is the route's.
+    for (std::uint32_t p = 0; p < config.policies.size(); ++p) {
+      const bool cors = config.policies[p].type == compiler::PolicyType::kCors;
+      if (cors && chance.one_in(6)) rule.policies.push_back(p);
+    }
   }
   route.policies.clear();
   if (chance.one_in(3)) route.policies = random_policies(chance, config);

@@ -75,6 +75,7 @@ class Shrinker {
       drop_each([&](Case& c) -> auto& { return route(c).rules[n].backends; }, 0);
       drop_each([&](Case& c) -> auto& { return route(c).rules[n].filters; }, 0);
       drop_each([&](Case& c) -> auto& { return route(c).rules[n].mirrors; }, 0);
+      drop_each([&](Case& c) -> auto& { return route(c).rules[n].policies; }, 0);
       for (std::size_t m = 0; m < route(best_).rules[n].matches.size(); ++m) {
         const auto match = [&route, n, m](Case& c) -> RuleMatch& { return route(c).rules[n].matches[m]; };
         drop_each([&](Case& c) -> auto& { return match(c).headers; }, 0);

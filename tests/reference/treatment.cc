@@ -88,14 +88,14 @@ std::string text_of(const Treatment& treatment) {
   return text;
 }
 
-/// Rule D4's order, and of each type the route's in place of the gateway's. What is of no known type may be any: it
-/// replaces none, and none replaces it.
-std::vector<const LinkedPolicy*> policies_of(const LinkedConfig& config, const LinkedRoute& route,
-                                             const compiler::LinkedGateway& gateway) {
+/// Rule D4's order, and of each type the rule's, in its absence the route's in place of the gateway's. What is of no
+/// known type may be any: it replaces none, and none replaces it.
+std::vector<const LinkedPolicy*> policies_of(const LinkedConfig& config, const LinkedRule& rule,
+                                             const LinkedRoute& route, const compiler::LinkedGateway& gateway) {
   std::vector<const LinkedPolicy*> passed;
   for (int type = 0; type <= static_cast<int>(PolicyType::kSecurityHeaders); ++type) {
     std::vector<std::uint32_t> chosen;
-    for (const auto* targets : {&route.policies, &gateway.policies}) {
+    for (const auto* targets : {&rule.policies, &route.policies, &gateway.policies}) {
       if (!chosen.empty() && type != static_cast<int>(PolicyType::kUnknown)) break;
       for (const std::uint32_t index : *targets) {
         if (static_cast<int>(config.policies[index].type) == type) chosen.push_back(index);
@@ -146,7 +146,7 @@ Terms terms_of(const LinkedConfig& config, const Answer& answer) {
   const LinkedRoute& route = config.routes[answer.route];
   const LinkedRule& rule = route.rules[answer.rule];
   Terms terms;
-  for (const LinkedPolicy* policy : policies_of(config, route, config.gateways[listener.gateway])) {
+  for (const LinkedPolicy* policy : policies_of(config, rule, route, config.gateways[listener.gateway])) {
     terms.policies.push_back(qualified(policy->identity.name_space, policy->identity.name));
     terms.denied |= !policy->enforced && compiler::protects(policy->type);
   }
