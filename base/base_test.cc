@@ -106,6 +106,34 @@ TEST(PathRules, Parameters) {
   EXPECT_EQ(ruled(rules, "/a%2Fb//c"), "/a%2Fb//c");
 }
 
+// Every path of up to four of these pieces: what comes out keeps what the rules promise (and what `ruled` asks).
+TEST(PathRules, HoldForEveryPath) {
+  constexpr std::string_view kPieces[] = {"/", "a", ".", "..", "%2f", "%5C", ";", "%3B", "%252F"};
+  constexpr PathRules kRules[] = {{.merge_slashes = true},
+                                  {.escaped_slashes = EscapedSlashes::kUnescape},
+                                  {.merge_slashes = true, .escaped_slashes = EscapedSlashes::kUnescape},
+                                  {.merge_slashes = true, .escaped_slashes = EscapedSlashes::kReject},
+                                  {true, EscapedSlashes::kUnescape, true}};
+  std::vector<std::string> paths = {"/"};
+  for (std::size_t begin = 0, depth = 0; depth < 4; ++depth) {
+    const std::size_t end = paths.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      for (const std::string_view piece : kPieces) paths.push_back(paths[i] + std::string(piece));
+    }
+    begin = end;
+  }
+  for (const PathRules& rules : kRules) {
+    for (const std::string& path : paths) {
+      const std::string result = ruled(rules, path);
+      const auto has = [&](std::string_view text) { return result.find(text) != std::string::npos; };
+      if (result.front() != '/') continue;
+      EXPECT_FALSE(rules.merge_slashes && has("//")) << path << " became " << result;
+      EXPECT_FALSE(rules.escaped_slashes != EscapedSlashes::kKeep && (has("%2F") || has("%5C"))) << path;
+      EXPECT_FALSE(rules.reject_parameters && (has(";") || has("%3B"))) << path;
+    }
+  }
+}
+
 TEST(Path, RefusesWhatIsNoPathOrClimbsAboveTheRoot) {
   for (const char* bad : {"",
                           "a",

@@ -147,6 +147,19 @@ TEST(Chunked, BoundsTrailers) {
   expect_fault("0\r\nA: b\r\nC: d\r\nE: f\r\n\r\n", limits);
 }
 
+TEST(Chunked, KeepsTheTrailersThatAreAskedFor) {
+  const auto kept = [](std::string_view input, std::string_view keep) {
+    ChunkedDecoder decoder;
+    EXPECT_EQ(decoder.next(input).state, ChunkedDecoder::State::kEnd) << input;
+    decoder.keep_trailers([&](std::string_view name) { return keep.find(name) != std::string_view::npos; });
+    return std::string(decoder.trailer_lines());
+  };
+  EXPECT_EQ(kept("0\r\n\r\n", "a"), "");
+  EXPECT_EQ(kept("0\r\na: 1\r\nb:2\r\nc: 3\r\nb: 4\r\n\r\n", "b"), "b:2\r\nb: 4\r\n");
+  EXPECT_EQ(kept("0\r\na: 1\r\nb:2\r\nc: 3\r\n\r\n", "ac"), "a: 1\r\nc: 3\r\n");
+  EXPECT_EQ(kept("0\r\na: 1\r\nb:2\r\n\r\n", ""), "");
+}
+
 TEST(Chunked, ForwardsNothingOfAFaultyPiece) {
   ChunkedDecoder decoder;
   EXPECT_EQ(decoder.forward("5\r\nhello\r\nx").data, "");
