@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <mutex>
 #include <vector>
 
-#include <grpc/support/log.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
@@ -31,12 +29,6 @@ constexpr int kMaxAnswer = 64 << 10;
 constexpr std::size_t kMaxWords = 200;
 /// A collector that is gone without a word is noticed after so long, and at the latest with the call's own deadline.
 constexpr int kKeepaliveMilliseconds = 20'000;
-
-/// gRPC writes a line to stderr with every handshake that fails, in a form of its own. What there is to say comes back
-/// as a status, and is told once.
-void quieten_grpc() {
-  if (std::getenv("GRPC_VERBOSITY") == nullptr) ::gpr_set_log_function([](gpr_log_func_args*) {});
-}
 
 std::shared_ptr<grpc::Channel> channel_to(const GrpcCollector& collector) {
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
@@ -180,7 +172,6 @@ class GrpcSender final : public SpanSender {
 }  // namespace
 
 std::unique_ptr<SpanSender> make_grpc_sender(const GrpcCollector& collector) {
-  quieten_grpc();
   return std::make_unique<GrpcSender>(collector);
 }
 

@@ -9,6 +9,7 @@
 #include "base/file_watch.h"
 #include "cli/flags.h"
 #include "daemon/ending.h"
+#include "daemon/grpc_log.h"
 #include "daemon/logging.h"
 
 namespace edge::agent {
@@ -114,6 +115,7 @@ std::optional<Error> contradiction(const cli::Arguments& arguments) {
 
 int run(const cli::Arguments& arguments) {
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
+  const daemon::GrpcLog grpc_log(log->logger());
   auto options = service_options(log, arguments);
   if (!options) return failed(*log, options.error());
   if (const auto fault = contradiction(arguments)) return failed(*log, *fault);

@@ -28,6 +28,8 @@ constexpr auto kConnectPatience = seconds(5);
 constexpr auto kReportEvery = seconds(1);
 /// Nothing changed: a word all the same.
 constexpr auto kReportAtLeast = seconds(10);
+/// For the controller to take that the agent leaves.
+constexpr auto kFarewell = milliseconds(500);
 constexpr std::size_t kHashesAPart = 8192;
 constexpr std::size_t kMaxReason = 1000;
 
@@ -101,6 +103,7 @@ struct SyncSession::Impl {
   std::mutex mutex;           ///< guards what follows, and `words.running`
   std::condition_variable changed;
   bool stopping = false;
+  bool programs_ended = false;
   std::thread program_thread;
   std::thread value_thread;
   std::thread report_thread;
@@ -113,6 +116,7 @@ struct SyncSession::Impl {
   void take_part(const v1::ProgramPart& part);
   void tell_holdings();
   void open_others();
+  std::thread take_leave();
   void read_values();
   void write_reports();
   void hear_questions();
@@ -203,7 +207,25 @@ void SyncSession::Impl::read_programs() {
     const std::lock_guard lock(program_writes);
     programs_open = false;
   }
+  {
+    const std::lock_guard lock(mutex);
+    programs_ended = true;
+  }
+  changed.notify_all();
   inbox.end(error_of(programs->Finish()));
+}
+
+/// A controller that hears nothing would take the agent for lost. On a thread of its own, since a write waits for a
+/// peer that may be stuck; what cancels the stream ends it.
+std::thread SyncSession::Impl::take_leave() {
+  std::thread word([this] {
+    v1::ProgramsUp up;
+    up.mutable_leaving();
+    say(up);
+  });
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, kFarewell, [this] { return programs_ended; });
+  return word;
 }
 
 /// After the welcome, so that the controller knows whose these are.
@@ -314,10 +336,13 @@ SyncSession::~SyncSession() {
     impl_->stopping = true;
   }
   impl_->changed.notify_all();
+  std::thread leave;
+  if (impl_->inbox.stopped_within(milliseconds(0)) && impl_->program_thread.joinable()) leave = impl_->take_leave();
   impl_->program_context.TryCancel();
   impl_->value_context.TryCancel();
   impl_->report_context.TryCancel();
   impl_->question_context.TryCancel();
+  if (leave.joinable()) leave.join();
   if (impl_->program_thread.joinable()) impl_->program_thread.join();
   if (impl_->value_thread.joinable()) impl_->value_thread.join();
   if (impl_->report_thread.joinable()) impl_->report_thread.join();

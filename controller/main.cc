@@ -14,6 +14,7 @@
 #include "daemon/admin.h"
 #include "daemon/descriptors.h"
 #include "daemon/ending.h"
+#include "daemon/grpc_log.h"
 #include "daemon/logging.h"
 #include "daemon/notify.h"
 #include "metrics/process.h"
@@ -71,6 +72,7 @@ int run(const cli::Arguments& arguments) {
   daemon::raise_descriptor_limit();
   Log log(daemon::log_options(std::string(kName), arguments));
   const Logger lines = log.logger();
+  const daemon::GrpcLog grpc_log(lines);
   auto config = cluster_config(arguments);
   if (!config) return failed(log, config.error());
   for (const std::string& warning : config->warnings) lines.warn(warning);

@@ -14,6 +14,7 @@
 #include "controller/trace_page.h"
 #include "controller/traces/trace_flags.h"
 #include "daemon/ending.h"
+#include "daemon/grpc_log.h"
 #include "daemon/logging.h"
 #include "standalone/whole.h"
 
@@ -28,6 +29,7 @@ using daemon::failed;
 int run(const cli::Arguments& arguments) {
   daemon::hold_ending_signals();
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
+  const daemon::GrpcLog grpc_log(log->logger());
   auto options = agent::service_options(log, arguments);
   if (!options) return failed(*log, options.error());
   options->first_must_serve = true;

@@ -73,6 +73,7 @@ struct Distributor::Impl {
   ~Impl() { stop(); }
   void stop() {
     if (server == nullptr) return;
+    hub->end_soon();
     server->Shutdown(std::chrono::system_clock::now() + kFarewell);
     server->Wait();
     server.reset();

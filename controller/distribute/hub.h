@@ -1,6 +1,7 @@
 // Where the streams of all agents meet: what is published, who is told of it, and who may speak at all.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -97,6 +98,10 @@ class Hub {
   void changed();
   void on_change(std::function<void()> callback);
 
+  /// Streams end from now on because the controller does.
+  void end_soon() { ending_ = true; }
+  bool ending() const { return ending_; }
+
   const Logger& log() const { return log_; }
   /// Of what anybody may bring about: at most a few lines a second, with a count of the others.
   void log_refusal(const std::string& peer, const std::string& reason);
@@ -129,6 +134,7 @@ class Hub {
   const std::string program_key_;
   const Logger log_;
   const std::function<WallTime()> clock_;
+  std::atomic<bool> ending_ = false;
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable work_;

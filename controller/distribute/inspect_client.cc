@@ -1,7 +1,9 @@
 #include "controller/distribute/inspect_client.h"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 
 #include "base/file.h"
@@ -71,6 +73,12 @@ ObjectProgress::State state_of(agent::v1::ObjectProgress::State state) {
 
 }  // namespace
 
+/// gRPC writes a line to stderr with every handshake that fails, in a form of its own. What there is to say comes back
+/// as a status.
+void quieten_grpc() {
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) ::gpr_set_log_function([](gpr_log_func_args*) {});
+}
+
 struct InspectClient::Impl {
   std::chrono::milliseconds timeout{};
   std::unique_ptr<agent::v1::Inspect::Stub> stub;
@@ -102,6 +110,7 @@ Result<std::unique_ptr<InspectClient>> InspectClient::open(const InspectOptions&
   arguments.SetSslTargetNameOverride("edge-controller");
   arguments.SetMaxReceiveMessageSize(kMaxMessage);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  quieten_grpc();
   auto impl = std::make_unique<Impl>();
   impl->timeout = options.timeout;
   impl->stub = agent::v1::Inspect::NewStub(grpc::CreateCustomChannel(controller, grpc::SslCredentials(tls), arguments));

@@ -33,6 +33,10 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
     if (up.has_holdings()) return take_holdings(up.holdings());
     if (up.has_applied()) return applied(up.applied().program(), read_unbound_list(up.applied().unbound()));
     if (up.has_refused()) return refused(up.refused().program(), printable(up.refused().reason(), kMaxReason));
+    if (up.has_leaving()) {
+      left_ = true;
+      finish({});
+    }
     return {};  // of a newer protocol: passed over
   }
 
@@ -159,7 +163,10 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   void gone() override {
     if (instance_.empty() || !hub_.registry().lost(name(), order(), hub_.now())) return;
-    hub_.log().warn("an agent is gone", {{"agent", name()}});
+    // Of a controller that ends every stream does.
+    const bool on_purpose = left_ || hub_.ending();
+    hub_.log().write(on_purpose ? LogLevel::kInfo : LogLevel::kWarn,
+                     on_purpose ? "an agent has left" : "an agent is gone", {{"agent", name()}});
     hub_.changed();
   }
 
@@ -175,6 +182,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
   std::string trusted_;                     ///< authorities that it was told
   bool welcome_due_ = false;
   bool holdings_due_ = false;
+  bool left_ = false;        ///< it said so
   bool sent_whole_ = false;  ///< and no answer yet
 };
 

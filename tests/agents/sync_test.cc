@@ -292,6 +292,23 @@ TEST_F(SyncTest, TheControllerGoesAndComesBack) {
   EXPECT_TRUE(runs("edge-1", second));
 }
 
+TEST_F(SyncTest, WhoEndsOnPurposeIsNotTakenForLost) {
+  start_controller();
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({first, {}, {}, ""});
+  start_agent("edge-1");
+  ASSERT_TRUE(runs("edge-1", first));
+  agents_.clear();
+  ASSERT_TRUE(becomes("edge-1", [](const AgentState& s) { return !s.connected; }));
+  EXPECT_TRUE(log_.has("info an agent has left agent=edge-1"));
+  // A controller that ends, on its side.
+  start_agent("edge-2");
+  ASSERT_TRUE(runs("edge-2", first));
+  distributor_.reset();
+  EXPECT_TRUE(log_.has("info an agent has left agent=edge-2"));
+  EXPECT_EQ(log_.text().find("warn"), std::string::npos) << log_.text();
+}
+
 TEST_F(SyncTest, AnAgentStartsFromDiskWithoutAController) {
   start_controller();
   start_agent("edge-1");
