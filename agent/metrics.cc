@@ -110,8 +110,10 @@ void write_rate_limits(Exposition& out, std::span<const runtime::RateLimitCount>
 
 void write_unbound(Exposition& out, std::span<const runtime::UnboundListener> unbound) {
   using runtime::ListenFault;
-  constexpr std::pair<ListenFault, std::string_view> kReasons[] = {
-      {ListenFault::kPort, "port"}, {ListenFault::kAddress, "address"}, {ListenFault::kOther, "other"}};
+  constexpr std::pair<ListenFault, std::string_view> kReasons[] = {{ListenFault::kPort, "port"},
+                                                                   {ListenFault::kAddress, "address"},
+                                                                   {ListenFault::kCertificate, "certificate"},
+                                                                   {ListenFault::kOther, "other"}};
   out.begin(Family::kListenersUnbound);
   for (const auto& [fault, reason] : kReasons) {
     const auto count = std::ranges::count(unbound, fault, &runtime::UnboundListener::fault);

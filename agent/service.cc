@@ -426,13 +426,15 @@ void Service::tell_unbound() {
   std::string last;
   for (const runtime::UnboundListener& one : unbound) {
     if (std::ranges::find(unbound_told_, one) != unbound_told_.end() || one.reason == last) continue;
+    if (one.fault == runtime::ListenFault::kCertificate) continue;  // among the faults of secrets
     last = one.reason;
     const std::string line = "listener " + one.name_space + "/" + one.gateway + "/" + one.listener + ": " + one.reason;
     // Of a virtual address another node may answer.
     one.fault == runtime::ListenFault::kAddress ? log_.warn(line) : log_.error(line + "; it is tried again");
   }
   tell_capability(unbound);
-  const bool tries = !unbound.empty();
+  const bool tries =
+      std::ranges::any_of(unbound, [](const auto& one) { return one.fault != runtime::ListenFault::kCertificate; });
   unbound_told_ = std::move(unbound);
   if (tries && listener_retry_) listener_retry_->soon();
 }
@@ -465,8 +467,9 @@ bool Service::recheck_listeners() {
     }
     tell_unbound();
   }
-  return std::ranges::any_of(
-      unbound_told_, [](const runtime::UnboundListener& one) { return one.fault != runtime::ListenFault::kAddress; });
+  return std::ranges::any_of(unbound_told_, [](const runtime::UnboundListener& one) {
+    return one.fault != runtime::ListenFault::kAddress && one.fault != runtime::ListenFault::kCertificate;
+  });
 }
 
 void Service::trust(program::VerifyKey key) {

@@ -73,6 +73,8 @@ void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& in
       return into.set_fault(v1::UnboundListener::PORT);
     case runtime::ListenFault::kAddress:
       return into.set_fault(v1::UnboundListener::ADDRESS);
+    case runtime::ListenFault::kCertificate:
+      return into.set_fault(v1::UnboundListener::CERTIFICATE);
     case runtime::ListenFault::kOther:
       return into.set_fault(v1::UnboundListener::OTHER);
   }

@@ -25,6 +25,18 @@ int rank(std::string_view type) {
 /// Shadowed rules are served as written, so Ready does not fall with them.
 bool takes_ready(const Condition& condition) { return is_fault(condition) && condition.type != condition::kShadowed; }
 
+/// The listeners of a gateway fail alone; that not all of them serve is nothing to call ready.
+void take_ready_by_listener(const std::vector<ListenerStatus>& listeners, Condition& ready) {
+  for (const ListenerStatus& listener : listeners) {
+    const auto fault = std::ranges::find_if(listener.conditions, takes_ready);
+    if (fault == listener.conditions.end()) continue;
+    ready.status = ConditionStatus::kFalse;
+    ready.reason = fault->reason;
+    ready.message = "listener `" + listener.name + "`: " + fault->message;
+    return;
+  }
+}
+
 }  // namespace
 
 const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type) {
@@ -69,7 +81,11 @@ std::vector<Condition> conditions_of(std::string_view kind, const ResourceStatus
   });
   const auto fault = std::find_if(all.begin(), all.end(), takes_ready);
   Condition ready{std::string(condition::kReady), ConditionStatus::kTrue, std::string(reason::kValid)};
-  if (fault != all.end()) ready = {ready.type, ConditionStatus::kFalse, fault->reason, fault->message};
+  if (fault != all.end()) {
+    ready = {ready.type, ConditionStatus::kFalse, fault->reason, fault->message};
+  } else if (stored != nullptr) {
+    take_ready_by_listener(stored->listeners, ready);
+  }
   all.push_back(std::move(ready));
   return all;
 }

@@ -44,6 +44,20 @@ TEST(Conditions, WhatIsNotAcceptedIsNotProgrammed) {
             "ResolvedRefs=True ResolvedRefs\nReady=False Invalid: odd\n");
 }
 
+TEST(Conditions, AGatewayIsReadyWhenEachOfItsListenersIs) {
+  ResourceStatus status{.kind = "ProxyGateway", .name_space = "demo", .name = "edge"};
+  status.listeners.push_back({.name = "good"});
+  status.listeners.push_back({.name = "bad"});
+  EXPECT_EQ(conditions_of("ProxyGateway", &status).back().status, ConditionStatus::kTrue);
+  status.listeners[1].conditions.push_back({std::string(condition::kResolvedRefs), ConditionStatus::kFalse,
+                                            std::string(reason::kInvalidCertificateRef), "no certificate"});
+  const Condition ready = conditions_of("ProxyGateway", &status).back();
+  EXPECT_EQ(ready.type, condition::kReady);
+  EXPECT_EQ(ready.status, ConditionStatus::kFalse);
+  EXPECT_EQ(ready.reason, reason::kInvalidCertificateRef);
+  EXPECT_EQ(ready.message, "listener `bad`: no certificate");
+}
+
 TEST(Conditions, AShadowedRouteIsReady) {
   ResourceStatus status;
   set_condition(status.conditions, made(condition::kShadowed, ConditionStatus::kTrue, reason::kShadowed, "by a"));

@@ -37,8 +37,9 @@ struct VipState {
 };
 
 enum class BindFault : std::uint8_t {
-  kPort,     ///< in use by another process, or not for the agent's user
-  kAddress,  ///< the agent's node does not have it
+  kPort,         ///< in use by another process, or not for the agent's user
+  kAddress,      ///< the agent's node does not have it
+  kCertificate,  ///< bound, and no handshake succeeds
   kOther,
 };
 

@@ -102,9 +102,10 @@ UnboundListener read_unbound(const agent::v1::UnboundListener& from) {
           .gateway = printable(from.gateway(), kMaxWord),
           .listener = printable(from.listener(), kMaxWord),
           .address = printable(from.address(), kMaxWord),
-          .fault = from.fault() == Message::PORT      ? BindFault::kPort
-                   : from.fault() == Message::ADDRESS ? BindFault::kAddress
-                                                      : BindFault::kOther,
+          .fault = from.fault() == Message::PORT          ? BindFault::kPort
+                   : from.fault() == Message::ADDRESS     ? BindFault::kAddress
+                   : from.fault() == Message::CERTIFICATE ? BindFault::kCertificate
+                                                          : BindFault::kOther,
           .reason = printable(from.reason(), kMaxWord)};
 }
 
@@ -115,9 +116,10 @@ void write_unbound(const UnboundListener& from, agent::v1::UnboundListener& into
   into.set_gateway(from.gateway);
   into.set_listener(from.listener);
   into.set_address(from.address);
-  into.set_fault(from.fault == BindFault::kPort      ? Message::PORT
-                 : from.fault == BindFault::kAddress ? Message::ADDRESS
-                                                     : Message::OTHER);
+  into.set_fault(from.fault == BindFault::kPort          ? Message::PORT
+                 : from.fault == BindFault::kAddress     ? Message::ADDRESS
+                 : from.fault == BindFault::kCertificate ? Message::CERTIFICATE
+                                                         : Message::OTHER);
   into.set_reason(from.reason);
 }
 

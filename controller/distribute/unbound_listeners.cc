@@ -22,6 +22,8 @@ std::string_view condition_reason(BindFault fault) {
       return "PortUnavailable";
     case BindFault::kAddress:
       return "AddressNotUsable";
+    case BindFault::kCertificate:
+      return "InvalidCertificateRef";
     case BindFault::kOther:
       break;
   }

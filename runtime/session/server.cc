@@ -83,6 +83,9 @@ void look_for_address(Slot& slot) {
   slot.fault_text = "listens on " + where(slot) + " ahead: the node does not have this address";
 }
 
+/// Which secret, and why, stands in the agent's log.
+constexpr std::string_view kNoCertificate = "no certificate can be shown; every handshake is refused";
+
 }  // namespace
 
 struct Server::Impl {
@@ -294,9 +297,11 @@ std::vector<UnboundListener> Server::unbound() const {
   const std::lock_guard lock(impl_->mutex);
   std::vector<UnboundListener> all;
   for (const Slot& slot : impl_->slots) {
-    if (!slot.fault) continue;
+    if (slot.bind == program::kNone) continue;
     const program::SectionView& section = impl_->program->listeners_section();
     for (const std::uint32_t index : listeners_of(*impl_->program, impl_->program->binds()[slot.bind])) {
+      const bool refuses = impl_->tls->shows_nothing(index);
+      if (!slot.fault && !refuses) continue;
       const LoadedListener& listener = impl_->program->listener(index);
       all.push_back({.gateway_id = listener.gateway->id,
                      .name_space = std::string(section.string(listener.gateway->name_space)),
@@ -305,8 +310,8 @@ std::vector<UnboundListener> Server::unbound() const {
                      .any_address = slot.any_address,
                      .address = slot.address,
                      .port = slot.port,
-                     .fault = *slot.fault,
-                     .reason = slot.fault_text});
+                     .fault = slot.fault.value_or(ListenFault::kCertificate),
+                     .reason = slot.fault ? slot.fault_text : std::string(kNoCertificate)});
     }
   }
   return all;

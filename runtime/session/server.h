@@ -101,9 +101,10 @@ struct ServerStats {
 
 /// What keeps a listener from its clients.
 enum class ListenFault : std::uint8_t {
-  kPort,     ///< in use by another process, or not for this user
-  kAddress,  ///< the node does not have the address; bound ahead where that can be done
-  kOther,    ///< what a process or the system runs out of
+  kPort,         ///< in use by another process, or not for this user
+  kAddress,      ///< the node does not have the address; bound ahead where that can be done
+  kCertificate,  ///< bound, and no handshake succeeds: no certificate of the listener's can be used
+  kOther,        ///< what a process or the system runs out of
 };
 
 /// A listener that clients do not reach at one of its addresses, for now.

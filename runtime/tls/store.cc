@@ -31,7 +31,8 @@ class TlsStoreBuilder {
       : program_(program), secrets_(secrets), previous_(previous), store_(new TlsStore) {}
 
   std::shared_ptr<const TlsStore> build(const std::shared_ptr<net::tls::TicketKeys>& tickets) {
-    for (std::uint32_t i = 0; i < program_.listener_count(); ++i) sites_.push_back(site(program_.listener(i)));
+    store_->shows_nothing_.resize(program_.listener_count());
+    for (std::uint32_t i = 0; i < program_.listener_count(); ++i) sites_.push_back(site(i));
     for (const program::BindRecord& bind : program_.binds()) store_->sites_.push_back(sites_of(bind, tickets));
     for (const program::BackendRecord& record : program_.backends()) store_->backends_.push_back(backend(record));
     return store_;
@@ -174,7 +175,8 @@ class TlsStoreBuilder {
   // ---- Listeners ----
 
   /// Null where TLS is not decrypted.
-  std::shared_ptr<const Site> site(const LoadedListener& listener) {
+  std::shared_ptr<const Site> site(std::uint32_t index) {
+    const LoadedListener& listener = program_.listener(index);
     const SectionView& section = program_.listeners_section();
     const program::ListenerTlsRecord* tls = program::optional_of(section, listener.record->tls);
     if (tls == nullptr || tls->mode != program::TlsMode::kTerminate) return nullptr;
@@ -209,6 +211,7 @@ class TlsStoreBuilder {
     for (const SecretRecord& record : section.array(tls->certificates)) {
       if (const ServerCertificate* one = certificate(section, record, user)) certificates.push_back(*one);
     }
+    store_->shows_nothing_[index] = certificates.empty();
     if (certificates.empty()) fault(user, "no certificate can be shown; every handshake is refused");
     return std::make_shared<const Site>(std::move(context), std::move(certificates), identity(user + "\n" + key));
   }

@@ -32,6 +32,8 @@ class TlsStore {
   const std::shared_ptr<const net::tls::Sites>& sites(std::uint32_t bind) const { return sites_[bind]; }
   /// One a BackendRecord. Null: no TLS, or, where the record asks for it, no connection may be made.
   std::span<const std::shared_ptr<const net::tls::ClientContext>> backends() const { return backends_; }
+  /// The listener (an index into the program's) decrypts, and has no certificate to show: every handshake is refused.
+  bool shows_nothing(std::uint32_t listener) const { return shows_nothing_[listener]; }
   /// One line a secret that cannot be used, and what comes of it. No values.
   const std::vector<std::string>& faults() const { return faults_; }
   /// One a secret with a certificate that is used, ascending by name.
@@ -50,6 +52,7 @@ class TlsStore {
 
   std::vector<std::shared_ptr<const net::tls::Sites>> sites_;
   std::vector<std::shared_ptr<const net::tls::ClientContext>> backends_;
+  std::vector<bool> shows_nothing_;
   std::vector<std::string> faults_;
   std::map<Name, KnownCertificate> certificates_;
   /// By everything that they were made of.

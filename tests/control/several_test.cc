@@ -111,6 +111,33 @@ TEST_F(Several, AGatewayWhoseAddressNoNodeHasHarmsItselfAlone) {
   EXPECT_THAT(edgectl({"agents", "describe", "one"}).out, HasSubstr("Not bound:"));
 }
 
+/// PEM blocks with nothing in them that could be a certificate.
+TEST_F(Several, AListenerWhoseSecretHoldsGarbageIsNotReady) {
+  auto server = serve_api();
+  auto control = controller();
+  auto one = agent("one");
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.apply({{"apiVersion", "v1"},
+             {"kind", "Secret"},
+             {"metadata", {{"name", "garbage"}, {"namespace", "default"}}},
+             {"type", "kubernetes.io/tls"},
+             {"stringData",
+              {{"tls.crt", "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"},
+               {"tls.key", "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n"}}}});
+  Json secure = own("ProxyGateway", "secure", api.get("ProxyGateway", "gw")["spec"]);
+  secure["spec"]["listeners"][0] = {
+      {"name", "tls"}, {"port", 8443}, {"protocol", "HTTPS"}, {"tls", {{"secretRef", {{"name", "garbage"}}}}}};
+  api.apply(secure);
+  ASSERT_TRUE(eventually([&] {
+    return api.condition("ProxyGateway", "secure", "Ready").value("reason", "") == "InvalidCertificateRef";
+  })) << api.get("ProxyGateway", "secure").dump();
+  EXPECT_EQ(api.condition("ProxyGateway", "secure", "Ready")["status"], "False");
+  EXPECT_EQ(api.condition("ProxyGateway", "gw", "Ready")["status"], "True");
+  EXPECT_THAT(api.get("ProxyGateway", "secure")["status"]["listeners"][0]["conditions"].dump(),
+              HasSubstr("every handshake is refused"));
+}
+
 std::string gateway_api_definition(const std::string& kind, const std::string& plural, const std::string& scope) {
   std::string singular = kind;
   std::ranges::transform(singular, singular.begin(), [](unsigned char c) { return std::tolower(c); });
