@@ -136,7 +136,7 @@ controller::OtherDocuments Applier::others(const controller::Texts& texts) {
   Outcome untold;
   bool all_known = true;
   std::set<std::string> own;
-  for (const FileObject& object : objects_of(update, untold, all_known)) own.insert(object.key());
+  for (const FileObject& object : objects_of(update, {}, untold, all_known)) own.insert(object.key());
   controller::OtherDocuments others;
   for (const schemas::Kind& kind : schemas::kinds()) {
     std::string fault;
@@ -154,17 +154,31 @@ controller::OtherDocuments Applier::others(const controller::Texts& texts) {
   return others;
 }
 
+/// Files of which there is nothing to do: all of such a text was applied, and nothing of it is denied.
+std::set<std::string> Applier::untouched(const controller::Update& update) const {
+  std::set<std::string> files;
+  for (const auto& [file, text] : update.texts) {
+    const auto applied = applied_.find(file);
+    if (applied != applied_.end() && applied->second == text) files.insert(file);
+  }
+  for (const auto& [key, entry] : inventory_) {
+    if (!entry.denied_for.empty()) files.erase(entry.file);
+  }
+  return files;
+}
+
 /// With their namespaces; those of kinds that are not served are left out.
-std::vector<FileObject> Applier::objects_of(const controller::Update& update, Outcome& outcome, bool& all_known) {
+std::vector<FileObject> Applier::objects_of(const controller::Update& update, const std::set<std::string>& skip,
+                                            Outcome& outcome, bool& all_known) {
   std::vector<FileObject> objects;
   unserved_.clear();
-  for (FileObject& object : reader_.read(update)) {
+  for (FileObject& object : reader_.read(update, skip)) {
     std::string fault;
     const auto resource = resource_of(object.api_version, object.kind, fault);
     if (!resource) {
       all_known &= fault.empty();
       if (!fault.empty()) outcome.faults.push_back(place_of(object) + fault);
-      if (fault.empty()) unserved_.emplace(object.api_version, object.kind);
+      if (fault.empty()) unserved_[{object.api_version, object.kind}].insert(object.file);
       continue;
     }
     if (resource->namespaced && object.name_space.empty()) object.name_space = "default";
@@ -182,11 +196,12 @@ controller::Refusals Applier::check(const controller::Update& update) {
   if (update.texts.empty()) return {};
   Outcome outcome;
   bool all_known = true;
-  std::vector<FileObject> objects = objects_of(update, outcome, all_known);
+  const std::set<std::string> skip = untouched(update);
+  std::vector<FileObject> objects = objects_of(update, skip, outcome, all_known);
   const auto defines = [](const FileObject& object) { return object.rank <= kDefinitions && !object.at_fault; };
   if (std::ranges::any_of(objects, defines)) {
     apply_definitions(objects, outcome);
-    objects = objects_of(update, outcome, all_known);
+    objects = objects_of(update, skip, outcome, all_known);
   }
   std::erase_if(objects, [this](const FileObject& object) {
     const auto known = inventory_.find(object.key());
@@ -219,9 +234,9 @@ void Applier::apply_definitions(const std::vector<FileObject>& objects, Outcome&
   std::erase_if(refused_, [](const auto& refusal) { return refusal.second.tried; });
   if (unserved_.empty()) return;
   const kube::DiscoveryReply discovered = client_->discover();
-  for (const auto& [api_version, kind] : unserved_) {
-    const kube::Resource* resource = discovered.table.find_kind(api_version, kind);
-    if (resource != nullptr) resources_.emplace(api_version + " " + kind, *resource);
+  for (const auto& [kind, files] : unserved_) {
+    const kube::Resource* resource = discovered.table.find_kind(kind.first, kind.second);
+    if (resource != nullptr) resources_.emplace(kind.first + " " + kind.second, *resource);
   }
 }
 
@@ -314,6 +329,17 @@ std::map<std::string, FaultyDocuments> Applier::faulty_documents(const controlle
   return all;
 }
 
+/// Notes an object of the files. \returns whether that is to be kept on disk.
+bool Applier::want(const FileObject& object, std::set<std::string>& fresh) {
+  const std::string key = object.key();
+  const auto [known, is_new] = inventory_.try_emplace(key);
+  Applied& entry = known->second;
+  if (is_new) fresh.insert(key);
+  const bool noted = is_new || entry.file != object.file;
+  entry = {object.api_version, object.kind, object.name_space, object.name, object.file, entry.hash, entry.denied_for};
+  return noted;
+}
+
 Applier::Outcome Applier::apply(const controller::Update& update) {
   Outcome outcome;
   // Files that cannot be read, or a directory that is empty for a moment, are no wish to lose everything.
@@ -322,46 +348,46 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   std::vector<FileObject> objects;
   std::vector<FileObject> changed;
   std::set<std::string> fresh;
-  Inventory wanted;
-  for (FileObject& object : objects_of(update, outcome, all_known)) {
-    const std::string key = object.key();
-    const auto known = inventory_.find(key);
+  std::set<std::string> wanted;
+  const std::set<std::string> skip = untouched(update);
+  bool noted = false;
+  for (FileObject& object : objects_of(update, skip, outcome, all_known)) {
     // Less what the API does not know, which it leaves out without a word, it might say something else.
     if (object.at_fault) continue;
-    if (known == inventory_.end()) fresh.insert(key);
-    const std::uint64_t hash = known == inventory_.end() ? 0 : known->second.hash;
-    const std::string denied_for = known == inventory_.end() ? "" : known->second.denied_for;
-    wanted[key] = {object.api_version, object.kind, object.name_space, object.name, object.file, hash, denied_for};
-    if (hash != object.hash) changed.push_back(object);
+    noted |= want(object, fresh);
+    wanted.insert(object.key());
+    if (inventory_.at(object.key()).hash != object.hash) changed.push_back(object);
     objects.push_back(std::move(object));
   }
-  const Inventory before = inventory_;
   const std::map<std::string, bool> files_before = files_;
-  for (const auto& [key, entry] : wanted) inventory_[key] = entry;
   const std::map<std::string, FaultyDocuments> faulty_files = faulty_documents(update);
-  deny_what_is_unprotected(update, faulty_files, objects, fresh, outcome);
+  noted |= deny_what_is_unprotected(update, faulty_files, objects, fresh, outcome);
   note_files(update, changed);
   // Noted first: what is applied and then forgotten would never be pruned, nor denied after a restart.
-  const auto same = [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second.file == b.second.file && a.second.denied_for == b.second.denied_for;
-  };
-  if (files_ != files_before || !std::ranges::equal(before, inventory_, same)) write_inventory(outcome);
+  if (noted || files_ != files_before) write_inventory(outcome);
   ensure_namespaces(changed, outcome);
   apply_all(changed, outcome);
   // What could not be looked up is missing among what is wanted.
   const std::size_t kept = inventory_.size();
-  if (all_known) prune(update, wanted, outcome);
+  if (all_known) prune(update, wanted, skip, outcome);
   const std::map<std::string, bool> applying = files_;
   for (auto file = files_.begin(); file != files_.end();) {
     const bool gone = !update.texts.contains(file->first) && !update.at_fault.contains(file->first);
     file = gone ? files_.erase(file) : std::next(file);
   }
+  std::set<std::string> refused;
+  for (const FileObject& object : changed) {
+    if (is_refused(object)) refused.insert(object.file);
+  }
+  // What is not served now may be later.
+  std::set<std::string> passed_over;
+  for (const auto& [kind, files] : unserved_) passed_over.insert(files.begin(), files.end());
+  applied_.clear();
   for (const auto& [file, text] : update.texts) {
     const auto faulty = update.at_fault.find(file);
     const bool sound = faulty == update.at_fault.end() || faulty->second.held;
-    files_[file] = sound && std::ranges::none_of(changed, [&](const FileObject& object) {
-                     return object.file == file && is_refused(object);
-                   });
+    files_[file] = sound && !refused.contains(file);
+    if (files_[file] && all_known && !passed_over.contains(file)) applied_.emplace(file, text);
   }
   if (files_ != applying || inventory_.size() != kept) write_inventory(outcome);
 
@@ -393,7 +419,7 @@ void Applier::note_files(const controller::Update& update, const std::vector<Fil
   }
 }
 
-void Applier::deny_what_is_unprotected(const controller::Update& update,
+bool Applier::deny_what_is_unprotected(const controller::Update& update,
                                        const std::map<std::string, FaultyDocuments>& faulty_files,
                                        const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
                                        Outcome& outcome) {
@@ -413,15 +439,20 @@ void Applier::deny_what_is_unprotected(const controller::Update& update,
     protectable.push_back({&object, fresh.contains(object.key()), inventory_.at(object.key()).denied_for});
   }
   outcome.denials = deny(refused, unreadable, protectable);
+  bool changed = false;
   for (const ProtectedObject& object : protectable) {
-    inventory_.at(object.object->key()).denied_for = object.denied_for;
+    std::string& denied_for = inventory_.at(object.object->key()).denied_for;
+    changed |= denied_for != object.denied_for;
+    denied_for = object.denied_for;
   }
+  return changed;
 }
 
-void Applier::prune(const controller::Update& update, const Inventory& wanted, Outcome& outcome) {
+void Applier::prune(const controller::Update& update, const std::set<std::string>& wanted,
+                    const std::set<std::string>& untouched, Outcome& outcome) {
   for (auto entry = inventory_.begin(); entry != inventory_.end();) {
     const Applied& object = entry->second;
-    if (wanted.contains(entry->first) || update.at_fault.contains(object.file)) {
+    if (wanted.contains(entry->first) || untouched.contains(object.file) || update.at_fault.contains(object.file)) {
       ++entry;
       continue;
     }

@@ -78,7 +78,10 @@ class Applier {
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,
                                             std::string& fault);
-  std::vector<FileObject> objects_of(const controller::Update& update, Outcome& outcome, bool& all_known);
+  std::set<std::string> untouched(const controller::Update& update) const;
+  std::vector<FileObject> objects_of(const controller::Update& update, const std::set<std::string>& skip,
+                                     Outcome& outcome, bool& all_known);
+  bool want(const FileObject& object, std::set<std::string>& fresh);
   void apply_definitions(const std::vector<FileObject>& objects, Outcome& outcome);
   void ensure_namespaces(const std::vector<FileObject>& objects, Outcome& outcome);
   void try_all(const std::vector<FileObject>& objects);
@@ -87,11 +90,13 @@ class Applier {
   std::string in_api(const FileObject& object);
   std::map<std::string, FaultyDocuments> faulty_documents(const controller::Update& update);
   void note_files(const controller::Update& update, const std::vector<FileObject>& changed);
-  void deny_what_is_unprotected(const controller::Update& update,
+  /// \returns whether what is to be kept on disk has changed.
+  bool deny_what_is_unprotected(const controller::Update& update,
                                 const std::map<std::string, FaultyDocuments>& faulty_files,
                                 const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
                                 Outcome& outcome);
-  void prune(const controller::Update& update, const Inventory& wanted, Outcome& outcome);
+  void prune(const controller::Update& update, const std::set<std::string>& wanted,
+             const std::set<std::string>& untouched, Outcome& outcome);
   void tell(std::set<std::string> faults, Outcome& outcome);
 
   std::unique_ptr<kube::BlockingClient> client_;
@@ -102,7 +107,9 @@ class Applier {
   std::map<std::string, bool> files_;       ///< whether the API has all of a sound version of it
   std::map<std::string, Refusal> refused_;  ///< by FileObject::key()
   std::map<std::string, kube::Resource> resources_;
-  std::set<std::pair<std::string, std::string>> unserved_;  ///< versions and kinds that the files name
+  controller::Texts applied_;  ///< texts all of whose documents were applied in this run
+  /// Versions and kinds that are not served, with the files that have objects of them.
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> unserved_;
   std::set<std::string> told_;
 };
 

@@ -85,10 +85,13 @@ std::string FileObject::group() const {
   return slash == std::string::npos ? "" : api_version.substr(0, slash);
 }
 
-std::vector<FileObject> FileReader::read(const controller::Update& update) {
+std::vector<FileObject> FileReader::read(const controller::Update& update, const std::set<std::string>& skip) {
+  std::erase_if(known_, [&](const auto& file) { return !update.texts.contains(file.first); });
   std::vector<FileObject> objects;
-  Known known;
   for (const auto& [file, text] : update.texts) {
+    if (skip.contains(file)) continue;
+    Known& before = known_[file];
+    Known known;
     const auto faulty = update.at_fault.find(file);
     const bool as_it_is = faulty != update.at_fault.end() && !faulty->second.held;
     std::uint32_t line = 0;
@@ -100,9 +103,9 @@ std::vector<FileObject> FileReader::read(const controller::Update& update) {
       std::string content = text.substr(piece.begin, piece.end - piece.begin);
       auto now = known.find(content);
       if (now == known.end()) {
-        auto before = known_.extract(content);
-        if (before) {
-          now = known.insert(std::move(before)).position;
+        auto read_before = before.extract(content);
+        if (read_before) {
+          now = known.insert(std::move(read_before)).position;
         } else {
           std::vector<FileObject> read = objects_in(content);
           now = known.emplace(std::move(content), std::move(read)).first;
@@ -117,8 +120,8 @@ std::vector<FileObject> FileReader::read(const controller::Update& update) {
         objects.push_back(std::move(object));
       }
     }
+    before = std::move(known);
   }
-  known_ = std::move(known);
   std::ranges::stable_sort(objects, {}, &FileObject::rank);
   return objects;
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,12 +41,14 @@ class FileReader {
  public:
   /// In the order in which they are applied: namespaces, definitions of kinds, what others refer to, the rest; within
   /// these as they stand in the files. Documents that name no kind or name are left out.
-  std::vector<FileObject> read(const controller::Update& update);
+  /// Files that `skip` names are not looked at.
+  std::vector<FileObject> read(const controller::Update& update, const std::set<std::string>& skip = {});
   static FaultyDocuments read_faulty(const std::string& file, const controller::FaultyFile& faulty);
 
  private:
   using Known = std::map<std::string, std::vector<FileObject>>;
-  Known known_;  ///< by the text of a document, or of several that are not to be parted
+  /// By file, and by the text of a document, or of several that are not to be parted.
+  std::map<std::string, Known> known_;
 };
 
 }  // namespace edge::standalone

@@ -1,5 +1,7 @@
 // Files with faults, by edge-standalone: what a file was meant to protect is denied, or its last version without errors
 // stays whole; never a part of it. One save is one program.
+#include <sys/stat.h>
+
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -322,6 +324,28 @@ TEST_F(Files, FilesMayReferToWhatTheApiHas) {
   dir_.put("config/routes.yaml", text);
   EXPECT_TRUE(answers(proxy_->port, "/open", "200")) << proxy_->process.err_text();
   EXPECT_THAT(proxy_->process.err_text(), Not(HasSubstr("correct the faults")));
+}
+
+/// The last program serves while files are still being read, here one that has nothing to say until it is written to.
+TEST_F(Files, ARestartServesBeforeTheFilesAreRead) {
+  dir_.put("late.yaml", route_config("late", "/before"));
+  const auto run = [this] {
+    proxy_ = standalone({"--config", dir_ / "config", "--config", dir_ / "late.yaml"});
+    return proxy_->wait_ready();
+  };
+  const std::string before = run();
+  ASSERT_NE(before, "") << proxy_->process.err_text();
+  EXPECT_THAT(get("/before"), StartsWith("200"));
+  proxy_->process.send_signal(SIGTERM);
+  EXPECT_EQ(proxy_->process.wait_exit(), 0) << proxy_->process.err_text();
+  std::filesystem::remove(dir_ / "late.yaml");
+  ASSERT_EQ(::mkfifo((dir_ / "late.yaml").c_str(), 0600), 0);
+  ASSERT_EQ(run(), before) << proxy_->process.err_text();
+  EXPECT_THAT(get("/open"), StartsWith("200"));
+  EXPECT_THAT(get("/before"), StartsWith("200"));
+  std::ofstream(dir_ / "late.yaml") << route_config("late", "/after");
+  EXPECT_TRUE(answers(proxy_->port, "/after", "200")) << proxy_->process.err_text();
+  EXPECT_THAT(get("/before"), StartsWith("404"));
 }
 
 /// Of a backend that is renamed with its route, and a hundred routes beside them.
