@@ -108,6 +108,8 @@ struct Exchange {
   std::uint8_t minor = 1;
   bool keep_alive = false;
   bool expect_continue = false;
+  /// Its body comes from a client, who has to keep pace.
+  bool measured = true;
   ReplyForm reply_form = ReplyForm::kText;
   /// The PROXY header that the backend wants of the client's connection; empty: none. A connection that began with it
   /// carries no other client's requests.
@@ -161,7 +163,7 @@ struct Exchange {
   /// What a request's body is held to.
   program::ClientLimitsRecord body_limits() const {
     program::ClientLimitsRecord limits = *listener->limits;
-    if (streams_messages()) limits.min_body_rate = 0;
+    if (!measured || streams_messages()) limits.min_body_rate = 0;
     return limits;
   }
   /// May be sent twice (RFC 9110 §9.2.2).

@@ -154,12 +154,6 @@ net::Task<Session::Outcome> Session::forward(const Exchange& exchange) {
     outcome.body = BodyState::kRead;
   }
   net::Buffer kept;
-  if (awaits_body(exchange)) {
-    kept.append(head);
-    head = kept.view();
-    outcome.failure = co_await await_body(exchange);
-    if (outcome.failure) co_return outcome;
-  }
   std::optional<Relay::Progress> progress;
   Tries tries(exchange);
   TracedTries traced(exchange);

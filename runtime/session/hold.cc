@@ -160,8 +160,9 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
   co_return Failure{};
 }
 
-// No connection to a backend is taken, and none waited for, for a body of which nothing has come: such requests cost
-// their clients nothing. An expectation has to be forwarded (RFC 9110 §10.1.1), for the backend answers it.
+// No connection to a backend is taken, and none waited for, for a body of which nothing has come, neither for the
+// request nor for its copies: such requests cost their clients nothing. An expectation has to be forwarded (RFC 9110
+// §10.1.1), for the backend answers it.
 bool Session::awaits_body(const Exchange& exchange) const {
   const bool announced = exchange.body.kind == BodyKind::kChunked ||
                          (exchange.body.kind == BodyKind::kLength && exchange.body.length != 0);
@@ -171,12 +172,20 @@ bool Session::awaits_body(const Exchange& exchange) const {
 
 net::Task<Failure> Session::await_body(const Exchange& exchange) {
   BodyPace pace(exchange.body_limits());
+  net::Buffer head;
   for (;;) {
     const Transfer got = inlet_.fill(client_, worker_.scratch().client());
-    if (got.kind == Transfer::Kind::kDone) co_return Failure{};
+    if (got.kind == Transfer::Kind::kDone) {
+      std::ranges::copy(head.view(), worker_.scratch().head().begin());
+      co_return Failure{};
+    }
     if (got.kind != Transfer::Kind::kWouldBlock) co_return client_fault(FailureKind::kClientGone);
     const net::Time now = worker_.loop().now();
     pace.begin(now);
+    if (head.empty()) {
+      head.append({worker_.scratch().head().data(), exchange.head_size});
+      if (exchange.cache != nullptr) exchange.cache->keep();
+    }
     const net::Time until = std::min({exchange.deadline, now + idle_time(exchange), pace.due(0)});
     const Wake wake = co_await waiter_.wait(until, client_, net::kRead);
     if (wake == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};

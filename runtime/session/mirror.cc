@@ -45,6 +45,8 @@ Mirror::Mirror(Worker& worker, const Exchange& original, BackendPool& pool, std:
     : worker_(worker), feed_(std::move(feed)), waiter_(worker.loop()) {
   exchange_.program = original.program;
   exchange_.listener = original.listener;
+  // It comes as quickly as the original's backend takes it.
+  exchange_.measured = false;
   exchange_.host = original.host;
   exchange_.action = original.action;
   exchange_.traffic = original.traffic;

@@ -69,6 +69,10 @@ net::Task<Session::Next> Session::serve() {
     Outcome held;
     held.failure = co_await hold_request(exchange);
     if (held.failure) co_return conclude(held, exchange);
+  } else if (awaits_body(exchange)) {
+    Outcome awaited;
+    awaited.failure = co_await await_body(exchange);
+    if (awaited.failure) co_return conclude(awaited, exchange);
   }
   if (exchange.shaping.mirrored) mirror(exchange);
   Outcome outcome;
