@@ -45,6 +45,10 @@ struct BackendRecord {
   std::uint32_t retry_on;                     ///< RetryOn bits
   std::uint32_t max_retries;                  ///< of one request
   std::uint32_t max_concurrent_retries;       ///< of all requests at one time
+  std::uint32_t retry_budget_percent;         ///< of the requests under way, that may be retries at one time
+  std::uint32_t min_concurrent_retries;       ///< that the budget allows however few are under way
+  std::uint32_t max_idle_total;               ///< to all endpoints, over all cores; kNone: no bound
+  std::uint32_t reserved;
   std::uint64_t connect_timeout_ns;
   std::uint64_t request_timeout_ns;  ///< 0: none
   std::uint64_t idle_timeout_ns;     ///< how long an unused connection is kept

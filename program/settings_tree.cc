@@ -156,6 +156,13 @@ TreeSettings limits_of(const SectionView& section, const BackendRecord& backend)
       .duration("perTryTimeout", backend.per_try_timeout_ns)
       .duration("backoffBase", backend.backoff_base_ns)
       .duration("backoffMax", backend.backoff_max_ns);
+  // Those of a backend that says nothing of them are left out.
+  constexpr std::uint32_t kUsualBudget = 20;
+  constexpr std::uint32_t kUsualLeast = 3;
+  if (backend.retry_budget_percent != kUsualBudget) block.number("retryBudgetPercent", backend.retry_budget_percent);
+  if (backend.min_concurrent_retries != kUsualLeast)
+    block.number("minConcurrentRetries", backend.min_concurrent_retries);
+  if (backend.max_idle_total != kNone) block.number("maxIdleConnectionsInAll", backend.max_idle_total);
   if (backend.protocol == BackendProtocol::kHttp2) block.word("protocol", "HTTP/2");
   if (backend.proxy_protocol != ProxyProtocol::kNone)
     block.word("proxyProtocol", backend.proxy_protocol == ProxyProtocol::kV1 ? "V1" : "V2");

@@ -113,13 +113,17 @@ constexpr Field kLimitFields[] = {
     integer("maxRequestsPerConnection", "Requests on one connection; 0: unlimited.")
         .within(0, kManyConnections)
         .defaults_to("0"),
-    integer("maxRetries", "Most retries at one time.").within(0, kManyConnections).defaults_to("3"),
+    integer("maxRetries", "Most retries at one time; without a say where `retryPolicy.retryBudget` is given.")
+        .within(0, kManyConnections)
+        .defaults_to("3"),
 };
 constexpr Object kLimits{kLimitFields};
 
 constexpr Field kPoolFields[] = {
-    integer("maxIdleConns", "Most unused connections.").within(0, kManyConnections),
-    integer("maxIdleConnsPerHost", "Most unused connections to one endpoint.").within(0, kManyConnections),
+    integer("maxIdleConns", "Most unused connections to all endpoints; none: no bound.").within(0, kManyConnections),
+    integer("maxIdleConnsPerHost", "Most unused connections to one endpoint, of each core.")
+        .within(0, kManyConnections)
+        .defaults_to("128"),
     string("idleConnTimeout", "How long an unused connection is kept.")
         .as(Format::kDuration)
         .defaults_to("60s")
@@ -133,11 +137,22 @@ constexpr Field kBackOffFields[] = {
 };
 constexpr Object kBackOff{kBackOffFields};
 
+constexpr Field kBudgetFields[] = {
+    integer("percent", "Share of the requests under way that may be retries at one time.")
+        .within(0, 100)
+        .defaults_to("20"),
+    integer("minRetryConcurrency", "Retries that are allowed at one time, however few requests are under way.")
+        .within(0, kManyConnections)
+        .defaults_to("3"),
+};
+constexpr Object kBudget{kBudgetFields};
+
 constexpr Field kRetryFields[] = {
     strings("retryOn", "What is tried again.").one_of(kRetryOn).defaults_to("[connect-failure, reset, refused-stream]"),
     integer("numRetries", "How often a request is tried again.").within(0, 100).defaults_to("1"),
     string("perTryTimeout", "Time for one try.").as(Format::kDuration),
     object("retryBackOff", kBackOff, "Pauses between tries."),
+    object("retryBudget", kBudget, "How much load retries may add, those of routes as well."),
 };
 constexpr Object kRetry{kRetryFields};
 

@@ -43,6 +43,9 @@ std::vector<std::byte> emit_backends(const LinkedConfig& config) {
     record.retry_on = backend.retry_on;
     record.max_retries = backend.max_retries;
     record.max_concurrent_retries = backend.max_concurrent_retries;
+    record.retry_budget_percent = backend.retry_budget_percent;
+    record.min_concurrent_retries = backend.min_concurrent_retries;
+    record.max_idle_total = backend.max_idle_total.value_or(program::kNone);
     record.connect_timeout_ns = nanoseconds(backend.connect_timeout);
     record.request_timeout_ns = nanoseconds(backend.request_timeout);
     record.idle_timeout_ns = nanoseconds(backend.idle_timeout);

@@ -85,8 +85,8 @@ void set_limits(const model::ProxyBackend& backend, LinkedBackend& linked) {
   }
   linked.max_requests_per_connection =
       number_or(backend.max_requests_per_connection, kDefaults.max_requests_per_connection);
-  linked.max_idle_connections = number_or(backend.max_idle_connections_per_host,
-                                          number_or(backend.max_idle_connections, kDefaults.max_idle_connections));
+  linked.max_idle_connections = number_or(backend.max_idle_connections_per_host, kDefaults.max_idle_connections);
+  if (const auto& all = backend.max_idle_connections) linked.max_idle_total = static_cast<std::uint32_t>(all->value);
   linked.max_concurrent_retries = number_or(backend.max_retries, kDefaults.concurrent_retries);
 }
 
@@ -110,12 +110,18 @@ LinkedBackend backend_settings(const model::ProxyBackend& backend) {
   linked.idle_timeout = value_or(backend.idle_timeout, kDefaults.upstream_idle_timeout);
   linked.backoff_base = kDefaults.backoff_base;
   linked.backoff_max = kDefaults.backoff_max;
+  linked.retry_budget_percent = kDefaults.retry_budget_percent;
+  linked.min_concurrent_retries = kDefaults.min_concurrent_retries;
   if (const auto& retry = backend.retry_policy) {
     linked.retry_on = retry_on_bits(retry->retry_on);
     linked.max_retries = number_or(retry->num_retries, kDefaults.retries);
     linked.per_try_timeout = value_or(retry->per_try_timeout, model::Duration{0});
     linked.backoff_base = value_or(retry->base_interval, kDefaults.backoff_base);
     linked.backoff_max = std::max(value_or(retry->max_interval, kDefaults.backoff_max), linked.backoff_base);
+    linked.retry_budget_percent = percent_or(retry->budget_percent, kDefaults.retry_budget_percent);
+    linked.min_concurrent_retries = number_or(retry->min_concurrency, kDefaults.min_concurrent_retries);
+    // As Envoy's, a budget takes the place of the fixed number, which a server fills in where nobody wrote it.
+    if (retry->has_budget) linked.max_concurrent_retries = program::kNone;
   }
   linked.takes_all_trailers = spoken && spoken->value == "GRPC";
   for (const Located<std::string>& name : backend.trailers) linked.trailers.push_back(folded_field_name(name.value));

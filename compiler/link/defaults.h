@@ -44,7 +44,9 @@ struct Defaults {
   std::uint16_t retry_on;                     ///< of one that names no cause
   std::chrono::nanoseconds backoff_base;
   std::chrono::nanoseconds backoff_max;
-  std::uint32_t concurrent_retries;
+  std::uint32_t concurrent_retries;  ///< where the backend has no budget of its own
+  std::uint8_t retry_budget_percent;
+  std::uint32_t min_concurrent_retries;
   std::chrono::nanoseconds probe_interval;
   std::chrono::nanoseconds probe_timeout;
   std::uint32_t healthy_threshold;

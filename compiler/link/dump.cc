@@ -131,9 +131,16 @@ class Dumper {
       line(1, "retries " + std::to_string(backend.max_retries) + " on " + retry_on_text(backend.retry_on) +
                   " backoff " + duration_text(backend.backoff_base) + " to " + duration_text(backend.backoff_max));
     }
-    if (backend.max_concurrent_retries != kDefaults.concurrent_retries) {
+    const bool bounded = backend.max_concurrent_retries != program::kNone;
+    if (bounded && backend.max_concurrent_retries != kDefaults.concurrent_retries) {
       line(1, "retries at one time " + std::to_string(backend.max_concurrent_retries));
     }
+    if (!bounded || backend.retry_budget_percent != kDefaults.retry_budget_percent ||
+        backend.min_concurrent_retries != kDefaults.min_concurrent_retries) {
+      line(1, "retry budget " + std::to_string(backend.retry_budget_percent) + "% least " +
+                  std::to_string(backend.min_concurrent_retries));
+    }
+    if (backend.max_idle_total) line(1, "idle over all endpoints " + std::to_string(*backend.max_idle_total));
     lines(1, settings_lines(backend));
     for (const program::BackendEndpoints& entry : config_.endpoints.backends) {
       if (entry.name != backend.identity.name || entry.name_space != backend.identity.name_space) continue;

@@ -494,6 +494,9 @@ TEST(Defaults, AreThoseThatTheSchemasState) {
   EXPECT_EQ(parse_duration(backend("retryPolicy", "retryBackOff", "baseInterval")), d.backoff_base);
   EXPECT_EQ(parse_duration(backend("retryPolicy", "retryBackOff", "maxInterval")), d.backoff_max);
   EXPECT_EQ(backend("connectionLimits", "maxRetries"), std::to_string(d.concurrent_retries));
+  EXPECT_EQ(backend("retryPolicy", "retryBudget", "percent"), std::to_string(d.retry_budget_percent));
+  EXPECT_EQ(backend("retryPolicy", "retryBudget", "minRetryConcurrency"), std::to_string(d.min_concurrent_retries));
+  EXPECT_EQ(backend("connectionPool", "maxIdleConnsPerHost"), std::to_string(d.max_idle_connections));
 }
 
 TEST(Defaults, OfChecksAreThoseThatTheSchemasState) {

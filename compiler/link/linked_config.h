@@ -162,6 +162,10 @@ struct LinkedBackend {
   std::uint16_t retry_on = 0;
   std::uint32_t max_retries = 0;             ///< of one request (retryPolicy.numRetries)
   std::uint32_t max_concurrent_retries = 0;  ///< of all requests at one time (connectionLimits.maxRetries)
+  std::uint8_t retry_budget_percent = 0;
+  std::uint32_t min_concurrent_retries = 0;
+  /// To all endpoints, over all cores; nullopt: no bound.
+  std::optional<std::uint32_t> max_idle_total{};
   std::chrono::nanoseconds connect_timeout{0};
   std::chrono::nanoseconds request_timeout{0};
   std::chrono::nanoseconds idle_timeout{0};

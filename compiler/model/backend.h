@@ -63,6 +63,9 @@ struct RetryPolicy {
   Maybe<Duration> per_try_timeout{};
   Maybe<Duration> base_interval{};
   Maybe<Duration> max_interval{};
+  bool has_budget = false;
+  Maybe<std::int64_t> budget_percent{};
+  Maybe<std::int64_t> min_concurrency{};
 };
 
 /// A name that a certificate may have.

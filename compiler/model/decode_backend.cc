@@ -53,12 +53,16 @@ std::optional<CircuitBreaker> decode_breaker(const Fields& fields, Report& repor
 std::optional<RetryPolicy> decode_retry(const Fields& fields) {
   if (!fields) return std::nullopt;
   const Fields pause = fields.object("retryBackOff");
+  const Fields budget = fields.object("retryBudget");
   return RetryPolicy{.span = fields.span(),
                      .retry_on = fields.strings("retryOn"),
                      .num_retries = fields.integer("numRetries"),
                      .per_try_timeout = fields.duration("perTryTimeout"),
                      .base_interval = pause.duration("baseInterval"),
-                     .max_interval = pause.duration("maxInterval")};
+                     .max_interval = pause.duration("maxInterval"),
+                     .has_budget = static_cast<bool>(budget),
+                     .budget_percent = budget.integer("percent"),
+                     .min_concurrency = budget.integer("minRetryConcurrency")};
 }
 
 SubjectName decode_subject(const Fields& fields, std::size_t index, Report& report) {

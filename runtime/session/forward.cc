@@ -65,6 +65,9 @@ net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, Upstrea
   return waiter.wait(relay.wait_until(), upstream, relay.upstream_interest(), client, relay.client_interest());
 }
 
+/// Further endpoints that are tried when one cannot be reached, whatever the retries; a TCP client gets as many.
+constexpr std::uint32_t kOtherEndpoints = 2;
+
 /// The tries of one request: what each asks of the pool, and whether another follows.
 class Tries {
  public:
@@ -77,6 +80,7 @@ class Tries {
                 .header = exchange.header} {
     const RetryPolicy policy = retry_policy(*exchange.traffic, exchange.pool->settings());
     if (policy) retries_.emplace(policy, exchange.pool->state());
+    most_elsewhere_ = std::max(kOtherEndpoints, policy.most);
   }
 
   const Wanted& begin(net::Time now) {
@@ -94,12 +98,19 @@ class Tries {
     if (retries_) relay.retry_by(*retries_, until_);
   }
 
-  /// No connection: nothing was sent.
+  /// No connection: nothing was sent, so that any request may go to another endpoint. That adds no load, as a retry
+  /// does, and is no part of what retries are held to.
   bool again(const Acquired& acquired) {
     const bool failed = acquired.fault == AcquireFault::kConnect || acquired.fault == AcquireFault::kTls ||
                         acquired.fault == AcquireFault::kTimeout;
-    if (!failed || !retries_ || !retries_->again(RetryCause::kConnectFailure)) return false;
-    wanted_.avoid = acquired.tried;
+    if (!failed) return false;
+    const bool others = acquired.tried && leave(*acquired.tried);
+    if (others && elsewhere_ < most_elsewhere_) {
+      ++elsewhere_;
+      pauses_ = false;
+      return true;
+    }
+    if (!retries_ || !retries_->again(RetryCause::kConnectFailure)) return false;
     return pauses_ = true;
   }
   bool again(const Failure& failure, const UpstreamConnection& upstream) {
@@ -115,7 +126,7 @@ class Tries {
     if (failure.kind != FailureKind::kRetriedAnswer) {
       if (!retries_ || !retries_->again(refused ? RetryCause::kRefused : RetryCause::kReset)) return false;
     }
-    wanted_.avoid = upstream.endpoint().address;
+    leave(upstream.endpoint().address);
     return pauses_ = true;
   }
   /// When the next try begins.
@@ -124,10 +135,21 @@ class Tries {
   }
 
  private:
+  /// The next try goes to another endpoint. \returns whether there is one that was not tried; else it starts over.
+  bool leave(const net::SocketAddress& endpoint) {
+    wanted_.avoid.push_back(endpoint);
+    if (exchange_.pool->has_other(wanted_.avoid)) return true;
+    wanted_.avoid.assign(1, endpoint);
+    return false;
+  }
+
   const Exchange& exchange_;
   Wanted wanted_;
   std::optional<Retries> retries_;
   net::Time until_ = net::kNever;
+  /// Endpoints that were tried in the place of others that could not be reached.
+  std::uint32_t elsewhere_ = 0;
+  std::uint32_t most_elsewhere_ = 0;
   bool pauses_ = false;
 };
 

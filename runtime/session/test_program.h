@@ -173,6 +173,7 @@ inline std::vector<std::byte> backends(const TestProgram& from) {
     record.max_pending_requests = backend.max_pending;
     record.max_requests_per_connection = backend.max_requests;
     record.max_idle_connections = 1000;
+    record.max_idle_total = kNone;
     record.connect_timeout_ns = 2'000'000'000;
     record.idle_timeout_ns = 60'000'000'000;
     records.push_back(record);

@@ -80,7 +80,7 @@ net::Task<Acquired> Tunnel::connect(BackendPool& pool, std::string_view header) 
     if (acquired.connection != nullptr || acquired.fault != AcquireFault::kConnect || tries == kMaxTries) {
       co_return acquired;
     }
-    wanted.avoid = acquired.tried;
+    if (acquired.tried) wanted.avoid.push_back(*acquired.tried);
   }
 }
 

@@ -18,6 +18,10 @@ bool announce(UpstreamConnection& connection, std::string_view header) {
   return sent.kind == net::Transfer::Kind::kDone && sent.bytes == header.size();
 }
 
+bool among(std::span<const net::SocketAddress> addresses, const UpstreamEndpoint& endpoint) {
+  return std::ranges::find(addresses, endpoint.address) != addresses.end();
+}
+
 }  // namespace
 
 void UpstreamConnection::unattended(std::uint8_t events) {
@@ -116,8 +120,17 @@ AcquireFault BackendPool::no_endpoint() const {
 std::shared_ptr<UpstreamEndpoint> BackendPool::pick(const Wanted& wanted) {
   if (in_use_.empty()) return nullptr;
   std::size_t at = balancer_.pick(in_use_, wanted.key, loop_.now());
-  if (wanted.avoid && in_use_[at]->address == *wanted.avoid) at = balancer_.other(in_use_, at);
+  if (wanted.avoid.empty() || !among(wanted.avoid, *in_use_[at])) return in_use_[at];
+  at = balancer_.other(in_use_, at);
+  for (std::size_t n = 0; n < in_use_.size(); ++n) {
+    const auto& endpoint = in_use_[(at + n) % in_use_.size()];
+    if (!among(wanted.avoid, *endpoint)) return endpoint;
+  }
   return in_use_[at];
+}
+
+bool BackendPool::has_other(std::span<const net::SocketAddress> than) const {
+  return std::ranges::any_of(in_use_, [&](const auto& endpoint) { return !among(than, *endpoint); });
 }
 
 UpstreamConnection* BackendPool::take_idle(UpstreamEndpoint& endpoint, bool probe) {
@@ -173,6 +186,7 @@ void BackendPool::remove_idle(UpstreamConnection& connection) {
   if (connection.next_ != nullptr) connection.next_->previous_ = connection.previous_;
   connection.previous_ = connection.next_ = nullptr;
   connection.idle_ = false;
+  if (std::exchange(connection.idle_counted_, false)) state_->room().give_idle();
   idle_.subtract();
   --endpoint.idle_count;
 }
@@ -230,7 +244,8 @@ void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterU
   if (yields()) after = AfterUse::kClose;
   const bool speaks = after == AfterUse::kKeep && connection->readable() && !connection->silent();
   if (after != AfterUse::kKeep || speaks || connection->hung_up() || endpoint.gone ||
-      (most != 0 && connection->requests_ >= most) || endpoint.idle_count >= settings_.max_idle_connections) {
+      (most != 0 && connection->requests_ >= most) || endpoint.idle_count >= settings_.max_idle_connections ||
+      !keeps_idle(*connection)) {
     discard(std::move(connection));
     return;
   }
@@ -244,6 +259,12 @@ void BackendPool::release(std::unique_ptr<UpstreamConnection> connection, AfterU
   loop_.timers().set(idle->expiry_, loop_.now() + idle_timeout_);
   ++turn_;
   wake_next();
+}
+
+// The bound of the whole backend is counted where there is one, and by those that came to rest under it.
+bool BackendPool::keeps_idle(UpstreamConnection& connection) {
+  if (settings_.max_idle_total == program::kNone) return true;
+  return connection.idle_counted_ = state_->room().take_idle(settings_.max_idle_total);
 }
 
 void BackendPool::wake_next() {
@@ -347,8 +368,9 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   connection->begin(balancer_.weighs_load(), seeking.probe, loop_.now());
   if (!fd.ok()) {
     state_->count_connect_failure();
+    const net::SocketAddress tried = connection->endpoint().address;
     release(std::move(connection), AfterUse::kFailed);
-    co_return Acquired{nullptr, AcquireFault::kConnect};
+    co_return Acquired{nullptr, AcquireFault::kConnect, tried};
   }
   connection->open(loop_, std::move(*fd), net::kRead | net::kWrite);
   const net::Time until = std::min(deadline, loop_.now() + net::Duration(settings_.connect_timeout_ns));

@@ -47,8 +47,8 @@ struct Wanted {
   std::uint64_t key = 0;
   /// Never a pooled connection.
   bool fresh = false;
-  /// Another endpoint than this, where there is one.
-  std::optional<net::SocketAddress> avoid{};
+  /// Another endpoint than these, where there is one.
+  std::vector<net::SocketAddress> avoid{};
   /// A PROXY header, which a new connection begins with; whose it is, is said by it. Must outlive the acquiring.
   std::string_view header{};
 };
@@ -56,7 +56,7 @@ struct Wanted {
 struct Acquired {
   std::unique_ptr<UpstreamConnection> connection;
   AcquireFault fault = AcquireFault::kNone;
-  /// Of kConnect: the endpoint that could not be reached.
+  /// The endpoint that could not be reached: nothing of the request was sent.
   std::optional<net::SocketAddress> tried{};
 };
 
@@ -106,6 +106,8 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   /// Takes over what is known of the endpoints now. Idle connections to those that went away are closed.
   void refresh();
 
+  /// Whether some endpoint takes traffic that is none of these.
+  bool has_other(std::span<const net::SocketAddress> than) const;
   /// Whether requests with equal keys go to equal endpoints.
   bool keyed() const { return balancer_.keyed(); }
   /// A pooled connection if there is one, else a new one. Ready at once when pooled.
@@ -134,6 +136,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   }
   AcquireFault no_endpoint() const;
   std::shared_ptr<UpstreamEndpoint> pick(const Wanted& wanted);
+  bool keeps_idle(UpstreamConnection& connection);
   std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking);
   UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, bool probe);
   UpstreamConnection* any_idle() const;

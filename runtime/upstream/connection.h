@@ -57,6 +57,8 @@ class UpstreamConnection final : public net::Channel {
   Expiry expiry_;
   std::uint32_t requests_ = 0;
   bool idle_ = false;
+  /// It has a place among the backend's unused connections.
+  bool idle_counted_ = false;
   /// Its request counts among those that the endpoint has in flight.
   bool counted_ = false;
   /// Its request tries out an open circuit.

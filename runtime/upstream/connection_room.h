@@ -64,6 +64,10 @@ class ConnectionRoom {
   /// Tells another thread that waits that there may be room. `by` has no use for it.
   void offer(const Member& by);
 
+  /// A place among the unused connections of all threads, at most `limit`. Asked for where that is bounded alone.
+  bool take_idle(std::uint32_t limit) { return limit != 0 && kept_idle_.take(limit); }
+  void give_idle() { kept_idle_.give(); }
+
   std::uint32_t connections() const { return connections_.value(); }
   /// Of these, those that wait for a request. Takes the lock.
   std::uint32_t idle() const;
@@ -73,6 +77,7 @@ class ConnectionRoom {
  private:
   BoundedCount connections_;
   BoundedCount queued_;
+  BoundedCount kept_idle_;
   mutable std::mutex mutex_;
   std::size_t turn_ = 0;
   std::vector<Member*> members_;

@@ -7,9 +7,6 @@ namespace {
 
 /// TrafficRecord::max_retries of a route without a `retry` of its own.
 constexpr std::uint16_t kBackendDecides = 0xffff;
-/// The budget: a retry for so many requests under way, and some where few are.
-constexpr std::uint32_t kRequestsARetry = 5;
-constexpr std::uint32_t kLeastBudget = 3;
 
 }  // namespace
 
@@ -19,7 +16,9 @@ RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::B
                      .try_time = net::Duration(backend.per_try_timeout_ns),
                      .backoff = net::Duration(backend.backoff_base_ns),
                      .longest_backoff = net::Duration(backend.backoff_max_ns),
-                     .most_at_once = backend.max_concurrent_retries};
+                     .most_at_once = backend.max_concurrent_retries,
+                     .budget_percent = backend.retry_budget_percent,
+                     .least_at_once = backend.min_concurrent_retries};
   if (traffic.max_retries != kBackendDecides) {
     policy.on = traffic.retry_on;
     policy.most = traffic.max_retries;
@@ -84,7 +83,8 @@ bool Retries::wants(int status) const {
 bool Retries::take() {
   if (made_ >= policy_.most) return false;
   if (made_ == 0) {
-    const std::uint32_t budget = std::max(kLeastBudget, state_.live().value() / kRequestsARetry);
+    const std::uint64_t share = std::uint64_t{state_.live().value()} * policy_.budget_percent / 100;
+    const auto budget = std::max(policy_.least_at_once, static_cast<std::uint32_t>(share));
     const std::uint32_t limit = std::min(budget, policy_.most_at_once);
     const bool allowed = limit != 0 && state_.retrying().take(limit);
     if (!allowed) {

@@ -2,7 +2,7 @@
 // `retryPolicy` whole.
 //
 // What may be sent twice at all is known elsewhere (Relay): here it is asked whether that is wanted, and whether the
-// backend bears it. Retries of all requests together are held to a fifth of those under way, so that a backend in
+// backend bears it. Retries of all requests together are held to a share of those under way, so that a backend in
 // trouble does not get several times its load.
 #pragma once
 
@@ -27,7 +27,9 @@ struct RetryPolicy {
   net::Duration try_time{};  ///< 0: that of the request alone
   net::Duration backoff{};
   net::Duration longest_backoff{};
-  std::uint32_t most_at_once = 0;  ///< retries of all requests to the backend
+  std::uint32_t most_at_once = 0;    ///< retries of all requests to the backend
+  std::uint32_t budget_percent = 0;  ///< the same as a share of the requests under way
+  std::uint32_t least_at_once = 0;   ///< what the share is at least
 
   explicit operator bool() const { return most != 0 && on != 0; }
 };

@@ -17,7 +17,9 @@ RetryPolicy policy(std::uint32_t on, std::uint32_t most = 1) {
           .try_time = {},
           .backoff = milliseconds(25),
           .longest_backoff = milliseconds(250),
-          .most_at_once = 1000};
+          .most_at_once = 1000,
+          .budget_percent = 20,
+          .least_at_once = 3};
 }
 
 TEST(Retry, EachConditionStandsForWhatItSays) {
@@ -89,6 +91,28 @@ TEST(Retry, AFifthOfTheRequestsUnderWayMayBeTriedAgain) {
   EXPECT_EQ(state.retrying().value(), 0u);
   Retries lonely(policy(program::kRetry5xx), state);
   EXPECT_TRUE(lonely.again(500)) << "some, where few are under way";
+}
+
+TEST(Retry, TheBudgetIsASetting) {
+  BackendState state(1);
+  RetryPolicy half = policy(program::kRetry5xx);
+  half.budget_percent = 50;
+  half.least_at_once = 0;
+  std::vector<std::unique_ptr<Retries>> live;
+  for (int i = 0; i < 51; ++i) live.push_back(std::make_unique<Retries>(half, state));
+  int allowed = 0;
+  for (const auto& one : live) allowed += one->again(500) ? 1 : 0;
+  EXPECT_EQ(allowed, 25);
+  live.clear();
+  Retries lonely(half, state);
+  EXPECT_FALSE(lonely.again(500)) << "half of one is none";
+  program::BackendRecord backend{};
+  backend.retry_budget_percent = 7;
+  backend.min_concurrent_retries = 9;
+  program::TrafficRecord traffic{};
+  traffic.max_retries = 1;
+  EXPECT_EQ(retry_policy(traffic, backend).budget_percent, 7u) << "the backend's, also for a route's own";
+  EXPECT_EQ(retry_policy(traffic, backend).least_at_once, 9u);
 }
 
 TEST(Retry, NoMoreAtOnceThanTheLimit) {

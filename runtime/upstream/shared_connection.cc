@@ -26,6 +26,7 @@ bool SharedConnection::has_room() const { return !used_up() && channel_.room() >
 
 std::unique_ptr<net::Layer> SharedConnection::open_stream() {
   pool_.loop_.timers().drop(*this);
+  gives_idle();
   ++requests_;
   return channel_.open_stream();
 }
@@ -33,8 +34,18 @@ std::unique_ptr<net::Layer> SharedConnection::open_stream() {
 void SharedConnection::settle() {
   if (!idle()) return;
   // Requests that wait on other threads would never get room from us otherwise.
-  if (used_up() || pool_.yields()) return shut();
+  if (used_up() || pool_.yields() || !keeps_idle()) return shut();
   pool_.loop_.timers().set(*this, pool_.loop_.now() + pool_.idle_timeout_);
+}
+
+bool SharedConnection::keeps_idle() {
+  const std::uint32_t most = pool_.settings_.max_idle_total;
+  if (idle_counted_ || most == program::kNone) return true;
+  return idle_counted_ = pool_.state_->room().take_idle(most);
+}
+
+void SharedConnection::gives_idle() {
+  if (std::exchange(idle_counted_, false)) pool_.state_->room().give_idle();
 }
 
 void SharedConnection::expired() {
@@ -51,6 +62,7 @@ void SharedConnection::ended(net::http2::ClientChannel& /*channel*/) {
   if (next_ != nullptr) next_->previous_ = previous_;
   std::erase(endpoint_->shared, this);
   pool_.loop_.timers().drop(*this);
+  gives_idle();
   pool_.state_->room().give();
   pool_.room_freed();
   // Events of this batch may still name its channel.
@@ -108,7 +120,9 @@ net::Task<Acquired> BackendPool::join(Seeking seeking, std::shared_ptr<UpstreamE
   if (wake != net::Wake::kReady) {
     std::erase(endpoint->joiners, &self);
     if (wake == net::Wake::kCancelled) co_return failed(seeking, AcquireFault::kCancelled);
-    co_return failed(seeking, until == deadline ? AcquireFault::kTimeout : AcquireFault::kConnect);
+    Acquired late = failed(seeking, until == deadline ? AcquireFault::kTimeout : AcquireFault::kConnect);
+    late.tried = endpoint->address;
+    co_return late;
   }
   if (self.failed) {
     Acquired failure = failed(seeking, AcquireFault::kConnect);

@@ -36,6 +36,8 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
 
   /// It takes no stream any more, now or ever.
   bool used_up() const;
+  bool keeps_idle();
+  void gives_idle();
   void expired() override;
   void changed(net::http2::ClientChannel& channel) override;
   void ended(net::http2::ClientChannel& channel) override;
@@ -44,6 +46,8 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   std::shared_ptr<UpstreamEndpoint> endpoint_;
   net::http2::ClientChannel channel_;
   std::uint32_t requests_ = 0;
+  /// It has a place among the backend's unused connections.
+  bool idle_counted_ = false;
   SharedConnection* previous_ = nullptr;
   SharedConnection* next_ = nullptr;
 };

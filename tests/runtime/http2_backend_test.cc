@@ -161,6 +161,14 @@ TEST_P(Http2Backend, ACallersDeadlineIsNoFaultOfAnEndpoint) {
   EXPECT_EQ(backends[0].connect_failures, 0U);
 }
 
+TEST_P(Http2Backend, KeepsNoMoreUnusedConnectionsThanItMay) {
+  upstream_ = std::make_unique<Upstream>(stage_, "a", Upstream::Kind::kServe);
+  upstream_->start({});
+  serve_upstream("  connectionPool: {maxIdleConns: 0}\n");
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), "200 a");
+  EXPECT_EQ(server_->stats().upstream_connects, 3U);
+}
+
 TEST_P(Http2Backend, LargeBodiesBothWays) {
   begin(
       "accept\n"

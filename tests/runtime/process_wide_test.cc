@@ -111,6 +111,28 @@ class Endpoint {
   std::thread acceptor_;
 };
 
+/// A port of which every connection is refused, for as long as this lives.
+class Refusing {
+ public:
+  Refusing() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(socket_, reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Refusing() { ::close(socket_); }
+  Refusing(const Refusing&) = delete;
+  Refusing& operator=(const Refusing&) = delete;
+  std::uint16_t port() const { return port_; }
+
+ private:
+  int socket_;
+  std::uint16_t port_ = 0;
+};
+
 class ProcessWide : public testing::Test {
  protected:
   void SetUp() override {
@@ -123,13 +145,18 @@ class ProcessWide : public testing::Test {
   }
   void TearDown() override { aborted = true; }
 
-  void serve(const std::string& backend_line) {
+  /// `dead`: an endpoint beside the others that refuses every connection; 0: none.
+  void serve(const std::string& backend_line, std::uint16_t dead = 0) {
     std::map<std::string, std::uint16_t> ports;
     std::string names;
     for (std::size_t i = 0; i < endpoints.size(); ++i) {
       const std::string name = "e" + std::to_string(i);
       ports[name] = endpoints[i]->port();
       names += (i == 0 ? "" : ",") + name;
+    }
+    if (dead != 0) {
+      ports["dead"] = dead;
+      names += ",dead";
     }
     std::string config =
         expand_config("@gateway\n@backend many=" + names + " " + backend_line + "\n@route many\n", ports);
@@ -175,6 +202,32 @@ class ProcessWide : public testing::Test {
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   std::unique_ptr<runtime::Server> server;
 };
+
+// Half of the requests meet it first, many at one time: more than a budget for retries would ever allow.
+TEST_F(ProcessWide, AnEndpointThatRefusesIsNotNoticedByAnyClient) {
+  const Refusing refusing;
+  endpoints.push_back(std::make_unique<Endpoint>(deadline(), [] {}));
+  serve("retryPolicy: {numRetries: 2}", refusing.port());
+  EXPECT_EQ(run_clients(64, 20), 64 * 20);
+  const runtime::BackendStatus backend = server->backends().at(0);
+  EXPECT_GT(backend.connect_failures, 0U);
+  EXPECT_EQ(backend.retries, 0U) << "nothing was sent twice";
+  EXPECT_EQ(backend.retries_refused, 0U);
+}
+
+TEST_F(ProcessWide, UnusedConnectionsAreBoundedOverAllThreadsAndEndpoints) {
+  constexpr int kClients = 32;
+  Pace pace(kClients);
+  for (int i = 0; i < 4; ++i) {
+    endpoints.push_back(std::make_unique<Endpoint>(deadline(), [&] { pace.wait_for_others(8); }));
+  }
+  serve("connectionPool: {maxIdleConns: 3}");
+  EXPECT_EQ(run_clients(kClients, 2, &pace), kClients * 2);
+  const runtime::BackendStatus backend = server->backends().at(0);
+  EXPECT_GT(backend.connects, 3U);
+  EXPECT_LE(backend.idle, 3U);
+  EXPECT_GT(backend.idle, 0U);
+}
 
 TEST_F(ProcessWide, LimitsOfConnectionsHoldOverAllThreads) {
   std::atomic<int> under_way{0};
