@@ -26,7 +26,8 @@ std::string name_of(B backend) { return backend.name_space + "/" + backend.name;
 /// Where there are many backends, what is zero and what tells of the moment is left out.
 enum class Extent : std::uint8_t { kWhole, kCompact };
 
-/// One family: of which backends it tells, and what.
+/// One family, and what it tells of a backend. Where there is room it tells of every one from the start, so that a
+/// query or an alert finds it before the first event; else of those that it is asked for.
 struct Row {
   Family family;
   bool (*asked)(B);
@@ -35,9 +36,9 @@ struct Row {
   enum class Compact : std::uint8_t { kTold, kUnlessZero, kLeftOut } compact;
 
   bool tells(B backend, Extent extent) const {
-    if (!asked(backend)) return false;
-    if (extent == Extent::kWhole || compact == Compact::kTold) return true;
-    return compact == Compact::kUnlessZero && value(backend) != 0;
+    if (extent == Extent::kWhole) return true;
+    if (!asked(backend) || compact == Compact::kLeftOut) return false;
+    return compact == Compact::kTold || value(backend) != 0;
   }
 };
 

@@ -58,11 +58,28 @@ TEST(BackendMetrics, HaveTheNamesOfTheSpecification) {
   EXPECT_THAT(text, HasSubstr("edge_backend_overflows_total{backend=\"shop/cart\"} 0\n"));
 }
 
-TEST(BackendMetrics, LeaveOutWhatABackendDoesNotUse) {
-  runtime::BackendStatus plain = sample("plain");
-  plain.judged = {};
-  plain.retries = 0;
-  const std::string text = text_of({plain});
+/// A backend without a setting, of which nothing has been met.
+runtime::BackendStatus plain() {
+  runtime::BackendStatus backend;
+  backend.name_space = "shop";
+  backend.name = "plain";
+  backend.endpoints.push_back({.address = {*parse_ip("10.0.0.1"), 80}, .last_error = {}});
+  return backend;
+}
+
+TEST(BackendMetrics, AreThereFromTheStart) {
+  const std::string text = text_of({plain()});
+  for (const char* family :
+       {"edge_health_check_total", "edge_health_check_success_total", "edge_health_check_failure_total",
+        "edge_circuit_breaker_state", "edge_ejections_total", "edge_circuit_breaker_opened_total",
+        "edge_backend_retries_total", "edge_backend_retries_refused_total"}) {
+    EXPECT_THAT(text, HasSubstr(std::string(family) + "{backend=\"shop/plain\"} 0\n"));
+  }
+  EXPECT_THAT(text, HasSubstr("edge_endpoint_healthy{backend=\"shop/plain\",endpoint=\"10.0.0.1:80\"} 1\n"));
+}
+
+TEST(BackendMetrics, LeaveOutWhatABackendDoesNotUseWhereThereIsNoRoom) {
+  const std::string text = text_of({plain()}, 10);
   for (const char* family : {"edge_health_check_total{", "edge_ejections_total{", "edge_circuit_breaker_state{",
                              "edge_backend_retries_total{"}) {
     EXPECT_THAT(text, Not(HasSubstr(family)));

@@ -84,6 +84,12 @@ void write_durations(Exposition& out, const RequestSum& sum, const std::string& 
 
 void write_counts(Exposition& out, const Rows& rows) {
   out.begin(Family::kRequests);
+  // There before the first request, for whoever queries it.
+  if (rows.empty()) {
+    out.sample(std::uint64_t{0},
+               metrics::labels(
+                   {{"gateway", ""}, {"route", runtime::RequestTally::kOther}, {"backend", ""}, {"code", kCodes[2]}}));
+  }
   for (const auto& [names, sum] : rows) {
     for (std::size_t code = 0; code < kCodes.size(); ++code) {
       if (sum.by_class[code] == 0) continue;

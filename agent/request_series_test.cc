@@ -67,6 +67,13 @@ TEST(RequestSeries, TellsOfRouteBackendAndClass) {
   EXPECT_THAT(text, HasSubstr("edge_request_size_bytes_count{gateway=\"default/gw\"} 3\n"));
 }
 
+TEST(RequestSeries, IsThereBeforeTheFirstRequest) {
+  RequestSeries series;
+  EXPECT_THAT(scrape(series, {}, 1000).text,
+              HasSubstr("edge_requests_total{gateway=\"\",route=\"other\",backend=\"\",code=\"2xx\"} 0\n"));
+  EXPECT_EQ(series.folded(), 0U);
+}
+
 TEST(RequestSeries, AddsTheBackendsOfARouteUp) {
   RequestSums sums;
   sums.rows[{"g/g", "r/r", "b/1"}] = sum_of(1);
