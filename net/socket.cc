@@ -70,6 +70,11 @@ void enable(int fd, int level, int option) {
   ::setsockopt(fd, level, option, &on, sizeof on);
 }
 
+void set_number(int fd, int level, int option, std::int64_t value) {
+  const int number = static_cast<int>(value);
+  ::setsockopt(fd, level, option, &number, sizeof number);
+}
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 ErrorCode listen_code(int error) {
@@ -106,6 +111,7 @@ Result<Fd> listen_on(const SocketAddress& where, BindAhead ahead) {
   enable(fd.get(), SOL_SOCKET, SO_REUSEPORT);
   // Accepted connections inherit it, which saves a system call for each.
   enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
+  keep_alive(fd.get());
   if (raw.storage.ss_family == AF_INET6) {
     const int both_families = 0;
     ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &both_families, sizeof both_families);
@@ -161,6 +167,17 @@ Result<Fd> connect_tcp(const SocketAddress& peer) {
     return Error{ErrorCode::kUnavailable, reason(errno)};
   }
   return fd;
+}
+
+void keep_alive(int fd, const KeepAlive& settings) {
+  enable(fd, SOL_SOCKET, SO_KEEPALIVE);
+  set_number(fd, IPPROTO_TCP, TCP_KEEPIDLE, settings.idle.count());
+  set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, settings.between.count());
+  set_number(fd, IPPROTO_TCP, TCP_KEEPCNT, settings.probes);
+}
+
+void limit_unacknowledged(int fd, std::chrono::milliseconds time) {
+  set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, time.count());
 }
 
 int connect_error(int fd) {

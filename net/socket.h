@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,6 +57,20 @@ bool address_present(const IpAddress& address);
 
 /// A socket on its way to `peer`; ready to write once connected.
 Result<Fd> connect_tcp(const SocketAddress& peer);
+/// When a peer that says nothing is asked whether it is still there, and how often in vain (RFC 9293 §3.8.4).
+struct KeepAlive {
+  std::chrono::seconds idle{60};
+  std::chrono::seconds between{15};
+  int probes = 4;
+
+  /// After which a peer that is gone is known to be.
+  std::chrono::seconds found_after() const { return idle + between * probes; }
+};
+/// Has a peer that vanished without a word end the connection. Connections that a listening socket accepts inherit it.
+void keep_alive(int fd, const KeepAlive& settings = {});
+/// For how long what was sent may go unacknowledged before the connection ends (RFC 5482); the system's quarter of an
+/// hour without it. A peer that takes nothing for so long counts as gone, too.
+void limit_unacknowledged(int fd, std::chrono::milliseconds time);
 /// Outcome of a connect that was under way: 0 or an errno.
 int connect_error(int fd);
 

@@ -140,7 +140,10 @@ constexpr Object kRetry{kRetryFields};
 
 constexpr Field kLimitFields[] = {
     string("requestTimeout", "Time for the whole request; none: no bound.").as(Format::kDuration),
-    string("idleTimeout", "Time without a byte in either direction; none: no bound.").as(Format::kDuration),
+    string("idleTimeout",
+           "Time without a byte in either direction; none: no bound, but that a peer which takes nothing is given up "
+           "after 60s.")
+        .as(Format::kDuration),
     string("minGrpcTimeout", "Least time that a caller's `grpc-timeout` can ask for; none: every one holds.")
         .as(Format::kDuration),
     string("maxRequestBodySize", "Longest request body; the gateway's without it.").as(Format::kSize),

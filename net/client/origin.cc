@@ -1,9 +1,5 @@
 #include "net/client/origin.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 
 #include "net/tls/record_layer.h"
@@ -15,14 +11,9 @@ namespace {
 /// (RFC 9293 §3.8.4).
 void notice_loss(int fd, std::chrono::seconds within) {
   constexpr int kProbes = 3;
-  const int on = 1;
-  const int interval = std::max(1, static_cast<int>(within.count()) / (kProbes + 1));
-  const int patience = static_cast<int>(std::chrono::milliseconds(within).count());
-  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &interval, sizeof interval);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
+  const std::chrono::seconds interval = std::max(std::chrono::seconds(1), within / (kProbes + 1));
+  keep_alive(fd, {.idle = interval, .between = interval, .probes = kProbes});
+  limit_unacknowledged(fd, within);
 }
 
 }  // namespace

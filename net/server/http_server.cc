@@ -1,9 +1,5 @@
 #include "net/server/http_server.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,18 +11,6 @@
 
 namespace edge::net::server {
 namespace {
-
-/// A stream that has nothing to say for hours learns in a few minutes that its client is no more.
-void keep_alive(int fd) {
-  constexpr int kOn = 1;
-  constexpr int kIdleSeconds = 60;
-  constexpr int kBetweenSeconds = 15;
-  constexpr int kProbes = 4;
-  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kBetweenSeconds, sizeof kBetweenSeconds);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof kProbes);
-}
 
 /// For answers that are under way when a server with a thread of its own is destroyed.
 constexpr Duration kPatience = std::chrono::seconds(2);

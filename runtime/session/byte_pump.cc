@@ -103,8 +103,14 @@ void BytePump::keep() {
   upstream_.inlet.keep();
 }
 
+net::Time BytePump::wait_until() const {
+  if (idle_ != net::Duration(0)) return last_moved_ + idle_;
+  const bool writes = ((client_interest_ | upstream_interest_) & net::kWrite) != 0;
+  return writes ? last_moved_ + kWriteStall : net::kNever;
+}
+
 net::Waiter::Awaiter BytePump::wait(net::Waiter& waiter) {
-  const net::Time until = last_moved_ + idle_;
+  const net::Time until = wait_until();
   // One that has hung up and is waited for by nobody would end each wait at once.
   if (client_.channel.hung_up() && client_interest_ == net::kHangUp) {
     return waiter.wait(until, upstream_.channel, upstream_interest_);

@@ -19,9 +19,10 @@
 
 namespace edge::runtime {
 
-/// How long nothing may move where the route sets no idleTimeout; no wait on a peer is without a deadline.
-inline constexpr net::Duration kTunnelIdle = std::chrono::hours(1);
-/// The log's word for that.
+/// For how long a peer may take nothing of what it is sent, where the route sets no idleTimeout. How long it may say
+/// nothing is not bounded then: one that is gone is found by probes (net::keep_alive).
+inline constexpr net::Duration kWriteStall = std::chrono::seconds(60);
+/// The log's word for either.
 inline constexpr std::string_view kIdleTimeout = "idle-timeout";
 
 /// One end of a connection that is pumped.
@@ -39,7 +40,7 @@ class BytePump {
     Counters& counters;
   };
 
-  /// `idle`: how long nothing may move.
+  /// `idle`: how long nothing may move; 0: for any time, unless it is a peer that takes nothing.
   BytePump(const Place& place, PumpEnd client, PumpEnd upstream, net::Duration idle);
   BytePump(const BytePump&) = delete;
   BytePump& operator=(const BytePump&) = delete;
@@ -69,6 +70,7 @@ class BytePump {
   net::Waiter::Awaiter wait(net::Waiter& waiter);
 
  private:
+  net::Time wait_until() const;
   struct Direction {
     PumpEnd& from;
     PumpEnd& to;

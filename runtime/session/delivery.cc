@@ -106,7 +106,7 @@ void Delivery::check(BodyWriter::Result result) {
 }
 
 net::Time Delivery::wait_until() const {
-  const net::Time idle = place_.loop.now() + idle_time(exchange_);
+  const net::Time idle = idle_until(exchange_, place_.loop.now(), !starved());
   return starved() ? std::min(exchange_.deadline, idle) : idle;
 }
 

@@ -157,10 +157,9 @@ class Tries {
 
 // What follows a switch of protocols. \returns why it was broken off, if it was.
 net::Task<Failure> Session::speak(const Exchange& exchange, Relay& relay, Outcome& outcome) {
-  const std::uint64_t idle = exchange.traffic->idle_timeout_ns;
   worker_.counters().tunnels.add();
   BytePump pump({worker_.loop(), worker_.scratch(), worker_.counters()}, {client_, inlet_, outlet_},
-                relay.upstream_end(), idle != 0 ? net::Duration(idle) : kTunnelIdle);
+                relay.upstream_end(), net::Duration(exchange.traffic->idle_timeout_ns));
   co_await run_pump(pump, waiter_);
   outcome.received = pump.passed_up();
   outcome.sent = pump.passed_down();

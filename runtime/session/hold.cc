@@ -128,7 +128,8 @@ net::Task<Failure> Session::hold_request(Exchange& exchange) {
     const net::Time now = worker_.loop().now();
     disk_is_behind ? pace.pause(now) : pace.begin(now);
     const net::Time due = pace.due(shaping.request->size());
-    const net::Time until = std::min({exchange.deadline, now + idle_time(exchange), due});
+    const bool writes = disk_is_behind || outlet_.blocked();
+    const net::Time until = std::min({exchange.deadline, idle_until(exchange, now, writes), due});
     std::uint8_t interest = disk_is_behind ? net::kHangUp : net::kRead;
     if (outlet_.blocked()) interest |= net::kWrite;
     const Wake wake = co_await waiter_.wait(until, client_, interest);

@@ -519,17 +519,20 @@ AfterUse Relay::after_use() const {
 
 net::Time Relay::wait_until() const {
   const net::Time mine = std::min({continue_at_, flush_at_, decide_at_, try_until_});
-  net::Duration idle = idle_time(exchange_);
+  const net::Time now = place_.loop.now();
+  const bool writes = ((client_interest_ | upstream_interest_) & net::kWrite) != 0 || disk_is_behind();
+  net::Time idle = idle_until(exchange_, now, writes);
   // Others wait for this client, and had better not be given up with it.
-  if (watched_ && client_.outlet.blocked() && exchange_.shaping.tee->shared(0)) idle /= 2;
-  return std::min({exchange_.deadline, mine, pace_.due(body_received()), place_.loop.now() + idle});
+  if (watched_ && client_.outlet.blocked() && exchange_.shaping.tee->shared(0)) idle = now + (idle - now) / 2;
+  return std::min({exchange_.deadline, mine, pace_.due(body_received()), idle});
+}
+
+bool Relay::disk_is_behind() const {
+  return spool_is_late_ || (way_ == Way::kHeld && exchange_.shaping.held->body->backlogged());
 }
 
 // The client owes neither bytes nor room, and no disk is behind.
-bool Relay::awaits_endpoint() const {
-  const bool disk_is_behind = spool_is_late_ || (way_ == Way::kHeld && exchange_.shaping.held->body->backlogged());
-  return !disk_is_behind && client_interest_ == net::kHangUp;
-}
+bool Relay::awaits_endpoint() const { return !disk_is_behind() && client_interest_ == net::kHangUp; }
 
 // A caller of gRPC whose answer has begun learns of it where it looks for the status: behind the messages that it got.
 // Not within one, and not where the body is another than the backend's.
@@ -574,8 +577,7 @@ void Relay::timed_out() {
   if (pace_.due(body_received()) <= now) return fail(Origin::kClient, FailureKind::kBodyTooSlow);
   if (flush_at_ <= now) return flush_writer();
   if (decide_at_ <= now) return take_response_head();
-  const bool disk_is_behind = spool_is_late_ || (way_ == Way::kHeld && exchange_.shaping.held->body->backlogged());
-  if (disk_is_behind) return fail(Origin::kProxy, FailureKind::kNoSpool);
+  if (disk_is_behind()) return fail(Origin::kProxy, FailureKind::kNoSpool);
   if (client_interest_ != net::kHangUp) return lose_client(FailureKind::kClientStalled);
   fail(Origin::kUpstream, FailureKind::kUpstreamStalled);
 }

@@ -47,12 +47,12 @@ struct RelayPlace {
   const bool& closing;
 };
 
-/// Where neither route nor backend sets one; no wait on a peer is without a deadline.
-inline constexpr net::Duration kDefaultIdle = std::chrono::minutes(5);
-/// For how long nothing may move.
-inline net::Duration idle_time(const Exchange& exchange) {
-  const std::uint64_t set = exchange.traffic->idle_timeout_ns;
-  return set == 0 ? kDefaultIdle : net::Duration(set);
+/// Until when nothing may move, if the route bounds that. `writes`: a peer or a disk does not take what it is given,
+/// which is bounded in any case.
+inline net::Time idle_until(const Exchange& exchange, net::Time now, bool writes) {
+  const net::Duration set(exchange.traffic->idle_timeout_ns);
+  if (set != net::Duration(0)) return now + set;
+  return writes ? now + kWriteStall : net::kNever;
 }
 /// The Connection field of a response: `close`, `keep-alive` for a client of HTTP/1.0, or none.
 inline std::string_view connection_field(const Exchange& exchange, bool close) {
@@ -184,6 +184,7 @@ class Relay {
   void written(BodyWriter::Result result);
   bool read_along() const;
   bool waits_for_client() const;
+  bool disk_is_behind() const;
   bool awaits_endpoint() const;
   void lose_client(FailureKind kind);
   void flush_writer();

@@ -19,6 +19,8 @@ using std::chrono::seconds;
 
 /// How long another's answer is waited for, whatever the request's own deadline allows.
 constexpr net::Duration kMostWaited = seconds(5);
+/// For a fetch that no client waits for.
+constexpr net::Duration kRefreshTime = std::chrono::minutes(5);
 /// Room for what an answer's head has beside the stored one.
 constexpr std::size_t kAddedToHead = 512;
 
@@ -186,8 +188,9 @@ void Session::refresh_behind(const Exchange& exchange, std::unique_ptr<Transacti
   behind->traffic = exchange.traffic;
   behind->pool = exchange.pool;
   behind->balance_key = exchange.balance_key;
-  behind->deadline = exchange.deadline;
-  behind->fault_before = exchange.fault_before;
+  // Nobody waits for it who could give it up.
+  const net::Time now = worker_.loop().now();
+  behind->bound(now, std::min(exchange.deadline, now + kRefreshTime));
   behind->method = exchange.method;
   behind->keep_alive = true;
   behind->id = exchange.id;

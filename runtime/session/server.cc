@@ -143,6 +143,8 @@ Status Server::Impl::open_sockets(Slot& slot, Opening& opening, const std::vecto
   opening.sockets = adopted_sockets(slot);
   const bool taken_over = !opening.sockets.empty();
   if (taken_over) port = net::local_address(opening.sockets[0].get()).port;
+  // The process before us may not have asked for it.
+  for (const net::Fd& socket : opening.sockets) net::keep_alive(socket.get());
   // SO_REUSEPORT would let us share the port with another process of this user, in silence. Our own sockets on other
   // addresses of this port are no such process.
   const bool shared_with_us =

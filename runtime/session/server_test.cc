@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -201,6 +202,45 @@ TEST_F(ServerTest, ForwardsARequestAndKeepsBothConnections) {
   while (server->stats().responses[2] < 10) std::this_thread::yield();
   EXPECT_EQ(server->stats().responses[2], 10u);
   EXPECT_EQ(server->stats().upstream_reused, 9u);
+}
+
+std::uint16_t port_of(int fd, int (*of)(int, sockaddr*, socklen_t*)) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  const bool known = of(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.sin_family == AF_INET;
+  return known ? ntohs(address.sin_port) : 0;
+}
+
+int option(int fd, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, level, name, &value, &size) == 0 ? value : -1;
+}
+
+// Nothing else finds a peer that vanished, where no time bounds the wait for it.
+TEST_F(ServerTest, ProbesClientsAndEndpointsThatSayNothing) {
+  Upstream upstream("hello");
+  start({});
+  endpoints({{"backend", upstream.port()}});
+  Client client(port);
+  ASSERT_TRUE(ok(client.get(), "hello"));
+  int clients = 0;
+  int upstreams = 0;
+  constexpr int kMostFds = 1024;
+  for (int fd = 0; fd < kMostFds; ++fd) {
+    const std::uint16_t peer = port_of(fd, ::getpeername);
+    const bool of_client = peer != 0 && port_of(fd, ::getsockname) == port;
+    const bool of_upstream = peer == upstream.port();
+    if (!of_client && !of_upstream) continue;
+    EXPECT_EQ(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1) << (of_client ? "client" : "upstream");
+    EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+    EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_KEEPCNT), 4);
+    EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), of_client ? 0 : 120'000);
+    clients += of_client ? 1 : 0;
+    upstreams += of_upstream ? 1 : 0;
+  }
+  EXPECT_EQ(clients, 1);
+  EXPECT_EQ(upstreams, 1);
 }
 
 TEST_F(ServerTest, SaysSoWhenThereIsNoEndpoint) {

@@ -39,7 +39,7 @@ net::Task<void> Tunnel::serve() {
   if ((decision_->traffic().flags & program::kDenied) != 0) co_return refuse("policy-unavailable");
   pool_ = choose_pool(*decision_);
   if (pool_ == nullptr) co_return refuse("no-backend");
-  const std::uint64_t idle = decision_->traffic().idle_timeout_ns;
+  const net::Duration idle(decision_->traffic().idle_timeout_ns);
   const std::string header = header_for(pool_->settings(), connection_);
   connecting_at_ = worker_.loop().now();
   Acquired acquired = co_await connect(*pool_, header);
@@ -51,7 +51,7 @@ net::Task<void> Tunnel::serve() {
   connected_at_ = worker_.loop().now();
   endpoint_ = acquired.connection->endpoint().address;
   worker_.counters().tunnels.add();
-  co_await pump(*pool_, std::move(acquired), idle != 0 ? net::Duration(idle) : kTunnelIdle);
+  co_await pump(*pool_, std::move(acquired), idle);
 }
 
 void Tunnel::refuse(std::string_view reason) {

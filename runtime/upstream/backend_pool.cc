@@ -378,6 +378,9 @@ net::Task<Acquired> BackendPool::connect(Seeking seeking, std::shared_ptr<Upstre
   AcquireFault fault = AcquireFault::kConnect;
   if (wake == net::Wake::kCancelled) fault = AcquireFault::kCancelled;
   if (wake == net::Wake::kReady && net::connect_error(connection->fd()) == 0) {
+    constexpr net::KeepAlive kProbes;
+    net::keep_alive(connection->fd(), kProbes);
+    net::limit_unacknowledged(connection->fd(), kProbes.found_after());
     fault = announce(*connection, seeking.wanted.header) ? AcquireFault::kNone : AcquireFault::kConnect;
     if (fault == AcquireFault::kNone && settings_.tls.count != 0)
       fault = co_await secure(seeking.waiter, *connection, until);
