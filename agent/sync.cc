@@ -111,6 +111,7 @@ struct Sync::Impl {
   Steady::time_point values_came{};
   std::uint64_t values_applied = 0;
   std::optional<program::Hash> refused;
+  bool accepted = false;  ///< the controller took us
 
   std::mutex trust_mutex;
   std::optional<std::pair<std::string, std::string>> trusted;  ///< guarded by trust_mutex
@@ -122,7 +123,8 @@ struct Sync::Impl {
   void restore();
   Status session();
   Status have_identity();
-  Status join_anew();
+  Status join_other_authority();
+  bool join_anew(const Status& why);
   Status first_identity();
   bool is_old() const;
   void put_off_vain_renewal();
@@ -194,7 +196,7 @@ Status Sync::Impl::first_identity() {
 
 /// A controller that our certificate is of no use with may be another one, which a new join file is for.
 /// kNotFound: there is no such file, or its authority is one that we believe already.
-Status Sync::Impl::join_anew() {
+Status Sync::Impl::join_other_authority() {
   const Error nothing{ErrorCode::kNotFound, "no join file of another authority"};
   if (options.token_file.empty() || !identity) return nothing;
   const auto file = read_join_file(options.token_file);
@@ -206,10 +208,23 @@ Status Sync::Impl::join_anew() {
 }
 
 Status Sync::Impl::have_identity() {
-  if (identity && now() < identity->times.until) return {};
+  // One that a clock made which ran ahead is of no use before its time.
+  const bool early = identity && options.rejoins && now() < identity->times.from;
+  if (identity && !early && now() < identity->times.until) return {};
   if (Status status = first_identity(); !status) return status;
   trust_key(identity->program_key);
   return {};
+}
+
+/// After a session that did not come to be: the controller may know nothing of our certificate any more, or we nothing
+/// of its authority. \returns whether there is another identity.
+bool Sync::Impl::join_anew(const Status& why) {
+  if (!options.rejoins || !identity || why.error().code == ErrorCode::kAborted) return false;
+  const std::string before = identity->certificate;
+  if (Status status = first_identity(); !status && identity->certificate == before) return false;
+  trust_key(identity->program_key);
+  tell("the controller did not take the agent's certificate (" + why.error().text + "); the agent has joined anew");
+  return true;
 }
 
 /// At two thirds of its time.
@@ -268,6 +283,7 @@ Status Sync::Impl::session() {
   values.reset();
   values_applied = 0;
   refused.reset();
+  accepted = false;
   auto opened =
       SyncSession::open(options.controller, *identity,
                         {.node = options.node.empty() ? host_name() : options.node,
@@ -295,6 +311,7 @@ Status Sync::Impl::work(SyncSession& session) {
     if (content.stopping) return Error{ErrorCode::kCancelled, "stopped"};
     take_trust();
     const bool quiet = !content.program && !content.values;
+    accepted |= content.program || content.values;
     if (content.program) next = std::move(content.program);
     if (content.values) {
       if (values && values->version != values_applied) content.values->replace(*values);
@@ -416,12 +433,13 @@ void Sync::Impl::run() {
     if (inbox.stopped_within(milliseconds(0))) return;
     if (status) continue;  // renewed: at once, with the new certificate
     if (draining) return;
+    if (!accepted && join_anew(status)) continue;
     std::string fault = "controller " + options.controller + ": " + status.error().text;
-    const Status anew = join_anew();
-    if (anew) continue;
-    if (anew.error().code != ErrorCode::kNotFound) {
+    const Status other = join_other_authority();
+    if (other) continue;
+    if (other.error().code != ErrorCode::kNotFound) {
       fault += "; " + options.token_file + " is of another authority than the certificate in " + options.data_dir +
-               ": " + anew.error().text;
+               ": " + other.error().text;
     }
     tell(fault + (running ? "; serves on" : ""));
     if (Steady::now() - began >= kStable) pause = kFirstPause;
@@ -445,7 +463,10 @@ Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service)
   auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file, service.log());
   if (!store) return store.error();
   auto identity = store->identity();
-  if (!identity && identity.error().code != ErrorCode::kNotFound) return identity.error();
+  if (!identity && identity.error().code != ErrorCode::kNotFound) {
+    if (!options.rejoins) return identity.error();
+    service.log().warn(identity.error().text + "; the agent joins anew");
+  }
   if (!identity && options.token_file.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "no certificate is in " + options.data_dir + ": give --token-file to join"};

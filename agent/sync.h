@@ -27,6 +27,8 @@ struct SyncOptions {
   std::optional<program::VerifyKey> key{};
   /// Where the key that seals secrets on disk is kept; empty: in `data_dir`. Decision 0060.
   std::string seal_key_file{};
+  /// The controller is part of this process: whatever is wrong with the certificate, the agent joins anew by itself.
+  bool rejoins = false;
   /// null: the system's. For tests of expiry and rotation.
   std::function<std::chrono::system_clock::time_point()> clock{};
 };

@@ -114,6 +114,7 @@ class Controller::Impl {
                         .number = [this](const std::string& program) { return publisher_->number(program); },
                         .pinned = [this] { return publisher_->pinned(); }};
     options.own_pages = options_.own_pages;
+    options.replace_early = options_.embedded;
     auto distributor = Distributor::start(std::move(options));
     if (!distributor) return distributor.error();
     distributor_ = std::move(*distributor);

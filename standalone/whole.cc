@@ -159,6 +159,7 @@ Status Whole::start_agent() {
   if (!token_file) return token_file.error();
   options.token_file = std::move(*token_file);
   options.data_dir = options_.data_dir + "/agent";
+  options.rejoins = true;
   auto sync = agent::Sync::start(std::move(options), service_);
   if (!sync) return sync.error();
   sync_ = std::move(*sync);

@@ -31,9 +31,9 @@ constexpr std::string_view kAdministrators = "*administrators";
 
 Validity lasting(WallTime now, std::chrono::seconds lifetime) { return {now - kClockSkew, now + lifetime}; }
 
-/// Two thirds are over.
+/// Two thirds are over, or it was made by a clock that ran ahead.
 bool is_due(const Validity& validity, WallTime now) {
-  return now >= validity.from + (validity.until - validity.from) / 3 * 2;
+  return now < validity.from || now >= validity.from + (validity.until - validity.from) / 3 * 2;
 }
 
 Result<std::string> fresh_token() {
@@ -197,6 +197,14 @@ Status Authority::Impl::load() {
     auto read = Issuer::from_pem(*ca);
     if (!read) return Error{read.error().code, path("ca.pem") + ": " + read.error().text};
     current = std::move(*read);
+    if (options.replace_early && now() < current->validity().from) {
+      for (const char* file : {"ca-next.pem", "ca-previous.pem"}) {
+        std::error_code error;
+        fs::remove(path(file), error);
+        if (error) return Error{ErrorCode::kUnavailable, path(file) + ": " + error.message()};
+      }
+      if (Status status = make_current(); !status) return status;
+    }
   }
   const auto following = read_optional(path("ca-next.pem"));
   if (!following) return following.error();

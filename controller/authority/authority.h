@@ -29,6 +29,9 @@ struct AuthorityOptions {
   std::string directory;
   std::string controller{};           ///< `HOST:PORT` for the administrator's file; empty: not said
   std::function<WallTime()> clock{};  ///< null: the system's
+  /// An authority that is not valid yet, made by a clock that ran ahead, is replaced. Where false it is waited for:
+  /// agents that believe it cannot join again by themselves.
+  bool replace_early = false;
 };
 
 /// How long certificates hold. Each is renewed when two thirds are over.
@@ -38,7 +41,7 @@ inline constexpr auto kAdministratorLifetime = std::chrono::hours(24 * 365);
 inline constexpr auto kNamedTokenLifetime = std::chrono::hours(24);
 inline constexpr auto kAuthorityLifetime = std::chrono::hours(24 * 3650);
 /// Clocks differ: what is issued holds a little before it was.
-inline constexpr auto kClockSkew = std::chrono::minutes(5);
+inline constexpr auto kClockSkew = std::chrono::hours(1);
 
 /// Every function may be called from any thread.
 class Authority {

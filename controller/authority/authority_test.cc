@@ -52,8 +52,9 @@ class AuthorityTest : public testing::Test {
   }
   ~AuthorityTest() override { fs::remove_all(fs::path(directory_).parent_path()); }
 
-  std::unique_ptr<Authority> open() {
-    auto opened = Authority::open({.directory = directory_, .clock = [this] { return now_; }});
+  std::unique_ptr<Authority> open(bool replace_early = false) {
+    auto opened = Authority::open(
+        {.directory = directory_, .clock = [this] { return now_; }, .replace_early = replace_early});
     EXPECT_TRUE(opened) << opened.error().text;
     return opened ? std::move(*opened) : nullptr;
   }
@@ -238,6 +239,26 @@ TEST_F(AuthorityTest, KnowsCertificatesThatAreOverOrNotYet) {
   EXPECT_FALSE(authority_->identify(*certificate));
   now_ -= kAgentLifetime + kClockSkew + std::chrono::seconds(1);
   EXPECT_FALSE(authority_->identify(*certificate));
+}
+
+TEST_F(AuthorityTest, WhatAClockMadeThatRanAheadIsMadeAnew) {
+  const std::string before = authority_->roots();
+  const std::string server = file("server.pem");
+  now_ -= std::chrono::minutes(50);
+  authority_ = open(true);
+  EXPECT_EQ(authority_->roots(), before) << "clocks differ by less than an hour";
+  EXPECT_EQ(file("server.pem"), server);
+  now_ -= hours(24 * 25);
+  authority_ = open();
+  EXPECT_EQ(authority_->roots(), before) << "others may believe it";
+  EXPECT_NE(file("server.pem"), server);
+  authority_ = open(true);
+  EXPECT_NE(authority_->roots(), before);
+  EXPECT_EQ(certificates_in(authority_->roots()), 1);
+  const auto agent = authority_->sign("edge-1", request_on("P-256"));
+  ASSERT_TRUE(agent);
+  EXPECT_TRUE(authority_->identify(*agent));
+  EXPECT_TRUE(read_certificate(file("admin.pem")));
 }
 
 TEST_F(AuthorityTest, RevokesWhatWasIssuedUntilNowEvenAfterARestart) {

@@ -85,8 +85,10 @@ Distributor::~Distributor() = default;
 
 Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions options) {
   if (Status status = check_free(options); !status) return status.error();
-  auto authority =
-      Authority::open({.directory = options.data_dir + "/agents", .controller = {}, .clock = options.clock});
+  auto authority = Authority::open({.directory = options.data_dir + "/agents",
+                                    .controller = {},
+                                    .clock = options.clock,
+                                    .replace_early = options.replace_early});
   if (!authority) return authority.error();
   auto impl = std::make_unique<Impl>();
   impl->hub = std::make_unique<Hub>(options, std::move(*authority));

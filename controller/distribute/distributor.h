@@ -56,6 +56,7 @@ struct DistributorOptions {
   std::size_t most_pinned = std::size_t{256} << 20;
   /// What the controller itself says to `Ask`: its own admin port's pages. On threads of the server; null: nothing.
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
+  bool replace_early = false;  ///< AuthorityOptions
   /// null: the system's. For tests of expiry and rotation.
   std::function<WallTime()> clock{};
 };

@@ -187,12 +187,11 @@ net::Task<Failure> Session::await_body(const Exchange& exchange) {
       head.append({worker_.scratch().head().data(), exchange.head_size});
       if (exchange.cache != nullptr) exchange.cache->keep();
     }
-    const net::Time until = std::min({exchange.deadline, now + idle_time(exchange), pace.due(0)});
+    const net::Time until = std::min({exchange.deadline, idle_until(exchange, now, false), pace.due(0)});
     const Wake wake = co_await waiter_.wait(until, client_, net::kRead);
     if (wake == Wake::kCancelled) co_return Failure{Origin::kProxy, FailureKind::kCancelled, false};
     if (wake == Wake::kReady) continue;
-    const bool late = exchange.deadline <= worker_.loop().now();
-    co_return client_fault(late ? FailureKind::kRequestTimeout : FailureKind::kClientStalled);
+    co_return client_fault(FailureKind::kClientStalled);
   }
 }
 

@@ -202,6 +202,34 @@ spec:
   })) << proxy->process.err_text();
 }
 
+/// Of what edge-standalone's parts know each other by, one has lost it: nothing of that is for a user to mend.
+class Lost : public Control, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(All, Lost,
+                         testing::Values("agents", "agents/ca.pem", "agents/join", "agent/authorities.pem",
+                                         "agent/program.key.pub", "agent/agent.pem", "ca.pem"));
+
+TEST_P(Lost, IsMadeAnewAndChangesGoLiveAgain) {
+  {
+    auto proxy = standalone();
+    ASSERT_TRUE(proxy->process.wait_out("ready program="));
+    Api api(dir_ / "data/kubeconfig");
+    api.apply_world(backend_.port);
+    api.apply(route("a", "/a"));
+    EXPECT_TRUE(answers(port_of(*proxy), "/a", "200")) << proxy->process.err_text();
+    proxy->process.send_signal(SIGTERM);
+    EXPECT_EQ(proxy->process.wait_exit(), 0) << proxy->process.err_text();
+  }
+  std::filesystem::remove_all(dir_ / ("data/" + std::string(GetParam())));
+  auto proxy = standalone();
+  ASSERT_TRUE(proxy->process.wait_out("ready program=")) << proxy->process.err_text();
+  const int port = port_of(*proxy);
+  EXPECT_TRUE(answers(port, "/a", "200")) << proxy->process.err_text();
+  Api api(dir_ / "data/kubeconfig");
+  api.apply(route("b", "/b"));
+  EXPECT_TRUE(answers(port, "/b", "200")) << proxy->process.err_text();
+}
+
 TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
   auto server = serve_api();
   auto control = controller();
