@@ -53,8 +53,8 @@ class AuthorityTest : public testing::Test {
   ~AuthorityTest() override { fs::remove_all(fs::path(directory_).parent_path()); }
 
   std::unique_ptr<Authority> open(bool replace_early = false) {
-    auto opened = Authority::open(
-        {.directory = directory_, .clock = [this] { return now_; }, .replace_early = replace_early});
+    auto opened =
+        Authority::open({.directory = directory_, .clock = [this] { return now_; }, .replace_early = replace_early});
     EXPECT_TRUE(opened) << opened.error().text;
     return opened ? std::move(*opened) : nullptr;
   }
