@@ -1,6 +1,8 @@
 #include "edgectl/resources/columns.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +16,22 @@ using Json = nlohmann::json;
 using resource_api::objects::JsonPath;
 
 constexpr std::string_view kNothing = "<none>";
+
+/// What the status counts or joins for the table, and the spec has as well: nobody need have served it yet.
+struct FromSpec {
+  std::string_view status;
+  std::string_view spec;
+};
+constexpr FromSpec kFromSpec[] = {{".status.listenerCount", ".spec.listeners"},
+                                  {".status.ruleCount", ".spec.rules"},
+                                  {".status.target", ".spec.targetRef"}};
+
+std::string spec_text(const Json& value) {
+  if (value.is_array()) return std::to_string(value.size());
+  const std::string kind = text_in(value, "kind");
+  const std::string name = text_in(value, "name");
+  return kind.empty() || name.empty() ? std::string() : kind + "/" + name;
+}
 
 }  // namespace
 
@@ -38,7 +56,8 @@ std::string cell_text(const Json& value) {
 
 void Columns::add(std::string head, std::string_view path, bool age) {
   std::string fault;
-  cells_.push_back({.path = JsonPath::parse(path, fault), .age = age, .name = path == ".metadata.name"});
+  cells_.push_back(
+      {.path = JsonPath::parse(path, fault), .spec = nullptr, .age = age, .name = path == ".metadata.name"});
   heads_.push_back(std::move(head));
 }
 
@@ -49,6 +68,9 @@ Columns Columns::of_kind(const schemas::Kind& kind, bool wide) {
   for (const schemas::Column& column : kind.manifest->columns) {
     if (column.wide && !wide) continue;
     columns.add(std::string(column.name), column.json_path, column.type == schemas::ColumnType::kDate);
+    const auto* const other = std::ranges::find(kFromSpec, column.json_path, &FromSpec::status);
+    std::string fault;
+    if (other != std::end(kFromSpec)) columns.cells_.back().spec = JsonPath::parse(other->spec, fault);
   }
   return columns;
 }
@@ -90,6 +112,9 @@ std::vector<std::string> Columns::cells(const Json& object, std::int64_t now, st
     const auto found = cell.path == nullptr ? std::vector<const Json*>() : cell.path->find(object);
     std::string text;
     for (const Json* value : found) text += (text.empty() ? "" : ",") + cell_text(*value);
+    if (text.empty() && cell.spec != nullptr) {
+      for (const Json* value : cell.spec->find(object)) text = spec_text(*value);
+    }
     if (text.empty()) text = cell.age ? "<unknown>" : kNothing;
     if (cell.age) text = age_of(text, now);
     if (cell.name) text.insert(0, prefix);

@@ -38,6 +38,8 @@ class Columns {
  private:
   struct Cell {
     std::shared_ptr<const resource_api::objects::JsonPath> path;
+    /// Where nothing is found at `path`: a list of the spec that is counted, or a reference that is named.
+    std::shared_ptr<const resource_api::objects::JsonPath> spec;
     bool age = false;
     bool name = false;
   };

@@ -49,6 +49,23 @@ shop        cart   a.example,b.example   3       False   60m
 )");
 }
 
+TEST(Columns, ComeFromTheSpecWhereThereIsNoStatus) {
+  EXPECT_EQ(table("gw", {object("edge", R"({"spec":{"listeners":[{"name":"a"},{"name":"b"}]}})")}), R"(
+NAMESPACE   NAME   VIP      LISTENERS   READY    AGE
+shop        edge   <none>   2           <none>   60m
+)");
+  EXPECT_EQ(table("routes", {object("cart", R"({"spec":{"hostnames":["a.example"],"rules":[{}]},"status":{}})")}), R"(
+NAMESPACE   NAME   HOSTNAMES   RULES   READY    AGE
+shop        cart   a.example   1       <none>   60m
+)");
+  EXPECT_EQ(table("pol", {object("limit", R"({"spec":{"type":"RateLimit",
+    "targetRef":{"kind":"ProxyRoute","name":"cart"}}})")}),
+            R"(
+NAMESPACE   NAME    TYPE        TARGET            AGE
+shop        limit   RateLimit   ProxyRoute/cart   60m
+)");
+}
+
 TEST(Columns, OfBackends) {
   EXPECT_EQ(table("be", {object("api", R"({"spec":{"serviceRef":{"name":"api","port":80},"lbPolicy":"P2C"},
     "status":{"endpointSummary":"2/3","conditions":[{"type":"Healthy","status":"True"}]}})")}),
