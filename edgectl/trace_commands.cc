@@ -61,7 +61,9 @@ std::vector<cli::Command> trace_commands() {
        .details = "A trace is found when one of its spans is what all flags say. Without --start it began in the hour "
                   "before --end.",
        .flags = asking({{.name = "service", .value = "NAME", .help = "Who made the span"},
-                        {.name = "operation", .value = "NAME", .help = "What the span is called; needs --service"},
+                        {.name = "operation",
+                         .value = "NAME",
+                         .help = "What the span is called, of whatever service without --service"},
                         {.name = "start", .value = "TIME", .help = "Began at this time or later (RFC 3339)"},
                         {.name = "end", .value = "TIME", .help = "Began before this time (RFC 3339; default: now)"},
                         {.name = "min-duration", .value = "DURATION", .help = "Took so long or longer"},

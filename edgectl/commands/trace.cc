@@ -177,9 +177,6 @@ Result<TraceSearch> search_of(const cli::Arguments& arguments) {
   search.limit = *limit;
   search.service = arguments.one("service");
   search.operation = arguments.one("operation");
-  if (!search.operation.empty() && search.service.empty()) {
-    return Error{ErrorCode::kInvalidArgument, "--operation is one of a service's: give --service too"};
-  }
   search.end_us = now_us();
   if (Status status = read_time(arguments, "end", search.end_us); !status) return status.error();
   search.start_us = search.end_us - 3'600 * kMicrosInSecond;
