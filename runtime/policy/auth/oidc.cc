@@ -213,7 +213,9 @@ net::Task<Verdict> Oidc::log_out(const Asked& asked, Visit visit, Place place) c
 }
 
 Digest Oidc::session_id(const OidcIdentity& identity, std::string_view bound_to, const OidcStore& store) {
-  return store.digests.of({bound_to, identity.claim("sub"), std::to_string(identity.ends)});
+  // A session of before there was a claim for it is told by the second that it ends in.
+  return store.digests.of(
+      {bound_to, identity.claim("sub"), std::to_string(identity.ends), identity.claim(kSessionClaim)});
 }
 
 // The form is posted by a page of this site, which the browser tells. Nobody else's page may show it in a frame and

@@ -93,8 +93,7 @@ class Oidc {
   /// 302 to the provider, or 401.
   net::Task<Verdict> begin(Visit visit, Place place) const;
   net::Task<Verdict> ask_to_log_in(Visit visit, Place place) const;
-  /// The session as it began, however often it was refreshed. Of two logins of one user in one second without TLS it
-  /// is the same: both end.
+  /// The session as it began, however often it was refreshed.
   static Digest session_id(const OidcIdentity& identity, std::string_view bound_to, const OidcStore& store);
   static net::Task<Verdict> confirm_logout(std::string_view return_to);
   net::Task<Verdict> log_out(const Asked& asked, Visit visit, Place place) const;

@@ -16,6 +16,7 @@ constexpr std::size_t kMaxUserInfo = std::size_t{64} << 10;
 constexpr std::size_t kMaxCode = 4096;
 constexpr std::size_t kMaxAccessToken = 4096;
 constexpr std::size_t kHostKeyBytes = 16;
+constexpr std::size_t kSessionIdBytes = 12;
 /// Before its expiry a session is refreshed while it still is good, for a quarter of its time, this long at most. Of
 /// agents that do so at once one may be refused, where the provider takes a refresh token once alone: nobody notices.
 constexpr std::int64_t kMaxEarly = 30;
@@ -97,6 +98,9 @@ net::Task<Verdict> Oidc::finish_login(Visit visit, Answer answer, Place place) c
     co_return std::move(proof.refusal);
   }
   proof.identity->ends = place.unix_now + kSessionTime;
+  const std::optional<std::string> id = random_bytes(kSessionIdBytes);
+  if (!id) co_return Verdict::fail("no-random-bytes", "No login can be finished.");
+  proof.identity->claims.push_back({std::string(kSessionClaim), to_base64url(*id)});
   co_return welcome(visit, proof);
 }
 
@@ -153,6 +157,7 @@ net::Task<RefreshedSession> Oidc::ask_anew(std::string bound_to, OidcIdentity be
                                 {.nonce = {}, .subject = std::string(before.claim("sub"))}, place);
   if (!proof.identity) co_return RefreshedSession{};
   OidcIdentity& identity = *proof.identity;
+  const std::string session(before.claim(kSessionClaim));
   if (identity.claim("sub").empty()) {
     // Neither an id token nor anybody to ask: what was said at the login goes on, but for the access token.
     for (ClaimText& claim : before.claims) {
@@ -162,6 +167,9 @@ net::Task<RefreshedSession> Oidc::ask_anew(std::string bound_to, OidcIdentity be
     if (identity.groups.empty()) identity.groups = std::move(before.groups);
   }
   identity.ends = before.ends;
+  if (identity.claim(kSessionClaim).empty() && !session.empty()) {
+    identity.claims.push_back({std::string(kSessionClaim), session});
+  }
   identity.expires = std::min(identity.expires, identity.ends);
   if (proof.tokens.refresh.empty()) proof.tokens.refresh = std::move(tokens.refresh);
   if (proof.tokens.id.empty()) proof.tokens.id = std::move(tokens.id);

@@ -97,8 +97,8 @@ void add_claims(const Json& claims, std::string_view client_id, OidcIdentity& id
     std::string text = claim_text(member.value);
     if (text.empty() || text.size() > kMaxValueBytes) continue;
     size += member.name.size() + text.size();
-    // One place is the access token's.
-    if (size > kMaxClaimBytes || identity.claims.size() + 1 == OidcIdentity::kMaxClaims) return;
+    // Two places are the access token's and the session's own.
+    if (size > kMaxClaimBytes || identity.claims.size() + 2 >= OidcIdentity::kMaxClaims) return;
     identity.claims.push_back({member.name, std::move(text)});
   }
 }

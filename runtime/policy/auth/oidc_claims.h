@@ -40,6 +40,8 @@ struct ForwardedClaim {
 std::vector<ForwardedClaim> forwarded_claims(const std::vector<std::string>& headers);
 /// Where the access token rests among the claims; no claim of a provider's gets there.
 inline constexpr std::string_view kAccessTokenClaim = " access_token";
+/// The same for what tells a session from every other, as long as it lasts.
+inline constexpr std::string_view kSessionClaim = " session";
 
 /// Sets each header that there is a value for; incoming ones go in any case.
 void forward_claims(const OidcIdentity& identity, const std::vector<ForwardedClaim>& forwarded, RequestEdits& edits);
