@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(!name || name->empty() || name->size() + 5 == size);
   net::tls::Authorities authorities;
   if (authorities.add(bytes).ok()) require(!authorities.certificates().empty());
+  static_cast<void>(authorities.add_revoked(bytes));
   const auto certificate = net::tls::Certificate::read(bytes, bytes);
   if (certificate.ok()) require((*certificate)->leaf() != nullptr);
   const auto secrets = program::read_secrets(bytes);
