@@ -402,7 +402,7 @@ TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
   // Times are chosen so that all certificates hold by the machine's clock, too, which TLS goes by.
   const seconds begins = -hours(24 * 30) + std::chrono::minutes(5);
   // Four fifths of an authority's time before it is followed, and a little: not yet when the agent joins.
-  shift_ = begins - hours(24 * 2920) + std::chrono::minutes(2);
+  shift_ = begins - hours(24 * 2920) + std::chrono::minutes(13);
   start_controller();
   distributor_.reset();
   shift_ = begins - std::chrono::minutes(1);

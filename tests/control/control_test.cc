@@ -207,7 +207,7 @@ class Lost : public Control, public testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(All, Lost,
                          testing::Values("agents", "agents/ca.pem", "agents/join", "agent/authorities.pem",
-                                         "agent/program.key.pub", "agent/agent.pem", "ca.pem"));
+                                         "agent/program.key.pub", "agent/agent.pem", "api/ca.pem"));
 
 TEST_P(Lost, IsMadeAnewAndChangesGoLiveAgain) {
   {
