@@ -48,7 +48,7 @@ struct BackendRecord {
   std::uint32_t retry_budget_percent;         ///< of the requests under way, that may be retries at one time
   std::uint32_t min_concurrent_retries;       ///< that the budget allows however few are under way
   std::uint32_t max_idle_total;               ///< to all endpoints, over all cores; kNone: no bound
-  std::uint32_t reserved;
+  std::uint32_t flags;                        ///< BackendFlags
   std::uint64_t connect_timeout_ns;
   std::uint64_t request_timeout_ns;  ///< 0: none
   std::uint64_t idle_timeout_ns;     ///< how long an unused connection is kept
@@ -63,10 +63,8 @@ struct BackendRecord {
   ArrayRef<CircuitBreakerRecord> circuit_breaker;
   ArrayRef<BackendTlsRecord> tls;  ///< none: plain text
   ArrayRef<StringRef> trailers;    ///< fields that may come behind a request's body; base/field_name.h compares them
-  std::uint32_t flags;             ///< BackendFlags
-  std::uint32_t reserved;
 };
-static_assert(sizeof(BackendRecord) == 168);
+static_assert(sizeof(BackendRecord) == 176);
 
 enum class ProbeProtocol : std::uint32_t { kHttp = 1, kTcp = 2, kGrpc = 3 };
 
