@@ -46,6 +46,10 @@ bool list_of_tokens(std::string_view text) {
   });
 }
 
+bool is_token(std::string_view text) {
+  return list_of_tokens(text) && text.find_first_of(", ") == std::string_view::npos;
+}
+
 /// One Origin, or none that counts: a browser sends one.
 std::string_view origin_of(const HeadFields& fields) {
   return fields.repeated(KnownField::kOrigin) ? std::string_view() : fields.value(KnownField::kOrigin);
@@ -77,6 +81,9 @@ Cors::Cors(const program::SectionView& policies, const program::CorsRecord& sett
     } else {
       patterns_.push_back({origin.substr(0, star), origin.substr(star + 1)});
     }
+  }
+  for (const program::StringRef text : policies.array(settings.allow_methods)) {
+    any_method_ = any_method_ || policies.string(text) == "*";
   }
   for (const program::StringRef text : policies.array(settings.allow_headers)) {
     any_header_ = any_header_ || policies.string(text) == "*";
@@ -139,7 +146,8 @@ std::optional<PolicyAnswer> Cors::pass(const Asked& asked) const {
     return PolicyAnswer{403, "cors-origin", "This origin may not ask.", {}};
   }
   PolicyAnswer answer{204, "cors-preflight", {}, {}};
-  line(answer.fields, "Access-Control-Allow-Methods", methods_);
+  // `*` means itself where credentials are sent (Fetch §3.2.5), and no method is called so.
+  line(answer.fields, "Access-Control-Allow-Methods", any_method_ && is_token(method) ? method : methods_);
   const std::string_view wanted = field(asked.head.fields, kRequestHeaders);
   // `*` would leave out Authorization, and mean itself where credentials are sent (Fetch §3.2.5).
   line(answer.fields, "Access-Control-Allow-Headers", any_header_ && list_of_tokens(wanted) ? wanted : headers_);

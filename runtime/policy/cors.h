@@ -46,6 +46,7 @@ class Cors {
   std::vector<Pattern> patterns_;
   bool any_ = false;
   bool credentials_;
+  bool any_method_ = false;
   bool any_header_ = false;
   std::string methods_;
   std::string headers_;

@@ -23,13 +23,14 @@ struct Written {
   std::vector<std::string> exposed{};
   bool credentials = false;
   std::uint64_t max_age_ns = 0;
+  std::vector<std::string> methods = {"GET", "PUT"};
 
   Cors cors() const {
     TestSection section;
     program::CorsRecord record{};
     record.max_age_ns = max_age_ns;
     record.allow_origins = section.strings(origins);
-    record.allow_methods = section.strings({"GET", "PUT"});
+    record.allow_methods = section.strings(methods);
     record.allow_headers = section.strings(headers);
     record.expose_headers = section.strings(exposed);
     record.allow_credentials = credentials ? 1 : 0;
@@ -119,6 +120,18 @@ TEST(CorsPolicy, SaysBackHeadersWhereAnyAreAllowed) {
   };
   EXPECT_THAT(preflight("authorization, x-z"), HasSubstr("Access-Control-Allow-Headers: authorization, x-z\r\n"));
   EXPECT_THAT(preflight("<script>"), Not(HasSubstr("script")));
+}
+
+TEST(CorsPolicy, SaysBackTheMethodWhereAnyIsAllowed) {
+  const Cors cors = Written{.origins = {"https://b"}, .credentials = true, .methods = {"*"}}.cors();
+  const auto preflight = [&](const std::string& method) {
+    const TestRequest request("OPTIONS / HTTP/1.1\nHost: a\nOrigin: https://b\nAccess-Control-Request-Method: " +
+                              method);
+    return cors.pass(request.asked())->fields;
+  };
+  EXPECT_THAT(preflight("PURGE"), HasSubstr("Access-Control-Allow-Methods: PURGE\r\n"));
+  EXPECT_THAT(preflight("A, B"), HasSubstr("Access-Control-Allow-Methods: *\r\n"));
+  EXPECT_THAT(preflight("<b>"), Not(HasSubstr("<b>")));
 }
 
 TEST(CorsPolicy, PlainOptionsPass) {
