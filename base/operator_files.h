@@ -1,6 +1,7 @@
 // Files by which whoever runs a daemon speaks to it on its machine: what edgectl and the daemons must agree on.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace edge {

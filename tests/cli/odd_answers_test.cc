@@ -14,6 +14,7 @@ namespace {
 
 using test::Exchange;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string table(const std::string& columns, const std::string& rows) {
   return R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":)" + columns +
@@ -99,6 +100,39 @@ TEST_F(OddAnswers, NoCommandEndsByAnObject) {
     // Ended by a signal, or by an exception that nobody took, it is beyond 128.
     for (const std::string& body : bodies) EXPECT_LT(asked(words, body).code, 4) << words << " " << body.substr(0, 200);
   }
+}
+
+/// Whoever listens in an agent's place may name any file as the one with its token.
+TEST(OddAgents, AreSentATokenOfAnAdminPortAndNoOtherFile) {
+  const TempDir dir;
+  dir.put("key.pem", "-----BEGIN PRIVATE KEY-----\nMIIsecret\n-----END PRIVATE KEY-----\n");
+  dir.put("word", "edge-admin-secret and more of it\n");
+  dir.put("long", "edge-admin-" + std::string(200, 's') + "\n");
+  dir.put("token", "edge-admin-0123456789\n");
+  std::string named;
+  std::vector<std::string> shown;
+  test::FakeApi agent([&](Exchange& exchange) {
+    shown.push_back(exchange.field("Authorization"));
+    const std::string field = "WWW-Authenticate: Bearer realm=\"edge\", token_file=\"" + named + "\"\r\n";
+    exchange.json(401, "{}", field);
+    test::meet();
+  });
+  const auto asks = [&](const std::string& file) {
+    named = file;
+    shown.clear();
+    const Finished got =
+        run_command({"edgectl", "log-level", "agent", "debug", "--agent", "127.0.0.1:" + std::to_string(agent.port())});
+    test::meet();
+    EXPECT_EQ(got.code, 3) << got.err;
+    return got.err;
+  };
+  for (const char* file : {"key.pem", "word", "long", "not there", ""}) {
+    const std::string told = asks(*file == '\0' ? std::string() : dir / file);
+    EXPECT_EQ(shown, std::vector<std::string>{""}) << file << told;
+    EXPECT_THAT(told, Not(HasSubstr("secret"))) << file;
+  }
+  EXPECT_THAT(asks(dir / "token"), HasSubstr("does not take its own token"));
+  EXPECT_EQ(shown, (std::vector<std::string>{"", "Bearer edge-admin-0123456789"})) << "asked once more, and no more";
 }
 
 }  // namespace
