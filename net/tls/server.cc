@@ -73,7 +73,7 @@ struct ServerCallbacks {
       *alert = SSL_AD_UNRECOGNIZED_NAME;
       return SSL_CLIENT_HELLO_ERROR;
     }
-    if (site->empty()) {
+    if (site->find(layer.server_name_).empty()) {
       *alert = SSL_AD_HANDSHAKE_FAILURE;
       return SSL_CLIENT_HELLO_ERROR;
     }
@@ -204,8 +204,8 @@ Result<std::shared_ptr<const ServerContext>> ServerContext::make(ServerSettings 
 // ---- Site ---------------------------------------------------------------------------------------------------------
 
 Site::Site(std::shared_ptr<const ServerContext> context, std::vector<ServerCertificate> certificates,
-           const std::array<std::uint8_t, 16>& identity)
-    : context_(std::move(context)), certificates_(std::move(certificates)), identity_(identity) {
+           const std::array<std::uint8_t, 16>& identity, CertificateSet set)
+    : context_(std::move(context)), certificates_(std::move(certificates)), identity_(identity), set_(set) {
   for (std::uint32_t i = 0; i < certificates_.size(); ++i) {
     for (const std::string& name : certificates_[i].certificate->names()) {
       Indices& indices = by_name_[name];
@@ -231,6 +231,7 @@ std::vector<const ServerCertificate*> Site::find(std::string_view name) const {
     const auto wildcard = by_name_.find("*" + std::string(name.substr(dot)));
     if (wildcard != by_name_.end()) return of(wildcard->second);
   }
+  if (set_ == CertificateSet::kIncomplete && !name.empty()) return {};
   return {&certificates_.front()};
 }
 

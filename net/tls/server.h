@@ -53,17 +53,19 @@ struct ServerCertificate {
 };
 
 /// One listener.
+/// Whether all certificates that a site should have can be used. Where one cannot, nobody knows which names it is for.
+enum class CertificateSet : std::uint8_t { kWhole, kIncomplete };
+
 class Site {
  public:
   /// Sessions are resumed within one `identity` alone: two sites that ask different things of a client differ in it.
   Site(std::shared_ptr<const ServerContext> context, std::vector<ServerCertificate> certificates,
-       const std::array<std::uint8_t, 16>& identity);
+       const std::array<std::uint8_t, 16>& identity, CertificateSet set = CertificateSet::kWhole);
 
   const ServerContext& context() const { return *context_; }
   const std::array<std::uint8_t, 16>& identity() const { return identity_; }
-  bool empty() const { return certificates_.empty(); }
-  /// Those for a name, at most one a kind of key: of the name itself, else of a wildcard, else the site's first.
-  /// `name` is canonical.
+  /// Those for a name, at most one a kind of key: of the name itself, else of a wildcard, else the site's first. An
+  /// incomplete site shows a client that names a host no certificate of other hosts. `name` is canonical.
   std::vector<const ServerCertificate*> find(std::string_view name) const;
 
  private:
@@ -74,6 +76,7 @@ class Site {
   std::vector<ServerCertificate> certificates_;
   std::unordered_map<std::string, Indices> by_name_;
   std::array<std::uint8_t, 16> identity_;
+  CertificateSet set_;
 };
 
 /// The listeners of one address and port, by host name (rule D2: exact, then the longest wildcard, then the rest).

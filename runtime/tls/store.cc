@@ -11,6 +11,7 @@ namespace edge::runtime {
 
 using net::tls::Authorities;
 using net::tls::Certificate;
+using net::tls::CertificateSet;
 using net::tls::ClientCertificate;
 using net::tls::ClientContext;
 using net::tls::ClientSettings;
@@ -213,7 +214,9 @@ class TlsStoreBuilder {
     }
     store_->shows_nothing_[index] = certificates.empty();
     if (certificates.empty()) fault(user, "no certificate can be shown; every handshake is refused");
-    return std::make_shared<const Site>(std::move(context), std::move(certificates), identity(user + "\n" + key));
+    const bool whole = certificates.size() == tls->certificates.count;
+    return std::make_shared<const Site>(std::move(context), std::move(certificates), identity(user + "\n" + key),
+                                        whole ? CertificateSet::kWhole : CertificateSet::kIncomplete);
   }
 
   static std::array<std::uint8_t, 16> identity(const std::string& text) {

@@ -137,6 +137,19 @@ TEST_F(Tls, ShowsTheCertificateOfTheName) {
   }
 }
 
+TEST_F(Tls, ShowsNoOtherHostsCertificateWhereOneCannotBeUsed) {
+  ServerSettings settings;
+  settings.offers_http2 = true;
+  const std::vector<ServerCertificate> one = {{certificate(authority_.issue("first.test")), nullptr}};
+  serve("", std::make_shared<const Site>(*ServerContext::make(std::move(settings)), one, identity(1),
+                                         CertificateSet::kIncomplete));
+  connect(client("first.test"));
+  EXPECT_TRUE(shake()) << client_->fault();
+  connect(client("second.test"));
+  EXPECT_FALSE(shake());
+  EXPECT_NE(client_->fault().find("handshake failure"), std::string::npos) << client_->fault();
+}
+
 TEST_F(Tls, ShowsTheKeyThatTheClientTakes) {
   const ServerCertificate rsa{certificate(authority_.issue({.names = {"a.test"}, .rsa = true})), nullptr};
   const ServerCertificate ec{certificate(authority_.issue("a.test")), nullptr};
