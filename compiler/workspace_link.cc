@@ -172,12 +172,13 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
   keep_found(owners, said, std::exchange(part.statuses, {}));
   const program::Hash settings = settings_of(part);
   const Places places = take_shared(part, owners, names);
-  // Those of the part alone would leave out what policies of routes that were not linked again name.
-  config_.secrets = collect_secrets(config_, resources.others());
-  return Change{.whole = false,
+  Change change{.whole = false,
                 .settings = std::exchange(settings_, settings) != settings,
                 .routes = take_routes(part.routes, places, names, others),
                 .routes_linked = routes};
+  // Those of the part alone would leave out what policies of routes that were not linked again name.
+  config_.secrets = collect_secrets(config_, resources.others());
+  return change;
 }
 
 /// A policy on a route that is not there is told of routes with near names: of all that there are. That takes all of

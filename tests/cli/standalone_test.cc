@@ -163,12 +163,15 @@ TEST_F(Standalone, APortThatIsTakenIsToldAndOpenedOnceItIsFree) {
   // Without --ephemeral-ports: the port is the one that the gateway names.
   Process proxy(
       command({"--metrics-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", "--api-listen", "127.0.0.1:0"}));
+  const auto metrics_line = proxy.wait_err("metrics on ");
   const auto line = proxy.wait_err("health on ");
-  ASSERT_TRUE(line);
+  ASSERT_TRUE(line && metrics_line);
   EXPECT_TRUE(proxy.wait_err("port " + port + ": in use by another process; it is tried again")) << proxy.err_text();
   const int health = std::stoi(line->substr(line->rfind(':') + 1));
+  const int metrics = std::stoi(metrics_line->substr(metrics_line->rfind(':') + 1));
   ASSERT_TRUE(proxy.wait_out("ready program="));
   EXPECT_THAT(curl(health, "/readyz"), testing::HasSubstr("no listener is bound: cannot listen on "));
+  EXPECT_THAT(curl(metrics, "/metrics"), testing::HasSubstr("edge_listeners_unbound{reason=\"port\"} 1"));
   taken.reset();
   EXPECT_TRUE(proxy.wait_err("listener http on ")) << proxy.err_text();
   EXPECT_THAT(curl(health, "/readyz"), testing::HasSubstr("200 ready"));
