@@ -347,11 +347,22 @@ std::optional<AdminReply> Service::answer(const AdminRequest& request) const {
   return health(request);
 }
 
+void Service::ask_behind(std::function<std::string()> behind) {
+  const std::lock_guard lock(behind_mutex_);
+  behind_ = std::move(behind);
+}
+
 std::optional<AdminReply> Service::health(const AdminRequest& request) const {
   if (request.path != "/healthz" && request.path != "/readyz") return std::nullopt;
   if (!is_get(request)) return daemon::text_reply(405, "only GET and HEAD\n");
   if (request.path == "/healthz") return daemon::text_reply(200, "ok\n");
   if (draining_) return daemon::text_reply(503, "draining\n");
+  std::string behind;
+  {
+    const std::lock_guard lock(behind_mutex_);
+    if (behind_) behind = behind_();
+  }
+  if (!behind.empty()) behind = "not what was last accepted: " + behind + "\n";
   const std::lock_guard lock(state_mutex_);
   if (installs_.program.empty()) return daemon::text_reply(503, "no program yet\n");
   if (server_->addresses().empty()) {
@@ -359,7 +370,7 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
       return daemon::text_reply(503, "no listener is bound: " + unbound.front().reason + "\n");
     }
   }
-  return daemon::text_reply(200, "ready program=" + installs_.program + "\n");
+  return daemon::text_reply(200, "ready program=" + installs_.program + "\n" + behind);
 }
 
 /// Header values and the names of everything stand in a program.

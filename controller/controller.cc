@@ -303,6 +303,7 @@ std::string Controller::join_file() const { return impl_->distributor().join_fil
 Result<std::string> Controller::own_join_file(const std::string& name) {
   return impl_->distributor().own_join_file(name);
 }
+std::string Controller::behind(const std::string& agent) const { return impl_->distributor().behind(agent); }
 std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
 void Controller::write_metrics(metrics::Exposition& out) const { impl_->write_metrics(out); }
 void Controller::hold() { impl_->hold(); }

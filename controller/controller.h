@@ -75,6 +75,8 @@ class Controller {
   /// Distributor::own_join_file.
   Result<std::string> own_join_file(const std::string& name);
   std::string admin_file() const;
+  /// Distributor::behind.
+  std::string behind(const std::string& agent) const;
   void write_metrics(metrics::Exposition& out) const;
   /// No program is made until release(): what is written in between is one program. One at a time.
   void hold();

@@ -48,10 +48,12 @@ Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service
     parts->controller_->write_metrics(out);
     parts->api_->write_metrics(out);
   });
+  service.ask_behind([parts = whole.get()] { return parts->controller_->behind(kAgentName); });
   return whole;
 }
 
 Whole::~Whole() {
+  service_.ask_behind({});
   service_.metrics().leave_out(metrics_);
   if (follower_) follower_->stop();
   if (following_.joinable()) following_.join();
