@@ -347,7 +347,7 @@ std::optional<AdminReply> Service::answer(const AdminRequest& request) const {
   return health(request);
 }
 
-void Service::ask_behind(std::function<std::string()> behind) {
+void Service::ask_behind(std::function<std::string(const std::string&)> behind) {
   const std::lock_guard lock(behind_mutex_);
   behind_ = std::move(behind);
 }
@@ -359,8 +359,9 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
   if (draining_) return daemon::text_reply(503, "draining\n");
   std::string behind;
   {
+    const std::string serves = program();
     const std::lock_guard lock(behind_mutex_);
-    if (behind_) behind = behind_();
+    if (behind_) behind = behind_(serves);
   }
   if (!behind.empty()) behind = "not what was last accepted: " + behind + "\n";
   const std::lock_guard lock(state_mutex_);

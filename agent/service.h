@@ -79,9 +79,9 @@ class Service {
   Status restore(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
 
-  /// Asked by /readyz, on another thread: why what serves is not what was last accepted, in a line; empty: it is. An
-  /// empty function takes the one before back, and waits for a call of it.
-  void ask_behind(std::function<std::string()> behind);
+  /// Asked by /readyz, on another thread: why the program that serves (its hash, hex) is not what was last accepted, in
+  /// a line; empty: it is. An empty function takes the one before back, and waits for a call of it.
+  void ask_behind(std::function<std::string(const std::string&)> behind);
   /// Programs must be signed with this key from now on.
   void trust(program::VerifyKey key);
   /// For reports. From any thread.
@@ -143,12 +143,12 @@ class Service {
   std::atomic<bool> draining_ = false;
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex behind_mutex_;
-  std::function<std::string()> behind_;                 ///< guarded by behind_mutex_
-  mutable std::mutex state_mutex_;                      ///< guards what the admin thread reads
-  std::vector<std::string> secret_faults_;              ///< that were told; guarded by install_mutex_
-  std::vector<runtime::UnboundListener> unbound_told_;  ///< guarded by install_mutex_
-  std::string capability_told_;                         ///< guarded by install_mutex_
-  bool output_lost_ = false;                            ///< the last line for stdout; guarded by install_mutex_
+  std::function<std::string(const std::string&)> behind_;  ///< guarded by behind_mutex_
+  mutable std::mutex state_mutex_;                         ///< guards what the admin thread reads
+  std::vector<std::string> secret_faults_;                 ///< that were told; guarded by install_mutex_
+  std::vector<runtime::UnboundListener> unbound_told_;     ///< guarded by install_mutex_
+  std::string capability_told_;                            ///< guarded by install_mutex_
+  bool output_lost_ = false;                               ///< the last line for stdout; guarded by install_mutex_
   InstallFacts installs_;
   daemon::AdminToken admin_token_;
   std::unique_ptr<MetricsPage> metrics_;

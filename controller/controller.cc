@@ -64,6 +64,15 @@ class Controller::Impl {
         data_, *history_, [this](Published published) { distributor_->publish(std::move(published)); }, options_.log);
     if (Status status = start_distributor(); !status) return status;
     publisher_->restore();
+    keeps_last_ = options_.api_began_empty && publisher_->last_listens();
+    if (keeps_last_) {
+      options_.log.error(
+          "the API has nothing, and a program with listeners was made before: resources.db was lost or emptied. What "
+          "was "
+          "served stays in force until there is a listener again: put a copy of resources.db back and start again, or "
+          "write the resources anew. To begin with nothing, remove program.edgeprog",
+          {{"data_dir", options_.data_dir}});
+    }
     start_reconciler();
     if (Status status = start_cluster(); !status) return status;
     watching_ = std::thread([this] { watch_agents(); });
@@ -188,7 +197,8 @@ class Controller::Impl {
     if (result.program == nullptr) {
       options_.log.error("no program could be made, the last one stays in force: " + result.fault);
     } else if (result.changed) {
-      publisher_->take(result);
+      keeps_last_ = keeps_last_ && !listens(result.program);
+      if (!keeps_last_) publisher_->take(result);
     }
     if (result.program != nullptr) program_number_ = result.number;
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
@@ -242,6 +252,7 @@ class Controller::Impl {
   std::unique_ptr<History> history_;
   std::unique_ptr<Publisher> publisher_;
   ServedObjects served_;
+  bool keeps_last_ = false;           ///< see api_began_empty; of the reconciler's thread once there is one
   std::uint64_t program_number_ = 0;  ///< of the newest; of the reconciler's thread
   std::unique_ptr<Distributor> distributor_;
   std::unique_ptr<Reconciler> reconciler_;
@@ -303,7 +314,9 @@ std::string Controller::join_file() const { return impl_->distributor().join_fil
 Result<std::string> Controller::own_join_file(const std::string& name) {
   return impl_->distributor().own_join_file(name);
 }
-std::string Controller::behind(const std::string& agent) const { return impl_->distributor().behind(agent); }
+std::string Controller::behind(const std::string& agent, const std::string& program) const {
+  return impl_->distributor().behind(agent, program);
+}
 std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
 void Controller::write_metrics(metrics::Exposition& out) const { impl_->write_metrics(out); }
 void Controller::hold() { impl_->hold(); }

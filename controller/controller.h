@@ -44,6 +44,9 @@ struct ControllerOptions {
   Logger log;
   /// Starts held: see hold().
   bool held = false;
+  /// The API has lost what it had, if it had anything: what the run before served stays in force until there is a
+  /// listener again.
+  bool api_began_empty = false;
   /// After changes of what the API has, on a thread of the controller's; null: nobody asks.
   std::function<void()> changed{};
   /// What administrators are told of the controller itself, by the paths of its admin port (DistributorOptions).
@@ -76,7 +79,7 @@ class Controller {
   Result<std::string> own_join_file(const std::string& name);
   std::string admin_file() const;
   /// Distributor::behind.
-  std::string behind(const std::string& agent) const;
+  std::string behind(const std::string& agent, const std::string& program) const;
   void write_metrics(metrics::Exposition& out) const;
   /// No program is made until release(): what is written in between is one program. One at a time.
   void hold();

@@ -35,6 +35,11 @@ program::SecretSet secrets_of(const PastProgram& past, const program::SecretSet&
 
 }  // namespace
 
+bool listens(const std::shared_ptr<const std::vector<std::byte>>& program) {
+  const auto view = program::read(program, nullptr, program::Databases::kHashWhenSearched);
+  return view && view->listeners().view.header<program::ListenersHeader>().binds.count != 0;
+}
+
 Publisher::Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log)
     : data_(data), history_(history), publish_(std::move(publish)), log_(std::move(log)), saver_([this] {
         save_all();
@@ -73,6 +78,11 @@ void Publisher::restore() {
     }
   }
   if (pinned_) publish_locked("the run before");
+}
+
+bool Publisher::last_listens() const {
+  const std::lock_guard lock(mutex_);
+  return newest_.program != nullptr && listens(newest_.program);
 }
 
 void Publisher::give_out_last() {

@@ -30,6 +30,9 @@ struct UnsavedProgram {
   bool program = false;  ///< not only what travels beside it
 };
 
+/// Whether a program has listeners.
+bool listens(const std::shared_ptr<const std::vector<std::byte>>& program);
+
 class Publisher {
  public:
   /// `data` and `history` must outlive it. `publish`: to agents; from the caller's thread.
@@ -44,6 +47,8 @@ class Publisher {
   /// Publishes the last program of the run before, unless there is a newer one. Not at once: agents may hold a later
   /// one than was stored before a crash, and shall not fall back while the cluster is read.
   void give_out_last();
+  /// The last program of the run before has listeners.
+  bool last_listens() const;
   void take(const Reconciled& result);
 
   // From any thread.

@@ -48,7 +48,8 @@ Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service
     parts->controller_->write_metrics(out);
     parts->api_->write_metrics(out);
   });
-  service.ask_behind([parts = whole.get()] { return parts->controller_->behind(kAgentName); });
+  service.ask_behind(
+      [parts = whole.get()](const std::string& program) { return parts->controller_->behind(kAgentName, program); });
   return whole;
 }
 
@@ -143,6 +144,7 @@ Status Whole::start_controller() {
   };
   options.log = service_.log();
   options.held = applier_ != nullptr && !applier_->complete();
+  options.api_began_empty = api_->began_empty();
   options.changed = [this] {
     if (files_wait_) follower_->look_again();
   };

@@ -134,15 +134,15 @@ std::vector<AgentState> Distributor::agents() const { return impl_->hub->registr
 std::optional<AgentState> Distributor::agent(const std::string& name) const {
   return impl_->hub->registry().agent(name);
 }
-std::string Distributor::behind(const std::string& agent) const {
+std::string Distributor::behind(const std::string& agent, const std::string& program) const {
   const auto current = impl_->hub->current();
   if (current == nullptr) return "the controller has no program yet";
   const std::string published = program::to_hex(current->outline().program);
+  if (program == published) return {};
   const auto state = impl_->hub->registry().agent(agent);
   if (!state || !state->connected) return "the agent has no connection to its controller, which has " + published;
   if (state->refused.program == published) return "the agent refuses " + published + ": " + state->refused.reason;
-  if (state->program != published) return "the agent has yet to take " + published;
-  return {};
+  return "the agent has yet to take " + published;
 }
 std::vector<BackendHealth> Distributor::backends() const { return impl_->hub->registry().backends(); }
 void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_change(std::move(callback)); }

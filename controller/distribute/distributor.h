@@ -81,8 +81,8 @@ class Distributor {
   /// Of all connected agents together, ascending by namespace and name: an endpoint is healthy when every agent that
   /// reports it says so; of the others the latest error stands.
   std::vector<BackendHealth> backends() const;
-  /// Why an agent does not run what is published, in a line; empty: it does.
-  std::string behind(const std::string& agent) const;
+  /// Why an agent that runs `program` (its hash, hex) does not run what is published, in a line; empty: it does.
+  std::string behind(const std::string& agent, const std::string& program) const;
   /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does
   /// not return while a call of the one before is under way.
   void on_change(std::function<void()> callback);

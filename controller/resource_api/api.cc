@@ -84,6 +84,7 @@ struct Api::State {
   bool guarded(const std::string& what, const Work& work);
 
   ApiOptions options;
+  bool began_empty = false;
   Lock lock;
   std::unique_ptr<Store> store;
   Registry registry;
@@ -175,6 +176,7 @@ Result<std::unique_ptr<Api>> Api::open(ApiOptions options) {
   auto state = std::make_unique<State>(std::move(options), std::move(*lock), std::move(*store));
   state->changes.rebuild_registry();
   state->changes.show_defaults();
+  state->began_empty = state->store->object_count() == 0;
   auto api = std::unique_ptr<Api>(new Api(std::move(state)));
   const OwnKinds own = api->state_->options.own_kinds ? OwnKinds::kInstalled : OwnKinds::kLeft;
   if (Status status = install_first_objects(*api, own); !status) return status.error();
@@ -214,6 +216,7 @@ std::chrono::milliseconds Api::work() {
 }
 
 const Registry& Api::registry() const { return state_->registry; }
+bool Api::began_empty() const { return state_->began_empty; }
 std::int64_t Api::resource_version() const { return state_->store->version(); }
 
 }  // namespace edge::resource_api

@@ -121,6 +121,8 @@ class Api {
 
   /// What exists now. Discovery and OpenAPI are functions of it.
   const Registry& registry() const;
+  /// Nothing was there when it was opened: a first start, or the database was lost.
+  bool began_empty() const;
   /// The newest resource version; lists and `/readyz` may tell it.
   std::int64_t resource_version() const;
 

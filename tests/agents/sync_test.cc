@@ -201,20 +201,19 @@ TEST_F(SyncTest, AWrongSignatureIsRefusedWithTheReasonAndTheNextProgramIsTaken) 
 TEST_F(SyncTest, AProgramForAnotherCpuIsNotSent) {
   start_controller();
   start_agent("edge-1");
-  EXPECT_EQ(distributor_->behind("edge-1"), "the controller has no program yet");
+  EXPECT_EQ(distributor_->behind("edge-1", ""), "the controller has no program yet");
   const Bytes foreign = program_of(1, *key_, program::Target::kAarch64);
   distributor_->publish({foreign, {}, {}, ""});
   ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(foreign); }));
-  EXPECT_EQ(distributor_->behind("edge-1").find("the agent refuses " + hash_of(foreign) + ": it is made for aarch64"),
-            0U)
-      << distributor_->behind("edge-1");
-  EXPECT_EQ(distributor_->behind("edge-2"),
+  const std::string behind = distributor_->behind("edge-1", "");
+  EXPECT_EQ(behind.find("the agent refuses " + hash_of(foreign) + ": it is made for aarch64"), 0U) << behind;
+  EXPECT_EQ(distributor_->behind("edge-2", ""),
             "the agent has no connection to its controller, which has " + hash_of(foreign));
   EXPECT_NE(distributor_->agent("edge-1")->refused.reason.find("made for aarch64"), std::string::npos);
   const Bytes own = program_of(2, *key_);
   distributor_->publish({own, {}, {}, ""});
   EXPECT_TRUE(runs("edge-1", own));
-  EXPECT_EQ(distributor_->behind("edge-1"), "");
+  EXPECT_EQ(distributor_->behind("edge-1", hash_of(own)), "");
 }
 
 TEST_F(SyncTest, AWrongTokenIsRefusedAndLogged) {

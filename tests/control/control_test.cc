@@ -230,6 +230,35 @@ TEST_P(Lost, IsMadeAnewAndChangesGoLiveAgain) {
   EXPECT_TRUE(answers(port, "/b", "200")) << proxy->process.err_text();
 }
 
+/// Nothing can have been deleted while nothing ran: what is not there is lost, and is no wish to serve nothing.
+TEST_F(Control, AnEmptyDatabaseClosesNoListener) {
+  {
+    auto proxy = standalone();
+    ASSERT_TRUE(proxy->process.wait_out("ready program="));
+    Api api(dir_ / "data/kubeconfig");
+    api.apply_world(backend_.port);
+    api.apply(route("a", "/a"));
+    EXPECT_TRUE(answers(port_of(*proxy), "/a", "200")) << proxy->process.err_text();
+    proxy->process.send_signal(SIGTERM);
+    EXPECT_EQ(proxy->process.wait_exit(), 0) << proxy->process.err_text();
+  }
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(dir_ / ("data/resources.db" + std::string(end)));
+  dir_.put("data/resources.db", "");
+  auto proxy = standalone();
+  ASSERT_TRUE(proxy->process.wait_out("ready program=")) << proxy->process.err_text();
+  EXPECT_TRUE(proxy->process.wait_err("resources.db was lost or emptied")) << proxy->process.err_text();
+  const int port = port_of(*proxy);
+  Api api(dir_ / "data/kubeconfig");
+  api.apply(own("ProxyBackend", "late", {{"serviceRef", {{"name", "late"}, {"port", 80}}}}));
+  // Its status comes behind the program of which it is a part.
+  EXPECT_TRUE(eventually([&] { return !api.condition("ProxyBackend", "late", "Accepted").is_null(); }));
+  EXPECT_TRUE(answers(port, "/a", "200")) << proxy->process.err_text();
+  api.apply_world(backend_.port);
+  api.apply(route("b", "/b"));
+  EXPECT_TRUE(answers(port, "/b", "200")) << proxy->process.err_text();
+  EXPECT_THAT(curl(port, "/a"), StartsWith("404"));
+}
+
 TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
   auto server = serve_api();
   auto control = controller();

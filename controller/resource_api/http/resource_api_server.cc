@@ -160,6 +160,7 @@ Result<std::unique_ptr<ResourceApiServer>> ResourceApiServer::start(ResourceApiO
 std::uint16_t ResourceApiServer::port() const { return impl_->server->address().port; }
 const std::string& ResourceApiServer::url() const { return impl_->url; }
 void ResourceApiServer::write_metrics(metrics::Exposition& out) const { impl_->counts->write(out); }
+bool ResourceApiServer::began_empty() const { return impl_->api->began_empty(); }
 const std::string& ResourceApiServer::own_token() const { return impl_->own_token; }
 const std::string& ResourceApiServer::kubeconfig() const { return impl_->kubeconfig; }
 

@@ -46,6 +46,8 @@ class ResourceApiServer {
   const std::string& kubeconfig() const;
   /// What parts of this process show in place of the kubeconfig's certificate: an administrator's, until it ends.
   const std::string& own_token() const;
+  /// Api::began_empty.
+  bool began_empty() const;
   void write_metrics(metrics::Exposition& out) const;
 
  private:
