@@ -191,6 +191,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   net::ignore_sigpipe();
   auto impl = std::make_unique<Impl>();
   impl->shared.options = options;
+  if (options.clock != nullptr) impl->shared.backends.measure_by(*options.clock);
   impl->shared.spools.emplace(options.buffer_directory,
                               SpoolLimits{.memory_all = options.buffer_memory, .files_all = options.buffer_files});
   // One that was named, and cannot be used, is a mistake; that of the environment may never be needed.

@@ -25,8 +25,6 @@ JudgeSettings judge_settings(const program::BackendRecord& record, const program
   return settings;
 }
 
-net::Time now() { return net::Clock().now(); }
-
 }  // namespace
 
 void Backends::configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,

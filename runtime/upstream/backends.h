@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "net/clock.h"
 #include "program/endpoints.h"
 #include "program/read.h"
 #include "runtime/upstream/backend_state.h"
@@ -19,6 +20,8 @@ namespace edge::runtime {
 /// Any thread may call.
 class Backends {
  public:
+  /// That of the threads that serve, where it is not the steady clock. Before anything else.
+  void measure_by(const net::Clock& clock) { clock_ = &clock; }
   /// The backends of the program that is served from now on, and the section that they stand in; `tls`, one a backend:
   /// how its endpoints are called.
   void configure(std::span<const program::BackendRecord> backends, const program::SectionView& section,
@@ -37,9 +40,11 @@ class Backends {
     std::shared_ptr<const CheckSettings> check;
     bool served = false;
   };
+  net::Time now() const { return clock_ != nullptr ? clock_->now() : net::Clock().now(); }
   std::span<const program::Endpoint> endpoints_of(std::uint64_t id) const;
   void set_checks();
 
+  const net::Clock* clock_ = nullptr;
   mutable std::mutex mutex_;
   std::shared_ptr<const program::EndpointSet> endpoints_;
   std::map<std::uint64_t, Entry> entries_;
