@@ -104,6 +104,8 @@ void Applier::write_inventory(Outcome& outcome) const {
 
 bool Applier::complete() {
   if (files_.empty() || !std::ranges::all_of(files_, [](const auto& file) { return file.second; })) return false;
+  // Programs made before that would serve what is denied: the API has no object that says so.
+  if (!denials().empty()) return false;
   // The API's own data may have been lost beside the files' inventory: one look at each kind.
   std::set<std::string> looked_at;
   for (const auto& [key, entry] : inventory_) {
@@ -113,6 +115,14 @@ bool Applier::complete() {
     if (!resource || !client_->get(*resource, entry.name_space, entry.name).ok()) return false;
   }
   return true;
+}
+
+std::vector<controller::ExtraDocument> Applier::denials() const {
+  std::vector<controller::ExtraDocument> documents;
+  for (const auto& [key, entry] : inventory_) {
+    if (!entry.denied_for.empty()) documents.push_back(denial_of(entry.kind, entry.name_space, entry.name));
+  }
+  return documents;
 }
 
 bool Applier::kept(const std::string& file) const {

@@ -35,6 +35,8 @@ class Applier {
 
   /// No file of the run before was left half applied, and there was one: what the API has is what it was to have.
   bool complete();
+  /// What the run before denied, for the programs that are made until the files are looked at again.
+  std::vector<controller::ExtraDocument> denials() const;
   /// For FollowOptions.
   bool kept(const std::string& file) const;
   controller::OtherDocuments others(const controller::Texts& texts);

@@ -192,7 +192,7 @@ class Denials {
   std::vector<controller::ExtraDocument> documents() {
     for (const ProtectedObject& object : objects_) {
       if (object.denied_for.empty()) continue;
-      add(denial(object.object->name_space, {object.object->kind, {}, object.object->name}, {}));
+      add(denial_of(object.object->kind, object.object->name_space, object.object->name));
     }
     return std::move(documents_);
   }
@@ -232,6 +232,10 @@ class Denials {
 
 bool is_route(const std::string& kind) { return std::ranges::find(kRoutes, kind) != std::end(kRoutes); }
 bool is_gateway(const std::string& kind) { return std::ranges::find(kGateways, kind) != std::end(kGateways); }
+
+controller::ExtraDocument denial_of(const std::string& kind, const std::string& name_space, const std::string& name) {
+  return denial(name_space, {kind, {}, name}, {});
+}
 
 std::vector<controller::ExtraDocument> deny(const std::vector<RefusedDocument>& refused,
                                             const std::vector<UnreadableFile>& unreadable,

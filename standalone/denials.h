@@ -36,6 +36,9 @@ struct ProtectedObject {
 bool is_route(const std::string& kind);
 bool is_gateway(const std::string& kind);
 
+/// What denies the route or gateway of that name as long as it is compiled beside what the API has.
+controller::ExtraDocument denial_of(const std::string& kind, const std::string& name_space, const std::string& name);
+
 /// Sets `denied_for` of each, and tells the documents to be compiled beside what the API has.
 ///
 /// * What a refused document names as its target is denied; where the document's file is held, only what is fresh is.

@@ -151,6 +151,8 @@ Status Whole::start_controller() {
   auto controller = controller::Controller::start(std::move(options));
   if (!controller) return controller.error();
   controller_ = std::move(*controller);
+  // It is held as long as there are any; they stay where the files cannot be read now.
+  if (applier_) controller_->compile_beside(applier_->denials());
   return {};
 }
 

@@ -144,8 +144,18 @@ TEST_F(Files, ANewRouteWhosePolicyIsRefusedInAFileThatIsHeldIsDenied) {
   EXPECT_THAT(get("/secret"), StartsWith("401"));
   EXPECT_THAT(get("/open"), StartsWith("200"));
   restart();
+  // At no moment of the start: what denies it comes with the files, which are looked at beside what serves.
+  for (int i = 0; i < 40; ++i) EXPECT_THAT(get("/added"), StartsWith("503"));
   settle();
   EXPECT_THAT(get("/added"), StartsWith("503"));
+
+  // A volume that is mounted late.
+  std::filesystem::rename(dir_ / "config", dir_ / "later");
+  std::filesystem::create_directory(dir_ / "config");
+  restart();
+  settle();
+  EXPECT_THAT(get("/added"), StartsWith("503"));
+  EXPECT_THAT(get("/secret"), StartsWith("401"));
 }
 
 TEST_F(Files, WhatTheApiHasOfARefusedPolicyGoesOn) {
