@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -178,6 +179,24 @@ std::string things_of_class(const std::string& of, const std::string& controller
          "}}], backendRefs: [{name: be, port: 80}]}]}\n---\n";
 }
 
+/// By the lines of the agent, which come in any order behind that of `first`; 0: it never told.
+std::map<std::string, int> listener_ports(Process& agent, const std::string& first,
+                                          const std::vector<std::string>& others) {
+  std::map<std::string, int> ports = {{first, 0}};
+  for (const std::string& other : others) ports.emplace(other, 0);
+  const auto known = [](const auto& port) { return port.second != 0; };
+  while (!std::ranges::all_of(ports, known)) {
+    const auto line = agent.wait_err("listener ");
+    if (!line) break;
+    std::istringstream words(line->substr(line->find("listener ") + 9));
+    std::string name, on, address;
+    words >> name >> on >> address;
+    if (on != "on" || !ports.contains(name) || (ports[first] == 0 && name != first)) continue;
+    ports[name] = std::atoi(address.c_str() + address.rfind(':') + 1);
+  }
+  return ports;
+}
+
 /// Rule D8.
 TEST_F(Several, ControllersOfTwoClassesServeEachItsOwnOfEveryApi) {
   const std::map<std::string, std::string> classes = {{"a", "edgeproxy.io/proxy"}, {"b", "example.com/other"}};
@@ -207,16 +226,15 @@ TEST_F(Several, ControllersOfTwoClassesServeEachItsOwnOfEveryApi) {
   for (const auto& [of, controller_class] : classes) {
     const std::string other = of == "a" ? "b" : "a";
     Process& process = agents[of]->process;
-    const auto port_named = [&](const std::string& listener) {
-      const auto line = process.wait_err("listener " + listener + " on ");
-      return line ? std::atoi(line->c_str() + line->rfind(':') + 1) : 0;
-    };
-    const std::map<std::string, int> ports = {{"own-" + of, port_named("own-" + of)},
-                                              {"ingress-" + of, port_named("http")},
-                                              {"gw-" + of, port_named("gw-" + of)}};
+    std::map<std::string, int> ports = listener_ports(process, "own-" + of, {"http", "gw-" + of});
+    // That of an Ingress has no name of its own.
+    ports["ingress-" + of] = ports["http"];
+    ports.erase("http");
     own_ports[of] = ports.at("own-" + of);
     for (const auto& [name, port] : ports) {
-      EXPECT_TRUE(answers(port, "/" + name, "200 one got")) << name;
+      EXPECT_TRUE(answers(port, "/" + name, "200 one got"))
+          << name << '\n'
+          << process.err_text() << (of == "a" ? first : second)->err_text();
       for (const char* api_of : {"own-", "ingress-", "gw-"}) {
         EXPECT_THAT(curl(port, "/" + (api_of + other)), StartsWith("404")) << name;
       }
