@@ -78,7 +78,8 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
            check.texts(record.response_headers, "forward_auths.response_headers");
   };
   const auto cors = [&](const CorsRecord& record) {
-    return record.allow_credentials <= 1 && check.texts(record.allow_origins, "cors.allow_origins") &&
+    return record.allow_credentials <= static_cast<std::uint32_t>(CorsCredentials::kEveryone) &&
+           check.texts(record.allow_origins, "cors.allow_origins") &&
            check.texts(record.allow_methods, "cors.allow_methods") &&
            check.texts(record.allow_headers, "cors.allow_headers") &&
            check.texts(record.expose_headers, "cors.expose_headers");

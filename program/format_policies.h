@@ -99,13 +99,20 @@ struct ForwardAuthRecord {
 };
 static_assert(sizeof(ForwardAuthRecord) == 40);
 
+/// To which origins browsers may send what they know of the user.
+enum class CorsCredentials : std::uint32_t {
+  kNone = 0,
+  kListed = 1,    ///< those that are allowed by name or pattern
+  kEveryone = 2,  ///< those that only `*` allows, too: as Gateway API has it
+};
+
 struct CorsRecord {
   std::uint64_t max_age_ns;
   ArrayRef<StringRef> allow_origins;  ///< an origin, `*`, or one with a `*.` label
   ArrayRef<StringRef> allow_methods;
   ArrayRef<StringRef> allow_headers;   ///< lower case; `*` any
   ArrayRef<StringRef> expose_headers;  ///< lower case
-  std::uint32_t allow_credentials;
+  std::uint32_t allow_credentials;     ///< CorsCredentials
   std::uint32_t reserved;
 };
 static_assert(sizeof(CorsRecord) == 48);

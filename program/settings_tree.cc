@@ -329,6 +329,8 @@ class PolicySettings {
         .texts("exposeHeaders", record.expose_headers)
         .duration("maxAge", record.max_age_ns)
         .flag("allowCredentials", record.allow_credentials != 0)
+        .flag("credentialsForEveryone",
+              record.allow_credentials == static_cast<std::uint32_t>(CorsCredentials::kEveryone))
         .take();
   }
   TreeSettings of(const SecurityHeadersRecord& record) const {

@@ -100,9 +100,12 @@ class PolicyEmitter {
                  store_texts(builder_, from.auth_headers), store_texts(builder_, from.response_headers)});
   }
   std::uint32_t put(const CorsSettings& from) {
+    const auto credentials = from.credentials_for_everyone ? program::CorsCredentials::kEveryone
+                             : from.allow_credentials      ? program::CorsCredentials::kListed
+                                                           : program::CorsCredentials::kNone;
     return push(cors_, {nanoseconds(from.max_age), store_texts(builder_, from.allow_origins),
                         store_texts(builder_, from.allow_methods), store_texts(builder_, from.allow_headers),
-                        store_texts(builder_, from.expose_headers), from.allow_credentials ? 1U : 0U, 0});
+                        store_texts(builder_, from.expose_headers), static_cast<std::uint32_t>(credentials), 0});
   }
   std::uint32_t put(const SecurityHeadersSettings& from) {
     const std::uint32_t flags =

@@ -74,7 +74,10 @@ struct PolicyLines {
   }
 
   Lines operator()(const CorsSettings& settings) const {
-    return {"origins " + joined(settings.allow_origins) + (settings.allow_credentials ? " credentials" : ""),
+    const char* credentials = settings.credentials_for_everyone ? " credentials for everyone"
+                              : settings.allow_credentials      ? " credentials"
+                                                                : "";
+    return {"origins " + joined(settings.allow_origins) + credentials,
             "methods " + joined(settings.allow_methods) + " headers " + joined(settings.allow_headers) + " exposes " +
                 joined(settings.expose_headers) + " max-age " + duration_text(settings.max_age)};
   }

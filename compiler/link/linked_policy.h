@@ -101,6 +101,7 @@ struct CorsSettings {
   std::vector<std::string> expose_headers{};  ///< lower case
   std::chrono::nanoseconds max_age{0};
   bool allow_credentials = false;
+  bool credentials_for_everyone = false;  ///< also to the origins that only `*` allows
 };
 
 struct SecurityHeadersSettings {

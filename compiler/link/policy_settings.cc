@@ -94,7 +94,8 @@ struct Settings {
                           .allow_headers = lower_all(written.allow_headers),
                           .expose_headers = lower_all(written.expose_headers),
                           .max_age = value_or(written.max_age, std::chrono::nanoseconds{0}),
-                          .allow_credentials = value_or(written.allow_credentials, false)};
+                          .allow_credentials = value_or(written.allow_credentials, false),
+                          .credentials_for_everyone = written.credentials_for_everyone};
     if (settings.allow_methods.empty()) settings.allow_methods = texts(kDefaults.cors_methods);
     return settings;
   }

@@ -156,7 +156,7 @@ class ApiRuleReader {
     if (type == "ExtensionRef") {
       out.extension = fields.span();
     } else if (type == "CORS") {
-      out.cors = cors(fields.object("cors"));
+      out.cors = cors(fields.object("cors"), place);
       out.cors_span = fields.span();
     } else if (type == "RequestMirror") {
       out.mirrors.push_back(mirror(fields.object("requestMirror"), fields, place));
@@ -186,7 +186,7 @@ class ApiRuleReader {
     return out;
   }
 
-  static Cors cors(const Fields& fields) {
+  Cors cors(const Fields& fields, const RulePlace& place) {
     Cors out{.allow_origins = fields.strings("allowOrigins"),
              .allow_methods = fields.strings("allowMethods"),
              .allow_headers = fields.strings("allowHeaders"),
@@ -194,6 +194,19 @@ class ApiRuleReader {
              .allow_credentials = fields.boolean("allowCredentials")};
     if (const auto age = fields.integer("maxAge")) {
       out.max_age = Located<std::chrono::nanoseconds>{std::chrono::seconds(age->value), age->span};
+    }
+    const auto everyone = std::ranges::find(out.allow_origins, "*", &Located<std::string>::value);
+    if (everyone != out.allow_origins.end() && out.allow_credentials && out.allow_credentials->value) {
+      out.credentials_for_everyone = true;
+      report_.add({.code = DiagnosticCode::kCorsCredentials,
+                   .severity = Severity::kWarning,
+                   .field = place.text("cors.allowCredentials"),
+                   .span = out.allow_credentials->span,
+                   .message = "credentials are allowed to every origin",
+                   .labels = {{everyone->span, "every origin"}},
+                   .notes = {"Gateway API has each origin named back: every page on the web can then read answers as "
+                             "the user who is logged in"},
+                   .fix = "list the origins that may send credentials, or set `allowCredentials: false`"});
     }
     return out;
   }

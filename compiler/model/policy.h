@@ -84,6 +84,8 @@ struct Cors {
   Strings expose_headers{};
   Maybe<std::chrono::nanoseconds> max_age{};
   Maybe<bool> allow_credentials{};
+  /// Gateway API: the origins of `*` may send them, too, each by its own name.
+  bool credentials_for_everyone = false;
 };
 
 struct SecurityHeaders {

@@ -38,6 +38,22 @@ bool labels(std::string_view text) {
   });
 }
 
+/// `scheme://host` with or without a port, as RFC 6454 §6.2 has it; not `null`, which is any sandboxed page.
+bool is_origin(std::string_view text) {
+  const std::size_t end = text.find("://");
+  if (end == 0 || end == std::string_view::npos) return false;
+  const auto all = [](std::string_view of, std::string_view more) {
+    return std::ranges::all_of(of, [&](char c) { return (c >= 'a' && c <= 'z') || more.find(c) != more.npos; });
+  };
+  if (!all(text.substr(0, end), "0123456789+-.")) return false;
+  const std::string_view host = text.substr(end + 3);
+  const std::size_t colon = host.find(':');
+  if (!labels(host.substr(0, colon))) return false;
+  if (colon == std::string_view::npos) return true;
+  const std::string_view port = host.substr(colon + 1);
+  return !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == port.npos;
+}
+
 /// Names and commas alone: what a browser asks for may be said back to it.
 bool list_of_tokens(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
@@ -68,6 +84,7 @@ std::string_view preflight_method(const net::http1::RequestHead& head) {
 
 Cors::Cors(const program::SectionView& policies, const program::CorsRecord& settings)
     : credentials_(settings.allow_credentials != 0),
+      everyone_(settings.allow_credentials == static_cast<std::uint32_t>(program::CorsCredentials::kEveryone)),
       methods_(joined(policies, settings.allow_methods)),
       headers_(joined(policies, settings.allow_headers)),
       exposed_(joined(policies, settings.expose_headers)) {
@@ -92,10 +109,10 @@ Cors::Cors(const program::SectionView& policies, const program::CorsRecord& sett
   if (age != 0) max_age_ = std::to_string(age);
   for (const std::string& origin : exact_) of_exact_.push_back(block(origin, credentials_));
   of_pattern_ = block({}, credentials_);
-  // Whoever may be anybody never acts as the user who is logged in, whatever was configured (*safe*).
+  // Whoever may be anybody never acts as the user who is logged in (*safe*); where an HTTPRoute asks for it `find` has
+  // taken those that can be named.
   of_any_ = block("*", /*credentials=*/false);
-  const bool depends = !any_ || !exact_.empty() || !patterns_.empty();
-  if (depends) of_none_.add("Vary", "Origin", FieldBlock::Manner::kJoins);
+  if (!alike()) of_none_.add("Vary", "Origin", FieldBlock::Manner::kJoins);
 }
 
 FieldBlock Cors::block(std::string_view origin, bool credentials) const {
@@ -103,9 +120,8 @@ FieldBlock Cors::block(std::string_view origin, bool credentials) const {
   block.add("Access-Control-Allow-Origin", origin);
   if (credentials) block.add("Access-Control-Allow-Credentials", "true");
   block.add("Access-Control-Expose-Headers", exposed_);
-  // A cache must not give one origin's answer to another, unless all are answered alike.
-  const bool alike = any_ && exact_.empty() && patterns_.empty();
-  if (!alike) block.add("Vary", "Origin", FieldBlock::Manner::kJoins);
+  // A cache must not give one origin's answer to another.
+  if (!alike()) block.add("Vary", "Origin", FieldBlock::Manner::kJoins);
   return block;
 }
 
@@ -119,6 +135,7 @@ Cors::Found Cors::find(std::string_view origin) const {
     const std::size_t size = origin.size() - pattern.before.size() - pattern.after.size();
     if (labels(origin.substr(pattern.before.size(), size))) return {Match::kPattern, 0};
   }
+  if (everyone_ && any_ && is_origin(origin)) return {Match::kPattern, 0};
   return {any_ ? Match::kAny : Match::kNone, 0};
 }
 

@@ -40,12 +40,15 @@ class Cors {
   };
 
   Found find(std::string_view origin) const;
+  /// All origins are answered alike.
+  bool alike() const { return any_ && !everyone_ && exact_.empty() && patterns_.empty(); }
   FieldBlock block(std::string_view origin, bool credentials) const;
 
   std::vector<std::string> exact_;
   std::vector<Pattern> patterns_;
   bool any_ = false;
   bool credentials_;
+  bool everyone_;  ///< the origins of `*` are named back, with credentials
   bool any_method_ = false;
   bool any_header_ = false;
   std::string methods_;
