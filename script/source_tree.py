@@ -40,3 +40,8 @@ def closure(path, root=ROOT, seen=None):
         if kind == '"' and target.is_file():
             closure(target, root, seen)
     return seen
+
+
+def is_test(path):
+    """Whether a file, as a path from the root, is a test's."""
+    return path.stem.endswith(("_test", "_fuzz")) or path.parts[0] == "tests"
