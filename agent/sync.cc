@@ -345,7 +345,7 @@ Status Sync::Impl::put_program(SyncSession& session) {
   program::FileHeader header{};
   std::memcpy(&header, received.bytes->data(), sizeof header);
   // Values of a later program may be here already, and lack a backend that this one still asks for.
-  const bool own = values->program == received.hash;
+  const bool own = values->program == received.hash || values->version == received.values;
   program::EndpointSet next_endpoints =
       own ? values->endpoints : united(values->endpoints, united(values->skipped_endpoints, endpoints));
   program::SecretSet next_secrets =

@@ -31,7 +31,7 @@ using ProgramBytes = std::shared_ptr<const std::vector<std::byte>>;
 struct ReceivedProgram {
   ProgramBytes bytes;
   program::Hash hash{};
-  std::uint64_t values = 0;  ///< the version that it must not run without
+  std::uint64_t values = 0;  ///< the version that has all it needs, and without which it must not run
 };
 
 class ProgramAssembly {

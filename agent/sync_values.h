@@ -23,7 +23,7 @@ class ValuesPart;
 
 struct ReceivedValues {
   std::uint64_t version = 0;
-  program::Hash program{};  ///< that they belong to
+  program::Hash program{};  ///< that they have everything for
   program::EndpointSet endpoints;
   program::SecretSet secrets;
   /// Of values that these took the place of before they were at work. A program that came with those, and is put to

@@ -196,7 +196,7 @@ class Controller::Impl {
   void reconciled(const Reconciled& result) {
     if (result.program == nullptr) {
       options_.log.error("no program could be made, the last one stays in force: " + result.fault);
-    } else if (result.changed) {
+    } else if (result.program_changed || result.values_changed) {
       keeps_last_ = keeps_last_ && !listens(result.program);
       if (!keeps_last_) publisher_->take(result);
     }

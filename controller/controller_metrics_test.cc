@@ -20,7 +20,7 @@ Reconciled program(std::uint64_t number) {
   result.program = std::make_shared<const std::vector<std::byte>>(100);
   result.hash[0] = static_cast<std::uint8_t>(number);
   result.number = number;
-  result.program_changed = result.changed = true;
+  result.program_changed = true;
   result.stats.link = milliseconds(3);
   return result;
 }

@@ -61,17 +61,18 @@ Result<program::SigningKey> DataDir::signing_key() const {
   return key;
 }
 
-Status DataDir::store(const StoredProgram& stored) const {
-  const std::string endpoints = program::write_endpoints(stored.endpoints);
+Status DataDir::store_values(const program::ValueSet& values) const {
+  const std::string endpoints = program::write_endpoints(program::endpoints_of(values));
   if (Status status = write_file(path_ + "/endpoints.json", std::string_view(endpoints), FileAccess::kOwnerOnly);
       !status) {
     return status;
   }
-  const std::string secrets = program::write_secrets(stored.secrets);
-  if (Status status = write_file(path_ + "/secrets.json", std::string_view(secrets), FileAccess::kOwnerOnly); !status) {
-    return status;
-  }
-  return write_file(path_ + "/program.edgeprog", std::span(*stored.program), FileAccess::kOwnerOnly);
+  const std::string secrets = program::write_secrets(program::secrets_of(values));
+  return write_file(path_ + "/secrets.json", std::string_view(secrets), FileAccess::kOwnerOnly);
+}
+
+Status DataDir::store_program(const std::vector<std::byte>& program) const {
+  return write_file(path_ + "/program.edgeprog", std::span(program), FileAccess::kOwnerOnly);
 }
 
 Result<StoredProgram> DataDir::last() const {
@@ -90,8 +91,8 @@ Result<StoredProgram> DataDir::last() const {
   } else if (values.error().code != ErrorCode::kNotFound) {
     return values.error();
   }
-  return StoredProgram{std::make_shared<const std::vector<std::byte>>(std::move(*bytes)), std::move(*endpoints),
-                       std::move(secrets)};
+  return StoredProgram{std::make_shared<const std::vector<std::byte>>(std::move(*bytes)),
+                       program::value_set(std::move(*endpoints), std::move(secrets))};
 }
 
 }  // namespace edge::controller

@@ -8,16 +8,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/endpoints.h"
-#include "program/secrets.h"
 #include "program/sign.h"
+#include "program/value_set.h"
 
 namespace edge::controller {
 
 struct StoredProgram {
   std::shared_ptr<const std::vector<std::byte>> program;
-  program::EndpointSet endpoints;
-  program::SecretSet secrets{};
+  program::ValueSet values;
 };
 
 class DataDir {
@@ -27,8 +25,9 @@ class DataDir {
 
   /// The key of `signing.key`; made on the first start, readable by the owner alone.
   Result<program::SigningKey> signing_key() const;
-  Status store(const StoredProgram& program) const;
-  /// kNotFound before the first `store`. The bytes are as hostile as any other's.
+  Status store_values(const program::ValueSet& values) const;
+  Status store_program(const std::vector<std::byte>& program) const;
+  /// kNotFound before the first program and values. The bytes are as hostile as any other's.
   Result<StoredProgram> last() const;
 
  private:

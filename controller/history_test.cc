@@ -169,12 +169,12 @@ TEST_F(HistoryTest, ARollbackHoldsAgentsUntilItIsReleased) {
   add(*history, 'a');
   Reconciled newest;
   newest.program = program('b').program;
-  newest.endpoints = program('b').endpoints;
+  newest.values = program::value_set(program('b').endpoints, {});
   newest.number = 7;
   publisher.take(newest);
   ASSERT_TRUE(publisher.rollback("aaaaaaaa").ok());
   EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('a'));
-  EXPECT_EQ(published.back().endpoints.backends.size(), 2u) << "those of then and those of today";
+  EXPECT_EQ(published.back().values->backends.size(), 2u) << "those of then and those of today";
   publisher.take(newest);
   EXPECT_EQ(published.back().program->front(), static_cast<std::byte>('a')) << "changes wait";
   EXPECT_EQ(publisher.pinned(), hash('a'));
@@ -203,12 +203,13 @@ TEST_F(HistoryTest, APinnedProgramIsGivenNoSecretsThatItDoesNotName) {
   Reconciled newest;
   newest.program = naming("now");
   for (const char* name : {"now", "then"}) {
-    newest.secrets.secrets.push_back({"shop", name, {{"users", std::make_shared<const std::string>("x")}}});
+    newest.values.secrets.push_back(std::make_shared<const program::NamedSecret>(
+        program::NamedSecret{"shop", name, {{"users", std::make_shared<const std::string>("x")}}}));
   }
   publisher.take(newest);
   ASSERT_TRUE(publisher.rollback(hash('a')).ok());
-  ASSERT_EQ(published.back().secrets.secrets.size(), 1u);
-  EXPECT_EQ(published.back().secrets.secrets[0].name, "then");
+  ASSERT_EQ(published.back().values->secrets.size(), 1u);
+  EXPECT_EQ(published.back().values->secrets[0]->name, "then");
 }
 
 TEST_F(HistoryTest, RollbacksAtOnceAgreeOnDiskAndInMemory) {

@@ -17,20 +17,17 @@ constexpr auto kBetweenEntries = std::chrono::seconds(1);
 /// Numbers of programs that agents may still run.
 constexpr std::size_t kMaxNumbers = 4096;
 
-/// Today's endpoints, and for what there is none of any more those of then.
-program::EndpointSet united(const program::EndpointSet& today, const program::EndpointSet& then) {
-  program::EndpointSet both;
-  std::ranges::set_union(today.backends, then.backends, std::back_inserter(both.backends), {},
-                         &program::BackendEndpoints::backend_id, &program::BackendEndpoints::backend_id);
-  return both;
-}
-
 /// What the pinned program is given of today's secrets: an agent has no use for those that it does not name.
-program::SecretSet secrets_of(const PastProgram& past, const program::SecretSet& today) {
+program::ValueSet named_of(const PastProgram& past, program::ValueSet today) {
   const auto view = program::read(past.program, nullptr, program::Databases::kHashWhenSearched);
   // What is no program is given to nobody, and has no secrets.
-  if (!view) return {};
-  return program::named_by(view->listeners().view, view->backends().view, view->policies().view, today);
+  program::SecretSet named;
+  if (view) {
+    named = program::named_by(view->listeners().view, view->backends().view, view->policies().view,
+                              program::secrets_of(today));
+  }
+  today.secrets = program::value_set({}, std::move(named)).secrets;
+  return today;
 }
 
 }  // namespace
@@ -77,7 +74,7 @@ void Publisher::restore() {
       pinned_hash_.clear();
     }
   }
-  if (pinned_) publish_locked("the run before");
+  if (pinned_) publish_locked(true, true);
 }
 
 bool Publisher::last_listens() const {
@@ -87,44 +84,58 @@ bool Publisher::last_listens() const {
 
 void Publisher::give_out_last() {
   const std::lock_guard lock(mutex_);
-  if (!fresh_ && !pinned_) publish_locked("the run before");
+  if (!fresh_ && !pinned_) publish_locked(true, true);
 }
 
-void Publisher::publish_locked(const std::string& cause) {
+/// For a pinned program today's endpoints, and for what there is none of any more those of then.
+program::ValueSet Publisher::values_locked() const {
+  if (!pinned_) return newest_.values;
+  return named_of(*pinned_, program::with_backends_of(newest_.values, program::value_set(pinned_->endpoints, {})));
+}
+
+void Publisher::publish_locked(bool program, bool values) {
+  const auto& bytes = pinned_ ? pinned_->program : newest_.program;
+  if (bytes == nullptr || (!program && !values)) return;
   Published published;
-  published.program = pinned_ ? pinned_->program : newest_.program;
-  published.endpoints = pinned_ ? united(newest_.endpoints, pinned_->endpoints) : newest_.endpoints;
-  published.secrets = pinned_ ? secrets_of(*pinned_, newest_.secrets) : newest_.secrets;
-  published.cause = cause;
-  if (published.program != nullptr) publish_(std::move(published));
+  if (program) published.program = bytes;
+  if (values) published.values = values_locked();
+  publish_(std::move(published));
 }
 
 void Publisher::take(const Reconciled& result) {
   const std::string hash = program::to_hex(result.hash);
+  Unsaved unsaved;
   {
     const std::lock_guard lock(mutex_);
-    newest_ = {result.program, result.endpoints, result.secrets};
+    unsaved.program = !fresh_ || hash != newest_hash_;
+    unsaved.values = !fresh_ || !(result.values == newest_.values);
+    newest_ = {result.program, result.values};
     newest_hash_ = hash;
     fresh_ = true;
     if (numbers_.size() >= kMaxNumbers) numbers_.clear();
     numbers_[hash] = result.number;
-    publish_locked(result.cause.line());
+    // Agents are held to a pinned program: changes of others are for when it is released.
+    publish_locked(unsaved.program && !pinned_, unsaved.values);
   }
   {
     const std::lock_guard lock(saving_mutex_);
     if (!unsaved_) unsaved_.emplace();
-    unsaved_->stored = {result.program, result.endpoints, result.secrets};
-    unsaved_->hash = hash;
-    unsaved_->at = std::chrono::system_clock::now();
-    unsaved_->program |= result.program_changed;
-    if (result.program_changed) unsaved_->cause.add(result.cause);
+    unsaved_->stored = {result.program, result.values};
+    unsaved_->values |= unsaved.values;
+    if (unsaved.program) {
+      unsaved_->program = true;
+      unsaved_->hash = hash;
+      unsaved_->at = std::chrono::system_clock::now();
+      unsaved_->cause.add(result.cause);
+    }
   }
   wake_.notify_all();
 }
 
 void Publisher::save_all() {
   using Clock = std::chrono::steady_clock;
-  std::optional<UnsavedProgram> for_history;
+  std::optional<Unsaved> for_history;
+  Owed owed;
   Clock::time_point next = Clock::now();
   std::unique_lock lock(saving_mutex_);
   for (;;) {
@@ -135,11 +146,15 @@ void Publisher::save_all() {
       wake_.wait(lock, something);
     }
     auto fresh = std::exchange(unsaved_, std::nullopt);
+    if (fresh) {
+      owed.values |= fresh->values;
+      owed.program |= fresh->program;
+    }
     const bool stores = fresh.has_value();
     const bool ending = stopping_;
     lock.unlock();
     if (stores) {
-      store(*fresh);
+      store(fresh->stored, owed);
       if (for_history && fresh->program) fresh->cause.add(for_history->cause);
       if (fresh->program) for_history = std::move(fresh);
     }
@@ -155,14 +170,23 @@ void Publisher::save_all() {
   }
 }
 
-void Publisher::store(const UnsavedProgram& program) const {
-  if (Status status = data_.store(program.stored); !status) {
-    log_.error("the program could not be stored: " + status.error().text);
+/// Values first: a program never lies on disk beside older ones than it needs.
+void Publisher::store(const StoredProgram& stored, Owed& owed) const {
+  if (owed.values) {
+    if (Status status = data_.store_values(stored.values); !status) {
+      return log_.error("endpoints and secrets could not be stored: " + status.error().text);
+    }
+    owed.values = false;
   }
+  if (!owed.program) return;
+  if (Status status = data_.store_program(*stored.program); !status) {
+    return log_.error("the program could not be stored: " + status.error().text);
+  }
+  owed.program = false;
 }
 
-void Publisher::remember(const UnsavedProgram& program) {
-  const PastProgram past{program.stored.program, program.stored.endpoints};
+void Publisher::remember(const Unsaved& program) {
+  const PastProgram past{program.stored.program, program::endpoints_of(program.stored.values)};
   if (Status status = history_.add(program.hash, past, program.cause, program.at); !status) {
     log_.warn("the history could not be written: " + status.error().text);
   }
@@ -185,7 +209,7 @@ Status Publisher::rollback(const std::string& program) {
   const std::lock_guard lock(mutex_);
   pinned_ = std::move(*past);
   pinned_hash_ = *hash;
-  publish_locked("rollback to " + *hash);
+  publish_locked(true, true);
   log_.info("rolled back to the program " + *hash + "; changes are compiled and wait until it is released");
   return {};
 }
@@ -197,7 +221,7 @@ Status Publisher::release() {
   if (!pinned_) return {};
   pinned_.reset();
   pinned_hash_.clear();
-  publish_locked("the rollback was released");
+  publish_locked(true, true);
   log_.info("the rollback was released");
   return {};
 }

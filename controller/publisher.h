@@ -1,5 +1,6 @@
-// What agents shall run: the newest program, or the one that a rollback pinned, with today's endpoints and secrets.
-// Keeps both on disk, at leisure, and knows the number of every program by its hash.
+// What agents shall run: the newest program, or the one that a rollback pinned, and beside it today's endpoints and
+// secrets. Each is published when it changes, without the other. Keeps both on disk, at leisure, and knows the number
+// of every program by its hash.
 #pragma once
 
 #include <condition_variable>
@@ -22,12 +23,14 @@
 namespace edge::controller {
 
 /// What is still to be written to disk.
-struct UnsavedProgram {
+struct Unsaved {
   StoredProgram stored;
+  bool values = false;   ///< of `stored`
+  bool program = false;  ///< of `stored`
+  // Of the program:
   std::string hash;
   Cause cause;
   WallTime at{};
-  bool program = false;  ///< not only what travels beside it
 };
 
 /// Whether a program has listeners.
@@ -62,10 +65,18 @@ class Publisher {
   bool has_program() const;
 
  private:
-  void publish_locked(const std::string& cause);
+  /// Not on disk, of what is newest.
+  struct Owed {
+    bool values = false;
+    bool program = false;
+  };
+
+  void publish_locked(bool program, bool values);
+  program::ValueSet values_locked() const;
   void save_all();
-  void store(const UnsavedProgram& program) const;
-  void remember(const UnsavedProgram& program);
+  /// What could not be written is owed still.
+  void store(const StoredProgram& stored, Owed& owed) const;
+  void remember(const Unsaved& program);
 
   const DataDir& data_;
   History& history_;
@@ -82,7 +93,7 @@ class Publisher {
   std::unordered_map<std::string, std::uint64_t> numbers_;
   std::mutex saving_mutex_;
   std::condition_variable wake_;
-  std::optional<UnsavedProgram> unsaved_;
+  std::optional<Unsaved> unsaved_;
   bool stopping_ = false;
   std::thread saver_;
 };

@@ -364,20 +364,17 @@ void Reconciliation::note_endpoints(const program::EndpointSet& endpoints) {
 void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tried, Reconciled& result) {
   result.program = artifact.bytes;
   result.hash = artifact.hash;
-  result.endpoints = workspace_.endpoints();
-  result.secrets = workspace_.secrets();
+  result.values = program::value_set(workspace_.endpoints(), workspace_.secrets());
   result.program_changed = number_ == 0 || artifact.hash != hash_;
-  const bool other_endpoints = result.endpoints != endpoints_;
-  const bool other_secrets = result.secrets != secrets_;
-  result.changed = result.program_changed || other_endpoints || other_secrets;
+  result.values_changed = !(result.values == values_);
   if (result.program_changed) ++number_;
   result.number = number_;
   hash_ = artifact.hash;
-  if (other_endpoints) {
-    note_endpoints(result.endpoints);
-    endpoints_ = result.endpoints;
+  if (result.values_changed) {
+    note_endpoints(workspace_.endpoints());
+    endpoints_ = workspace_.endpoints();
+    values_ = result.values;
   }
-  if (other_secrets) secrets_ = result.secrets;
   for (const auto& [name, text] : tried) {
     objects_.at(name).program = number_;
     to_judge_.insert(name);

@@ -22,6 +22,7 @@
 #include "controller/cluster_object.h"
 #include "controller/sound_versions.h"
 #include "controller/verdict.h"
+#include "program/value_set.h"
 
 namespace edge::controller {
 
@@ -35,11 +36,9 @@ struct Reconciled {
   /// Null: none can be vouched for; what is served goes on. `fault` says why.
   std::shared_ptr<const std::vector<std::byte>> program;
   program::Hash hash{};
-  program::EndpointSet endpoints;
-  program::SecretSet secrets;
+  program::ValueSet values;  ///< all that the program needs
   bool program_changed = false;
-  /// Bytes, endpoints or secrets differ from those before.
-  bool changed = false;
+  bool values_changed = false;
   std::uint64_t number = 0;  ///< of the program, from 1
   Cause cause;
   std::string fault;
@@ -122,7 +121,7 @@ class Reconciliation {
   program::Hash hash_{};
   std::uint64_t number_ = 0;
   program::EndpointSet endpoints_;
-  program::SecretSet secrets_;
+  program::ValueSet values_;
 };
 
 }  // namespace edge::controller

@@ -130,12 +130,12 @@ TEST(Reconciliation, MakesAProgramOfWhatTheClusterHas) {
   World world;
   const Reconciled first = world.start({edit(route("a", "/a"))});
   ASSERT_NE(first.program, nullptr) << first.fault;
-  EXPECT_TRUE(first.changed);
+  EXPECT_TRUE(first.program_changed);
   EXPECT_EQ(first.number, 1u);
   EXPECT_EQ(first.cause.user, "kubectl");
   EXPECT_EQ(first.cause.count, 5u);
   EXPECT_THAT(world.tree(), HasSubstr("/a"));
-  ASSERT_EQ(first.endpoints.backends.size(), 1u);
+  ASSERT_EQ(first.values.backends.size(), 1u);
 
   const Reconciled second = world.apply({edit(route("b", "/b"))});
   EXPECT_EQ(second.number, 2u);
@@ -165,10 +165,10 @@ TEST(Reconciliation, EndpointsAloneMakeNoProgram) {
   World world;
   const Reconciled first = world.start({edit(route("a", "/a"))});
   const Reconciled second = world.apply({edit(slice("10.0.0.2"))});
-  EXPECT_TRUE(second.changed);
+  EXPECT_TRUE(second.values_changed);
   EXPECT_FALSE(second.program_changed);
   EXPECT_EQ(second.number, first.number);
-  EXPECT_NE(second.endpoints, first.endpoints);
+  EXPECT_NE(second.values, first.values);
 }
 
 TEST(Reconciliation, AResourceAtFaultIsServedAsItLastWasSound) {
@@ -247,7 +247,7 @@ TEST(Reconciliation, APolicyAtFaultGoesOnProtecting) {
   broken["spec"]["rateLimit"]["requestsPerSecond"] = -1;
   const Reconciled held = world.apply({edit(broken)});
   EXPECT_EQ(held.hash, sound.hash);
-  EXPECT_FALSE(held.changed);
+  EXPECT_FALSE(held.program_changed || held.values_changed);
 }
 
 TEST(Reconciliation, WhatCameWithAResourceThatNoProgramHoldsIsTakenWithoutIt) {
@@ -260,9 +260,9 @@ TEST(Reconciliation, WhatCameWithAResourceThatNoProgramHoldsIsTakenWithoutIt) {
   ASSERT_NE(result.program, nullptr);
   EXPECT_NE(result.fault, "");
   EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("[a-z]"))));
-  ASSERT_EQ(result.endpoints.backends.size(), 1u);
-  ASSERT_EQ(result.endpoints.backends[0].endpoints.size(), 1u);
-  EXPECT_EQ(result.endpoints.backends[0].endpoints[0].address, *parse_ip("10.0.0.2"));
+  ASSERT_EQ(result.values.backends.size(), 1u);
+  ASSERT_EQ(result.values.backends[0]->endpoints.size(), 1u);
+  EXPECT_EQ(result.values.backends[0]->endpoints[0].address, *parse_ip("10.0.0.2"));
   EXPECT_EQ(condition(world.verdicts()["ProxyRoute shop/r"].status, "Accepted")["message"],
             "no program can be made with it");
   EXPECT_FALSE(world.try_apply({edit(slice("10.0.0.2"))}).has_value()) << "it is in";

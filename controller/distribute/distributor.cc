@@ -135,7 +135,7 @@ std::optional<AgentState> Distributor::agent(const std::string& name) const {
   return impl_->hub->registry().agent(name);
 }
 std::string Distributor::behind(const std::string& agent, const std::string& program) const {
-  const auto current = impl_->hub->current();
+  const auto current = impl_->hub->current().program;
   if (current == nullptr) return "the controller has no program yet";
   const std::string published = program::to_hex(current->outline().program);
   if (program == published) return {};

@@ -1,8 +1,9 @@
-// Programs to agents: the controller's end of schemas/agent.proto. Keeps one thing published and a state for each agent
-// that ever connected in this run; docs/agents.md, decision 0059.
+// Programs and values to agents: the controller's end of schemas/agent.proto. Keeps one program and the values beside
+// it published, each with a version of its own, and a state for each agent that ever connected in this run;
+// docs/agents.md, decision 0059.
 //
 // A newer program takes the place of one that was not sent yet, so an agent that reads slowly costs what one program
-// costs, and harms no other.
+// costs, and harms no other. Values likewise.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +18,16 @@
 #include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
 #include "controller/distribute/progress.h"
-#include "program/endpoints.h"
-#include "program/secrets.h"
+#include "program/value_set.h"
 
 namespace edge::controller {
 
-/// What every agent shall run. Null `program`: nothing yet.
+/// What agents are given from now on. What is not in it stays as it was published last.
 struct Published {
-  std::shared_ptr<const std::vector<std::byte>> program;
-  program::EndpointSet endpoints;
-  program::SecretSet secrets;
-  std::string cause;  ///< one line, for the log
+  /// Runs with the values that come with it, or else with those that were published last, and with none before them.
+  std::shared_ptr<const std::vector<std::byte>> program{};
+  /// Endpoints and secrets: all that the program needs.
+  std::optional<program::ValueSet> values{};
 };
 
 /// What the inspect calls need of whoever keeps the history. Called on threads of the server, several at
@@ -72,7 +72,8 @@ class Distributor {
 
   /// Ends every stream and every call; agents serve on. Afterwards the history is asked no more.
   void stop();
-  /// Replaces what is published. Returns at once; agents that lack it are sent it.
+  /// Replaces what is published. Returns at once; agents that lack it are sent it, once there have been a program and
+  /// values.
   void publish(Published published);
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;

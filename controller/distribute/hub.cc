@@ -17,15 +17,6 @@ std::string random_word() {
   return std::to_string(device()) + "-" + std::to_string(device());
 }
 
-/// A value that no message carries is left out: what needs it is denied at the agents, and the operator is told.
-void leave_out_large(program::SecretSet& secrets, const Logger& log) {
-  for (program::NamedSecret& secret : secrets.secrets) {
-    const auto is_large = [](const auto& value) { return value.value->size() > ValuesFeed::kMaxValueBytes; };
-    if (std::erase_if(secret.values, is_large) == 0) continue;
-    log.warn("a value larger than 8 MiB is not sent to agents", {{"secret", secret.name_space + "/" + secret.name}});
-  }
-}
-
 }  // namespace
 
 Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority)
@@ -52,23 +43,31 @@ Hub::~Hub() {
 WallTime Hub::now() const { return clock_ ? clock_() : std::chrono::system_clock::now(); }
 
 void Hub::publish(Published published) {
-  auto pending = std::make_unique<Published>(std::move(published));
+  Pending replaced;  // let go of without the lock
   {
     const std::lock_guard lock(mutex_);
-    pending_.swap(pending);
     ++version_;
+    if (published.values) {
+      values_version_ = version_;
+      replaced.values = std::exchange(pending_.values, std::move(published.values));
+      pending_.values_version = version_;
+    }
+    if (published.program != nullptr) {
+      replaced.program = std::exchange(pending_.program, std::move(published.program));
+      pending_.program_version = {.version = version_, .values = values_version_};
+    }
   }
   work_.notify_one();
 }
 
 std::uint64_t Hub::announced() const {
   const std::lock_guard lock(mutex_);
-  return version_;
+  return values_version_;
 }
 
-std::shared_ptr<const Publication> Hub::current() const {
+Hub::Current Hub::current() const {
   const std::lock_guard lock(mutex_);
-  return current_;
+  return current_.program && current_.values ? current_ : Current();
 }
 
 std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
@@ -80,43 +79,77 @@ std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
   return found == outlines_.end() ? nullptr : *found;
 }
 
-void Hub::take(Published published, std::uint64_t version) {
-  if (published.program == nullptr) return;
-  leave_out_large(published.secrets, log_);
-  auto made = Publication::make(std::move(published), version);
-  if (!made) return log_.error("the program is given to no agent", {{"reason", made.error().text}});
-  std::shared_ptr<const Publication> next = std::move(*made);
+/// A value that no message carries is left out: what needs it is denied at the agents, and the operator is told.
+void Hub::leave_out_large(program::ValueSet& values) {
+  std::set<std::string> large;
+  for (auto& secret : values.secrets) {
+    const auto is_large = [](const auto& value) { return value.value->size() > ValuesFeed::kMaxValueBytes; };
+    if (std::ranges::none_of(secret->values, is_large)) continue;
+    program::NamedSecret small = *secret;
+    std::erase_if(small.values, is_large);
+    std::string name = secret->name_space + "/" + secret->name;
+    if (!large_.contains(name)) log_.warn("a value larger than 8 MiB is not sent to agents", {{"secret", name}});
+    large.insert(std::move(name));
+    secret = std::make_shared<const program::NamedSecret>(std::move(small));
+  }
+  large_ = std::move(large);
+}
+
+void Hub::take(Pending pending) {
+  Current next;
+  if (pending.program != nullptr) {
+    auto made = Publication::make(std::move(pending.program), pending.program_version);
+    if (!made) return log_.error("the program is given to no agent", {{"reason", made.error().text}});
+    next.program = std::move(*made);
+  }
+  if (pending.values) {
+    leave_out_large(*pending.values);
+    const std::size_t bytes = program::bytes_of(*pending.values);
+    next.values = std::make_shared<const Values>(Values{pending.values_version, *std::move(pending.values), bytes});
+    registry_.published(pending.values_version);
+  }
   {
     const std::lock_guard lock(mutex_);
-    const bool same = current_ && current_->outline().program == next->outline().program;
-    if (!same) {
-      // A program that was published before, and is again, stands once.
-      std::erase_if(outlines_, [&](const auto& known) { return known->program == next->outline().program; });
-      outlines_.push_back(next->shared_outline());
-      if (outlines_.size() > kRememberedOutlines) outlines_.pop_front();
+    if (next.program) {
+      remember(*next.program);
+      current_.program.swap(next.program);
+      if (next.program) overtaken_.push_back({.program = next.program});
     }
-    current_.swap(next);
-    if (next) overtaken_.push_back({next, next->values()});
+    if (next.values) {
+      current_.values.swap(next.values);
+      if (next.values) overtaken_.push_back({.values = next.values});
+    }
   }
-  next.reset();
+  next = {};
   let_go_of_old();
-  registry_.published(version);
   wake_all();
 }
 
-/// Bytes that are there for it alone: of other endpoints beside the same program its bytes are there once, and so are
+/// Under the lock. A program that was published before, and is again, stands once.
+void Hub::remember(const Publication& publication) {
+  const program::Hash& program = publication.outline().program;
+  if (current_.program && current_.program->outline().program == program) return;
+  std::erase_if(outlines_, [&](const auto& known) { return known->program == program; });
+  outlines_.push_back(publication.shared_outline());
+  if (outlines_.size() > kRememberedOutlines) outlines_.pop_front();
+}
+
+/// Bytes that are there for it alone: a program that is published again has its bytes once, and so have backends and
 /// secrets that did not change.
 std::size_t Hub::pinned_by(const Overtaken& overtaken, std::set<const void*>& counted) {
-  std::size_t bytes = 0;
-  if (const auto whole = overtaken.whole.lock(); whole && counted.insert(whole->bytes().get()).second) {
-    bytes += whole->bytes()->size();
-  }
+  const auto first = [&](const auto& shared) { return counted.insert(shared.get()).second; };
+  if (const auto program = overtaken.program.lock()) return first(program->bytes()) ? program->bytes()->size() : 0;
   const auto values = overtaken.values.lock();
-  if (!values) return bytes;
-  bytes += values->bytes;
-  for (const program::NamedSecret& secret : values->secrets.secrets) {
-    for (const auto& value : secret.values) {
-      if (counted.insert(value.value.get()).second) bytes += value.value->size();
+  if (!values) return 0;
+  std::size_t bytes = 0;
+  for (const auto& backend : values->set.backends) {
+    bytes += sizeof backend;
+    if (first(backend)) bytes += sizeof *backend + backend->endpoints.size() * sizeof(program::Endpoint);
+  }
+  for (const auto& secret : values->set.secrets) {
+    bytes += sizeof secret;
+    for (const auto& value : secret->values) {
+      if (first(value.value)) bytes += value.value->size();
     }
   }
   return bytes;
@@ -125,18 +158,29 @@ std::size_t Hub::pinned_by(const Overtaken& overtaken, std::set<const void*>& co
 /// Of what slow agents pin the newest stays, as much as there is room for.
 void Hub::let_go_of_old() {
   const std::lock_guard lock(mutex_);
-  // A publication holds its values.
-  std::erase_if(overtaken_, [](const Overtaken& overtaken) { return overtaken.values.expired(); });
-  if (overtaken_.empty()) return;
-  std::set<const void*> counted = {current_->bytes().get()};
-  for (const program::NamedSecret& secret : current_->values()->secrets.secrets) {
-    for (const auto& value : secret.values) counted.insert(value.value.get());
+  std::erase_if(overtaken_, [](const Overtaken& overtaken) { return overtaken.is_gone(); });
+  std::size_t at_most = 0;
+  for (const Overtaken& overtaken : overtaken_) {
+    if (const auto program = overtaken.program.lock()) at_most += program->bytes()->size();
+    if (const auto values = overtaken.values.lock()) at_most += values->bytes;
+  }
+  if (at_most <= most_pinned_) return;
+  std::set<const void*> counted;
+  if (current_.program) counted.insert(current_.program->bytes().get());
+  if (current_.values) {
+    for (const auto& backend : current_.values->set.backends) counted.insert(backend.get());
+    for (const auto& secret : current_.values->set.secrets) {
+      for (const auto& value : secret->values) counted.insert(value.value.get());
+    }
   }
   std::size_t pinned = 0;
   for (auto overtaken = overtaken_.rbegin(); overtaken != overtaken_.rend(); ++overtaken) {
     pinned += pinned_by(*overtaken, counted);
     if (pinned <= most_pinned_) continue;
-    if (const auto values = overtaken->values.lock()) oldest_sent_ = std::max(oldest_sent_, values->version + 1);
+    const auto program = overtaken->program.lock();
+    const auto values = overtaken->values.lock();
+    const std::uint64_t version = program ? program->version().version : values ? values->version : 0;
+    oldest_sent_ = std::max(oldest_sent_, version + 1);
     return;
   }
 }
@@ -159,9 +203,9 @@ void Hub::loop() {
   auto tick = std::chrono::steady_clock::now() + kTick;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    work_.wait_until(lock, tick, [&] { return stopping_ || pending_ || changed_ || !replaced_.empty(); });
-    const std::unique_ptr<Published> pending = std::move(pending_);
-    const std::uint64_t version = version_;
+    work_.wait_until(lock, tick,
+                     [&] { return stopping_ || pending_.has_something() || changed_ || !replaced_.empty(); });
+    Pending pending = std::exchange(pending_, {});
     const bool changed = std::exchange(changed_, false);
     const std::vector<Replaced> replaced = std::exchange(replaced_, {});
     const bool due = std::chrono::steady_clock::now() >= tick;
@@ -169,7 +213,7 @@ void Hub::loop() {
     for (const Replaced& which : replaced) {
       end_streams(which, {ErrorCode::kAborted, "another process has connected as " + which.name});
     }
-    if (pending) take(std::move(*pending), version);
+    if (pending.has_something()) take(std::move(pending));
     if (changed) {
       const std::lock_guard calling(callback_mutex_);
       if (callback_) callback_();

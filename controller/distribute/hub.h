@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -76,13 +77,18 @@ class Hub {
   const std::string& program_key() const { return program_key_; }
   WallTime now() const;
 
+  /// What is to be sent. Either both are there or none.
+  struct Current {
+    std::shared_ptr<const Publication> program;
+    std::shared_ptr<const Values> values;
+  };
+
   void publish(Published published);
-  /// Version of what was published last, on its way or not.
+  /// Version of the values that were published last, on their way or not.
   std::uint64_t announced() const;
   /// What was published before this version is sent to nobody any more.
   std::uint64_t oldest_sent() const;
-  /// Null before the first.
-  std::shared_ptr<const Publication> current() const;
+  Current current() const;
   /// Of a program that was published lately; null: none is known.
   std::shared_ptr<const Outline> outline(std::string_view hash) const;
 
@@ -107,18 +113,32 @@ class Hub {
   void log_refusal(const std::string& peer, const std::string& reason);
 
  private:
+  /// Published, and not yet looked at.
+  struct Pending {
+    std::shared_ptr<const std::vector<std::byte>> program;
+    ProgramVersion program_version;
+    std::optional<program::ValueSet> values;
+    std::uint64_t values_version = 0;
+
+    bool has_something() const { return program != nullptr || values; }
+  };
+
   void loop();
-  void take(Published published, std::uint64_t version);
+  void take(Pending pending);
+  void leave_out_large(program::ValueSet& values);
+  void remember(const Publication& publication);
   void wake_all();
   void let_go_of_old();
   struct Replaced {
     std::string name;
     std::uint64_t before = 0;  ///< order
   };
-  /// What was published before: streams that are slow hold the whole, or its values alone.
+  /// What was published before, one of the two: streams that are slow hold it.
   struct Overtaken {
-    std::weak_ptr<const Publication> whole;
-    std::weak_ptr<const Values> values;
+    std::weak_ptr<const Publication> program{};
+    std::weak_ptr<const Values> values{};
+
+    bool is_gone() const { return program.expired() && values.expired(); }
   };
   static std::size_t pinned_by(const Overtaken& overtaken, std::set<const void*>& counted);
   void end_streams(const Replaced& which, const Error& why);
@@ -138,8 +158,8 @@ class Hub {
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable work_;
-  std::unique_ptr<Published> pending_;
-  std::shared_ptr<const Publication> current_;
+  Pending pending_;
+  Current current_;
   std::deque<Overtaken> overtaken_;  ///< oldest first; slow agents may pin them
   std::uint64_t oldest_sent_ = 0;
   std::deque<std::shared_ptr<const Outline>> outlines_;
@@ -149,9 +169,12 @@ class Hub {
   std::vector<Replaced> replaced_;
   bool changed_ = false;
   bool stopping_ = false;
-  std::uint64_t version_ = 0;  ///< of what was published last; those of what was overtaken are left out
+  std::uint64_t version_ = 0;         ///< of what was published last; those of what was overtaken are left out
+  std::uint64_t values_version_ = 0;  ///< of the values that were published last
   std::chrono::steady_clock::time_point refusals_from_{};
   unsigned refusals_ = 0;
+
+  std::set<std::string> large_;  ///< secrets of which a value is not sent; of the thread
 
   std::mutex callback_mutex_;  ///< held while the callback runs
   std::function<void()> callback_;

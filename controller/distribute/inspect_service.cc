@@ -204,7 +204,7 @@ class InspectService final : public Inspect::CallbackService {
   }
 
   std::string published() const {
-    const auto current = hub_.current();
+    const auto current = hub_.current().program;
     return current ? program::to_hex(current->outline().program) : std::string();
   }
 
@@ -220,7 +220,7 @@ class InspectService final : public Inspect::CallbackService {
     const auto state = find(name);
     if (!state) return state.error();
     if (state->program.empty()) return Error{ErrorCode::kFailedPrecondition, "the agent runs no program yet"};
-    if (state->program == published()) return hub_.current()->bytes();
+    if (state->program == published()) return hub_.current().program->bytes();
     if (hub_.history().bytes) {
       if (auto kept = hub_.history().bytes(state->program)) return kept;
     }

@@ -24,7 +24,7 @@ void ProgramFeed::next(agent::v1::ProgramPart& part) {
     if (base_) begin.set_base(base_->program.data(), base_->program.size());
     begin.set_header(&outline.header, sizeof outline.header);
     begin.set_signature(&outline.signature, sizeof outline.signature);
-    begin.set_values(publication_->values()->version);
+    begin.set_values(publication_->version().values);
     begun_ = true;
   }
   std::size_t room = kPartBytes;

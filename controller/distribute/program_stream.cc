@@ -106,7 +106,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   bool waits_for_answer() const override { return sent_whole_ || holdings_due_; }
 
-  bool is_overtaken() const override { return feed_ && feed_->publication().values()->version < hub_.oldest_sent(); }
+  bool is_overtaken() const override { return feed_ && feed_->publication().version().version < hub_.oldest_sent(); }
 
   void advance() override {
     if (instance_.empty() || !may_write()) return;
@@ -132,7 +132,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   /// Takes what is published now, if it is another than before.
   void offer() {
-    const auto next = hub_.current();
+    const auto next = hub_.current().program;
     if (next == nullptr || (offered_ && next->outline().program == offered_->program)) return;
     offered_ = next->shared_outline();
     const Outline& outline = *offered_;

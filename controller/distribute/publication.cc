@@ -60,19 +60,6 @@ void keep_first_of_each(const Outline& next, std::vector<std::uint32_t>& sent) {
   std::ranges::sort(sent);
 }
 
-std::size_t bytes_of(const program::EndpointSet& endpoints, const program::SecretSet& secrets) {
-  std::size_t bytes = 0;
-  for (const program::BackendEndpoints& backend : endpoints.backends) {
-    bytes += sizeof backend + backend.name_space.size() + backend.name.size() +
-             backend.endpoints.size() * sizeof(program::Endpoint);
-  }
-  for (const program::NamedSecret& secret : secrets.secrets) {
-    bytes += sizeof secret + secret.name_space.size() + secret.name.size();
-    for (const auto& value : secret.values) bytes += sizeof value + value.key.size();
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Outline>> outline_of(std::span<const std::byte> bytes) {
@@ -122,15 +109,14 @@ Difference difference(const Outline* base, const Outline& next, std::span<const 
   return result;
 }
 
-Result<std::shared_ptr<const Publication>> Publication::make(Published published, std::uint64_t version) {
-  auto outline = outline_of(*published.program);
+Result<std::shared_ptr<const Publication>> Publication::make(std::shared_ptr<const std::vector<std::byte>> program,
+                                                             ProgramVersion version) {
+  auto outline = outline_of(*program);
   if (!outline) return outline.error();
   std::shared_ptr<Publication> made(new Publication);
   made->outline_ = std::move(*outline);
-  made->bytes_ = std::move(published.program);
-  const std::size_t bytes = bytes_of(published.endpoints, published.secrets);
-  made->values_ = std::make_shared<const Values>(
-      Values{version, made->outline_->program, std::move(published.endpoints), std::move(published.secrets), bytes});
+  made->bytes_ = std::move(program);
+  made->version_ = version;
   return std::shared_ptr<const Publication>(std::move(made));
 }
 

@@ -1,5 +1,5 @@
-// What is published, ready to be sent: the table of the program's sections, so that for each agent the difference to
-// what it has is a walk over two tables, and the values beside it. Immutable but for what it remembers of differences.
+// What is published, ready to be sent: the table of a program's sections, so that for each agent the difference to what
+// it has is a walk over two tables, and apart from it the values. Immutable but for what is remembered of differences.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "controller/distribute/distributor.h"
 #include "program/format_file.h"
 #include "program/read.h"
+#include "program/value_set.h"
 
 namespace edge::controller {
 
@@ -39,25 +39,29 @@ struct Difference {
 /// `base` null: everything. `held`, ascending: hashes that need not be sent.
 Difference difference(const Outline* base, const Outline& next, std::span<const program::Hash> held);
 
-/// Endpoints and secrets, with the program that they belong to.
+/// Endpoints and secrets.
 struct Values {
   std::uint64_t version = 0;
-  program::Hash program{};
-  program::EndpointSet endpoints;
-  program::SecretSet secrets;
-  /// Memory of names and endpoints, about; values of secrets are shared by all that have them.
-  std::size_t bytes = 0;
+  program::ValueSet set;
+  std::size_t bytes = 0;  ///< memory, about, of which versions share most
+};
+
+/// Of a program. Versions of programs and of values are drawn from one row.
+struct ProgramVersion {
+  std::uint64_t version = 0;
+  std::uint64_t values = 0;  ///< version of the values that have all it needs, and without which it must not run
 };
 
 class Publication {
  public:
   /// kInvalidArgument as of `outline_of`.
-  static Result<std::shared_ptr<const Publication>> make(Published published, std::uint64_t version);
+  static Result<std::shared_ptr<const Publication>> make(std::shared_ptr<const std::vector<std::byte>> program,
+                                                         ProgramVersion version);
 
   const Outline& outline() const { return *outline_; }
   const std::shared_ptr<const Outline>& shared_outline() const { return outline_; }
   const std::shared_ptr<const std::vector<std::byte>>& bytes() const { return bytes_; }
-  const std::shared_ptr<const Values>& values() const { return values_; }
+  const ProgramVersion& version() const { return version_; }
 
   /// Made once for all agents that are at `base`, which is most of them.
   std::shared_ptr<const Difference> from(const Outline& base) const;
@@ -67,7 +71,7 @@ class Publication {
 
   std::shared_ptr<const std::vector<std::byte>> bytes_;
   std::shared_ptr<const Outline> outline_;
-  std::shared_ptr<const Values> values_;
+  ProgramVersion version_;
   mutable std::mutex mutex_;
   mutable std::map<program::Hash, std::shared_ptr<const Difference>> differences_;  ///< by base; guarded by mutex_
 };

@@ -43,9 +43,9 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
   void advance() override {
     if (instance_.empty() || !may_write()) return;
     if (!feed_) {
-      const auto current = hub_.current();
-      if (current == nullptr || current->values() == sent_) return;
-      feed_.emplace(sent_, current->values());
+      const Hub::Current current = hub_.current();
+      if (current.values == nullptr || current.values == sent_) return;
+      feed_.emplace(sent_, current.values, current.program->outline().program);
     }
     down_.Clear();
     feed_->next(*down_.mutable_part());

@@ -20,16 +20,17 @@ void take(std::size_t& room, std::size_t bytes) { room -= std::min(room, bytes);
 
 }  // namespace
 
-ValuesFeed::ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after)
-    : before_(std::move(before)), after_(std::move(after)) {}
+ValuesFeed::ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after,
+                       const program::Hash& program)
+    : before_(std::move(before)), after_(std::move(after)), program_(program) {}
 
 void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
-  static const std::vector<BackendEndpoints> kNothing;
-  const auto& olds = before_ ? before_->endpoints.backends : kNothing;
-  const auto& news = after_->endpoints.backends;
+  static const program::ValueSet kNothing;
+  const auto& olds = before_ ? before_->set.backends : kNothing.backends;
+  const auto& news = after_->set.backends;
   while (room > 0 && (backend_ < news.size() || old_backend_ < olds.size())) {
-    const BackendEndpoints* const old = old_backend_ < olds.size() ? &olds[old_backend_] : nullptr;
-    const BackendEndpoints* const now = backend_ < news.size() ? &news[backend_] : nullptr;
+    const BackendEndpoints* const old = old_backend_ < olds.size() ? olds[old_backend_].get() : nullptr;
+    const BackendEndpoints* const now = backend_ < news.size() ? news[backend_].get() : nullptr;
     if (now == nullptr || (old != nullptr && old->backend_id < now->backend_id)) {
       part.add_removed_backends(old->backend_id);
       ++old_backend_;
@@ -37,7 +38,7 @@ void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
       continue;
     }
     const bool known = old != nullptr && old->backend_id == now->backend_id;
-    if (known && endpoint_ == 0 && *old == *now) {
+    if (known && endpoint_ == 0 && (old == now || *old == *now)) {
       ++old_backend_;
       ++backend_;
       continue;
@@ -61,12 +62,12 @@ void ValuesFeed::add_backends(agent::v1::ValuesPart& part, std::size_t& room) {
 }
 
 void ValuesFeed::add_secrets(agent::v1::ValuesPart& part, std::size_t& room) {
-  static const std::vector<NamedSecret> kNothing;
-  const auto& olds = before_ ? before_->secrets.secrets : kNothing;
-  const auto& news = after_->secrets.secrets;
+  static const program::ValueSet kNothing;
+  const auto& olds = before_ ? before_->set.secrets : kNothing.secrets;
+  const auto& news = after_->set.secrets;
   while (room > 0 && (secret_ < news.size() || old_secret_ < olds.size())) {
-    const NamedSecret* const old = old_secret_ < olds.size() ? &olds[old_secret_] : nullptr;
-    const NamedSecret* const now = secret_ < news.size() ? &news[secret_] : nullptr;
+    const NamedSecret* const old = old_secret_ < olds.size() ? olds[old_secret_].get() : nullptr;
+    const NamedSecret* const now = secret_ < news.size() ? news[secret_].get() : nullptr;
     if (now == nullptr || (old != nullptr && name_of(*old) < name_of(*now))) {
       auto& name = *part.add_removed_secrets();
       name.set_namespace_(old->name_space);
@@ -76,7 +77,7 @@ void ValuesFeed::add_secrets(agent::v1::ValuesPart& part, std::size_t& room) {
       continue;
     }
     const bool known = old != nullptr && name_of(*old) == name_of(*now);
-    if (known && value_ == 0 && *old == *now) {
+    if (known && value_ == 0 && (old == now || *old == *now)) {
       ++old_secret_;
       ++secret_;
       continue;
@@ -100,16 +101,16 @@ void ValuesFeed::add_secrets(agent::v1::ValuesPart& part, std::size_t& room) {
 
 void ValuesFeed::next(agent::v1::ValuesPart& part) {
   part.set_version(after_->version);
-  part.set_program(after_->program.data(), after_->program.size());
+  part.set_program(program_.data(), program_.size());
   part.set_whole(!begun_ && before_ == nullptr);
   begun_ = true;
   std::size_t room = kPartBytes;
   add_backends(part, room);
   add_secrets(part, room);
   const auto done = [](std::size_t at, const auto& of) { return at == of.size(); };
-  ended_ = done(backend_, after_->endpoints.backends) && done(secret_, after_->secrets.secrets) &&
-           (before_ == nullptr ||
-            (done(old_backend_, before_->endpoints.backends) && done(old_secret_, before_->secrets.secrets)));
+  ended_ =
+      done(backend_, after_->set.backends) && done(secret_, after_->set.secrets) &&
+      (before_ == nullptr || (done(old_backend_, before_->set.backends) && done(old_secret_, before_->set.secrets)));
   part.set_last(ended_);
 }
 

@@ -18,8 +18,8 @@ class ValuesFeed {
   /// A value of a secret is sent whole; agents take messages of at most twice this.
   static constexpr std::size_t kMaxValueBytes = 8 << 20;
 
-  /// `before` null: all of `after`.
-  ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after);
+  /// `before` null: all of `after`. `program`: that `after` has everything for.
+  ValuesFeed(std::shared_ptr<const Values> before, std::shared_ptr<const Values> after, const program::Hash& program);
 
   bool at_end() const { return ended_; }
   /// The next message, into an empty `part`. A backend or secret that is too large for one goes on in the next under
@@ -33,6 +33,7 @@ class ValuesFeed {
 
   std::shared_ptr<const Values> before_;
   std::shared_ptr<const Values> after_;
+  program::Hash program_;
   std::size_t old_backend_ = 0;
   std::size_t backend_ = 0;
   std::size_t endpoint_ = 0;  ///< of the backend that is being sent

@@ -85,7 +85,7 @@ class FleetTest : public testing::Test {
     EXPECT_EQ(running, count) << "of " << distributor_->agents().size();
     return all;
   }
-  void publish(const Bytes& program) { distributor_->publish({program, {}, {}, ""}); }
+  void publish(const Bytes& program) { distributor_->publish({program, program::ValueSet{}}); }
 
   std::string directory_;
   std::unique_ptr<Distributor> distributor_;
@@ -221,7 +221,7 @@ TEST_F(FleetTest, EndpointsAreCountedToWhatSlowAgentsPin) {
     // All programs together have room; it is by their endpoints that two are too much.
     const Bytes next = program_of(i, 2, 5'000'000);
     endpoints.backends[0].endpoints[0].port = static_cast<std::uint16_t>(1 + i);
-    distributor_->publish({next, endpoints, {}, ""});
+    distributor_->publish({next, program::value_set(endpoints, {})});
     const std::string hash = hash_of(next);
     ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; }));
     deaf.push_back(connect({.controller = {}, .name = "deaf-" + std::to_string(i), .deaf = true}));

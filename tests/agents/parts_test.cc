@@ -27,7 +27,6 @@ using controller::Difference;
 using controller::Outline;
 using controller::ProgramFeed;
 using controller::Publication;
-using controller::Published;
 
 /// A database of patterns in the eyes of all but who searches with it: any bytes.
 program::SectionInput section(std::uint64_t id, std::size_t size, unsigned char fill) {
@@ -39,7 +38,7 @@ ProgramBytes program_of(std::vector<program::SectionInput> sections) {
 }
 
 std::shared_ptr<const Publication> publication(ProgramBytes bytes, std::uint64_t version = 1) {
-  auto made = Publication::make({std::move(bytes), {}, {}, ""}, version);
+  auto made = Publication::make(std::move(bytes), {.version = version, .values = version});
   EXPECT_TRUE(made) << made.error().text;
   return *made;
 }
@@ -240,15 +239,15 @@ std::shared_ptr<const Values> values(std::uint64_t version, std::vector<program:
                                      std::vector<program::NamedSecret> secrets) {
   auto made = std::make_shared<Values>();
   made->version = version;
-  made->endpoints.backends = std::move(backends);
-  std::ranges::sort(made->endpoints.backends, {}, &program::BackendEndpoints::backend_id);
-  made->secrets.secrets = std::move(secrets);
-  made->secrets.sort();
+  std::ranges::sort(backends, {}, &program::BackendEndpoints::backend_id);
+  program::SecretSet sorted{std::move(secrets)};
+  sorted.sort();
+  made->set = program::value_set({std::move(backends)}, std::move(sorted));
   return made;
 }
 
 std::vector<ValuesPart> parts(const std::shared_ptr<const Values>& before, const std::shared_ptr<const Values>& after) {
-  ValuesFeed feed(before, after);
+  ValuesFeed feed(before, after, program::Hash{});
   std::vector<ValuesPart> all;
   while (!feed.at_end()) feed.next(all.emplace_back());
   return all;
@@ -261,8 +260,8 @@ void expect_taken(ValuesAssembly& assembly, const std::vector<ValuesPart>& all, 
     ASSERT_EQ(taken->has_value(), i + 1 == all.size());
     if (!*taken) continue;
     EXPECT_EQ((*taken)->version, wanted.version);
-    EXPECT_EQ((*taken)->endpoints, wanted.endpoints);
-    EXPECT_EQ((*taken)->secrets, wanted.secrets);
+    EXPECT_EQ((*taken)->endpoints, program::endpoints_of(wanted.set));
+    EXPECT_EQ((*taken)->secrets, program::secrets_of(wanted.set));
   }
 }
 

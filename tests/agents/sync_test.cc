@@ -165,7 +165,7 @@ TEST_F(SyncTest, AnAgentJoinsAndRunsWhatIsPublished) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, endpoints(2), secrets("k"), "first"});
+  distributor_->publish({first, program::value_set(endpoints(2), secrets("k"))});
   ASSERT_TRUE(runs("edge-1", first));
   const auto state = distributor_->agent("edge-1");
   EXPECT_EQ(state->node, "node-of-edge-1");
@@ -174,27 +174,62 @@ TEST_F(SyncTest, AnAgentJoinsAndRunsWhatIsPublished) {
   EXPECT_GT(state->certificate_until, now() + hours(24 * 29));
 
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, endpoints(3), {}, "second"});
+  distributor_->publish({second, program::value_set(endpoints(3), {})});
   EXPECT_TRUE(runs("edge-1", second));
   // Values alone.
-  distributor_->publish({second, endpoints(5), {}, "a pod"});
+  distributor_->publish({second, program::value_set(endpoints(5), {})});
   EXPECT_TRUE(runs("edge-1", second));
+}
+
+TEST_F(SyncTest, ValuesComeWithoutAProgramAndAProgramWithoutValues) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes first = program_of(1, *key_);
+  distributor_->publish({.program = first});
+  distributor_->publish({.values = program::value_set(endpoints(2), secrets("k"))});
+  ASSERT_TRUE(runs("edge-1", first)) << "once there are both";
+  const std::uint64_t before = distributor_->agent("edge-1")->values;
+
+  distributor_->publish({.values = program::value_set(endpoints(3), {})});
+  ASSERT_TRUE(
+      becomes("edge-1", [&](const AgentState& state) { return state.values_current && state.values > before; }));
+  EXPECT_EQ(distributor_->agent("edge-1")->program, hash_of(first));
+  const std::uint64_t after = distributor_->agent("edge-1")->values;
+
+  const Bytes second = program_of(2, *key_);
+  distributor_->publish({.program = second});
+  ASSERT_TRUE(runs("edge-1", second));
+  EXPECT_EQ(distributor_->agent("edge-1")->values, after);
+
+  // Who comes later gets both, and nothing of what was before.
+  start_agent("edge-2");
+  ASSERT_TRUE(runs("edge-2", second));
+  agents_.clear();
+  for (const char* name : {"edge-1", "edge-2"}) {
+    const auto store = agent::AgentStore::open(directory_ + "/" + name, name, "");
+    ASSERT_TRUE(store);
+    std::string fault;
+    const auto kept = store->last(fault);
+    ASSERT_TRUE(kept) << kept.error().text;
+    EXPECT_EQ(kept->endpoints, endpoints(3)) << name;
+    EXPECT_TRUE(kept->secrets.secrets.empty()) << name;
+  }
 }
 
 TEST_F(SyncTest, AWrongSignatureIsRefusedWithTheReasonAndTheNextProgramIsTaken) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   const auto other = program::SigningKey::generate();
   const Bytes forged = program_of(2, *other);
-  distributor_->publish({forged, {}, {}, ""});
+  distributor_->publish({forged, program::ValueSet{}});
   ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(forged); }));
   EXPECT_EQ(distributor_->agent("edge-1")->refused.reason, "the program is signed by another key");
   EXPECT_EQ(distributor_->agent("edge-1")->program, hash_of(first));
   const Bytes third = program_of(3, *key_);
-  distributor_->publish({third, {}, {}, ""});
+  distributor_->publish({third, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", third));
 }
 
@@ -203,7 +238,7 @@ TEST_F(SyncTest, AProgramForAnotherCpuIsNotSent) {
   start_agent("edge-1");
   EXPECT_EQ(distributor_->behind("edge-1", ""), "the controller has no program yet");
   const Bytes foreign = program_of(1, *key_, program::Target::kAarch64);
-  distributor_->publish({foreign, {}, {}, ""});
+  distributor_->publish({foreign, program::ValueSet{}});
   ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.refused.program == hash_of(foreign); }));
   const std::string behind = distributor_->behind("edge-1", "");
   EXPECT_EQ(behind.find("the agent refuses " + hash_of(foreign) + ": it is made for aarch64"), 0U) << behind;
@@ -211,7 +246,7 @@ TEST_F(SyncTest, AProgramForAnotherCpuIsNotSent) {
             "the agent has no connection to its controller, which has " + hash_of(foreign));
   EXPECT_NE(distributor_->agent("edge-1")->refused.reason.find("made for aarch64"), std::string::npos);
   const Bytes own = program_of(2, *key_);
-  distributor_->publish({own, {}, {}, ""});
+  distributor_->publish({own, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", own));
   EXPECT_EQ(distributor_->behind("edge-1", hash_of(own)), "");
 }
@@ -234,7 +269,7 @@ TEST_F(SyncTest, AnotherAuthoritysCertificateIsRefused) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   agents_.clear();
   // The controller begins anew, with an authority that never saw this agent.
@@ -242,7 +277,7 @@ TEST_F(SyncTest, AnotherAuthoritysCertificateIsRefused) {
   distributor_.reset();
   fs::remove_all(directory_ + "/controller");
   start_controller("127.0.0.1:" + std::to_string(port));
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   auto with = options("edge-1");
   with.token_file.clear();
   start_agent(with);
@@ -255,7 +290,7 @@ TEST_F(SyncTest, ANewJoinFileOfAnotherAuthorityReplacesTheCertificate) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   agents_.clear();
   distributor_.reset();
@@ -263,7 +298,7 @@ TEST_F(SyncTest, ANewJoinFileOfAnotherAuthorityReplacesTheCertificate) {
   key_ = program::SigningKey::generate();
   start_controller();
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, {}, {}, ""});
+  distributor_->publish({second, program::ValueSet{}});
   start_agent("edge-1");
   EXPECT_TRUE(runs("edge-1", second));
 }
@@ -275,7 +310,7 @@ TEST_F(SyncTest, AControllerIsReachedWhereItListens) {
     with.controller = distributor_->address();
     start_agent(with);
     const Bytes first = program_of(1, *key_);
-    distributor_->publish({first, {}, {}, ""});
+    distributor_->publish({first, program::ValueSet{}});
     EXPECT_TRUE(runs("edge-1", first)) << listen;
     agents_.clear();
     distributor_.reset();
@@ -286,22 +321,22 @@ TEST_F(SyncTest, TheControllerGoesAndComesBack) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, endpoints(1), {}, ""});
+  distributor_->publish({first, program::value_set(endpoints(1), {})});
   ASSERT_TRUE(runs("edge-1", first));
   const std::uint16_t port = distributor_->port();
   distributor_.reset();
   start_controller("127.0.0.1:" + std::to_string(port));
-  distributor_->publish({first, endpoints(1), {}, ""});
+  distributor_->publish({first, program::value_set(endpoints(1), {})});
   EXPECT_TRUE(runs("edge-1", first));
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, endpoints(1), {}, ""});
+  distributor_->publish({second, program::value_set(endpoints(1), {})});
   EXPECT_TRUE(runs("edge-1", second));
 }
 
 TEST_F(SyncTest, WhoEndsOnPurposeIsNotTakenForLost) {
   start_controller();
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   start_agent("edge-1");
   ASSERT_TRUE(runs("edge-1", first));
   agents_.clear();
@@ -319,7 +354,7 @@ TEST_F(SyncTest, AnAgentStartsFromDiskWithoutAController) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, endpoints(3), secrets("do not tell"), ""});
+  distributor_->publish({first, program::value_set(endpoints(3), secrets("do not tell"))});
   ASSERT_TRUE(runs("edge-1", first));
   const auto with = options("edge-1");
   agents_.clear();
@@ -349,7 +384,7 @@ TEST_F(SyncTest, AnAgentWritesLaterWhatItCouldNotWrite) {
   fs::permissions(with.data_dir, fs::perms::owner_all);
   start_agent(with);
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, endpoints(3), {}, ""});
+  distributor_->publish({first, program::value_set(endpoints(3), {})});
   ASSERT_TRUE(runs("edge-1", first));
   const auto is_written = [](const std::string& place) {
     const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -368,13 +403,13 @@ TEST_F(SyncTest, CertificatesAreRenewedAtTwoThirdsAndOldOnesEnd) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   const WallTime until = distributor_->agent("edge-1")->certificate_until;
   shift_ = seconds(10);
   ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.connected && s.certificate_until > until; }));
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, {}, {}, ""});
+  distributor_->publish({second, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", second));
 }
 
@@ -385,7 +420,7 @@ TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
   with.clock = [this, &ahead] { return now() + ahead.load(); };
   start_agent(with);
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   const auto certificate = [&] { return *read_file(with.data_dir + "/agent.pem", 1 << 16); };
   const std::string joined = certificate();
@@ -397,7 +432,7 @@ TEST_F(SyncTest, AnAgentWhoseClockIsAheadRenewsOnceAndWaits) {
   // A session that is to renew does so in the turn in which it takes a program, before it takes another.
   for (std::uint64_t i = 2; i <= 4; ++i) {
     const Bytes next = program_of(i, *key_);
-    distributor_->publish({next, {}, {}, ""});
+    distributor_->publish({next, program::ValueSet{}});
     ASSERT_TRUE(runs("edge-1", next));
   }
   EXPECT_EQ(certificate(), renewed);
@@ -415,7 +450,7 @@ TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   const auto roots = [&] { return *read_file(directory_ + "/controller/agents/roots.pem", 1 << 16); };
   const auto wait_for = [&](const std::function<bool()>& condition) {
@@ -434,7 +469,7 @@ TEST_F(SyncTest, OneAuthorityFollowsAnotherWithoutLosingAnAgent) {
   ASSERT_TRUE(wait_for([&] { return !roots().starts_with(one); }));
   ASSERT_TRUE(becomes("edge-1", [&](const AgentState& s) { return s.connected && s.certificate_until > until; }));
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, {}, {}, ""});
+  distributor_->publish({second, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", second));
   start_agent("edge-2");
   EXPECT_TRUE(runs("edge-2", second));
@@ -450,7 +485,7 @@ TEST_F(SyncTest, AnExpiredCertificateEndsTheStreamsAndIsNotTaken) {
   // By the machine's clock the controller's certificate holds, the agent's is over.
   EXPECT_TRUE(log_.has("has joined"));
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   start_agent("edge-2");
   EXPECT_FALSE(distributor_->agent("edge-1"));
 }
@@ -459,7 +494,7 @@ TEST_F(SyncTest, ARevokedAgentIsDrivenOutAtOnce) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   auto client = inspect();
   ASSERT_TRUE(client) << client.error().text;
@@ -476,7 +511,7 @@ TEST_F(SyncTest, ANameThatIsTakenIsGivenToAnotherKeyByAnAdministratorAlone) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   // Another machine, which has the join file too.
   auto other = options("edge-1");
@@ -484,7 +519,7 @@ TEST_F(SyncTest, ANameThatIsTakenIsGivenToAnotherKeyByAnAdministratorAlone) {
   start_agent(other);
   EXPECT_TRUE(log_.has("an agent with another key has the name edge-1"));
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, {}, {}, ""});
+  distributor_->publish({second, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", second)) << "the one that has the name is not disturbed";
   EXPECT_EQ(agents_[1]->service->program(), "");
 
@@ -499,7 +534,7 @@ TEST_F(SyncTest, ANameThatIsTakenIsGivenToAnotherKeyByAnAdministratorAlone) {
   start_agent(other);
   EXPECT_TRUE(log_.has("the certificate of edge-1 is revoked")) << "whoever had it before";
   const Bytes third = program_of(3, *key_);
-  distributor_->publish({third, {}, {}, ""});
+  distributor_->publish({third, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", third));
   EXPECT_EQ(agents_[0]->service->program(), hash_of(second));
 }
@@ -514,7 +549,7 @@ TEST_F(SyncTest, AnAgentKeepsTheKeyThatItJoinsWith) {
   EXPECT_EQ(*store->joining_key(), *key);
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   EXPECT_EQ(store->identity()->key, *key);
   EXPECT_FALSE(fs::exists(directory_ + "/edge-1/joining.key"));
@@ -524,10 +559,10 @@ TEST_F(SyncTest, SecretsThatAProgramNamesNoMoreLeaveTheAgentsDisk) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, endpoints(1), secrets("k"), ""});
+  distributor_->publish({first, program::value_set(endpoints(1), secrets("k"))});
   ASSERT_TRUE(runs("edge-1", first));
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, endpoints(1), {}, ""});
+  distributor_->publish({second, program::value_set(endpoints(1), {})});
   ASSERT_TRUE(runs("edge-1", second));
   agents_.clear();
   const auto store = agent::AgentStore::open(directory_ + "/edge-1", "edge-1", "");
@@ -543,13 +578,13 @@ TEST_F(SyncTest, ASecondProcessOfANameTakesOver) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   start_agent("edge-1");
   ASSERT_TRUE(runs("edge-1", first));
   agents_.erase(agents_.begin());
   const Bytes second = program_of(2, *key_);
-  distributor_->publish({second, {}, {}, ""});
+  distributor_->publish({second, program::ValueSet{}});
   EXPECT_TRUE(runs("edge-1", second));
 }
 
@@ -560,7 +595,7 @@ TEST_F(SyncTest, AFastRowOfProgramsEndsAtTheLast) {
   Bytes last;
   for (std::uint64_t i = 1; i <= 200; ++i) {
     last = program_of(i, *key_);
-    distributor_->publish({last, endpoints(static_cast<unsigned>(i % 5)), {}, ""});
+    distributor_->publish({last, program::value_set(endpoints(static_cast<unsigned>(i % 5)), {})});
   }
   EXPECT_TRUE(runs("edge-1", last));
   EXPECT_TRUE(runs("edge-2", last));
@@ -570,7 +605,7 @@ TEST_F(SyncTest, AnAdministratorAsksAndAnAgentMayNot) {
   start_controller();
   start_agent("edge-1");
   const Bytes first = program_of(1, *key_);
-  distributor_->publish({first, {}, {}, ""});
+  distributor_->publish({first, program::ValueSet{}});
   ASSERT_TRUE(runs("edge-1", first));
   auto client = inspect();
   ASSERT_TRUE(client) << client.error().text;
