@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "net/http1/parse.h"
-#include "runtime/session/request_id.h"
+#include "runtime/phase/request_id.h"
 
 namespace edge::runtime {
 namespace {

@@ -7,6 +7,7 @@
 #include "program/format_policies.h"
 #include "runtime/policy/auth/verdict.h"
 #include "runtime/shape/cache/counts.h"
+#include "runtime/upstream/forward_counts.h"
 
 namespace edge::runtime {
 
@@ -16,24 +17,17 @@ constexpr std::size_t auth_index(program::PolicyType type) {
   return static_cast<std::size_t>(type) - static_cast<std::size_t>(program::PolicyType::kBasicAuth);
 }
 
-struct Counters {
+struct Counters : ForwardCounts {
   net::Counter accepted;
   net::Counter active;
   net::Counter refused;
   net::Counter requests;
-  /// By class: 1xx..5xx at 1..5.
-  std::array<net::Counter, 6> responses;
-  net::Counter upstream_retries;
   net::Counter tls_handshakes;    ///< that came to an end
   net::Counter tls13_handshakes;  ///< of these; the others are TLS 1.2
   net::Counter tls13_resumed;
   net::Counter tls_resumed;      ///< of these
   net::Counter tls_failures;     ///< broken off, by either side or by time
   net::Counter tls_handshaking;  ///< under way
-  /// Connections whose bytes were forwarded unread: TCP, TLS, and what follows an Upgrade.
-  net::Counter tunnels;
-  net::Counter tunnel_bytes_up;    ///< from clients
-  net::Counter tunnel_bytes_down;  ///< to clients
   /// Those that no rule takes, or that a rule denies, or that do not begin as they must.
   net::Counter tunnels_refused;
   /// Copies of requests: begun, under way; not begun, or given up since their backend was too slow.

@@ -145,7 +145,7 @@ void Greeting::refuse_name() {
 }
 
 void Greeting::log(std::string_view reason) {
-  if (!silent_) log_lost(worker_, *program_, {connection_, hello_.server_name(), reason, began_});
+  if (!silent_) worker_.log_lost(*program_, connection_, {hello_.server_name(), reason, began_});
 }
 
 }  // namespace edge::runtime

@@ -7,7 +7,7 @@
 #include "net/buffer.h"
 #include "net/http2/server_link.h"
 #include "net/task.h"
-#include "runtime/session/client_connection.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/session/client_session.h"
 
 namespace edge::runtime {

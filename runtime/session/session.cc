@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
 #include "runtime/session/http2_session.h"
 #include "runtime/session/worker.h"
 
@@ -11,8 +10,6 @@ namespace {
 
 using net::Transfer;
 using net::Wake;
-using net::http1::BodyKind;
-using net::http1::HeadWriter;
 using net::http1::ParseState;
 using std::chrono::seconds;
 
@@ -26,20 +23,6 @@ constexpr std::uint16_t kTurns = 256;
 /// closing with unread bytes would reset the connection under the answer (RFC 9112 §9.6).
 constexpr net::Duration kLingerTime = seconds(2);
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
-
-/// Three words on a line, and the third names no version of HTTP.
-bool names_other_protocol(std::string_view bytes) {
-  const std::string_view line = bytes.substr(0, bytes.find('\r'));
-  const std::size_t last = line.rfind(' ');
-  const bool three = last != std::string_view::npos && line.find(' ') != last;
-  return three && !starts_with_ignoring_case("HTTP", line.substr(last + 1, 4));
-}
-
-/// Of a response that was written whole.
-std::size_t body_size(std::string_view response) {
-  const std::size_t head = response.find("\r\n\r\n");
-  return head == std::string_view::npos ? 0 : response.size() - head - 4;
-}
 
 }  // namespace
 
@@ -77,7 +60,7 @@ net::Detached Session::run() {
       if (next == Next::kAgain && kind_ == Kind::kStream) next = Next::kClose;
       head_since_ = worker_.loop().now();
     } else {
-      next = refuse();
+      next = refuse_head();
     }
   }
   co_await finish(next);
@@ -134,52 +117,6 @@ void Session::become_http2() {
   worker_.hand_over(*this, *session);
   worker_.forget(*this);
   session->start();
-}
-
-// A head that cannot be served: at fault, or too slow.
-Session::Next Session::refuse() {
-  Exchange unread;
-  unread.began = head_since_;
-  note_refused(unread);
-  // To another protocol an answer in ours is none; a preface of HTTP/2 that is not one ends so (RFC 9113 §3.4).
-  if (requests_ == 0 && fault_ == net::http1::HeadFault::kBadRequestLine && names_other_protocol(inlet_.unread())) {
-    ended(unread, {.reason = fault_reason(fault_)});
-    return Next::kLinger;
-  }
-  Reply reply{408, "head-timeout", "The request's head did not come in time.", {}, true};
-  if (fault_ != net::http1::HeadFault::kNone) {
-    reply = {fault_status(fault_), fault_reason(fault_), fault_text(fault_), {}, true};
-  }
-  return answer(reply, unread, BodyState::kRead);
-}
-
-Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body, Ending ending) {
-  // A body that is here whole is passed over; one that is still to come is not waited for.
-  bool close = reply.close || !exchange.keep_alive || worker_.draining();
-  bool linger = reply.close;
-  if (body == BodyState::kUnread && exchange.body.kind != BodyKind::kNone) {
-    const bool here = exchange.body.kind == BodyKind::kLength && inlet_.unread().size() >= exchange.body.length;
-    if (here) inlet_.consume(static_cast<std::size_t>(exchange.body.length));
-    close = close || !here;
-    linger = linger || !here;
-  }
-  ReplyContext context;
-  context.head_only = exchange.method == net::http1::Method::kHead;
-  context.form = exchange.reply_form;
-  context.connection = close ? "close" : (exchange.minor == 0 ? "keep-alive" : "");
-  context.date = worker_.date();
-  context.added = &exchange.added;
-  HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
-  write_reply(reply, context, out);
-  worker_.counters().responses[static_cast<std::size_t>(reply.status / 100)].add();
-  ending.status = reply.status;
-  ending.reason = reply.reason;
-  ending.sent = context.head_only ? 0 : body_size(out.text());
-  ended(exchange, ending);
-  iovec whole = net::piece(out.text());
-  if (!outlet_.send(client_, {&whole, 1})) return Next::kReset;
-  if (linger) return Next::kLinger;
-  return close ? Next::kClose : Next::kAgain;
 }
 
 // Before the next request of a client that has not taken its answers, or that sends so many at once that others wait.

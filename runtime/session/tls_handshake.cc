@@ -91,7 +91,7 @@ net::Task<std::string_view> TlsHandshake::shake_hands() {
 
 void TlsHandshake::tell_failure(std::string_view reason) {
   // Who says nothing only looks whether somebody is there.
-  if (layer_.heard()) log_lost(worker_, *worker_.pin(), {connection_, layer_.server_name(), reason, began_});
+  if (layer_.heard()) worker_.log_lost(*worker_.pin(), connection_, {layer_.server_name(), reason, began_});
   const auto held_back = worker_.handshake_lines().admit();
   if (!held_back) return;
   const std::string& fault = layer_.fault();

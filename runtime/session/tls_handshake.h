@@ -7,7 +7,7 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "net/tls/record_layer.h"
-#include "runtime/session/client_connection.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/session/client_session.h"
 
 namespace edge::runtime {

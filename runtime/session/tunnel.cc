@@ -1,8 +1,8 @@
 #include "runtime/session/tunnel.h"
 
-#include "runtime/session/byte_pump.h"
 #include "runtime/session/client_address.h"
 #include "runtime/session/worker.h"
+#include "runtime/upstream/byte_pump.h"
 #include "runtime/upstream/split.h"
 
 namespace edge::runtime {
@@ -37,12 +37,12 @@ net::Task<void> Tunnel::serve() {
   decision_ = decide(*program_->program, bind, view, worker_.match_scratch());
   if (!decision_) co_return refuse("no-route");
   if ((decision_->traffic().flags & program::kDenied) != 0) co_return refuse("policy-unavailable");
-  pool_ = choose_pool(*decision_);
-  if (pool_ == nullptr) co_return refuse("no-backend");
+  BackendPool* const pool = choose_pool(*decision_);
+  if (pool == nullptr) co_return refuse("no-backend");
   const net::Duration idle(decision_->traffic().idle_timeout_ns);
-  const std::string header = header_for(pool_->settings(), connection_);
+  const std::string header = header_for(pool->settings(), connection_);
   connecting_at_ = worker_.loop().now();
-  Acquired acquired = co_await connect(*pool_, header);
+  Acquired acquired = co_await connect(*pool, header);
   if (acquired.connection == nullptr) {
     if (acquired.tried) endpoint_ = *acquired.tried;
     ending_.reason = "connect-failed";
@@ -51,7 +51,7 @@ net::Task<void> Tunnel::serve() {
   connected_at_ = worker_.loop().now();
   endpoint_ = acquired.connection->endpoint().address;
   worker_.counters().tunnels.add();
-  co_await pump(*pool_, std::move(acquired), idle);
+  co_await pump(*pool, std::move(acquired), idle);
 }
 
 void Tunnel::refuse(std::string_view reason) {
@@ -68,7 +68,9 @@ BackendPool* Tunnel::choose_pool(const Decision& decision) {
   if (backend == program::kNone) return nullptr;
   BackendPool* pool = program_->pools[backend].get();
   // What is no HTTP cannot be a stream of it.
-  return pool->settings().protocol == program::BackendProtocol::kHttp2 ? nullptr : pool;
+  if (pool->settings().protocol == program::BackendProtocol::kHttp2) return nullptr;
+  backend_ = backend;
+  return pool;
 }
 
 // Nothing was sent yet, so an endpoint that does not answer is no loss: the next one is tried.
@@ -108,13 +110,13 @@ void Tunnel::log() {
   const std::uint32_t bind = program_->entrances[connection_.slot].bind;
   if (bind == program::kNone) return;
   const LoadedListener* const listener = decision_ ? decision_->listener : find_listener(program, bind, server_name_);
-  LoggedPlace place{.listener = listener == nullptr ? nullptr : listener->record, .pool = pool_};
+  RouteTaken taken{.listener = listener, .backend = backend_};
   if (decision_) {
-    place.host = decision_->host;
-    place.action = decision_->action;
+    taken.host = decision_->host;
+    taken.action = decision_->action;
   }
   LogEntry entry;
-  if (!begin_entry(*program_, connection_, server_name_, place, entry)) return;
+  if (!begin_entry(program_->logged_bind(connection_.slot), {connection_, server_name_, taken}, entry)) return;
   LogFacts& facts = entry.facts;
   entry[LogText::kReason] = ending_.reason;
   facts.unix_milliseconds = worker_.unix_milliseconds();

@@ -11,10 +11,10 @@
 #include "net/loop.h"
 #include "net/task.h"
 #include "runtime/match/decide.h"
-#include "runtime/observe/ending.h"
-#include "runtime/session/client_connection.h"
+#include "runtime/observe/request_end.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/session/client_session.h"
-#include "runtime/session/exchange.h"
+#include "runtime/session/thread_program.h"
 
 namespace edge::runtime {
 
@@ -51,9 +51,9 @@ class Tunnel final : public ClientSession {
   std::string server_name_;
   /// What there is to tell of it.
   std::optional<Decision> decision_;
-  BackendPool* pool_ = nullptr;
+  std::uint32_t backend_ = program::kNone;
   net::SocketAddress endpoint_{};
-  Ending ending_;
+  RequestEnd ending_;
   net::Time began_;
   net::Time connecting_at_{};
   net::Time connected_at_{};

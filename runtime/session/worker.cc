@@ -12,6 +12,7 @@
 
 #include "base/precedence.h"
 #include "runtime/session/greeting.h"
+#include "runtime/session/session.h"
 #include "runtime/session/tls_handshake.h"
 
 namespace edge::runtime {
@@ -181,6 +182,12 @@ void Worker::take(std::shared_ptr<const LoadedProgram> program, std::shared_ptr<
   next->program = std::move(program);
   tally_.forget_places();
   program_ = ProgramPin(next.release());
+}
+
+void Worker::log_lost(const ThreadProgram& program, const ClientConnection& connection, const LostConnection& lost) {
+  if (!program.logged.any()) return;
+  runtime::log_lost(program.logged_bind(connection.slot), connection, lost, {loop_.now(), unix_milliseconds()},
+                    access_log());
 }
 
 void Worker::listen(std::uint32_t slot, net::Fd socket) {

@@ -19,19 +19,23 @@
 #include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
 #include "runtime/observe/access_log.h"
+#include "runtime/observe/request_log.h"
 #include "runtime/observe/tally/request_tally.h"
 #include "runtime/observe/trace/tracer.h"
+#include "runtime/phase/request_id.h"
+#include "runtime/phase/scratch.h"
 #include "runtime/policy/auth/place.h"
 #include "runtime/policy/auth/stores.h"
 #include "runtime/policy/rate_limit_table.h"
+#include "runtime/session/client_session.h"
 #include "runtime/session/counters.h"
-#include "runtime/session/exchange.h"
 #include "runtime/session/loop_probe.h"
-#include "runtime/session/scratch.h"
 #include "runtime/session/server.h"
-#include "runtime/session/session.h"
+#include "runtime/session/thread_program.h"
+#include "runtime/shape/cache/cache.h"
 #include "runtime/shape/compress.h"
 #include "runtime/shape/spool.h"
+#include "runtime/shape/worker_parts.h"
 #include "runtime/upstream/pools.h"
 #include "runtime/upstream/split.h"
 
@@ -114,7 +118,7 @@ class Worker {
     return {loop_, waiter, calls_, *shared_.authentication, unix_now, &asker};
   }
   ProgramPin pin() const { return program_; }
-  EncoderPool& encoders() { return encoders_; }
+  WorkerParts parts() { return {loop_, scratch_, encoders_, date(), draining_}; }
   net::tls::RecordRoom& record_room() { return record_room_; }
   SpoolSpace& spool_space() { return *shared_.spools; }
   const ServerOptions& options() const { return shared_.options; }
@@ -126,6 +130,8 @@ class Worker {
   void accept(net::Fd client, const net::SocketAddress& peer, std::uint32_t slot);
   /// Counts one more connection of the source. \returns nullopt when it has too many: the connection is to be closed.
   std::optional<Sources::Part> admit(const IpAddress& source, std::uint32_t slot);
+  /// Tells the access log, where the program has one, of a connection that came to its end too early.
+  void log_lost(const ThreadProgram& program, const ClientConnection& connection, const LostConnection& lost);
   /// Takes over a session that is not among those of accepted connections: a stream's.
   void keep(ClientSession& session);
   /// `to` goes on with the connection of `from`, which is forgotten next.

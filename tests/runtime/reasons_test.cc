@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/session/failure.h"
+#include "runtime/phase/failure.h"
 #include "tests/runtime/case_run.h"
 
 namespace edge::test {

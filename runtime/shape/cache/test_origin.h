@@ -108,11 +108,11 @@ class Place {
     const Answer answer(said.lines + length, said.status, now);
     const auto take = transaction.head(answer.head(), {});
     got.cache_status = transaction.status();
-    if (take != ResponseTee::Take::kSwallow) {
+    if (take != Transaction::Take::kSwallow) {
       got.head = "HTTP/1.1 " + std::to_string(said.status) + "\r\n";
       got.text = no_body ? "" : said.text;
     }
-    if (take != ResponseTee::Take::kCopy) return;
+    if (take != Transaction::Take::kCopy) return;
     transaction.body(said.text.substr(0, said.breaks_after.value_or(said.text.size())));
     if (!said.breaks_after) transaction.end();
   }

@@ -231,7 +231,7 @@ Transaction::Transaction(const Transaction& stale, std::shared_ptr<Fill> fill)
 
 // ---- The response -------------------------------------------------------------------------------------------------
 
-ResponseTee::Take Transaction::head(const ResponseHead& response, std::string_view) {
+Transaction::Take Transaction::head(const ResponseHead& response, std::string_view) {
   // Of a try before, of which nothing was sent on.
   abandon();
   upstream_status_ = response.status;
@@ -249,7 +249,7 @@ ResponseTee::Take Transaction::head(const ResponseHead& response, std::string_vi
 }
 
 // Something was stored, and this is what the origin says of it now (RFC 9111 §4.3.3).
-ResponseTee::Take Transaction::validated(const ResponseHead& response, const Request& request) {
+Transaction::Take Transaction::validated(const ResponseHead& response, const Request& request) {
   const Response facts = read_response(response.status, response.fields, times_.response);
   const bool of_it = speaks_of(facts, response, *found_);
   if (request.method == Method::kHead) {
@@ -309,7 +309,7 @@ bool Transaction::deliverable(const Entry& entry) const {
   return lines + kAddedFields <= place_.limits.max_fields && entry.head.size() + kAddedBytes <= place_.limits.max_bytes;
 }
 
-ResponseTee::Take Transaction::fill(const ResponseHead& response, const Request& request) {
+Transaction::Take Transaction::fill(const ResponseHead& response, const Request& request) {
   if (fill_ == nullptr) return Take::kPass;
   incoming_ = make_entry(asked(request), response, clock_().date);
   if (incoming_ == nullptr || !deliverable(*incoming_) || !begin_filling(response)) {

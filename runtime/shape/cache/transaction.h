@@ -5,7 +5,7 @@
 //           -> kFetch:   `fetch` -> kWait: another request fetches the same; wait a bounded time, look up again
 //                                -> kForward, or kReuse after all: of what is stored, or of what another request
 //                                   fetches while it comes
-//           -> kForward: send `upstream_head`, with this as the response's tee; then `forwarded` says what is next
+//           -> kForward: send `upstream_head`, with this shown the response; then `forwarded` says what is next
 //           -> kRefuse:  `only-if-cached`, and nothing is there: 504
 //
 // The request it judges by is the one that the upstream gets, filters applied: what may change the answer is in it.
@@ -18,10 +18,10 @@
 #include <string_view>
 
 #include "net/http1/parse.h"
+#include "runtime/shape/body_source.h"
 #include "runtime/shape/cache/answer.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
-#include "runtime/shape/response_tee.h"
 
 namespace edge::runtime::cache {
 
@@ -38,7 +38,7 @@ struct Now {
   std::string_view date;  ///< the same as an IMF-fixdate
 };
 
-class Transaction final : public ResponseTee {
+class Transaction {
  public:
   enum class Plan : std::uint8_t { kReuse, kFetch, kWait, kForward, kRefuse };
 
@@ -46,7 +46,7 @@ class Transaction final : public ResponseTee {
   /// whenever something comes.
   Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place, std::function<Now()> clock,
               Key key, bool identified);
-  ~Transaction() override;
+  ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
@@ -71,17 +71,31 @@ class Transaction final : public ResponseTee {
   /// There is no room for conditions: the whole answer is asked for.
   void forget_conditions();
 
-  // The response, as its tee.
-  Take head(const net::http1::ResponseHead& response, std::string_view text) override;
-  void body(std::string_view data) override;
-  void end() override;
-  /// Cache-Status (RFC 9211) of the answer.
-  std::string_view fields() override;
-  void tell_of_readers(std::function<void()> wake) override {
+  // The response, as it came from its upstream: shown on its way to the client.
+
+  enum class Take : std::uint8_t {
+    kPass,     ///< nothing of it is of interest
+    kCopy,     ///< `body` and `end` are wanted while it goes to the client
+    kSwallow,  ///< it goes to nobody: a stored one answers the client when it has ended
+  };
+  /// A final response's head, checked; `text` is the head as it came. Nothing of it was sent on.
+  Take head(const net::http1::ResponseHead& response, std::string_view text);
+  /// A piece of the body, without its framing.
+  void body(std::string_view data);
+  /// The body is complete. Not called for a response that broke off.
+  void end();
+  /// Cache-Status (RFC 9211) of the answer: a line for the head when it goes on to the client. Good until the next
+  /// call.
+  std::string_view fields();
+  /// `wake` is called when somebody begins to read along what is copied, from any thread, and perhaps late.
+  void tell_of_readers(std::function<void()> wake) {
     if (fill_ != nullptr) fill_->tell_of_readers(std::move(wake));
   }
-  bool shared(std::size_t kept) override;
-  bool outlives_client() override { return incoming_ != nullptr && fill_ != nullptr && fill_->withdraw(); }
+  /// Others read along: what comes is taken at once, not at the pace of this client. Asked when so many bytes are kept
+  /// for it; false where there is no memory for them.
+  bool shared(std::size_t kept);
+  /// The client has gone. True: others read along, and the rest is to come for them; else nobody will.
+  bool outlives_client() { return incoming_ != nullptr && fill_ != nullptr && fill_->withdraw(); }
   /// The exchange with the upstream is over. kForward: forward once more, since the upstream spoke of something else
   /// than we asked for. `failed`: there was no answer, and none was given to the client.
   enum class Next : std::uint8_t { kDone, kReuse, kForward };

@@ -278,7 +278,7 @@ TEST(Collapsing, OneFetchesAndTheOthersWaitForWhatMayYetBeTooLarge) {
   ASSERT_EQ(begin(*leader, [] {}), Plan::kForward);
   ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
   const testing::Answer answer("Cache-Control: max-age=60\nTransfer-Encoding: chunked\n");
-  ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kCopy);
+  ASSERT_EQ(leader->head(answer.head(), {}), Transaction::Take::kCopy);
   leader->body("text");
   EXPECT_EQ(woken, 0);
   leader->end();
@@ -310,7 +310,7 @@ TEST(Collapsing, TheOthersReadWhatComes) {
   leader->tell_of_readers([&] { ++told; });
   ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
   const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 8\n");
-  ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kCopy);
+  ASSERT_EQ(leader->head(answer.head(), {}), Transaction::Take::kCopy);
   EXPECT_EQ(woken, 1);
   EXPECT_FALSE(leader->shared(0));
   ASSERT_EQ(again(*follower), Plan::kReuse);
@@ -420,7 +420,7 @@ TEST(Collapsing, NobodyWaitsForWhatCannotBeStored) {
   ASSERT_EQ(begin(*leader, [] {}), Plan::kForward);
   ASSERT_EQ(begin(*follower, [&] { ++woken; }), Plan::kWait);
   const testing::Answer answer("Cache-Control: private\nContent-Length: 4\n");
-  ASSERT_EQ(leader->head(answer.head(), {}), ResponseTee::Take::kPass);
+  ASSERT_EQ(leader->head(answer.head(), {}), Transaction::Take::kPass);
   EXPECT_EQ(woken, 1);
   EXPECT_EQ(again(*follower), Plan::kForward);
   // For a while nobody is made to wait for it.
@@ -483,7 +483,7 @@ TEST(Collapsing, ThreadsFetchAKeyOnce) {
         if (plan == Plan::kForward) {
           ++fetched;
           const testing::Answer answer("Cache-Control: max-age=60\nContent-Length: 4\n");
-          ASSERT_EQ(transaction->head(answer.head(), {}), ResponseTee::Take::kCopy);
+          ASSERT_EQ(transaction->head(answer.head(), {}), Transaction::Take::kCopy);
           transaction->body("text");
           transaction->end();
           transaction->forwarded(false);

@@ -1,0 +1,33 @@
+// How one exchange ended, for those who look at it from outside: metrics, the access log, a trace. Told once, at its
+// end, whichever way it ended.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "net/clock.h"
+#include "runtime/observe/route_taken.h"
+#include "runtime/observe/tally/request_tally.h"
+
+namespace edge::runtime {
+
+struct RequestEnd {
+  /// That the client was sent; 0: none.
+  int status = 0;
+  /// The word of X-Edge-Reason, or why an answer was broken off. Empty: the upstream's answer, or a stored one, whole.
+  /// Of static lifetime.
+  std::string_view reason{};
+  /// Of the bodies, without framing: what was taken of the client's, and given to it.
+  std::uint64_t received = 0;
+  std::uint64_t sent = 0;
+  /// Times that an endpoint was looked for; 0: none was asked.
+  std::uint32_t attempts = 0;
+  /// The answer was begun and broken off, and not by the client.
+  bool broken = false;
+};
+
+/// Counts a request by the gateway, route and backend that it came to. Neither waits nor locks.
+void count_request(RequestTally& tally, const LoadedProgram& program, const RouteTaken& taken, const RequestEnd& end,
+                   net::Duration duration);
+
+}  // namespace edge::runtime

@@ -1,0 +1,20 @@
+// Where a request, or a connection, went, as far as it came. Records of the program that it pins.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/match/load.h"
+
+namespace edge::runtime {
+
+struct RouteTaken {
+  const LoadedListener* listener = nullptr;
+  const LoadedHost* host = nullptr;
+  const program::ActionRecord* action = nullptr;
+  /// Index of the backend's record; kNone: none was chosen.
+  std::uint32_t backend = program::kNone;
+
+  const program::RouteRecord* route() const { return host == nullptr ? nullptr : &host->routes[action->route]; }
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,93 @@
+#include "runtime/session/admit.h"
+
+#include "runtime/match/decide.h"
+#include "runtime/policy/cors.h"
+#include "runtime/session/exchange.h"
+#include "runtime/session/worker.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::RequestHead;
+
+// It would answer with the request's head, credentials and our own fields among it (RFC 9110 §9.3.8), to whoever can
+// have a client send it.
+Reply no_trace() { return {501, "method-not-implemented", "TRACE is not served here.", {}, false}; }
+
+void begin_trace(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker) {
+  using Sender = trace::Tracer::Sender;
+  using program::TraceSenders;
+  const RequestHead& head = worker.scratch().request;
+  const program::TracingRecord& settings = *arrival.listener->tracing;
+  const bool believed = settings.believed == TraceSenders::kAlways ||
+                        (settings.believed == TraceSenders::kTrustedProxies && arrival.peer_trusted);
+  RequestSpans& spans = exchange.forward.spans;
+  spans.trace =
+      worker.tracer().begin(head.fields, believed ? Sender::kBelieved : Sender::kStranger, settings.sampling_percent);
+  spans.program = exchange.program->program.get();
+  spans.ready = exchange.program->ready_attributes.get();
+  trace_request(*spans.trace, {head, arrival.host, arrival.path, arrival.source, connection, exchange.id.text()});
+}
+
+// A preflight asks about a request of another method: the rule that would take that one answers, if it has CORS.
+std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival& arrival, Worker& worker) {
+  const RequestHead& head = worker.scratch().request;
+  program::RequestView view{head.method_text, arrival.host,      arrival.path,
+                            head.query,       head.fields.all(), arrival.source};
+  if (const std::string_view method = preflight_method(head); !method.empty()) {
+    view.method = method;
+    const std::optional<Decision> asked_for = decide(*program.program, arrival.bind, view, worker.match_scratch());
+    if (asked_for && answers_preflight(program.policies->chain(*asked_for->host, asked_for->traffic()))) {
+      return asked_for;
+    }
+    view.method = head.method_text;
+  }
+  return decide(*program.program, arrival.bind, view, worker.match_scratch());
+}
+
+}  // namespace
+
+void identify(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker) {
+  const net::http1::HeadFields& fields = worker.scratch().request.fields;
+  const bool keeps_id = arrival.peer_trusted && exchange.id.keep(fields.value(net::http1::KnownField::kXRequestId));
+  if (!keeps_id) exchange.id.generate(worker.unix_milliseconds(), worker.random());
+  if (arrival.listener != nullptr && arrival.listener->tracing != nullptr) {
+    begin_trace(exchange, arrival, connection, worker);
+  }
+}
+
+void note(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker) {
+  const ThreadProgram& program = *exchange.program;
+  exchange.forward.notes =
+      note_request({*program.program, program.logged, program.bind_of_slot[connection.slot]},
+                   {worker.scratch().request, arrival.host, arrival.path, arrival.source, worker.loop().now()});
+}
+
+std::optional<Reply> choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker) {
+  if (worker.scratch().request.method == net::http1::Method::kTrace) return no_trace();
+  const std::optional<Decision> decision = decide_rule(*exchange.program, arrival, worker);
+  if (!decision) return no_route();
+  exchange.taken = {decision->listener, decision->host, decision->action};
+  exchange.forward.traffic = &decision->traffic();
+  return std::nullopt;
+}
+
+std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker) {
+  const program::TrafficRecord& traffic = *exchange.forward.traffic;
+  if ((traffic.flags & program::kDenied) != 0) {
+    return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
+  }
+  const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, traffic);
+  if (chain.empty()) return std::nullopt;
+  const Asked asked{worker.scratch().request, arrival.host,   arrival.path,
+                    arrival.source,           arrival.secure, worker.loop().now()};
+  auto answer = pass(chain, asked, worker.rate_limits(), exchange.forward.response.added);
+  if (answer) return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
+  if (!chain.authentication.empty()) {
+    exchange.authentication = &chain;
+    exchange.identity = std::make_unique<RequestEdits>();
+  }
+  return std::nullopt;
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,117 @@
+#include "runtime/session/arrival.h"
+
+#include "base/hostname.h"
+#include "base/path.h"
+#include "program/path_rules.h"
+#include "program/scheme_redirect.h"
+#include "runtime/match/decide.h"
+#include "runtime/session/client_address.h"
+#include "runtime/session/thread_program.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::KnownField;
+using net::http1::RequestHead;
+
+// What the handshake asked of the client was one listener's (RFC 9110 §15.5.20); another may ask for more. Without SNI
+// it was that of the listener for every other name.
+bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_view host,
+                 std::string_view server_name) {
+  return host != server_name && find_listener(program, bind, host) != find_listener(program, bind, server_name);
+}
+
+// Host and path in the form that everything after this compares.
+std::optional<Reply> normalise(Scratch& scratch, Arrival& arrival) {
+  const RequestHead& head = scratch.request;
+  if (!head.host.empty()) {
+    const auto canonical = canonical_host(head.host, scratch.host);
+    if (!canonical) return bad_request("bad-host", "The host name is malformed.");
+    arrival.host = *canonical;
+  }
+  arrival.path = head.path;
+  if (head.form != net::http1::TargetForm::kAsterisk) {
+    const auto normal = normalise_path(head.path, scratch.path());
+    if (!normal) return bad_request("bad-path", "The path is malformed, or climbs above its root.");
+    arrival.path = *normal;
+  }
+  return std::nullopt;
+}
+
+// What the listener's gateway makes of the path beyond that.
+std::optional<Reply> apply_path_rules(Scratch& scratch, Arrival& arrival) {
+  if (arrival.listener == nullptr || arrival.listener->gateway->path_flags == 0) return std::nullopt;
+  const PathRules rules = program::path_rules_of(*arrival.listener->gateway);
+  const auto path = edge::apply_path_rules(rules, arrival.path, scratch.path());
+  if (!path) return bad_request("bad-path", "The path is spelled in a way that is not served here.");
+  arrival.path = *path;
+  return std::nullopt;
+}
+
+/// From the request line to the empty line, as it was received.
+std::string_view text_of(const RequestHead& head) {
+  const std::string_view lines = head.fields.lines(0, head.fields.size());
+  const char* const begin = head.method_text.data();
+  return {begin, static_cast<std::size_t>(lines.data() + lines.size() + std::string_view("\r\n").size() - begin)};
+}
+
+}  // namespace
+
+Reply bad_request(std::string_view reason, std::string_view text) { return {400, reason, text, {}, true}; }
+
+Reply no_route() { return {404, "no-route", "No route matches this request.", {}, false}; }
+
+bool claims_https(const RequestHead& head) { return head.fields.value(KnownField::kXForwardedProto) == "https"; }
+
+std::optional<Reply> locate(const ThreadProgram& program, const ClientConnection& connection, Scratch& scratch,
+                            Arrival& arrival) {
+  arrival.source = connection.peer;
+  if (std::optional<Reply> reply = normalise(scratch, arrival)) return reply;
+  arrival.bind = program.bind_of_slot[connection.slot];
+  if (arrival.bind == program::kNone) return no_route();
+
+  const LoadedProgram& loaded = *program.program;
+  if (connection.secure() && misdirected(loaded, arrival.bind, arrival.host, connection.tls->server_name)) {
+    return Reply{421, "misdirected", "The host is another listener's than the connection is of.", {}, false};
+  }
+  arrival.secure = connection.secure();
+  if (program.listener_asks[arrival.bind]) {
+    arrival.listener = find_listener(loaded, arrival.bind, arrival.host);
+    if (arrival.listener != nullptr) {
+      const auto proxies = loaded.listeners_section().array(arrival.listener->gateway->trusted_proxies);
+      arrival.peer_trusted = trusted(proxies, connection.peer);
+      arrival.source = client_address(proxies, connection.peer, scratch.request.fields);
+      arrival.secure = arrival.secure || (arrival.peer_trusted && claims_https(scratch.request));
+    }
+  }
+  return apply_path_rules(scratch, arrival);
+}
+
+std::optional<Reply> redirect_scheme(const LoadedProgram& program, const ClientConnection& connection,
+                                     const RequestHead& head, const Arrival& arrival) {
+  if (connection.secure() || claims_https(head)) return std::nullopt;
+  const program::SectionView& section = program.listeners_section();
+  const auto& settings = section.array(arrival.listener->record->scheme_redirect)[0];
+  auto to =
+      program::scheme_redirect(section, settings, {head.host, head.path, arrival.path, head.query, head.has_query});
+  if (!to) return std::nullopt;
+  if (head.host.empty()) return bad_request("bad-host", "The request names no host to be sent to.");
+  return Reply{to->status, "scheme-redirect", {}, std::move(to->location), false};
+}
+
+void HeadOverWaits::keep() {
+  if (arrival_.kept == nullptr) {
+    arrival_.kept = std::make_unique<net::Buffer>();
+    arrival_.kept->append(text_of(scratch_.request));
+  }
+  inlet_.keep();
+}
+
+void HeadOverWaits::restore() {
+  net::http1::ParseHint hint;
+  net::http1::parse_request(arrival_.kept->view(), scratch_.limits, hint, scratch_.request);
+  normalise(scratch_, arrival_);
+  apply_path_rules(scratch_, arrival_);
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,139 @@
+#include "runtime/session/prepare.h"
+
+#include <algorithm>
+#include <string>
+
+#include "program/filters.h"
+#include "runtime/session/client_address.h"
+#include "runtime/session/exchange.h"
+#include "runtime/session/grpc.h"
+#include "runtime/session/worker.h"
+#include "runtime/shape/heads.h"
+#include "runtime/shape/shaping.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::http1::KnownField;
+using net::http1::RequestHead;
+
+bool is_canary(const RequestHead& head) { return head.fields.value(KnownField::kXCanary) == "true"; }
+
+cache::Seconds in_seconds(std::uint64_t nanoseconds) {
+  return static_cast<cache::Seconds>(nanoseconds / 1'000'000'000);
+}
+
+// How long it may take: by the route or else the backend, and by a caller of gRPC.
+void bound(ForwardRequest& request, bool grpc, const RequestHead& head, net::Time now) {
+  const program::TrafficRecord& traffic = *request.traffic;
+  const program::BackendRecord& backend = request.pool->settings();
+  const std::uint64_t timeout =
+      traffic.request_timeout_ns != 0 ? traffic.request_timeout_ns : backend.request_timeout_ns;
+  request.deadlines.idle = net::Duration(traffic.idle_timeout_ns);
+  request.deadlines.bound(now, timeout == 0 ? net::kNever : now + net::Duration(timeout));
+  if (!grpc) return;
+  request.grpc = true;
+  request.body.measured = backend.protocol != program::BackendProtocol::kHttp2;
+  if (const auto allowed = grpc_timeout(head.fields)) {
+    request.deadlines.bound_by_client(now + std::max(*allowed, net::Duration(traffic.min_grpc_timeout_ns)));
+  }
+}
+
+// The cache's part, by the head as it will be forwarded.
+void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view scheme, cache::Way way, Worker& worker) {
+  const RequestHead& head = worker.scratch().request;
+  const program::CacheRecord& settings = *exchange.taken.listener->cache;
+  // What a trusted proxy tells of scheme and host the backend is told, too, and may answer by (*safe*).
+  const bool told = arrival.peer_trusted && head.fields.has(KnownField::kXForwardedProto);
+  if (told) scheme = head.fields.value(KnownField::kXForwardedProto);
+  const cache::Target target{scheme, arrival.host, arrival.path, head.query, head.has_query};
+  const std::string origin = cache::told_origin(head, arrival.peer_trusted, way.host);
+  way.origin = origin;
+  const bool identified = exchange.identity != nullptr || head.fields.has(KnownField::kAuthorization) ||
+                          head.fields.has(KnownField::kXAuthUser);
+  exchange.cache = std::make_unique<cache::Transaction>(
+      exchange.program->caches[exchange.taken.listener->record->gateway],
+      cache::TtlLimits{in_seconds(settings.default_ttl_ns), in_seconds(settings.max_ttl_ns)},
+      cache::Workplace{worker.scratch().request, worker.counters().cache, worker.scratch().limits},
+      [&worker] { return cache::Now{static_cast<cache::Seconds>(worker.unix_milliseconds() / 1000), worker.date()}; },
+      cache::make_key(target, way), identified);
+}
+
+}  // namespace
+
+std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection,
+                             Worker& worker) {
+  const RequestHead& head = worker.scratch().request;
+  ForwardRequest& request = exchange.forward;
+  const RouteTaken& taken = exchange.taken;
+  const LoadedProgram& program = *exchange.program->program;
+  // Whoever asks how far it gets is told that it got here (RFC 9110 §7.6.2).
+  if (max_forwards(head) == 0) return Reply{204, "max-forwards", {}, {}, false};
+  const program::SectionView& section = taken.host->view;
+  const program::Split split = program::split_of(section, *taken.action);
+  const std::uint32_t chosen = choose_backend(split, is_canary(head), worker.split());
+  if (!split.treatments.empty()) request.traffic = &program::traffic_of(section, *taken.action, split, chosen);
+  const program::TrafficRecord& traffic = *request.traffic;
+  const std::uint64_t limit = body_limit(traffic);
+  if (limit != 0 && head.body.kind == net::http1::BodyKind::kLength && head.body.length > limit) {
+    return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
+  }
+  const auto filters = section.array(traffic.filters);
+  program::Rewrite rewritten;
+  if (!filters.empty()) {
+    const program::RedirectRequest target{connection.scheme(), head.host, arrival.path, head.query, head.has_query};
+    if (auto to = program::redirect(section, filters, target)) {
+      return Reply{to->status, "redirect", {}, std::move(to->location), false};
+    }
+    rewritten = program::rewrite(section, filters, arrival.path);
+  }
+
+  const std::uint32_t backend =
+      chosen == program::kNone ? program::kNone : program.backend_index(split.backends[chosen].backend_id());
+  if (backend == program::kNone) {
+    return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
+  }
+  exchange.taken.backend = backend;
+  request.program = &program;
+  request.send_to(*exchange.program->pools[backend], backend);
+  if (request.pool->keyed()) request.balance_key = client_key(arrival.source);
+  if (exchange.program->announces) [[unlikely]] {
+    request.proxy_header = header_for(request.pool->settings(), connection);
+  }
+  request.websocket = head.upgrade && asks_for_websocket(head);
+  bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());
+  request.body.limits = taken.listener->limits;
+  request.body.max_size = traffic.max_request_body;
+  request.response.section = &section;
+  request.response.filters = filters;
+  request.response.request_id = exchange.id.text();
+  const bool buffers = (traffic.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
+  if (buffers || taken.listener->compression != nullptr) {
+    plan_bodies(head, {traffic, taken.listener->compression, program.listeners_section(), worker.spool_space()},
+                request.body, request.response);
+  }
+  // A connection that becomes another protocol's has nothing that could be copied.
+  exchange.mirrored = traffic.mirrors.count != 0 && !head.upgrade;
+  request.identity = exchange.identity.get();
+
+  const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());
+  const std::string_view path = rewritten.path ? std::string_view(*rewritten.path) : arrival.path;
+  net::http1::HeadWriter out(worker.scratch().head().data(), worker.scratch().head().size());
+  write_request_head({head, path, rewritten.host, connection.peer_text(), arrival.peer_trusted, connection.scheme(),
+                      connection.http, exchange.id.text(), edits, request.body.buffered != nullptr, request.websocket,
+                      request.identity, request.spans.trace.get()},
+                     out);
+  if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
+  request.head = out.text();
+  if (taken.listener->cache != nullptr) {
+    const program::RouteRecord& route = *taken.route();
+    begin_cache(exchange, arrival, connection.scheme(),
+                {program::name_space_of(section, route), section.string(route.name), taken.action->rule,
+                 split.backends[chosen].backend_id(), rewritten.host.empty() ? head.host : rewritten.host, path,
+                 split.treatments.empty() ? 0 : chosen},
+                worker);
+  }
+  return std::nullopt;
+}
+
+}  // namespace edge::runtime

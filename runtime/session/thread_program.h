@@ -1,0 +1,73 @@
+// A program as one thread serves by it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/match/load.h"
+#include "runtime/observe/ready_attributes.h"
+#include "runtime/observe/request_log.h"
+#include "runtime/policy/auth/authentication.h"
+#include "runtime/policy/policies.h"
+#include "runtime/session/entrance.h"
+#include "runtime/shape/cache/cache.h"
+#include "runtime/tls/store.h"
+#include "runtime/upstream/backend_pool.h"
+
+namespace edge::runtime {
+
+/// A program as one thread serves by it, with the thread's pools in the order of its backends. Counted without atomics:
+/// it never leaves its thread.
+struct ThreadProgram {
+  std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<const Policies> policies;
+  std::shared_ptr<const auth::Authentication> authentication;
+  std::shared_ptr<const TlsStore> tls;
+  std::vector<std::shared_ptr<BackendPool>> pools;
+  /// By listening slot: index of the BindRecord, kNone where this program listens no more.
+  std::vector<std::uint32_t> bind_of_slot;
+  /// By listening slot: how its connections begin.
+  std::vector<Entrance> entrances;
+  /// By bind: some listener on it asks something of a request before a rule is looked for, trusted proxies or another
+  /// scheme.
+  std::vector<bool> listener_asks;
+  /// By gateway; null where it has no cache.
+  std::vector<std::shared_ptr<cache::Cache>> caches;
+  LoggedGateways logged;
+  /// Written by who only reads the rest: it holds what was composed of it.
+  std::unique_ptr<ReadyAttributes> ready_attributes = std::make_unique<ReadyAttributes>();
+  /// Some backend is told where connections come from and went to.
+  bool announces = false;
+  std::uint32_t pins = 0;
+
+  /// Whose access log has what came in on a listening slot.
+  LoggedBind logged_bind(std::uint32_t slot) const { return {*program, logged, entrances[slot].bind}; }
+};
+
+/// Keeps a ThreadProgram alive; the last pin frees it.
+class ProgramPin {
+ public:
+  ProgramPin() = default;
+  explicit ProgramPin(ThreadProgram* program) : program_(program) { ++program_->pins; }
+  ProgramPin(const ProgramPin& other) : program_(other.program_) {
+    if (program_ != nullptr) ++program_->pins;
+  }
+  ProgramPin(ProgramPin&& other) noexcept : program_(std::exchange(other.program_, nullptr)) {}
+  ProgramPin& operator=(ProgramPin other) noexcept {
+    std::swap(program_, other.program_);
+    return *this;
+  }
+  ~ProgramPin() {
+    if (program_ != nullptr && --program_->pins == 0) delete program_;
+  }
+  const ThreadProgram* operator->() const { return program_; }
+  const ThreadProgram& operator*() const { return *program_; }
+  explicit operator bool() const { return program_ != nullptr; }
+
+ private:
+  ThreadProgram* program_ = nullptr;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,79 @@
+// What is done to the response of one request on its way to the client.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "net/buffer.h"
+#include "net/http1/head.h"
+#include "program/filters.h"
+#include "program/format.h"
+#include "runtime/policy/added_fields.h"
+#include "runtime/shape/spool.h"
+
+namespace edge::runtime {
+
+namespace cache {
+class Transaction;
+}
+
+/// A response that is kept back until its upstream has ended (rule D7).
+struct BufferedResponse {
+  BufferedResponse(SpoolSpace& space, std::uint64_t limit) : space(space), limit(limit) {}
+
+  /// Begins anew, for another try.
+  void begin(std::string_view text) {
+    head.release();
+    head.append(text);
+    body = std::make_unique<Spool>(space, limit);
+    trailers.clear();
+    cut = false;
+  }
+
+  SpoolSpace& space;
+  std::uint64_t limit;
+  net::Buffer head;
+  std::unique_ptr<Spool> body;
+  std::string trailers;
+  /// It was larger than it may be: the rest was not read.
+  bool cut = false;
+};
+
+struct ResponseRules {
+  // Of the request.
+  net::http1::Method method = net::http1::Method::kOther;
+  std::uint8_t minor = 1;
+  bool keep_alive = false;
+  /// Major version of HTTP that the backend speaks.
+  std::uint8_t backend_http = 1;
+
+  /// The host's section, and the rule's filters in it.
+  const program::SectionView* section = nullptr;
+  std::span<const program::FilterRecord> filters;
+  std::string_view request_id;
+  /// What policies give to the response.
+  AddedFields added;
+
+  /// The gateway's, null when it has none, or the request forbids it; and the section that it stands in.
+  const program::CompressionRecord* compression = nullptr;
+  const program::SectionView* compression_section = nullptr;
+  /// The coding that this client takes (rule D6).
+  std::optional<program::ContentCoding> coding;
+  /// Sees the response as it came, and may answer in its place; null: no cache does. Outlives the exchange.
+  cache::Transaction* cache = nullptr;
+  /// Set where the rule buffers responses.
+  std::unique_ptr<BufferedResponse> buffered;
+
+  /// A response may go another way than straight to the client.
+  bool reshapes() const { return compression != nullptr || cache != nullptr || buffered != nullptr; }
+  /// What filters do to its fields.
+  program::FieldEdits edits() const { return {*section, filters, program::Side::kResponse, request_id}; }
+  /// The Connection field: `close`, `keep-alive` for a client of HTTP/1.0, or none.
+  std::string_view connection_field(bool close) const { return close ? "close" : minor == 0 ? "keep-alive" : ""; }
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,275 @@
+#include "runtime/upstream/forward.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/phase/cross_thread_wake.h"
+#include "runtime/upstream/byte_pump.h"
+#include "runtime/upstream/relay.h"
+#include "runtime/upstream/retry.h"
+
+namespace edge::runtime {
+namespace {
+
+using net::Wake;
+
+/// `in_time`: the request still has some; what came to its end was that of one try.
+Failure failure_of(AcquireFault fault, bool in_time) {
+  switch (fault) {
+    case AcquireFault::kNone:
+      break;
+    case AcquireFault::kNoEndpoint:
+      return {Origin::kProxy, FailureKind::kNoEndpoint, true};
+    case AcquireFault::kNoHealthyEndpoint:
+      return {Origin::kProxy, FailureKind::kNoHealthyEndpoint, true};
+    case AcquireFault::kCircuitOpen:
+      return {Origin::kProxy, FailureKind::kCircuitOpen, true};
+    case AcquireFault::kOverloaded:
+      return {Origin::kProxy, FailureKind::kOverloaded, true};
+    case AcquireFault::kConnect:
+      return {Origin::kUpstream, FailureKind::kConnectFailed, true};
+    case AcquireFault::kTls:
+      return {Origin::kUpstream, FailureKind::kTlsFailed, true};
+    case AcquireFault::kTimeout:
+      return {Origin::kProxy, in_time ? FailureKind::kTryTimeout : FailureKind::kRequestTimeout, true};
+    case AcquireFault::kCancelled:
+      return {Origin::kProxy, FailureKind::kCancelled, true};
+  }
+  return {};
+}
+
+// A request that may not be sent twice had better not meet a connection that is already dead: asked once more, at the
+// cost of a system call. What remains is the time of flight.
+bool looks_alive(UpstreamConnection& connection) {
+  char byte;
+  return !connection.hung_up() && connection.receive({&byte, 1}).kind == net::Transfer::Kind::kWouldBlock;
+}
+
+void note_try(const Acquired& acquired, net::Time now, Notes& notes) {
+  if (acquired.connection != nullptr) {
+    notes.connected(now, acquired.connection->endpoint().address);
+  } else if (acquired.tried) {
+    notes.endpoint = *acquired.tried;
+  }
+}
+
+net::Waiter::Awaiter next_event(net::Waiter& waiter, const Relay& relay, UpstreamConnection& upstream,
+                                net::Channel& client) {
+  if (relay.client_lost()) return waiter.wait(relay.wait_until(), upstream, relay.upstream_interest());
+  // Its end is known already: only the client is waited for.
+  if (upstream.hung_up() && relay.upstream_interest() == net::kHangUp) {
+    return waiter.wait(relay.wait_until(), client, relay.client_interest());
+  }
+  return waiter.wait(relay.wait_until(), upstream, relay.upstream_interest(), client, relay.client_interest());
+}
+
+/// Further endpoints that are tried when one cannot be reached, whatever the retries; a TCP client gets as many.
+constexpr std::uint32_t kOtherEndpoints = 2;
+
+/// The tries of one request: what each asks of the pool, and whether another follows.
+class Tries {
+ public:
+  explicit Tries(const ForwardRequest& request)
+      : request_(request),
+        wanted_{.deadline = request.deadlines.until,
+                .fault_before = request.deadlines.fault_before,
+                .key = request.balance_key,
+                .fresh = !request.proxy_header.empty(),
+                .header = request.proxy_header} {
+    const RetryPolicy policy = retry_policy(*request.traffic, request.pool->settings());
+    if (policy) retries_.emplace(policy, request.pool->state());
+    most_elsewhere_ = std::max(kOtherEndpoints, policy.most);
+  }
+
+  const Wanted& begin(net::Time now) {
+    if (retries_) {
+      until_ = retries_->try_until(now);
+      const bool of_try = until_ < request_.deadlines.until;
+      wanted_.deadline = of_try ? until_ : request_.deadlines.until;
+      wanted_.fault_before = of_try ? now + (until_ - now) / 2 : request_.deadlines.fault_before;
+    }
+    return wanted_;
+  }
+  /// The head may be asked for once more, whatever this try's connection is.
+  bool may_repeat() const { return retries_.has_value(); }
+  void watch(Relay& relay) {
+    if (retries_) relay.retry_by(*retries_, until_);
+  }
+
+  /// No connection: nothing was sent, so that any request may go to another endpoint. That adds no load, as a retry
+  /// does, and is no part of what retries are held to.
+  bool again(const Acquired& acquired) {
+    const bool failed = acquired.fault == AcquireFault::kConnect || acquired.fault == AcquireFault::kTls ||
+                        acquired.fault == AcquireFault::kTimeout;
+    if (!failed) return false;
+    const bool others = acquired.tried && leave(*acquired.tried);
+    if (others && elsewhere_ < most_elsewhere_) {
+      ++elsewhere_;
+      pauses_ = false;
+      return true;
+    }
+    if (!retries_ || !retries_->again(RetryCause::kConnectFailure)) return false;
+    return pauses_ = true;
+  }
+  bool again(const Failure& failure, const UpstreamConnection& upstream) {
+    if (!failure.replayable) return false;
+    const bool refused = failure.kind == FailureKind::kUpstreamRefused;
+    const bool had_died = failure.kind == FailureKind::kUpstreamReset && upstream.requests() > 1;
+    // It met a connection that was about to go: that says nothing of the endpoint, and is no retry that anybody set.
+    if ((had_died || refused) && !wanted_.fresh) {
+      pauses_ = false;
+      return wanted_.fresh = true;
+    }
+    // One that gives way to another try was asked already.
+    if (failure.kind != FailureKind::kRetriedAnswer) {
+      if (!retries_ || !retries_->again(refused ? RetryCause::kRefused : RetryCause::kReset)) return false;
+    }
+    leave(upstream.endpoint().address);
+    return pauses_ = true;
+  }
+  /// When the next try begins.
+  net::Time resume_at(net::Time now, Random& random) const {
+    return pauses_ ? std::min(request_.deadlines.until, now + retries_->backoff(random.next())) : now;
+  }
+
+ private:
+  /// The next try goes to another endpoint. \returns whether there is one that was not tried; else it starts over.
+  bool leave(const net::SocketAddress& endpoint) {
+    wanted_.avoid.push_back(endpoint);
+    if (request_.pool->has_other(wanted_.avoid)) return true;
+    wanted_.avoid.assign(1, endpoint);
+    return false;
+  }
+
+  const ForwardRequest& request_;
+  Wanted wanted_;
+  std::optional<Retries> retries_;
+  net::Time until_ = net::kNever;
+  /// Endpoints that were tried in the place of others that could not be reached.
+  std::uint32_t elsewhere_ = 0;
+  std::uint32_t most_elsewhere_ = 0;
+  bool pauses_ = false;
+};
+
+// What follows a switch of protocols. \returns why it was broken off, if it was.
+net::Task<Failure> speak(const ForwardRequest& request, const ForwardFor& on_behalf, Relay& relay,
+                         ExchangeResult& result) {
+  const ClientEnd& client = on_behalf.client;
+  on_behalf.counts.tunnels.add();
+  BytePump pump({on_behalf.worker.loop, on_behalf.worker.scratch, on_behalf.counts},
+                {client.channel, client.inlet, client.outlet}, relay.upstream_end(), request.deadlines.idle);
+  co_await run_pump(pump, client.waiter);
+  result.received = pump.passed_up();
+  result.sent = pump.passed_down();
+  result.reason = pump.reason();
+  co_return pump.failure();
+}
+
+}  // namespace
+
+net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFor& on_behalf) {
+  const ClientEnd& client = on_behalf.client;
+  net::Loop& loop = on_behalf.worker.loop;
+  ExchangeResult result;
+  std::string_view head = request.head;
+  if (request.body.buffered != nullptr) result.body = BodyState::kRead;
+  net::Buffer kept;
+  std::optional<Relay::Progress> progress;
+  Tries tries(request);
+  TracedTries traced(request.spans, request.response.method, request.backend);
+  for (bool again = true; again;) {
+    traced.begin();
+    if (request.notes != nullptr) request.notes->try_begins(loop.now());
+    net::Task<Acquired> acquiring = request.pool->acquire(client.waiter, tries.begin(loop.now()));
+    if (!acquiring.await_ready()) {
+      if (kept.empty()) kept.append(head);
+      head = kept.view();
+      client.inlet.keep();
+    }
+    Acquired acquired = co_await std::move(acquiring);
+    ++result.attempts;
+    if (request.notes != nullptr) note_try(acquired, loop.now(), *request.notes);
+    if (acquired.connection == nullptr) {
+      again = loop.now() < request.deadlines.until && tries.again(acquired);
+      result.failure = failure_of(acquired.fault, loop.now() < request.deadlines.until);
+      traced.end(acquired.tried ? &*acquired.tried : nullptr, 0, result.failure);
+      result.reusable = true;
+    } else {
+      UpstreamConnection& upstream = *acquired.connection;
+      const bool pooled = upstream.requests() > 1;
+      if (pooled && !request.idempotent() && !looks_alive(upstream)) {
+        request.pool->release(std::move(acquired.connection), AfterUse::kClose);
+        --result.attempts;
+        continue;
+      }
+      Relay relay(request, on_behalf, upstream);
+      tries.watch(relay);
+      std::optional<CrossThreadWake> news;
+      if (request.waits_for_others()) relay.wake_by(news.emplace(client.waiter, loop).callback());
+      if (progress) {
+        relay.resume(std::move(*progress));
+      } else {
+        relay.begin(head);
+      }
+      // Kept for a second try.
+      if ((pooled || tries.may_repeat()) && kept.empty()) {
+        kept.append(head);
+        head = kept.view();
+      }
+      while (!relay.ended()) {
+        relay.advance();
+        if (relay.ended()) break;
+        relay.keep();
+        const Wake wake = co_await next_event(client.waiter, relay, upstream, client.channel);
+        if (wake == Wake::kCancelled) relay.cancel();
+        if (wake == Wake::kTimeout) relay.timed_out();
+      }
+      if (relay.switched()) {
+        result.failure = co_await speak(request, on_behalf, relay, result);
+        if (result.failure) {
+          on_behalf.counts.responses[1].add();
+          upstream.reset_on_close();
+        }
+        traced.end(&upstream.endpoint().address, relay.status(), result.failure);
+        request.pool->release(std::move(acquired.connection), AfterUse::kClose);
+        result.status = relay.status();
+        result.answered = result.reset = true;
+        result.body = BodyState::kRead;
+        co_return result;
+      }
+      again = tries.again(relay.failure(), upstream);
+      progress = again ? relay.progress() : std::nullopt;
+      if (relay.failure().kind == FailureKind::kTruncated && !relay.client_given_up()) upstream.spoilt();
+      traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
+      const AfterUse after = relay.after_use();
+      const bool keep = after != AfterUse::kKeep || request.proxy_header.empty();
+      request.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);
+      result.failure = relay.failure();
+      result.status = relay.status();
+      result.answered = relay.answered();
+      result.body = relay.request_read() ? BodyState::kRead : BodyState::kUnread;
+      result.reusable = relay.client_reusable();
+      result.reset = relay.must_reset_client();
+      result.withheld = relay.withheld();
+      result.received = relay.body_received();
+      result.sent = relay.body_sent();
+    }
+    if (!again) break;
+    on_behalf.counts.upstream_retries.add();
+    // Others use the scratch while this waits.
+    if (kept.empty()) kept.append(head);
+    traced.renew(progress ? progress->text : kept);
+    head = kept.view();
+    const net::Time resume_at = tries.resume_at(loop.now(), on_behalf.random);
+    if (resume_at <= loop.now()) continue;
+    client.inlet.keep();
+    const Wake wake = co_await client.waiter.wait(resume_at, client.channel, net::kHangUp);
+    if (wake == Wake::kCancelled || client.channel.hung_up()) {
+      result.failure = {Origin::kClient, FailureKind::kClientGone, false};
+      break;
+    }
+  }
+  co_return result;
+}
+
+}  // namespace edge::runtime

@@ -1,0 +1,55 @@
+#include "runtime/upstream/mirror.h"
+
+#include "runtime/upstream/relay.h"
+
+namespace edge::runtime {
+namespace {
+
+/// Where neither route nor backend sets a time: nobody waits for the answer.
+constexpr net::Duration kMirrorTime = std::chrono::seconds(30);
+
+}  // namespace
+
+void make_copy(const ForwardRequest& original, net::Time now, ForwardRequest& copy) {
+  copy.take_rule_of(original);
+  copy.body.framing = original.body.framing;
+  // It comes as quickly as the original's backend takes it.
+  copy.body.measured = false;
+  const std::uint64_t timeout = original.traffic->request_timeout_ns;
+  copy.deadlines.bound(now, now + (timeout != 0 ? net::Duration(timeout) : kMirrorTime));
+  copy.body.head.append(original.head);
+  TracedTries::renew_try(copy.spans, copy.body.head);
+  copy.head = copy.body.head.view();
+}
+
+net::Task<Failure> send_copy(const ForwardRequest& copy, const ForwardFor& on_behalf) {
+  const ClientEnd& source = on_behalf.client;
+  TracedTries traced(copy.spans, copy.response.method, copy.backend);
+  traced.begin();
+  Acquired acquired = co_await copy.pool->acquire(
+      source.waiter,
+      {.deadline = copy.deadlines.until, .fault_before = copy.deadlines.fault_before, .key = copy.balance_key});
+  if (acquired.connection == nullptr) {
+    const FailureKind kind = acquired.tried ? FailureKind::kConnectFailed : FailureKind::kNoHealthyEndpoint;
+    const Failure failure{Origin::kProxy, kind, false};
+    traced.end(acquired.tried ? &*acquired.tried : nullptr, 0, failure);
+    co_return failure;
+  }
+  UpstreamConnection& upstream = *acquired.connection;
+  Relay relay(copy, on_behalf, upstream);
+  relay.begin(copy.head);
+  while (!relay.ended()) {
+    relay.advance();
+    if (relay.ended()) break;
+    relay.keep();
+    const net::Wake wake = co_await source.waiter.wait(relay.wait_until(), upstream, relay.upstream_interest(),
+                                                       source.channel, relay.client_interest());
+    if (wake == net::Wake::kCancelled) relay.cancel();
+    if (wake == net::Wake::kTimeout) relay.timed_out();
+  }
+  traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
+  copy.pool->release(std::move(acquired.connection), relay.after_use());
+  co_return relay.failure();
+}
+
+}  // namespace edge::runtime
