@@ -20,6 +20,7 @@
 #include "compiler/compiled_hosts.h"
 #include "compiler/emit/tables.h"
 #include "compiler/ir/lower.h"
+#include "compiler/opt/passes.h"
 #include "program/write.h"
 
 namespace edge::compiler {
@@ -237,6 +238,7 @@ void Compiler::State::lower(const LinkedConfig& config, Work& work) {
   {
     const Timer timer(stats.lower);
     work.host = ir::lower_host(config, prepared, *work.key, *work.routes);
+    opt::optimize(work.host);
   }
   const Timer timer(stats.emit);
   work.bytes = emit::emit_host(config, work.host, kNone);

@@ -24,14 +24,9 @@ void collect_slots(const ir::Host& host, std::uint32_t node, SlotSet& slots) {
 
 std::map<std::uint32_t, SlotSet> slots_of_routes(const ir::Host& host) {
   std::map<std::uint32_t, SlotSet> of_route;
-  const auto add = [&](const ir::Group& group) {
+  ir::for_each_group(host, [&](const ir::Group& group, const std::string*) {
     for (const ir::Candidate& candidate : group) collect_slots(host, candidate.predicate, of_route[candidate.route]);
-  };
-  for (const auto* groups : {&host.exact, &host.prefix})
-    for (const auto& [path, group] : *groups) add(group);
-  add(host.early_regex);
-  add(host.regex);
-  add(host.any);
+  });
   return of_route;
 }
 

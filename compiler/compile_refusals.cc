@@ -15,15 +15,6 @@ bool uses_regex(const ir::Host& host, std::uint32_t node, std::uint32_t regex) {
   return std::ranges::any_of(record.operands, [&](std::uint32_t operand) { return uses_regex(host, operand, regex); });
 }
 
-template <typename Visit>
-void for_each_candidate(const ir::Host& host, Visit visit) {
-  for (const auto* groups : {&host.exact, &host.prefix})
-    for (const auto& [path, group] : *groups) std::ranges::for_each(group, visit);
-  std::ranges::for_each(host.early_regex, visit);
-  std::ranges::for_each(host.regex, visit);
-  std::ranges::for_each(host.any, visit);
-}
-
 /// The field that a candidate's pattern on `slot` was written in.
 const Located<std::string>* pattern_field(const ir::Host& host, const RuleMatch& match, std::uint32_t slot) {
   if (slot == program::kSlotPath) return match.path.type == PathMatch::Type::kRegex ? &match.path.value : nullptr;
@@ -57,9 +48,11 @@ std::vector<RouteRefusal> routes_refused(const LinkedConfig& config, const ir::H
   for (const auto& set : section.array(section.header<HostHeader>().regex_sets)) {
     for (const RegexSets::Refusal& fault : refusals) {
       if (fault.set_id != set.section_id) continue;
-      for_each_candidate(host, [&](const ir::Candidate& candidate) {
-        if (!uses_regex(host, candidate.predicate, set.first + fault.pattern)) return;
-        refused.push_back({candidate.route, refusal(config, host, candidate, set.slot, fault.message)});
+      ir::for_each_group(host, [&](const ir::Group& group, const std::string*) {
+        for (const ir::Candidate& candidate : group) {
+          if (!uses_regex(host, candidate.predicate, set.first + fault.pattern)) continue;
+          refused.push_back({candidate.route, refusal(config, host, candidate, set.slot, fault.message)});
+        }
       });
     }
   }

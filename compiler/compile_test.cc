@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "compiler/emit/sample_config.h"
+#include "compiler/sample_config.h"
 #include "program/dump.h"
 
 namespace edge::compiler {

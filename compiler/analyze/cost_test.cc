@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/emit/sample_config.h"
+#include "compiler/sample_config.h"
 
 namespace edge::compiler::analyze {
 namespace {

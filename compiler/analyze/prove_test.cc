@@ -10,6 +10,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/ir/lower.h"
 #include "compiler/ir/test_config.h"
+#include "compiler/opt/passes.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -49,7 +50,8 @@ struct Fixture : ir::TestConfig {
     prepared.prepare(config, ignored);
     std::vector<std::string> lines;
     for (const auto& [key, routes] : ir::collect_hosts(config)) {
-      const ir::Host host = ir::lower_host(config, prepared, key, routes);
+      ir::Host host = ir::lower_host(config, prepared, key, routes);
+      opt::optimize(host);
       const std::vector<std::byte> bytes = emit::emit_host(config, host, 0);
       const program::SectionView view(bytes);
       auto shard = emit::build_native(program::Target::kX8664V2, {{host.id, view}});
@@ -202,6 +204,7 @@ TEST(Prove, TablesThatLoseARuleAreAnError) {
   prepared.prepare(f.config, f.diagnostics);
   const auto hosts = ir::collect_hosts(f.config);
   ir::Host host = ir::lower_host(f.config, prepared, hosts.begin()->first, hosts.begin()->second);
+  opt::optimize(host);
   ir::Host lost = host;
   lost.exact.erase("/y");
   const std::vector<std::byte> bytes = emit::emit_host(f.config, lost, program::kNone);

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "compiler/emit/sample_config.h"
+#include "compiler/sample_config.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
 #include "program/sample_program.h"

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/hash.h"
-#include "compiler/emit/sample_config.h"
 #include "compiler/expr/regex_matcher.h"
+#include "compiler/sample_config.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
 #include "program/records.h"

@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/ir/prepared.h"
-#include "compiler/opt/node_set.h"
-#include "compiler/opt/passes.h"
 
 namespace edge::compiler::ir {
 namespace {
@@ -104,7 +103,7 @@ class Predicates {
       case Expression::Kind::kPathContains:
         return text_node(Op::kContains, program::kSlotPath, tree.value);
       case Expression::Kind::kFact:  // no expression of a route has one; were there one, it would match nothing
-        return nodes_.add(opt::false_node());
+        return nodes_.add(false_node());
       case Expression::Kind::kSourceIn: {
         Node node{};
         node.op = Op::kSourceIn;
@@ -176,7 +175,7 @@ class Predicates {
   }
 
   Host& host_;
-  opt::NodeSet nodes_;
+  NodeSet nodes_;
   std::unordered_map<std::string, std::uint32_t> slots_;
   std::unordered_map<std::string, std::uint32_t> regexes_;
 };
@@ -312,7 +311,6 @@ Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, cons
     }
   }
   predicates.finish();
-  opt::optimize(host);
   return host;
 }
 

@@ -42,7 +42,8 @@ class PreparedRoutes {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Lowers one host; runs `opt/` on it. Pure: the result depends on the routes named alone, in whatever order they come.
+/// Lowers one host; `opt/` has to number it before tables are emitted. Pure: the result depends on the routes named
+/// alone, in whatever order they come.
 Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, const HostKey& key,
                 const std::vector<std::uint32_t>& routes);
 

@@ -5,6 +5,7 @@
 #include "compiler/expr/expression.h"
 #include "compiler/ir/dump.h"
 #include "compiler/ir/test_config.h"
+#include "compiler/opt/passes.h"
 
 namespace edge::compiler::ir {
 namespace {
@@ -19,7 +20,9 @@ struct Fixture : TestConfig {
     prepared.prepare(config, diagnostics);
     std::string text;
     for (const auto& [key, routes] : collect_hosts(config)) {
-      text += dump(config, lower_host(config, prepared, key, routes));
+      Host host = lower_host(config, prepared, key, routes);
+      opt::optimize(host);
+      text += dump(config, host);
     }
     return text;
   }
@@ -149,7 +152,8 @@ TEST(Lower, TheDeepestExpressionFitsTheProgram) {
   prepared.prepare(f.config, f.diagnostics);
   ASSERT_EQ(f.diagnostics.errors(), 0U) << f.diagnostics.all()[0].message;
   const auto hosts = collect_hosts(f.config);
-  const Host host = lower_host(f.config, prepared, hosts.begin()->first, hosts.begin()->second);
+  Host host = lower_host(f.config, prepared, hosts.begin()->first, hosts.begin()->second);
+  opt::optimize(host);
   std::vector<std::uint32_t> depth(host.nodes.size(), 1);
   for (std::size_t i = 0; i < host.nodes.size(); ++i) {
     for (const auto operand : host.nodes[i].operands) depth[i] = std::max(depth[i], depth[operand] + 1);

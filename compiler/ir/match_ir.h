@@ -78,6 +78,16 @@ struct Host {
   std::vector<Candidate> impossible;  ///< whose conditions exclude each other; their predicates are not kept
 };
 
+/// Calls `visit(group, path)` for each group of a Host, in the order of groups. `path` is null for patterns and `any`.
+template <typename AnyHost, typename Visit>
+void for_each_group(AnyHost& host, Visit visit) {
+  for (auto& [path, group] : host.exact) visit(group, &path);
+  visit(host.early_regex, static_cast<const std::string*>(nullptr));
+  for (auto& [path, group] : host.prefix) visit(group, &path);
+  visit(host.regex, static_cast<const std::string*>(nullptr));
+  visit(host.any, static_cast<const std::string*>(nullptr));
+}
+
 /// id of the host section of `pattern` on a listener: stable over edits of anything else.
 std::uint64_t host_id(const LinkedConfig& config, std::uint32_t listener, const HostPattern& pattern);
 

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/opt/passes.h"
 
 namespace edge::compiler::opt {
@@ -74,7 +74,7 @@ class Group {
 }  // namespace
 
 void drop_shadowed(ir::Host& host) {
-  for_each_group(host, [&host](ir::Group& group, const std::string*) {
+  ir::for_each_group(host, [&host](ir::Group& group, const std::string*) {
     if (group.size() > 1) Group(host, group).run();
   });
 }

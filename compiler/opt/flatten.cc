@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/opt/passes.h"
 
 namespace edge::compiler::opt {
@@ -12,7 +12,7 @@ constexpr std::size_t kMaxSpliced = 16;
 }  // namespace
 
 void flatten(ir::Host& host) {
-  NodeSet nodes;
+  ir::NodeSet nodes;
   std::vector<std::uint32_t> moved(host.nodes.size());
   for (std::size_t i = 0; i < host.nodes.size(); ++i) {
     ir::Node node = host.nodes[i];
@@ -29,7 +29,7 @@ void flatten(ir::Host& host) {
     node.operands = std::move(operands);
     moved[i] = nodes.add(std::move(node));
   }
-  for_each_group(host, [&moved](ir::Group& group, const std::string*) {
+  ir::for_each_group(host, [&moved](ir::Group& group, const std::string*) {
     for (ir::Candidate& candidate : group) {
       if (candidate.predicate != ir::kAlways) candidate.predicate = moved[candidate.predicate];
     }

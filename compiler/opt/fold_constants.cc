@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/opt/passes.h"
 
 namespace edge::compiler::opt {
@@ -29,8 +29,8 @@ class ConstantFolder {
 
   std::uint32_t negate(std::uint32_t operand) {
     const ir::Node& inner = nodes_[operand];
-    if (inner.op == Op::kFalse) return nodes_.add(true_node());
-    if (is_true(inner)) return nodes_.add(false_node());
+    if (inner.op == Op::kFalse) return nodes_.add(ir::true_node());
+    if (ir::is_true(inner)) return nodes_.add(ir::false_node());
     if (inner.op == Op::kNot) return inner.operands.front();
     ir::Node node{};
     node.op = Op::kNot;
@@ -41,12 +41,12 @@ class ConstantFolder {
   /// AND and OR: the neutral constant is left out, the other one decides, as do a condition and its negation.
   std::uint32_t chain(Op op, std::vector<std::uint32_t> operands) {
     const bool conjunction = op == Op::kAnd;
-    const std::uint32_t decided = nodes_.add(conjunction ? false_node() : true_node());
+    const std::uint32_t decided = nodes_.add(conjunction ? ir::false_node() : ir::true_node());
     std::vector<std::uint32_t> kept;
     std::unordered_set<std::uint32_t> seen;
     for (const std::uint32_t operand : operands) {
       if (operand == decided) return decided;
-      if (conjunction ? is_true(nodes_[operand]) : is_false(operand)) continue;
+      if (conjunction ? ir::is_true(nodes_[operand]) : is_false(operand)) continue;
       if (seen.insert(operand).second) kept.push_back(operand);
     }
     for (const std::uint32_t operand : kept) {
@@ -57,7 +57,7 @@ class ConstantFolder {
     ir::Node node{};
     node.op = op;
     node.operands = std::move(kept);
-    if (node.operands.empty()) return nodes_.add(conjunction ? true_node() : false_node());
+    if (node.operands.empty()) return nodes_.add(conjunction ? ir::true_node() : ir::false_node());
     return nodes_.add(std::move(node));
   }
 
@@ -83,7 +83,7 @@ class ConstantFolder {
     return agree;
   }
 
-  NodeSet nodes_;
+  ir::NodeSet nodes_;
 };
 
 }  // namespace
@@ -93,12 +93,12 @@ void fold_constants(ir::Host& host) {
   std::vector<std::uint32_t> moved(host.nodes.size());
   for (std::size_t i = 0; i < host.nodes.size(); ++i) moved[i] = folder.fold(host.nodes[i], moved);
 
-  for_each_group(host, [&](ir::Group& group, const std::string*) {
+  ir::for_each_group(host, [&](ir::Group& group, const std::string*) {
     std::erase_if(group, [&](ir::Candidate& candidate) {
       if (candidate.predicate == ir::kAlways) return false;
       candidate.predicate = moved[candidate.predicate];
       const ir::Node& node = folder[candidate.predicate];
-      if (is_true(node)) candidate.predicate = ir::kAlways;
+      if (ir::is_true(node)) candidate.predicate = ir::kAlways;
       if (node.op != Op::kFalse) return false;
       host.impossible.push_back(candidate);
       return true;

@@ -2,7 +2,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/opt/passes.h"
 
 namespace edge::compiler::opt {
@@ -77,7 +77,7 @@ class PathFolder {
     ir::Node node = host_.nodes[index];
     if (on_path(node)) {
       const std::optional<bool> known = decide(node);
-      return known ? nodes_.add(*known ? true_node() : false_node()) : index;
+      return known ? nodes_.add(*known ? ir::true_node() : ir::false_node()) : index;
     }
     for (std::uint32_t& operand : node.operands) operand = rewrite(operand, decide);
     return nodes_.add(std::move(node));
@@ -85,7 +85,7 @@ class PathFolder {
 
   ir::Host& host_;
   std::vector<bool> uses_path_;
-  NodeSet nodes_;
+  ir::NodeSet nodes_;
   bool any_ = false;
 };
 

@@ -3,7 +3,7 @@
 #include <tuple>
 #include <vector>
 
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/opt/passes.h"
 
 namespace edge::compiler::opt {
@@ -96,7 +96,7 @@ void number_slots(ir::Host& host, std::vector<ir::Node>& nodes) {
 
 void number(ir::Host& host) {
   Collector collector(host);
-  for_each_group(host, [&collector](ir::Group& group, const std::string*) {
+  ir::for_each_group(host, [&collector](ir::Group& group, const std::string*) {
     for (ir::Candidate& candidate : group) {
       if (candidate.predicate != ir::kAlways) candidate.predicate = collector.collect(candidate.predicate);
     }

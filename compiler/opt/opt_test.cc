@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 #include "compiler/opt/passes.h"
 
 namespace edge::compiler::opt {
@@ -156,7 +156,7 @@ class RandomHost {
   }
 
   std::mt19937 random_;
-  NodeSet nodes_;
+  ir::NodeSet nodes_;
 };
 
 std::vector<Request> all_requests() {
@@ -197,7 +197,7 @@ TEST(Passes, KeepTheMeaningOfRandomHosts) {
     }
     for (std::size_t i = 0; i < after.nodes.size(); ++i) {
       EXPECT_NE(after.nodes[i].op, Op::kFalse);
-      EXPECT_FALSE(is_true(after.nodes[i]));
+      EXPECT_FALSE(ir::is_true(after.nodes[i]));
       for (const auto operand : after.nodes[i].operands) EXPECT_LT(operand, i);
     }
     ir::Host twice = after;
@@ -211,7 +211,7 @@ TEST(Passes, NumberDropsWhatNobodyUses) {
   ir::Host host;
   host.slots = {{program::SlotKind::kQuery, "q"}, {program::SlotKind::kHeader, "b"}, {program::SlotKind::kHeader, "a"}};
   host.regexes = {{"unused", 1}, {"^x", 3}, {"^/y", program::kSlotPath}};
-  NodeSet nodes;
+  ir::NodeSet nodes;
   ir::Node node{};
   node.op = Op::kRegex;
   node.regex = 1;

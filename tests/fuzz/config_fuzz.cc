@@ -8,6 +8,7 @@
 #include "base/source.h"
 #include "compiler/ir/lower.h"
 #include "compiler/link/linked_config.h"
+#include "compiler/opt/passes.h"
 #include "compiler/read_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -18,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   edge::compiler::ir::PreparedRoutes prepared;
   prepared.prepare(config, diagnostics);
   for (const auto& [key, routes] : edge::compiler::ir::collect_hosts(config)) {
-    (void)edge::compiler::ir::lower_host(config, prepared, key, routes);
+    auto host = edge::compiler::ir::lower_host(config, prepared, key, routes);
+    edge::compiler::opt::optimize(host);
   }
   diagnostics.finish(sources);
   for (const auto& diagnostic : diagnostics.all()) (void)edge::render(diagnostic, sources, edge::Colour::kNo);

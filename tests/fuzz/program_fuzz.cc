@@ -2,7 +2,7 @@
 // of changes to a good one, hashed again afterwards, so that the checks behind the hashes are reached.
 #include <cstring>
 
-#include "compiler/emit/sample_config.h"
+#include "compiler/sample_config.h"
 #include "program/dump.h"
 #include "program/evaluate.h"
 #include "program/sample_program.h"

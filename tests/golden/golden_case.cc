@@ -10,6 +10,7 @@
 #include "compiler/ir/lower.h"
 #include "compiler/link/conditions_text.h"
 #include "compiler/link/dump.h"
+#include "compiler/opt/passes.h"
 #include "compiler/read_config.h"
 #include "program/dump.h"
 #include "program/path_rules.h"
@@ -35,7 +36,9 @@ std::string dump_ir(const compiler::LinkedConfig& config) {
   prepared.prepare(config, ignored);
   std::string text;
   for (const auto& [key, routes] : compiler::ir::collect_hosts(config)) {
-    text += compiler::ir::dump(config, compiler::ir::lower_host(config, prepared, key, routes));
+    compiler::ir::Host host = compiler::ir::lower_host(config, prepared, key, routes);
+    compiler::opt::optimize(host);
+    text += compiler::ir::dump(config, host);
   }
   return text;
 }

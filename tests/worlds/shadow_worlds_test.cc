@@ -13,6 +13,7 @@
 #include "compiler/emit/tables.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/ir/lower.h"
+#include "compiler/opt/passes.h"
 #include "program/records.h"
 #include "tests/reference/reference.h"
 #include "tests/worlds/small_world.h"
@@ -152,7 +153,9 @@ struct World {
     prepared.prepare(config, diagnostics);
     ASSERT_TRUE(diagnostics.ok());
     for (const auto& [key, routes] : compiler::ir::collect_hosts(config)) {
-      check_host(compiler::ir::lower_host(config, prepared, key, routes));
+      compiler::ir::Host host = compiler::ir::lower_host(config, prepared, key, routes);
+      compiler::opt::optimize(host);
+      check_host(host);
     }
   }
 };

@@ -9,6 +9,7 @@
 #include "compiler/emit/tables.h"
 #include "compiler/ir/lower.h"
 #include "compiler/link/linked_config.h"
+#include "compiler/opt/passes.h"
 #include "program/write.h"
 
 namespace edge::compiler::sample {
@@ -91,7 +92,8 @@ inline std::vector<std::byte> tables_only(const LinkedConfig& config) {
   add(program::SectionKind::kBackends, 0, emit::emit_backends(config));
   add(program::SectionKind::kPolicies, 0, emit::emit_policies(config));
   for (const auto& [key, routes] : hosts) {
-    const ir::Host lowered = ir::lower_host(config, prepared, key, routes);
+    ir::Host lowered = ir::lower_host(config, prepared, key, routes);
+    opt::optimize(lowered);
     std::vector<std::byte> bytes = emit::emit_host(config, lowered, program::kNone);
     const program::SectionView view(bytes);
     for (const auto& set : view.array(view.header<program::HostHeader>().regex_sets))

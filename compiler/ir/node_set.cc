@@ -1,13 +1,13 @@
-#include "compiler/opt/node_set.h"
+#include "compiler/ir/node_set.h"
 
 #include <utility>
 
 #include "base/hash.h"
 
-namespace edge::compiler::opt {
+namespace edge::compiler::ir {
 namespace {
 
-std::uint64_t hash_of(const ir::Node& node) {
+std::uint64_t hash_of(const Node& node) {
   std::uint64_t hash = hash_mix(static_cast<std::uint64_t>(node.op) << 32 | node.slot, node.regex + 0x9e37U);
   hash = hash_bytes(hash, node.text);
   if (node.op == program::Op::kSourceIn) {
@@ -20,7 +20,7 @@ std::uint64_t hash_of(const ir::Node& node) {
 
 }  // namespace
 
-std::uint32_t NodeSet::add(ir::Node node) {
+std::uint32_t NodeSet::add(Node node) {
   const std::uint64_t hash = hash_of(node);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto known = first; known != last; ++known) {
@@ -32,16 +32,16 @@ std::uint32_t NodeSet::add(ir::Node node) {
   return index;
 }
 
-ir::Node false_node() {
-  ir::Node node{};
+Node false_node() {
+  Node node{};
   node.op = program::Op::kFalse;
   return node;
 }
 
-ir::Node true_node() {
-  ir::Node node{};
+Node true_node() {
+  Node node{};
   node.op = program::Op::kAnd;
   return node;
 }
 
-}  // namespace edge::compiler::opt
+}  // namespace edge::compiler::ir
