@@ -1,7 +1,10 @@
 #include "tests/golden/golden_case.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <set>
 
 #include "base/diagnostics.h"
 #include "base/source.h"
@@ -17,6 +20,9 @@
 #include "tests/reference/engines.h"
 
 namespace edge::golden {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 std::string render_all(const Diagnostics& diagnostics, const SourceMap& sources) {
@@ -116,6 +122,38 @@ CaseResult run_case(const std::string& input, std::string_view requests) {
   }
   std::erase_if(result.outputs, [](const auto& output) { return output.second.empty(); });
   return result;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::string> case_names() {
+  std::set<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(EDGE_GOLDEN_DIR)) {
+    if (entry.path().filename() != "input.yaml") continue;
+    names.insert(fs::relative(entry.path().parent_path(), EDGE_GOLDEN_DIR).string());
+  }
+  return {names.begin(), names.end()};
+}
+
+const CaseResult& result_of(const std::string& name) {
+  static std::map<std::string, CaseResult> results;
+  const auto known = results.find(name);
+  if (known != results.end()) return known->second;
+  const fs::path folder = fs::path(EDGE_GOLDEN_DIR) / name;
+  return results.emplace(name, run_case(read_text(folder / "input.yaml"), read_text(folder / "requests.txt")))
+      .first->second;
+}
+
+std::map<std::string, std::string> kept_texts(const std::string& name) {
+  std::map<std::string, std::string> texts;
+  const fs::path expected = fs::path(EDGE_GOLDEN_DIR) / name / "expected";
+  if (!fs::is_directory(expected)) return texts;
+  for (const auto& entry : fs::directory_iterator(expected))
+    texts.emplace(entry.path().filename().string(), read_text(entry.path()));
+  return texts;
 }
 
 std::string shuffle_documents(const std::string& input, std::uint32_t seed) {
