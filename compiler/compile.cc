@@ -10,8 +10,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "compiler/analyze/prove.h"
-#include "compiler/analyze/shadow_status.h"
+#include "compiler/analyze/prove/prove.h"
+#include "compiler/analyze/prove/prove_report.h"
 #include "compiler/compile_hosts.h"
 #include "compiler/compile_limits.h"
 #include "compiler/compile_native.h"

@@ -11,7 +11,7 @@ add_custom_command(OUTPUT ${revision_header}
 edge_library(edge_compiler SOURCES ${revision_header}
     compile.cc compile_hosts.cc compile_limits.cc compile_native.cc compile_refusals.cc
     compile_regex.cc compiled_hosts.cc disk_cache.cc read_config.cc workspace.cc workspace_link.cc workspace_resources.cc
-  DEPS edge_program edge_compiler_lint edge_compiler_link edge_compiler_translate edge_compiler_ir edge_compiler_opt edge_compiler_emit edge_compiler_analyze)
+  DEPS edge_program edge_compiler_lint edge_compiler_link edge_compiler_translate edge_compiler_ir edge_compiler_opt edge_compiler_emit edge_compiler_prove)
 target_include_directories(edge_compiler PRIVATE ${CMAKE_BINARY_DIR}/generated)
 edge_test(compile_test SOURCES compile_test.cc DEPS edge_compiler)
 add_dependencies(compile_test edge-regexc)

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "compiler/analyze/typed_request.h"
+#include "compiler/analyze/explain/typed_request.h"
 
 namespace edge::edgectl {
 namespace {

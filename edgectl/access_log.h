@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/space/witness.h"
 
 namespace edge::edgectl {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/analyze/diff.h"
+#include "compiler/analyze/diff/diff.h"
 
 namespace edge::edgectl {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/analyze/typed_request.h"
+#include "compiler/analyze/explain/typed_request.h"
 
 namespace edge::edgectl {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "compiler/analyze/explain.h"
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/explain/explain.h"
+#include "compiler/analyze/space/witness.h"
 #include "edgectl/diagnostics_output.h"
 
 namespace edge::edgectl {

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "compiler/analyze/host_classes.h"
-#include "compiler/analyze/host_rules.h"
-#include "compiler/analyze/space.h"
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/space/host_classes.h"
+#include "compiler/analyze/space/host_rules.h"
+#include "compiler/analyze/space/space.h"
+#include "compiler/analyze/space/witness.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/route_test/run.h"
 #include "program/records.h"

@@ -10,8 +10,8 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
-#include "compiler/analyze/passage.h"
-#include "compiler/analyze/typed_request.h"
+#include "compiler/analyze/explain/passage.h"
+#include "compiler/analyze/explain/typed_request.h"
 
 namespace edge::compiler::route_test {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/space/witness.h"
 #include "program/records.h"
 
 namespace edge::compiler::route_test {

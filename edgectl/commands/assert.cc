@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "cli/terminal.h"
-#include "compiler/analyze/claim.h"
-#include "compiler/analyze/explain.h"
+#include "compiler/analyze/claims/claim.h"
+#include "compiler/analyze/explain/explain.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"

@@ -1,4 +1,4 @@
-#include "compiler/analyze/cost.h"
+#include "compiler/analyze/cost/cost.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "compiler/analyze/diff.h"
+#include "compiler/analyze/diff/diff.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "compiler/analyze/explain.h"
+#include "compiler/analyze/explain/explain.h"
 
 #include <charconv>
 #include <span>
@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 #include "cli/terminal.h"
-#include "compiler/analyze/passage.h"
-#include "compiler/analyze/witness.h"
+#include "compiler/analyze/explain/passage.h"
+#include "compiler/analyze/space/witness.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"

@@ -1,6 +1,5 @@
 #include "cli/terminal.h"
-#include "compiler/analyze/hidden_hosts.h"
-#include "compiler/analyze/partly_shadowed.h"
+#include "compiler/analyze/prove/shadows.h"
 #include "compiler/link/conditions_text.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/analyze/claim.h"
+#include "compiler/analyze/claims/claim.h"
 #include "compiler/compile.h"
 #include "compiler/link/effective_policies.h"
 #include "tests/reference/reference.h"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/analyze/diff.h"
+#include "compiler/analyze/diff/diff.h"
 #include "compiler/compile.h"
 #include "tests/reference/reference.h"
 #include "tests/worlds/small_world.h"

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/analyze/prove.h"
-#include "compiler/analyze/reach.h"
+#include "compiler/analyze/prove/prove.h"
+#include "compiler/analyze/prove/reach.h"
 #include "compiler/emit/tables.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/ir/lower.h"

@@ -1,0 +1,156 @@
+#include "compiler/analyze/explain/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/field.h"
+#include "compiler/compile.h"
+
+namespace edge::compiler::analyze {
+namespace {
+
+using testing::HasSubstr;
+using Verdict = ExplainedRule::Verdict;
+
+RuleMatch match_of(PathMatch::Type type, const std::string& path) {
+  RuleMatch match;
+  match.path.type = type;
+  match.path.value.value = path;
+  return match;
+}
+
+LinkedRule rule_of(RuleMatch match, std::uint32_t backend) {
+  LinkedRule rule;
+  rule.matches.push_back(std::move(match));
+  rule.backends.push_back({backend, 1});
+  return rule;
+}
+
+/// shop.example: `/cart` for x-env prod, `/cart` for all, a pattern, `/other`; `*.example`: everything.
+LinkedConfig config() {
+  LinkedConfig config;
+  config.gateways.push_back(
+      {.identity = {"ProxyGateway", "demo", "gw", 0, {}}, .addresses = {}, .trusted_proxies = {}});
+  LinkedListener listener;
+  listener.name = "http";
+  listener.port = 8080;
+  config.listeners.push_back(std::move(listener));
+  for (const char* name : {"one", "two"}) {
+    LinkedBackend backend;
+    backend.identity = {"ProxyBackend", "demo", name, 0, {}};
+    config.backends.push_back(std::move(backend));
+  }
+  LinkedRoute shop;
+  shop.identity = {"ProxyRoute", "demo", "shop", 0, {}};
+  shop.hostnames.push_back({*HostPattern::parse("shop.example"), {}});
+  RuleMatch prod = match_of(PathMatch::Type::kExact, "/cart");
+  prod.headers.push_back({{"x-env", {}}, {"prod", {}}, MatchType::kExact});
+  shop.rules.push_back(rule_of(std::move(prod), 0));
+  shop.rules.push_back(rule_of(match_of(PathMatch::Type::kPrefix, "/cart"), 1));
+  shop.rules.push_back(rule_of(match_of(PathMatch::Type::kRegex, "^/item/[0-9]+$"), 0));
+  shop.rules.push_back(rule_of(match_of(PathMatch::Type::kPrefix, "/other"), 0));
+  shop.listeners = {0};
+  LinkedRoute wide;
+  wide.identity = {"ProxyRoute", "demo", "wide", 0, {}};
+  wide.hostnames.push_back({*HostPattern::parse("*.example"), {}});
+  wide.rules.push_back(rule_of(match_of(PathMatch::Type::kNone, ""), 1));
+  wide.listeners = {0};
+  config.routes = {std::move(shop), std::move(wide)};
+  return config;
+}
+
+class Explain : public testing::Test {
+ protected:
+  void SetUp() override { compile(config()); }
+
+  void compile(const LinkedConfig& config) {
+    Compiler compiler({});
+    Diagnostics diagnostics;
+    const auto artifact = compiler.compile(config, diagnostics);
+    ASSERT_TRUE(artifact && diagnostics.ok());
+    auto view = program::read(artifact->bytes);
+    ASSERT_TRUE(view.ok()) << view.error().text;
+    program_ = std::move(*view);
+  }
+
+  Explanation of(std::string_view host, std::string_view path, std::vector<Field> fields = {}) {
+    program::RequestView request{
+        .method = "GET", .host = host, .path = path, .query = "", .headers = fields, .source = {}};
+    request.source = *parse_ip("192.0.2.1");
+    return explain(program_, 0, request);
+  }
+
+  program::ProgramView program_;
+};
+
+TEST_F(Explain, NamesTheWinnerAndWhatFailedBeforeIt) {
+  const Explanation lost = of("shop.example", "/cart", {{"x-env", "staging"}});
+  ASSERT_TRUE(lost.matched);
+  EXPECT_EQ(lost.bind, "*:8080");
+  EXPECT_EQ(lost.gateway, "demo/gw");
+  EXPECT_EQ(lost.winner.rule, 1u);
+  ASSERT_EQ(lost.hosts.size(), 2u);
+  const ExplainedRule& first = lost.hosts[0].rules[0];
+  EXPECT_EQ(first.verdict, Verdict::kFailed);
+  EXPECT_EQ(first.where, "exact /cart");
+  EXPECT_EQ(first.failed, "header:x-env == \"prod\"");
+  EXPECT_EQ(first.actual, "\"staging\"");
+  EXPECT_EQ(lost.backends.at(0).name, "demo/two");
+  EXPECT_FALSE(lost.hosts[1].tried);
+  EXPECT_TRUE(lost.agree);
+
+  const Explanation won = of("shop.example", "/cart", {{"x-env", "prod"}});
+  EXPECT_EQ(won.winner.rule, 0u);
+  EXPECT_EQ(won.backends.at(0).name, "demo/one");
+}
+
+TEST_F(Explain, AsksEveryEngine) {
+  const Explanation item = of("shop.example", "/item/7");
+  EXPECT_EQ(item.winner.rule, 2u);
+  ASSERT_EQ(item.engines.size(), 2u);
+  for (const ExplainedEngine& engine : item.engines) {
+    EXPECT_EQ(engine.state, ExplainedEngine::State::kAgrees) << engine.name << ": " << engine.note;
+  }
+}
+
+TEST_F(Explain, FallsThroughToTheLessSpecificHost) {
+  const Explanation fell = of("shop.example", "/none");
+  ASSERT_EQ(fell.hosts.size(), 2u);
+  EXPECT_TRUE(fell.hosts[1].tried);
+  EXPECT_EQ(fell.hosts[1].pattern, "*.example");
+  EXPECT_EQ(fell.winner.route, "demo/wide");
+  const std::string text = explanation_text(fell, true);
+  EXPECT_THAT(text, HasSubstr("another path"));
+  EXPECT_THAT(text, HasSubstr("- demo/shop rules[2].matches[0]: fails "));
+}
+
+TEST_F(Explain, SaysWhenNothingMatches) {
+  const Explanation none = of("elsewhere.test", "/");
+  EXPECT_FALSE(none.matched);
+  EXPECT_THAT(explanation_text(none, false), HasSubstr("404"));
+}
+
+TEST_F(Explain, SeesThePathThatItsGatewayMakesOfIt) {
+  LinkedConfig strict = config();
+  strict.gateways[0].paths = {.merge_slashes = true, .escaped_slashes = EscapedSlashes::kReject};
+  compile(strict);
+  const Explanation merged = of("shop.example", "//other//x");
+  EXPECT_EQ(merged.winner.rule, 3u);
+  EXPECT_THAT(merged.request, HasSubstr("http://shop.example/other/x"));
+  EXPECT_TRUE(merged.agree);
+  const Explanation refused = of("shop.example", "/%2Fother");
+  EXPECT_TRUE(refused.path_refused);
+  EXPECT_FALSE(refused.matched);
+  EXPECT_THAT(explanation_text(refused, false), HasSubstr("answer    400, spec.paths of the gateway"));
+  EXPECT_THAT(explanation_text(of("nowhere.test", "/%2Fother"), false), HasSubstr("answer    400"));
+}
+
+TEST_F(Explain, PrintsNoControlBytesOfTheRequest) {
+  const Explanation lost = of("shop.example", "/cart", {{"x-env", "\x1b[31m\"red\""}});
+  const std::string text = explanation_text(lost, false);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_THAT(text, HasSubstr(R"(\x1b[31m\"red\")"));
+}
+
+}  // namespace
+}  // namespace edge::compiler::analyze

@@ -1,0 +1,229 @@
+#include "compiler/analyze/explain/explain_words.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/analyze/explain/explain.h"
+
+namespace edge::compiler::analyze {
+namespace {
+
+constexpr std::size_t kMaxShown = 200;
+
+/// Quoted, with control bytes as escapes: it is printed on a terminal.
+std::string quoted(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text.substr(0, kMaxShown)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += std::string("\\") + c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += std::string("\\x") + kHex[byte >> 4] + kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + (text.size() > kMaxShown ? "…\"" : "\"");
+}
+
+std::string slot_text(const program::MatchInput& input, std::uint32_t slot) {
+  const program::SlotValue& value = input.slots[slot];
+  return value.data == nullptr ? "absent" : quoted({value.data, value.size});
+}
+
+std::string rule_text(const ExplainedRule& rule) {
+  return rule.route + " rules[" + std::to_string(rule.rule) + "].matches[" + std::to_string(rule.match) + "]";
+}
+
+std::string backend_text(const ExplainedBackend& backend, bool alone) {
+  std::string text = backend.name.empty() ? "(unresolved, answers 500)" : backend.name;
+  text += " weight " + std::to_string(backend.weight);
+  return text + (backend.canary && !alone ? " (takes X-Canary: true)" : "");
+}
+
+std::string engine_text(const ExplainedEngine& engine) {
+  std::string text = engine.name;
+  switch (engine.state) {
+    case ExplainedEngine::State::kAgrees:
+      text += " agrees";
+      break;
+    case ExplainedEngine::State::kDisagrees:
+      text += " DISAGREES";
+      break;
+    case ExplainedEngine::State::kNotNeeded:
+      text += " not needed";
+      break;
+    case ExplainedEngine::State::kNotRun:
+      text += " not run";
+      break;
+  }
+  return engine.note.empty() ? text : text + " (" + engine.note + ")";
+}
+
+void append_rules(const ExplainedHost& host, bool all, std::string& out) {
+  std::string where;
+  std::size_t hidden[2] = {0, 0};
+  for (const ExplainedRule& rule : host.rules) {
+    const bool looked_at =
+        rule.verdict == ExplainedRule::Verdict::kWon || rule.verdict == ExplainedRule::Verdict::kFailed;
+    if (!looked_at && !all) {
+      ++hidden[rule.verdict == ExplainedRule::Verdict::kNotTried ? 0 : 1];
+      continue;
+    }
+    if (rule.where != where) out += "  " + rule.where + "\n";
+    where = rule.where;
+    switch (rule.verdict) {
+      case ExplainedRule::Verdict::kWon:
+        out += "    + " + rule_text(rule) + ": wins";
+        break;
+      case ExplainedRule::Verdict::kFailed:
+        out += "    - " + rule_text(rule) + ": fails " + rule.failed;
+        if (!rule.actual.empty()) out += "; the request has " + rule.actual;
+        break;
+      case ExplainedRule::Verdict::kNotTried:
+        out += "    . " + rule_text(rule) + ": an earlier rule won";
+        break;
+      case ExplainedRule::Verdict::kOtherPath:
+        out += "    . " + rule_text(rule) + ": another path";
+        break;
+    }
+    if (rule.verdict != ExplainedRule::Verdict::kFailed && !rule.condition.empty()) out += ", " + rule.condition;
+    out += "\n";
+  }
+  if (hidden[0] > 0) out += "  (" + std::to_string(hidden[0]) + " of lower priority; --all lists them)\n";
+  if (hidden[1] > 0) out += "  (" + std::to_string(hidden[1]) + " of other paths; --all lists them)\n";
+}
+
+}  // namespace
+
+std::string request_text(const program::RequestView& request) {
+  std::string text(request.method);
+  text += " http://" + std::string(request.host) + std::string(request.path);
+  if (!request.query.empty()) text += "?" + std::string(request.query);
+  return text + " from " + to_string(request.source);
+}
+
+std::string bind_text(const program::ProgramView& program, std::uint32_t bind) {
+  const program::SectionView& section = program.listeners().view;
+  const auto& record = section.array(section.header<program::ListenersHeader>().binds)[bind];
+  const std::string port = ":" + std::to_string(record.port);
+  if (record.any_address != 0) return "*" + port;
+  IpAddress address;
+  std::memcpy(address.bytes.data(), record.address, sizeof(record.address));
+  return (address.is_v4() ? to_string(address) : "[" + to_string(address) + "]") + port;
+}
+
+std::string backend_name(const program::ProgramView& program, std::uint64_t id) {
+  const program::SectionView& section = program.backends().view;
+  const auto backends = section.array(section.header<program::BackendsHeader>().backends);
+  const auto found = std::ranges::lower_bound(backends, id, {}, &program::BackendRecord::id);
+  if (found == backends.end() || found->id != id) return {};
+  return std::string(section.string(found->name_space)) + "/" + std::string(section.string(found->name));
+}
+
+std::string filter_text(const program::SectionView& host, const program::FilterRecord& filter) {
+  using program::FilterOp;
+  const std::string name(host.string(filter.name));
+  const std::string value(host.string(filter.value));
+  const auto status = std::to_string(filter.detail & 0xffff);
+  const auto port = std::to_string(filter.detail >> 16);
+  switch (filter.op) {
+    case FilterOp::kRequestHeaderSet:
+      return "set request header " + name + ": " + value;
+    case FilterOp::kRequestHeaderAdd:
+      return "add request header " + name + ": " + value;
+    case FilterOp::kRequestHeaderRemove:
+      return "remove request header " + name;
+    case FilterOp::kResponseHeaderSet:
+      return "set response header " + name + ": " + value;
+    case FilterOp::kResponseHeaderAdd:
+      return "add response header " + name + ": " + value;
+    case FilterOp::kResponseHeaderRemove:
+      return "remove response header " + name;
+    case FilterOp::kRewriteHost:
+      return "rewrite host to " + value;
+    case FilterOp::kRewritePrefix:
+      return "rewrite matched prefix to " + value;
+    case FilterOp::kRewriteFullPath:
+      return "rewrite path to " + value;
+    case FilterOp::kRedirect:
+      return "redirect with " + status + (port == "0" ? "" : " to port " + port);
+    case FilterOp::kRedirectScheme:
+      return "redirect to scheme " + value;
+    case FilterOp::kRedirectHost:
+      return "redirect to host " + value;
+    case FilterOp::kRedirectPrefix:
+      return "redirect with matched prefix replaced by " + value;
+    case FilterOp::kRedirectFullPath:
+      return "redirect to path " + value;
+  }
+  return "unknown filter";
+}
+
+std::string actual_text(const program::SectionView& host, std::uint32_t node, const program::MatchInput& input) {
+  using program::Op;
+  const auto& header = host.header<program::HostHeader>();
+  const auto nodes = host.array(header.nodes);
+  const program::NodeRecord& record = nodes[node];
+  switch (record.op) {
+    case Op::kNot:
+      return actual_text(host, record.a, input);
+    case Op::kPresent:
+    case Op::kEquals:
+    case Op::kPathPrefix:
+    case Op::kContains:
+      return slot_text(input, record.slot);
+    case Op::kRegex:
+      return slot_text(input, host.array(header.regexes)[record.a].slot);
+    case Op::kSourceIn: {
+      IpAddress address;
+      std::memcpy(address.bytes.data(), input.source, address.bytes.size());
+      return "source " + to_string(address);
+    }
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kFalse:
+      break;
+  }
+  return {};
+}
+
+std::string explanation_text(const Explanation& explanation, bool all) {
+  std::string out = "request   " + explanation.request + "\nbind      " + explanation.bind + "\n";
+  if (explanation.path_refused) return out + "answer    400, spec.paths of the gateway refuses the path\n";
+  if (explanation.listener.empty()) return out + "listener  none takes this host\nanswer    404\n";
+  out += "listener  " + explanation.listener + " of ProxyGateway " + explanation.gateway + "\n";
+  const auto& redirect = explanation.redirect;
+  const std::string redirected = redirect ? std::to_string(redirect->status) + " to " + redirect->location : "";
+  if (redirect && redirect->of_listener) {
+    return out + "answer    " + redirected + ": redirectScheme, before rules and policies are asked\n";
+  }
+  if (explanation.hosts.empty()) out += "host      no route serves it here\n";
+  for (const ExplainedHost& host : explanation.hosts) {
+    out += "host      " + host.pattern + (host.tried ? "\n" : ": not asked, a more specific host had the winner\n");
+    if (host.tried) append_rules(host, all, out);
+  }
+  if (!explanation.matched) {
+    out += "winner    none\nanswer    404\n";
+  } else {
+    out += "winner    ProxyRoute " + rule_text(explanation.winner) + "\n";
+    for (const std::string& policy : explanation.policies) out += "policy    " + policy + "\n";
+    for (const std::string& limit : explanation.limits) out += "limit     " + limit + "\n";
+    for (const std::string& filter : explanation.filters) out += "filter    " + filter + "\n";
+    for (const ExplainedBackend& backend : explanation.backends) {
+      out += "backend   " + backend_text(backend, explanation.backends.size() == 1) + "\n";
+      if (!backend.filters) continue;
+      for (const std::string& filter : *backend.filters) out += "  filter    " + filter + "\n";
+    }
+    if (redirect) {
+      out += "answer    " + redirected + (explanation.policies.empty() ? "\n" : ", unless a policy answers before\n");
+    }
+    if (explanation.denied) out += "answer    503, a policy that protects the route cannot be enforced\n";
+  }
+  out += "engines   interpreter decided";
+  for (const ExplainedEngine& engine : explanation.engines) out += "; " + engine_text(engine);
+  return out + "\n";
+}
+
+}  // namespace edge::compiler::analyze

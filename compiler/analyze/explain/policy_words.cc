@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "compiler/analyze/explain/explain_words.h"
+#include "program/records.h"
+#include "program/route_tree.h"
+
+namespace edge::compiler::analyze {
+namespace {
+
+using program::PolicyRecord;
+using program::PolicyType;
+
+std::string_view field_of(const program::RequestView& request, std::string_view name) {
+  const auto found = std::ranges::find(request.headers, name, &Field::name);
+  return found == request.headers.end() ? std::string_view() : found->value;
+}
+
+bool begins_with_scheme(std::string_view value, std::string_view scheme) {
+  return value.size() > scheme.size() && value[scheme.size()] == ' ' &&
+         std::ranges::equal(value.substr(0, scheme.size()), scheme, [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+         });
+}
+
+std::string key_words(const program::SectionView& view, const program::RateLimitRecord& limit) {
+  const std::string name(view.string(limit.key_name));
+  switch (limit.key) {
+    case program::RateKey::kSourceIp:
+      return "the client's address";
+    case program::RateKey::kHeader:
+      return "header " + name;
+    case program::RateKey::kCookie:
+      return "cookie " + name;
+    case program::RateKey::kQuery:
+      return "query " + name;
+    case program::RateKey::kJwtClaim:
+      return "claim " + name;
+    case program::RateKey::kHost:
+      return "host";
+    case program::RateKey::kPath:
+      return "path";
+  }
+  return "?";
+}
+
+std::string basic_words(const program::RequestView& request) {
+  if (begins_with_scheme(field_of(request, "authorization"), "basic"))
+    return "asks whether the password fits, else 401";
+  return "answers 401: the request has no `Authorization: Basic`";
+}
+
+std::string jwt_words(const program::SectionView& view, const program::JwtRecord& jwt,
+                      const program::RequestView& request) {
+  const std::string header(view.string(jwt.header));
+  const std::string_view value = field_of(request, header);
+  if (value.empty()) return "answers 401: the request has no header " + header;
+  if (!value.starts_with(view.string(jwt.prefix))) {
+    return "answers 401: header " + header + " does not begin with `" + std::string(view.string(jwt.prefix)) + "`";
+  }
+  return "asks whether the token is of " + std::string(view.string(jwt.issuer)) + ", else 401";
+}
+
+std::string oidc_words(const program::SectionView& view, const program::OidcRecord& oidc,
+                       const program::RequestView& request) {
+  if (field_of(request, "cookie").find("edge_session") != std::string_view::npos) {
+    return "asks whether the session holds, else a login at " + std::string(view.string(oidc.issuer));
+  }
+  return "answers with a login at " + std::string(view.string(oidc.issuer)) + ": the request has no session";
+}
+
+std::string words_of(const program::SectionView& view, const PolicyRecord& policy,
+                     const program::RequestView& request) {
+  const auto& header = view.header<program::PoliciesHeader>();
+  switch (policy.type) {
+    case PolicyType::kRateLimit: {
+      const program::RateLimitRecord& limit = view.array(header.rate_limits)[policy.settings];
+      return "at most " + std::to_string(limit.requests_per_second) + " a second by " + key_words(view, limit) +
+             ", else 429";
+    }
+    case PolicyType::kBasicAuth:
+      return basic_words(request);
+    case PolicyType::kJwt:
+      return jwt_words(view, view.array(header.jwts)[policy.settings], request);
+    case PolicyType::kOidc:
+      return oidc_words(view, view.array(header.oidcs)[policy.settings], request);
+    case PolicyType::kForwardAuth:
+      return "asks " + std::string(view.string(view.array(header.forward_auths)[policy.settings].address));
+    case PolicyType::kCors:
+      if (!field_of(request, "origin").empty()) return "asks whether the origin may read the answer";
+      return {};
+    case PolicyType::kUnknown:
+    case PolicyType::kSecurityHeaders:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
+                                         const program::TrafficRecord& traffic, const program::RequestView& request) {
+  const program::SectionView& view = program.policies().view;
+  std::vector<std::string> out;
+  for (const std::uint64_t id : host.array(traffic.policies)) {
+    const PolicyRecord* const policy = program::find_policy(view, id);
+    if (policy == nullptr) continue;
+    std::string text = program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
+                       std::string(view.string(policy->name));
+    if (policy->settings != program::kNone) {
+      const std::string words = words_of(view, *policy, request);
+      if (!words.empty()) text += ": " + words;
+    }
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+}  // namespace edge::compiler::analyze

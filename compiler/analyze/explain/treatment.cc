@@ -1,0 +1,148 @@
+#include "compiler/analyze/explain/treatment.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+
+#include "base/units.h"
+#include "compiler/analyze/explain/explain_words.h"
+#include "program/records.h"
+#include "program/route_tree.h"
+
+namespace edge::compiler::analyze {
+namespace {
+
+using program::kNone;
+
+constexpr std::uint16_t kBackendsRetries = 0xffff;
+
+std::string duration(std::uint64_t nanoseconds) {
+  return duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
+  return text;
+}
+
+/// With what a rewritten prefix replaces, which the words of a filter leave out.
+std::vector<std::string> exact_filters(const program::SectionView& host, const program::TrafficRecord& traffic) {
+  std::vector<std::string> out;
+  for (const program::FilterRecord& filter : host.array(traffic.filters)) {
+    std::string& text = out.emplace_back(filter_text(host, filter));
+    const bool prefix =
+        filter.op == program::FilterOp::kRewritePrefix || filter.op == program::FilterOp::kRedirectPrefix;
+    if (prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> filter_texts(const program::SectionView& host, const program::TrafficRecord& traffic) {
+  std::vector<std::string> out;
+  for (const program::FilterRecord& filter : host.array(traffic.filters)) out.push_back(filter_text(host, filter));
+  return out;
+}
+
+std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
+                                      const program::TrafficRecord& traffic) {
+  const program::SectionView& view = program.policies().view;
+  std::vector<std::string> out;
+  for (const std::uint64_t id : host.array(traffic.policies)) {
+    const program::PolicyRecord* const policy = program::find_policy(view, id);
+    if (policy == nullptr) continue;
+    out.push_back(program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
+                  std::string(view.string(policy->name)));
+  }
+  return out;
+}
+
+std::vector<std::string> limit_texts(const program::ProgramView& program, const program::SectionView& host,
+                                     const program::TrafficRecord& traffic, std::uint64_t usual_body) {
+  std::vector<std::string> out;
+  if (traffic.max_request_body != usual_body) {
+    const bool bounded = traffic.max_request_body != 0;
+    out.push_back(bounded ? "request body at most " + std::to_string(traffic.max_request_body)
+                          : "request body unbounded");
+  }
+  const std::string bound = traffic.max_buffer == 0 ? "" : " up to " + std::to_string(traffic.max_buffer) + " bytes";
+  if ((traffic.flags & program::kBufferRequest) != 0) out.push_back("buffer request" + bound);
+  if ((traffic.flags & program::kBufferResponse) != 0) out.push_back("buffer response" + bound);
+  if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
+  if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
+  if (traffic.min_grpc_timeout_ns != 0) out.push_back("least grpc-timeout " + duration(traffic.min_grpc_timeout_ns));
+  if (traffic.max_retries != kBackendsRetries) {
+    out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
+                  joined(program::retry_names(traffic.retry_on), " "));
+  }
+  for (const program::MirrorRecord& mirror : host.array(traffic.mirrors)) {
+    out.push_back("mirror " + std::to_string(mirror.percent) + "% to " + backend_name(program, mirror.backend_id));
+  }
+  return out;
+}
+
+std::string rule_name(const program::SectionView& host, std::uint32_t action) {
+  const auto& header = host.header<program::HostHeader>();
+  const program::ActionRecord& record = host.array(header.actions)[action];
+  const program::RouteRecord& route = host.array(header.routes)[record.route];
+  return std::string(program::name_space_of(host, route)) + "/" + std::string(host.string(route.name)) + " rules[" +
+         std::to_string(record.rule) + "].matches[" + std::to_string(record.match) + "]";
+}
+
+// Rule D3: shares by weight, and who takes X-Canary.
+std::string Treatments::destination(const program::SectionView& host, std::uint32_t action) const {
+  const auto& header = host.header<program::HostHeader>();
+  const program::ActionRecord& record = host.array(header.actions)[action];
+  const program::Split split = program::split_of(host, record);
+  const program::TrafficRecord& usual = program::traffic_of(host, record, split, kNone);
+  std::map<std::string, std::uint32_t> shares;
+  std::uint32_t divisor = 0;
+  std::string canary;
+  for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
+    const program::BackendRefRecord& backend = split.backends[i];
+    std::string name = backend_name(program_, backend.backend_id());
+    if (name.empty()) name = "500 (unresolved)";
+    const program::TrafficRecord& there = program::traffic_of(host, record, split, i);
+    if (&there != &usual) name += " (" + joined(exact_filters(host, there), ", ") + ")";
+    if (i == split.canary) canary = name;
+    if (backend.weight == 0) continue;
+    shares[name] += backend.weight;
+  }
+  for (const auto& [name, weight] : shares) divisor = std::gcd(divisor, weight);
+  std::vector<std::string> out;
+  for (const auto& [name, weight] : shares) {
+    out.push_back(shares.size() == 1 ? name : name + " " + std::to_string(weight / divisor));
+  }
+  if (shares.empty()) out.emplace_back("500, no backend");
+  const bool canary_alone = shares.size() == 1 && shares.begin()->first == canary;
+  if (!canary.empty() && !canary_alone) out.push_back("X-Canary to " + canary);
+  return joined(out, ", ");
+}
+
+std::vector<std::string> Treatments::parts(const program::SectionView& host, std::uint32_t action) const {
+  const auto& header = host.header<program::HostHeader>();
+  const program::ActionRecord& record = host.array(header.actions)[action];
+  const program::TrafficRecord& traffic = host.array(header.traffics)[record.traffic];
+  std::vector<std::string> out;
+  if ((traffic.flags & program::kDenied) != 0) return {"503, a policy cannot be enforced"};
+  const auto filters = host.array(traffic.filters);
+  const bool redirects = std::ranges::any_of(
+      filters, [](const program::FilterRecord& filter) { return filter.op == program::FilterOp::kRedirect; });
+  if (!redirects) out.push_back(destination(host, action));
+  for (const std::string& policy : policy_texts(program_, host, traffic)) out.push_back("policy " + policy);
+  for (std::string& filter : exact_filters(host, traffic)) out.push_back(std::move(filter));
+  // A size limit of 0 is none.
+  for (std::string& limit : limit_texts(program_, host, traffic, /*usual_body=*/0)) out.push_back(std::move(limit));
+  return out;
+}
+
+const std::string& Treatments::text(const program::Section& host, std::uint32_t action) {
+  auto& kept = texts_[&host];
+  if (const auto found = kept.find(action); found != kept.end()) return found->second;
+  return kept.emplace(action, joined(parts(host.view, action), "; ")).first->second;
+}
+
+}  // namespace edge::compiler::analyze

@@ -1,0 +1,22 @@
+// What was written, as sets of requests: a rule's match, and an expression of rule D5.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "compiler/analyze/space/space.h"
+#include "compiler/expr/expression.h"
+#include "compiler/link/linked_config.h"
+
+namespace edge::compiler::analyze {
+
+/// What a fact of a claim comes to; null where there are none.
+using FactSet = std::function<Set(const expr::Expression& fact)>;
+
+Set expression_set(Space& space, const expr::Expression& expression, const FactSet& facts = nullptr);
+
+/// The requests that one match of a route asks for, its expression included; hosts are not looked at. What cannot be
+/// read matches nothing.
+Set match_set(Space& space, const LinkedRoute& route, std::size_t rule, std::size_t match);
+
+}  // namespace edge::compiler::analyze
