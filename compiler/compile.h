@@ -1,11 +1,12 @@
-// The compiler: the list of its stages, nothing else.
+// The compiler: the list of its stages.
 //
 //   SourceText -> ResourceSet -> LinkedConfig -> MatchIr -> Program
 //
-// A Compiler keeps what it learned, so that a second compile of almost the same input costs what the difference costs.
+// Texts become a linked configuration at once (read_config), or document by document (workspace.h) by the same stages.
+// A Compiler makes programs of it, and keeps what it learned: it runs the stages over all hosts the first time, later
+// over those that are made from something else now.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,14 +14,24 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "compiler/disk_cache.h"
+#include "base/source.h"
+#include "compiler/cache/disk_cache.h"
+#include "compiler/compile_stats.h"
 #include "compiler/link/linked_config.h"
+#include "compiler/model/resource_set.h"
 #include "program/endpoints.h"
 #include "program/format.h"
 #include "program/read.h"
 #include "program/sign.h"
 
 namespace edge::compiler {
+
+/// read, decode, translate, lint, link. Always gives a configuration: what was at fault is left out of it and reported.
+LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics);
+/// translate, link.
+LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics);
+/// lint, of resources that were not translated yet.
+void lint_resources(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
 struct CompileOptions {
   program::Target target = program::Target::kX8664V2;
@@ -30,22 +41,9 @@ struct CompileOptions {
   bool prove = true;
   /// Program of the regex worker; empty: `edge-regexc` beside the running executable.
   std::string regex_worker = {};
-  /// Where databases and code are kept from one run to the next (disk_cache.h); empty: nowhere.
+  /// Where databases and code are kept from one run to the next (cache/disk_cache.h); empty: nowhere.
   std::string cache_dir = {};
   std::uint64_t cache_bytes = DiskCache::kDefaultBytes;
-};
-
-/// What ran, for tests of incrementality and for `--timings`.
-struct CompileStats {
-  std::size_t hosts = 0;
-  std::size_t hosts_lowered = 0;
-  std::size_t native_shards_built = 0;
-  std::size_t native_shards_from_disk = 0;
-  std::size_t regex_sets_built = 0;
-  std::size_t regex_sets_from_disk = 0;
-  /// Why nothing is kept on disk, though it was asked for.
-  std::string cache_fault;
-  std::chrono::nanoseconds lower{0}, emit{0}, native{0}, regex{0}, prove{0}, assemble{0};
 };
 
 struct Artifact {

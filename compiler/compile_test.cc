@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "compiler/sample_config.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 
 namespace edge::compiler {
 namespace {
@@ -37,6 +37,22 @@ program::ProgramView read(const Artifact& artifact) {
   auto view = program::read(artifact.bytes);
   EXPECT_TRUE(view.ok()) << view.error().text;
   return *view;
+}
+
+TEST(ReadConfig, LinksWhatSeveralTextsHoldAndPointsIntoThem) {
+  SourceMap sources;
+  sources.add("gateway.yaml",
+              "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: web}\n"
+              "spec: {listeners: [{name: http, port: 80, protocol: HTTP}]}\n");
+  sources.add("r.json",
+              R"({"apiVersion": "edgeproxy.io/v1alpha1", "kind": "ProxyRoute", "metadata": {"name": "r"},
+                  "spec": {"parentRefs": [{"name": "web"}], "rules": [{"backendRefs": [{"name": "none"}]}]}})");
+  Diagnostics diagnostics;
+  const LinkedConfig config = read_config(sources, diagnostics);
+  ASSERT_EQ(config.routes.size(), 1U);
+  EXPECT_EQ(config.routes[0].listeners.size(), 1U);
+  ASSERT_EQ(diagnostics.errors(), 1U);
+  EXPECT_EQ(sources[diagnostics.all()[0].span.source].name(), "r.json");
 }
 
 TEST(Compile, MakesAProgramThatIsNamedByItsHash) {

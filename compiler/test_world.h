@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 
 #include "compiler/workspace.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 
 namespace edge::compiler::world {
 

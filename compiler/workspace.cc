@@ -5,7 +5,7 @@
 
 #include <malloc.h>
 
-#include "compiler/read_config.h"
+#include "compiler/compile.h"
 #include "compiler/workspace_link.h"
 #include "compiler/workspace_resources.h"
 

@@ -4,8 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/fingerprint.h"
-#include "compiler/read_config.h"
+#include "compiler/cache/fingerprint.h"
+#include "compiler/compile.h"
+#include "compiler/link/link.h"
 
 namespace edge::compiler {
 namespace {
@@ -177,7 +178,7 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
                 .routes = take_routes(part.routes, places, names, others),
                 .routes_linked = routes};
   // Those of the part alone would leave out what policies of routes that were not linked again name.
-  config_.secrets = collect_secrets(config_, resources.others());
+  config_.secrets = link::secrets_of(config_, resources.others());
   return change;
 }
 

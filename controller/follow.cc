@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/read_config.h"
+#include "compiler/yaml/source_files.h"
 
 namespace edge::controller {
 namespace {
@@ -57,7 +57,7 @@ std::optional<Texts> Follower::read(std::string& fault) {
   // Watched first: a change while we read is then told by the next wait.
   Status status = watch_->watch(paths_);
   SourceMap sources;
-  if (status) status = compiler::read_sources(paths_, sources);
+  if (status) status = compiler::yaml::read_sources(paths_, sources);
   if (!status) {
     fault = status.error().text;
     return std::nullopt;

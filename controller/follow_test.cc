@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "program/dump.h"
+#include "program/dump/dump.h"
 
 namespace edge::controller {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/read.h"
 
 namespace edge::controller {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ip.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 
 namespace edge::controller {
 namespace {

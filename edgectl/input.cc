@@ -6,7 +6,8 @@
 #include "base/file.h"
 #include "base/owned.h"
 #include "cli/terminal.h"
-#include "compiler/read_config.h"
+#include "compiler/compile.h"
+#include "compiler/yaml/source_files.h"
 #include "edgectl/agent_source.h"
 #include "edgectl/diagnostics_output.h"
 
@@ -27,7 +28,7 @@ Result<ReadProgram> stored_program(const std::string& path, const std::vector<st
   auto view = read_stored(path);
   if (!view) return view.error();
   ReadProgram program{.view = std::move(*view)};
-  if (Status status = compiler::read_sources(texts, program.sources); !status) return status.error();
+  if (Status status = compiler::yaml::read_sources(texts, program.sources); !status) return status.error();
   return program;
 }
 
@@ -65,7 +66,7 @@ Result<std::unique_ptr<Compiled>> read_paths(const std::vector<std::string>& pat
       return Error{ErrorCode::kInvalidArgument, path + ": is a compiled program, not configuration"};
   }
   auto compiled = std::make_unique<Compiled>();
-  if (Status status = compiler::read_sources(paths, compiled->sources); !status) return status.error();
+  if (Status status = compiler::yaml::read_sources(paths, compiled->sources); !status) return status.error();
   return compiled;
 }
 

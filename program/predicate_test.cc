@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/evaluate.h"
 #include "program/sample_program.h"
 

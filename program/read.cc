@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/huge_pages.h"
-#include "program/check_sections.h"
+#include "program/check/sections.h"
 #include "program/records.h"
 #include "program/sha256.h"
 

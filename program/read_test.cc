@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "program/abi.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/lookup.h"
 #include "program/sample_program.h"
 #include "program/sha256.h"

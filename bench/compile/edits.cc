@@ -13,7 +13,7 @@
 #include "bench/compile/cost.h"
 #include "bench/compile/documents.h"
 #include "bench/compile/report.h"
-#include "compiler/read_config.h"
+#include "compiler/compile.h"
 #include "compiler/workspace.h"
 #include "program/sign.h"
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "compiler/sample_config.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/evaluate.h"
 #include "program/sample_program.h"
 

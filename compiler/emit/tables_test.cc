@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/sample_config.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/evaluate.h"
 #include "program/records.h"
 

@@ -5,7 +5,7 @@
 
 #include "compiler/link/stages.h"
 #include "compiler/link/supported_features.h"
-#include "program/route_tree.h"
+#include "program/dump/route_tree.h"
 
 namespace edge::compiler::link {
 namespace {

@@ -8,7 +8,7 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/dump_settings.h"
 #include "compiler/link/retry_on.h"
-#include "program/route_tree.h"
+#include "program/dump/route_tree.h"
 
 namespace edge::compiler::link {
 namespace {

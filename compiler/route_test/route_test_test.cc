@@ -7,7 +7,6 @@
 
 #include "compiler/compile.h"
 #include "compiler/expr/regex_matcher.h"
-#include "compiler/read_config.h"
 #include "compiler/route_test/generate.h"
 #include "compiler/route_test/run.h"
 

@@ -38,8 +38,8 @@ class InspectClient {
   Result<Agents> agents();
   /// With backends and VIPs. kNotFound.
   Result<AgentState> agent(const std::string& name);
-  /// The bytes of the program that it runs: for `agent config` and `routes dump`, by program::read and program/dump.h.
-  /// kFailedPrecondition when it runs one that the controller has no longer.
+  /// The bytes of the program that it runs: for `agent config` and `routes dump`, by program::read and
+  /// program/dump/dump.h. kFailedPrecondition when it runs one that the controller has no longer.
   Result<std::vector<std::byte>> program(const std::string& agent);
   /// How far these changes have come, and what each connected agent runs. kUnimplemented: an older controller.
   Result<Progress> progress(const std::vector<ObjectVersion>& objects);

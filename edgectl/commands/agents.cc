@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {

@@ -17,7 +17,7 @@
 #include "edgectl/resources/table.h"
 #include "edgectl/seeing_commands.h"
 #include "edgectl/status_report.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/format.h"
 #include "schemas/yaml_text.h"
 

@@ -4,7 +4,7 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/input.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 
 namespace edge::edgectl {
 

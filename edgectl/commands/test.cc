@@ -5,7 +5,6 @@
 
 #include "cli/terminal.h"
 #include "compiler/expr/regex_matcher.h"
-#include "compiler/read_config.h"
 #include "compiler/route_test/generate.h"
 #include "compiler/route_test/run.h"
 #include "edgectl/commands.h"

@@ -9,8 +9,8 @@
 
 #include "compiler/model/decode.h"
 #include "compiler/model/node_json.h"
-#include "compiler/read_config.h"
 #include "compiler/yaml/read.h"
+#include "compiler/yaml/source_files.h"
 
 namespace edge::edgectl {
 namespace {
@@ -122,7 +122,7 @@ std::string ManifestObject::title() const {
 
 Status read_manifest(const std::vector<std::string>& paths, bool generate_name, Manifest& manifest,
                      Diagnostics& diagnostics) {
-  if (Status status = compiler::read_sources(paths, manifest.sources); !status) return status;
+  if (Status status = compiler::yaml::read_sources(paths, manifest.sources); !status) return status;
   Reader reader(manifest, diagnostics, generate_name);
   for (std::uint32_t source = 0; source < manifest.sources.size(); ++source) {
     compiler::yaml::read_documents(manifest.sources, source, diagnostics, {},

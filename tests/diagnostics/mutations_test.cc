@@ -10,7 +10,6 @@
 
 #include "base/diagnostics.h"
 #include "compiler/compile.h"
-#include "compiler/read_config.h"
 #include "tests/diagnostics/mutate.h"
 
 namespace edge::diagnostics {

@@ -5,7 +5,6 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "compiler/compile.h"
-#include "compiler/read_config.h"
 
 namespace edge::diagnostics {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "compiler/compile.h"
 #include "compiler/ir/lower.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/opt/passes.h"
-#include "compiler/read_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   edge::SourceMap sources;

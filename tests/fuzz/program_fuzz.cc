@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "compiler/sample_config.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/evaluate.h"
 #include "program/sample_program.h"
 

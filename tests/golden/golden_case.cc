@@ -14,8 +14,7 @@
 #include "compiler/link/conditions_text.h"
 #include "compiler/link/dump.h"
 #include "compiler/opt/passes.h"
-#include "compiler/read_config.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/path_rules.h"
 #include "tests/reference/engines.h"
 

@@ -28,7 +28,8 @@ const std::vector<Dump>& dumps() {
       {"linked.txt", {"compiler/link/dump.cc", "compiler/link/dump_settings.cc"}},
       {"ir.txt", {"compiler/ir/dump.cc"}},
       {"program.txt",
-       {"program/dump.cc", "program/predicate_text.cc", "program/route_tree.cc", "program/settings_tree.cc"}},
+       {"program/dump/dump.cc", "program/dump/predicate_text.cc", "program/dump/route_tree.cc",
+        "program/dump/settings_tree.cc"}},
   };
   return all;
 }

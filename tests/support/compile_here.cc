@@ -1,6 +1,5 @@
 #include "base/diagnostics.h"
 #include "compiler/compile.h"
-#include "compiler/read_config.h"
 #include "program/read.h"
 #include "tests/support/proxy.h"
 

@@ -12,8 +12,8 @@
 #include "compiler/analyze/space/match_set.h"
 #include "compiler/analyze/space/space.h"
 #include "compiler/expr/regex_matcher.h"
+#include "program/dump/route_tree.h"
 #include "program/records.h"
-#include "program/route_tree.h"
 
 namespace edge::compiler::analyze {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "program/dump.h"
+#include "program/dump/dump.h"
 
 namespace edge::compiler::analyze {
 namespace {

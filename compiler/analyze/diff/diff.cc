@@ -11,7 +11,7 @@
 #include "compiler/analyze/explain/passage.h"
 #include "compiler/analyze/space/host_classes.h"
 #include "compiler/expr/regex_matcher.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/records.h"
 
 namespace edge::compiler::analyze {

@@ -7,8 +7,8 @@
 
 #include "base/ip.h"
 #include "compiler/analyze/explain/explain_words.h"
-#include "program/route_tree.h"
-#include "program/settings_tree.h"
+#include "program/dump/route_tree.h"
+#include "program/dump/settings_tree.h"
 
 namespace edge::compiler::analyze {
 namespace {

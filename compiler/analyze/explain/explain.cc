@@ -10,7 +10,7 @@
 #include "compiler/analyze/explain/passage.h"
 #include "compiler/analyze/explain/treatment.h"
 #include "compiler/expr/regex_matcher.h"
-#include "program/dump.h"
+#include "program/dump/dump.h"
 #include "program/evaluate.h"
 #include "program/path_rules.h"
 #include "program/path_table.h"

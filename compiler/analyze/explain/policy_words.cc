@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "compiler/analyze/explain/explain_words.h"
+#include "program/dump/route_tree.h"
 #include "program/records.h"
-#include "program/route_tree.h"
 
 namespace edge::compiler::analyze {
 namespace {

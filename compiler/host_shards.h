@@ -1,0 +1,41 @@
+// Which shard of native code holds the code of which host, and the sections of hosts, which say so. Part of `compile`
+// (docs/decisions/0003).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/cache/compiled_hosts.h"
+#include "compiler/cache/native_shards.h"
+
+namespace edge::compiler {
+
+/// Not thread-safe. `hosts` and `kept` outlive it.
+class HostShards {
+ public:
+  HostShards(CompiledHosts& hosts, program::Target target, DiskCache* kept)
+      : hosts_(hosts), makes_code_(target != program::Target::kTablesOnly), natives_(target, kept) {}
+
+  /// Chooses the shards, and keeps the sections that are what they were.
+  void take(std::vector<HostWork>& works);
+  /// Builds the code of the shards that are not what they were.
+  Result<NativeShards::Counts> build();
+
+  /// The code of one host, run in this process; null when it has none.
+  Result<const program::NativeHost*> code_of(std::uint64_t host_id);
+  /// The sections of code, by shard.
+  std::map<std::uint32_t, program::BlobPtr> blobs() const { return natives_.blobs(); }
+
+ private:
+  void choose(const std::vector<HostWork>& works);
+  std::uint32_t shard_of(std::uint64_t host_id) const;
+
+  CompiledHosts& hosts_;
+  bool makes_code_;
+  NativeShards natives_;
+  std::uint32_t shards_ = 0;
+};
+
+}  // namespace edge::compiler

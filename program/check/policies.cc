@@ -1,0 +1,106 @@
+#include "program/check/checker.h"
+
+namespace edge::program {
+namespace {
+
+/// How many records of its type's array a policy may name.
+std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
+  switch (type) {
+    case PolicyType::kUnknown:
+      return 0;
+    case PolicyType::kRateLimit:
+      return header.rate_limits.count;
+    case PolicyType::kBasicAuth:
+      return header.basic_auths.count;
+    case PolicyType::kJwt:
+      return header.jwts.count;
+    case PolicyType::kOidc:
+      return header.oidcs.count;
+    case PolicyType::kForwardAuth:
+      return header.forward_auths.count;
+    case PolicyType::kCors:
+      return header.cors.count;
+    case PolicyType::kSecurityHeaders:
+      return header.security_headers.count;
+  }
+  return 0;
+}
+
+bool check_records(Checker& check, const PoliciesHeader& header) {
+  if (!check.array(header.policies, "policies")) return false;
+  std::uint64_t previous = 0;
+  std::size_t index = 0;
+  for (const PolicyRecord& policy : check.view().array(header.policies)) {
+    const bool sound = policy.id > previous && check.text(policy.name_space) && check.text(policy.name) &&
+                       policy.type <= PolicyType::kSecurityHeaders &&
+                       index_or_none(policy.settings, settings_count(header, policy.type));
+    if (!check.require(sound, "policies", index++)) return false;
+    previous = policy.id;
+  }
+  return true;
+}
+
+/// Calls `sound` with each record of an array that lies inside the section.
+template <typename T, typename Sound>
+bool each(Checker& check, ArrayRef<T> ref, const char* field, Sound sound) {
+  if (!check.array(ref, field)) return false;
+  std::size_t index = 0;
+  for (const T& record : check.view().array(ref))
+    if (!check.require(sound(record), field, index++)) return false;
+  return true;
+}
+
+bool check_settings(Checker& check, const PoliciesHeader& header) {
+  const auto rate = [&](const RateLimitRecord& record) {
+    return record.key >= RateKey::kSourceIp && record.key <= RateKey::kPath && check.text(record.key_name);
+  };
+  const auto basic = [&](const BasicAuthRecord& record) {
+    return check.text(record.realm) && check.secret(record.users) && record.strip_auth <= 1;
+  };
+  const auto claim = [&](const ClaimHeaderRecord& record) {
+    return check.text(record.claim) && check.text(record.header);
+  };
+  const auto jwt = [&](const JwtRecord& record) {
+    return check.text(record.issuer) && check.text(record.jwks_uri) && check.text(record.header) &&
+           check.text(record.prefix) && check.texts(record.audience, "jwts.audience") &&
+           check.texts(record.algorithms, "jwts.algorithms") &&
+           each(check, record.claim_headers, "jwts.claim_headers", claim);
+  };
+  const auto oidc = [&](const OidcRecord& record) {
+    return check.text(record.issuer) && check.text(record.client_id) && check.text(record.redirect_url) &&
+           check.secret(record.client_secret) && check.secret(record.session_secret) && record.require_all <= 1 &&
+           check.texts(record.scopes, "oidcs.scopes") && check.texts(record.forward_headers, "oidcs.forward_headers") &&
+           check.texts(record.required_roles, "oidcs.required_roles") &&
+           check.texts(record.required_groups, "oidcs.required_groups");
+  };
+  const auto forward = [&](const ForwardAuthRecord& record) {
+    return check.text(record.address) && check.texts(record.auth_headers, "forward_auths.auth_headers") &&
+           check.texts(record.response_headers, "forward_auths.response_headers");
+  };
+  const auto cors = [&](const CorsRecord& record) {
+    return record.allow_credentials <= static_cast<std::uint32_t>(CorsCredentials::kEveryone) &&
+           check.texts(record.allow_origins, "cors.allow_origins") &&
+           check.texts(record.allow_methods, "cors.allow_methods") &&
+           check.texts(record.allow_headers, "cors.allow_headers") &&
+           check.texts(record.expose_headers, "cors.expose_headers");
+  };
+  const auto security = [&](const SecurityHeadersRecord& record) {
+    return check.text(record.x_frame_options) && check.text(record.referrer_policy);
+  };
+  return each(check, header.rate_limits, "rate_limits", rate) &&
+         each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
+         each(check, header.oidcs, "oidcs", oidc) && each(check, header.forward_auths, "forward_auths", forward) &&
+         each(check, header.cors, "cors", cors) && each(check, header.security_headers, "security_headers", security);
+}
+
+}  // namespace
+
+void check_policies(Checker& check) {
+  if (!check.require(check.view().bytes().size() >= sizeof(PoliciesHeader), "header") ||
+      !check.require(check.id() == 0, "id"))
+    return;
+  const auto& header = check.view().header<PoliciesHeader>();
+  (void)(check_records(check, header) && check_settings(check, header));
+}
+
+}  // namespace edge::program

@@ -1,0 +1,208 @@
+#include "program/dump/route_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/ip.h"
+#include "program/dump/dump.h"
+#include "program/path_table.h"
+#include "program/records.h"
+
+namespace edge::program {
+namespace {
+
+std::string qualified(std::string_view name_space, std::string_view name) {
+  return std::string(name_space) + "/" + std::string(name);
+}
+
+std::string shown(std::string_view pattern) { return pattern.empty() ? "*" : std::string(pattern); }
+
+IpAddress address_of(const std::uint8_t (&bytes)[16]) {
+  IpAddress address;
+  std::memcpy(address.bytes.data(), bytes, sizeof bytes);
+  return address;
+}
+
+TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
+  static constexpr const char* kNames[] = {"",
+                                           "request-header set",
+                                           "request-header add",
+                                           "request-header remove",
+                                           "response-header set",
+                                           "response-header add",
+                                           "response-header remove",
+                                           "rewrite host",
+                                           "rewrite prefix",
+                                           "rewrite path",
+                                           "redirect",
+                                           "redirect scheme",
+                                           "redirect host",
+                                           "redirect prefix",
+                                           "redirect path"};
+  TreeFilter filter;
+  filter.op = kNames[static_cast<std::size_t>(record.op)];
+  filter.name = host.string(record.name);
+  filter.value = host.string(record.value);
+  if (record.op == FilterOp::kRedirect) {
+    filter.value = std::to_string(record.detail & 0xffff);
+    if (record.detail >> 16 != 0) filter.value += " port " + std::to_string(record.detail >> 16);
+  }
+  if (record.op == FilterOp::kRewritePrefix || record.op == FilterOp::kRedirectPrefix)
+    filter.name = std::to_string(record.detail) + " bytes";
+  return filter;
+}
+
+/// Turns the host sections of one program into trees.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(const ProgramView& program)
+      : backends_(program.backends().view), policies_(program.policies().view) {}
+
+  TreeHost host(const SectionView& view) const {
+    const auto& header = view.header<HostHeader>();
+    TreeHost tree;
+    tree.pattern = shown(view.string(header.pattern));
+    add_paths(view, tree);
+    add(view, "prefix", "/", header.root_prefix, tree);
+    add(view, "regex", {}, header.regex, tree);
+    add(view, "any", {}, header.any_path, tree);
+    return tree;
+  }
+
+ private:
+  /// Exact paths by name, patterns that come before prefixes, then prefixes, the longest first: no request sees a
+  /// difference in the order of equals.
+  void add_paths(const SectionView& view, TreeHost& tree) const {
+    std::vector<Path> paths = paths_of(view);
+    for (const Path& path : paths) add(view, "exact", path.text, path.exact, tree);
+    add(view, "regex", {}, view.header<HostHeader>().early_regex, tree);
+    std::ranges::stable_sort(paths, std::ranges::greater(),
+                             [](const Path& path) { return std::ranges::count(path.text, '/'); });
+    for (const Path& path : paths) add(view, "prefix", path.text, path.prefix, tree);
+  }
+
+  void add(const SectionView& view, const char* path_class, std::string_view path, Target32 target,
+           TreeHost& tree) const {
+    if (target == kNone) return;
+    TreeTarget& place = tree.targets.emplace_back();
+    place.path_class = path_class;
+    place.path = path;
+    if ((target & kActionBit) != 0) {
+      place.candidates.push_back({{}, action(view, target & ~kActionBit)});
+      return;
+    }
+    const auto& header = view.header<HostHeader>();
+    const GroupRecord& group = view.array(header.groups)[target];
+    for (const CandidateRecord& candidate : view.array(header.candidates).subspan(group.first, group.count)) {
+      std::string condition = candidate.predicate == kNone ? std::string() : predicate_text(view, candidate.predicate);
+      place.candidates.push_back({std::move(condition), action(view, candidate.action)});
+    }
+  }
+
+  TreeAction action(const SectionView& view, std::uint32_t index) const {
+    const auto& header = view.header<HostHeader>();
+    const ActionRecord& record = view.array(header.actions)[index];
+    const RouteRecord& route = view.array(header.routes)[record.route];
+    const TrafficRecord& traffic = view.array(header.traffics)[record.traffic];
+    TreeAction tree;
+    tree.route = qualified(name_space_of(view, route), view.string(route.name));
+    tree.rule = record.rule;
+    tree.match = record.match;
+    tree.traffic = &traffic;
+    tree.filters = filters(view, traffic);
+    const Split split = split_of(view, record);
+    for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
+      const BackendRefRecord& backend = split.backends[i];
+      tree.backends.push_back({backend_name(backend.backend_id()), backend.weight, i == split.canary});
+      const TrafficRecord& there = traffic_of(view, record, split, i);
+      if (&there != &traffic) tree.backends.back().filters = filters(view, there);
+    }
+    for (const std::uint64_t id : view.array(traffic.policies)) tree.policies.push_back(policy(id));
+    for (const MirrorRecord& mirror : view.array(traffic.mirrors))
+      tree.mirrors.push_back({backend_name(mirror.backend_id), mirror.percent});
+    return tree;
+  }
+
+  static std::vector<TreeFilter> filters(const SectionView& view, const TrafficRecord& traffic) {
+    std::vector<TreeFilter> all;
+    for (const FilterRecord& filter : view.array(traffic.filters)) all.push_back(filter_of(view, filter));
+    return all;
+  }
+
+  std::string backend_name(std::uint64_t id) const {
+    const BackendRecord* const found = find_backend(backends_, id);
+    if (found == nullptr) return "unresolved";
+    return qualified(backends_.string(found->name_space), backends_.string(found->name));
+  }
+
+  TreeAction::Policy policy(std::uint64_t id) const {
+    const PolicyRecord& found = *find_policy(policies_, id);
+    return {qualified(policies_.string(found.name_space), policies_.string(found.name)), type_name(found.type)};
+  }
+
+  SectionView backends_;
+  SectionView policies_;
+};
+
+TreeBind bind_of(const SectionView& view, const BindRecord& record) {
+  TreeBind bind;
+  bind.address = record.any_address != 0 ? "*" : to_string(address_of(record.address));
+  bind.port = record.port;
+  bind.protocol = protocol_name(record.protocol);
+  std::vector<TreeBind::Claim> wildcards;
+  for (const NameEntry& entry : view.array(record.listeners.entries)) {
+    const std::string name(view.string(entry.name));
+    if (entry.exact != kNone) bind.claims.push_back({name, entry.exact});
+    if (entry.wildcard != kNone) wildcards.push_back({"*." + name, entry.wildcard});
+  }
+  std::stable_sort(wildcards.begin(), wildcards.end(),
+                   [](const auto& a, const auto& b) { return a.pattern.size() > b.pattern.size(); });
+  bind.claims.insert(bind.claims.end(), wildcards.begin(), wildcards.end());
+  if (record.listeners.fallback != kNone) bind.claims.push_back({"*", record.listeners.fallback});
+  return bind;
+}
+
+}  // namespace
+
+const char* protocol_name(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kHttp:
+      return "HTTP";
+    case Protocol::kHttps:
+      return "HTTPS";
+    case Protocol::kTcp:
+      return "TCP";
+    case Protocol::kTls:
+      return "TLS";
+  }
+  return "?";
+}
+
+RouteTree route_tree(const ProgramView& program) {
+  const SectionView& view = program.listeners().view;
+  const auto& header = view.header<ListenersHeader>();
+  const auto gateways = view.array(header.gateways);
+  const TreeBuilder builder(program);
+
+  RouteTree tree;
+  for (const BindRecord& bind : view.array(header.binds)) tree.binds.push_back(bind_of(view, bind));
+  for (const ListenerRecord& record : view.array(header.listeners)) {
+    const GatewayRecord& gateway = gateways[record.gateway];
+    TreeListener& listener = tree.listeners.emplace_back();
+    listener.gateway = qualified(view.string(gateway.name_space), view.string(gateway.name));
+    listener.name = view.string(record.name);
+    listener.max_request_body = record.max_request_body;
+    for (const CidrRecord& cidr : view.array(gateway.trusted_proxies))
+      listener.trusted_proxies.push_back(to_string(Cidr{address_of(cidr.address), cidr.prefix_length}));
+    listener.settings = settings_of(view, record);
+    const auto entries = view.array(record.host_entries);
+    for (const HostEntry& entry : entries) {
+      TreeHost& host = listener.hosts.emplace_back(builder.host(program.find(SectionKind::kHost, entry.host_id)->view));
+      if (entry.next != kNone) host.next = shown(view.string(entries[entry.next].pattern));
+    }
+  }
+  return tree;
+}
+
+}  // namespace edge::program

@@ -1,0 +1,94 @@
+// The match tree of a program as plain values: what the text and the JSON form of a dump both print.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/dump/settings_tree.h"
+#include "program/read.h"
+
+namespace edge::program {
+
+struct TreeFilter {
+  std::string op;     ///< e.g. `request-header set`
+  std::string name;   ///< empty where the filter has none
+  std::string value;  ///< empty where the filter has none
+};
+
+struct TreeBackend {
+  std::string name;  ///< `namespace/name`, or `unresolved`
+  std::uint32_t weight = 0;
+  bool canary = false;
+  /// In place of the action's, where they differ.
+  std::optional<std::vector<TreeFilter>> filters{};
+};
+
+struct TreeAction {
+  std::string route;  ///< `namespace/name`
+  std::uint32_t rule = 0;
+  std::uint32_t match = 0;
+  std::vector<TreeBackend> backends;
+  std::vector<TreeFilter> filters;
+  struct Policy {
+    std::string name;  ///< `namespace/name`
+    std::string type;
+  };
+  std::vector<Policy> policies;  ///< in the order in which requests pass them
+  struct Mirror {
+    std::string backend;  ///< `namespace/name`
+    std::uint32_t percent = 0;
+  };
+  std::vector<Mirror> mirrors;
+  const TrafficRecord* traffic = nullptr;  ///< the limits; points into the program
+};
+
+struct TreeCandidate {
+  std::string condition;  ///< empty: always
+  TreeAction action;
+};
+
+struct TreeTarget {
+  const char* path_class = "";  ///< `exact`, `prefix`, `regex`, `any`
+  std::string path;             ///< empty for `regex` and `any`
+  std::vector<TreeCandidate> candidates;
+};
+
+struct TreeHost {
+  std::string pattern;  ///< `*` for every host
+  std::string next;     ///< where matching falls through to, empty at the end
+  std::vector<TreeTarget> targets;
+};
+
+struct TreeListener {
+  std::string gateway;  ///< `namespace/name`
+  std::string name;
+  std::uint64_t max_request_body = 0;
+  std::vector<std::string> trusted_proxies;
+  std::vector<TreeSettings> settings;
+  std::vector<TreeHost> hosts;
+};
+
+struct TreeBind {
+  std::string address;  ///< `*` for every address
+  std::uint16_t port = 0;
+  std::string protocol;
+  struct Claim {
+    std::string pattern;
+    std::uint32_t listener;
+  };
+  std::vector<Claim> claims;  ///< host pattern -> listener, most specific first
+};
+
+struct RouteTree {
+  std::vector<TreeBind> binds;
+  std::vector<TreeListener> listeners;
+};
+
+RouteTree route_tree(const ProgramView& program);
+
+/// `HTTP`, as in spec.listeners[].protocol.
+const char* protocol_name(Protocol protocol);
+
+}  // namespace edge::program
