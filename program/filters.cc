@@ -1,7 +1,6 @@
 #include "program/filters.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/field_name.h"
@@ -32,49 +31,40 @@ std::pair<std::string_view, std::string_view> split_authority(std::string_view a
 
 }  // namespace
 
-bool frames_message(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> kNames = {
-      "connection",          "content-length",   "host", "http2-settings",    "keep-alive", "proxy-authenticate",
-      "proxy-authorization", "proxy-connection", "te",   "transfer-encoding", "upgrade"};
-  return std::ranges::any_of(kNames, [&](std::string_view one) { return same_field(one, name); });
+bool is_reserved_field(std::string_view name) {
+  return std::ranges::any_of(kReservedFields, [&](std::string_view one) { return same_field(one, name); });
 }
 
-FieldEdits::Kind FieldEdits::kind(const FilterRecord& filter) const {
-  const auto of = [&](FilterOp set, FilterOp add, FilterOp remove) {
-    if (filter.op == set) return Kind::kSet;
-    if (filter.op == add) return Kind::kAdd;
-    return filter.op == remove ? Kind::kRemove : Kind::kOther;
-  };
-  return side_ == Side::kRequest
-             ? of(FilterOp::kRequestHeaderSet, FilterOp::kRequestHeaderAdd, FilterOp::kRequestHeaderRemove)
-             : of(FilterOp::kResponseHeaderSet, FilterOp::kResponseHeaderAdd, FilterOp::kResponseHeaderRemove);
+Edit FieldEdits::edit(const FilterRecord& filter) const {
+  const FilterOpRow& row = row_of(filter.op);
+  return row.side == side_ ? row.edit : Edit::kNone;
 }
 
 bool FieldEdits::drops(std::string_view name) const {
   for (const FilterRecord& filter : filters_) {
-    const Kind what = kind(filter);
-    if (what != Kind::kSet && what != Kind::kRemove) continue;
+    const Edit what = edit(filter);
+    if (what != Edit::kSet && what != Edit::kRemove) continue;
     const std::string_view edited = section_.string(filter.name);
-    if (same_field(edited, name) && !frames_message(edited)) return true;
+    if (same_field(edited, name) && !is_reserved_field(edited)) return true;
   }
   return false;
 }
 
 bool FieldEdits::names(std::string_view name) const {
   for (const FilterRecord& filter : filters_) {
-    if (kind(filter) != Kind::kOther && same_field(section_.string(filter.name), name)) return true;
+    if (edit(filter) != Edit::kNone && same_field(section_.string(filter.name), name)) return true;
   }
   return false;
 }
 
 bool FieldEdits::stays(std::size_t i) const {
-  const Kind what = kind(filters_[i]);
-  if (what != Kind::kSet && what != Kind::kAdd) return false;
+  const Edit what = edit(filters_[i]);
+  if (what != Edit::kSet && what != Edit::kAdd) return false;
   const std::string_view name = section_.string(filters_[i].name);
-  if (frames_message(name)) return false;
+  if (is_reserved_field(name)) return false;
   return std::ranges::none_of(filters_.subspan(i + 1), [&](const FilterRecord& later) {
-    const Kind next = kind(later);
-    return (next == Kind::kSet || next == Kind::kRemove) && same_field(section_.string(later.name), name);
+    const Edit next = edit(later);
+    return (next == Edit::kSet || next == Edit::kRemove) && same_field(section_.string(later.name), name);
   });
 }
 
@@ -123,9 +113,9 @@ std::optional<Redirect> redirect(const program::SectionView& section, std::span<
 
     const std::string_view to = scheme.empty() ? request.scheme : scheme;
     const auto [own_host, own_port] = split_authority(request.authority);
-    const std::uint32_t port = filter.detail >> 16;
+    const std::uint32_t port = redirect_port(filter);
     Redirect result;
-    result.status = static_cast<int>(filter.detail & 0xffff);
+    result.status = static_cast<int>(redirect_status(filter));
     result.location.append(to).append("://").append(host.empty() ? own_host : host);
     if (port != 0) {
       const bool usual = (to == "http" && port == 80) || (to == "https" && port == 443);

@@ -3,24 +3,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "program/filter_table.h"
 #include "program/format.h"
 #include "program/read.h"
 
 namespace edge::program {
 
-/// The fields that frame a message or belong to one hop: no filter edits them, in whichever spelling
-/// (base/field_name.h; *safe*: no filter can make a second message out of one).
-bool frames_message(std::string_view name);
-
-enum class Side : std::uint8_t { kRequest, kResponse };
-
-/// The field edits of one side. Later ones see what earlier ones did; an edit of a field that frames is ignored. Names
+/// The field edits of one side. Later ones see what earlier ones did; an edit of a reserved field is ignored. Names
 /// are compared as base/field_name.h does it: an edit of `X-Role` holds for `x_role` too.
 class FieldEdits {
  public:
@@ -42,8 +36,7 @@ class FieldEdits {
   }
 
  private:
-  enum class Kind : std::uint8_t { kOther, kSet, kAdd, kRemove };
-  Kind kind(const FilterRecord& filter) const;
+  Edit edit(const FilterRecord& filter) const;
   /// Filter `i` writes a field, and no later one takes it away again.
   bool stays(std::size_t i) const;
   /// With the request's id in place of its token; `storage` holds what is no view into the program.

@@ -1,6 +1,7 @@
 // Format of a program (format.h): what happens to a request that matched.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "program/format_file.h"
@@ -36,6 +37,9 @@ enum TrafficFlags : std::uint32_t {
   kDenied = 4,  ///< answered 503 `policy_unavailable`: a policy that protects it cannot be enforced
 };
 
+/// TrafficRecord::max_retries where the backend's retryPolicy holds.
+inline constexpr std::uint16_t kRetriesOfBackend = 0xffff;
+
 /// How matched requests are treated, less where they go; equal treatments of one host are one record.
 struct TrafficRecord {
   ArrayRef<FilterRecord> filters;
@@ -50,7 +54,7 @@ struct TrafficRecord {
   std::uint64_t max_request_body;     ///< bytes; 0 unlimited; the listener's was merged in by the compiler
   std::uint64_t max_buffer;           ///< bytes, 0: no bound of its own
   std::uint32_t flags;
-  std::uint16_t max_retries;  ///< of the route's own `retry`; 0xffff: the backend's retryPolicy holds
+  std::uint16_t max_retries;  ///< of the route's own `retry`; kRetriesOfBackend: it has none
   std::uint16_t retry_on;     ///< RetryOn bits
 };
 static_assert(sizeof(TrafficRecord) == 80);
@@ -117,6 +121,8 @@ enum class FilterOp : std::uint32_t {
   kRedirectPrefix = 13,    ///< as kRewritePrefix
   kRedirectFullPath = 14,  ///< as kRewriteFullPath
 };
+/// Of FilterOps; filter_table.h says of each what it is.
+inline constexpr std::size_t kFilterOpCount = 14;
 
 struct FilterRecord {
   FilterOp op;

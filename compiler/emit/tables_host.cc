@@ -8,6 +8,7 @@
 #include "compiler/emit/regex.h"
 #include "compiler/emit/tables.h"
 #include "compiler/link/effective_policies.h"
+#include "program/filter_table.h"
 #include "program/path_table.h"
 #include "program/section_builder.h"
 
@@ -301,7 +302,8 @@ class HostEmitter {
     record.max_buffer = rule.max_buffer;
     record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |
                    (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u);
-    record.max_retries = rule.retry ? std::min<std::uint16_t>(rule.retry->max_retries, 0xfffe) : 0xffff;
+    constexpr std::uint16_t kMost = program::kRetriesOfBackend - 1;
+    record.max_retries = rule.retry ? std::min(rule.retry->max_retries, kMost) : program::kRetriesOfBackend;
     record.retry_on = rule.retry ? rule.retry->retry_on : 0;
     record.try_timeout_ns = rule.retry ? static_cast<std::uint64_t>(rule.retry->try_timeout.count()) : 0;
     return traffics_.put(std::move(treatment));
@@ -337,17 +339,8 @@ class HostEmitter {
 
   FilterRecord filter_record(const Filter& filter, const PathMatch& path) {
     FilterRecord record{filter.op, 0, builder_.string(filter.name), builder_.string(filter.value)};
-    switch (filter.op) {
-      case FilterOp::kRedirect:
-        record.detail = filter.status | filter.port << 16;
-        break;
-      case FilterOp::kRewritePrefix:
-      case FilterOp::kRedirectPrefix:
-        record.detail = matched_length(path);
-        break;
-      default:
-        break;
-    }
+    if (filter.op == FilterOp::kRedirect) record.detail = program::redirect_detail(filter.status, filter.port);
+    if (row_of(filter.op).replaces_prefix) record.detail = matched_length(path);
     return record;
   }
 

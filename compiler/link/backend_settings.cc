@@ -87,7 +87,7 @@ void set_limits(const model::ProxyBackend& backend, LinkedBackend& linked) {
       number_or(backend.max_requests_per_connection, kDefaults.max_requests_per_connection);
   linked.max_idle_connections = number_or(backend.max_idle_connections_per_host, kDefaults.max_idle_connections);
   if (const auto& all = backend.max_idle_connections) linked.max_idle_total = static_cast<std::uint32_t>(all->value);
-  linked.max_concurrent_retries = number_or(backend.max_retries, kDefaults.concurrent_retries);
+  linked.max_concurrent_retries = number_or(backend.max_concurrent_retries, kDefaults.max_concurrent_retries);
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ LinkedBackend backend_settings(const model::ProxyBackend& backend) {
   linked.min_concurrent_retries = kDefaults.min_concurrent_retries;
   if (const auto& retry = backend.retry_policy) {
     linked.retry_on = retry_on_bits(retry->retry_on);
-    linked.max_retries = number_or(retry->num_retries, kDefaults.retries);
+    linked.max_retries = number_or(retry->max_retries, kDefaults.max_retries);
     linked.per_try_timeout = value_or(retry->per_try_timeout, model::Duration{0});
     linked.backoff_base = value_or(retry->base_interval, kDefaults.backoff_base);
     linked.backoff_max = std::max(value_or(retry->max_interval, kDefaults.backoff_max), linked.backoff_base);

@@ -40,11 +40,11 @@ struct Defaults {
   std::uint32_t max_pending_requests;
   std::uint32_t max_requests_per_connection;  ///< 0: unlimited
   std::uint32_t max_idle_connections;         ///< per core and endpoint
-  std::uint32_t retries;                      ///< of a retry block that names no number
+  std::uint32_t max_retries;                  ///< of a retry block that names no number
   std::uint16_t retry_on;                     ///< of one that names no cause
   std::chrono::nanoseconds backoff_base;
   std::chrono::nanoseconds backoff_max;
-  std::uint32_t concurrent_retries;  ///< where the backend has no budget of its own
+  std::uint32_t max_concurrent_retries;  ///< where the backend has no budget of its own
   std::uint8_t retry_budget_percent;
   std::uint32_t min_concurrent_retries;
   std::chrono::nanoseconds probe_interval;

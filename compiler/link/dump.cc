@@ -9,6 +9,7 @@
 #include "compiler/link/dump_settings.h"
 #include "compiler/link/retry_on.h"
 #include "program/dump/route_tree.h"
+#include "program/filter_table.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -28,25 +29,6 @@ std::string names_text(const std::vector<Located<HostPattern>>& names) {
 std::string_view balance_text(program::Balance balance) {
   constexpr std::string_view kNames[] = {"", "RoundRobin", "LeastConn", "P2C", "EWMA", "RingHash", "Maglev", "Random"};
   return kNames[static_cast<std::uint32_t>(balance)];
-}
-
-std::string_view filter_text(program::FilterOp op) {
-  constexpr std::string_view kNames[] = {"",
-                                         "request-set",
-                                         "request-add",
-                                         "request-remove",
-                                         "response-set",
-                                         "response-add",
-                                         "response-remove",
-                                         "rewrite-host",
-                                         "rewrite-prefix",
-                                         "rewrite-path",
-                                         "redirect",
-                                         "redirect-scheme",
-                                         "redirect-host",
-                                         "redirect-prefix",
-                                         "redirect-path"};
-  return kNames[static_cast<std::uint32_t>(op)];
 }
 
 std::string_view type_text(MatchType type) {
@@ -132,7 +114,7 @@ class Dumper {
                   " backoff " + duration_text(backend.backoff_base) + " to " + duration_text(backend.backoff_max));
     }
     const bool bounded = backend.max_concurrent_retries != program::kNone;
-    if (bounded && backend.max_concurrent_retries != kDefaults.concurrent_retries) {
+    if (bounded && backend.max_concurrent_retries != kDefaults.max_concurrent_retries) {
       line(1, "retries at one time " + std::to_string(backend.max_concurrent_retries));
     }
     if (!bounded || backend.retry_budget_percent != kDefaults.retry_budget_percent ||
@@ -222,16 +204,14 @@ class Dumper {
   }
 
   void dump_filter(std::size_t depth, const Filter& filter) {
-    std::string text = "filter " + std::string(filter_text(filter.op));
+    const program::FilterOpRow& row = row_of(filter.op);
+    std::string text = "filter " + std::string(row.name);
     if (filter.op == program::FilterOp::kRedirect) {
       text += " status " + std::to_string(filter.status);
       if (filter.port != 0) text += " port " + std::to_string(filter.port);
     } else {
       if (!filter.name.empty()) text += " " + quote(filter.name);
-      if (filter.op != program::FilterOp::kRequestHeaderRemove &&
-          filter.op != program::FilterOp::kResponseHeaderRemove) {
-        text += " " + quote(filter.value);
-      }
+      if (row.has_value) text += " " + quote(filter.value);
     }
     line(depth, text);
   }

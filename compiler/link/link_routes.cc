@@ -8,6 +8,7 @@
 #include "compiler/link/path_value.h"
 #include "compiler/link/retry_on.h"
 #include "compiler/link/stages.h"
+#include "program/filter_table.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -100,7 +101,7 @@ class RouteLinker {
         filter(rule, one, rule_field(index, "filters"), linked.filters);
       }
     }
-    redirect_last(linked.filters);
+    sort_by_place(linked.filters);
     backends(rule, index, linked);
     limits(rule, linked);
     return linked;
@@ -145,12 +146,8 @@ class RouteLinker {
     return linked;
   }
 
-  /// A redirect answers by itself: the runtime ends with it.
-  static void redirect_last(std::vector<Filter>& filters) {
-    std::stable_partition(filters.begin(), filters.end(), [](const Filter& f) { return f.op < FilterOp::kRedirect; });
-    const auto last =
-        std::find_if(filters.begin(), filters.end(), [](const Filter& f) { return f.op == FilterOp::kRedirect; });
-    if (last != filters.end()) std::rotate(last, last + 1, filters.end());
+  static void sort_by_place(std::vector<Filter>& filters) {
+    std::ranges::stable_sort(filters, {}, [](const Filter& filter) { return row_of(filter.op).place; });
   }
 
   /// Adds what one filter does, less mirrors. `field`: of the list that it stands in.
@@ -169,6 +166,8 @@ class RouteLinker {
       case model::FilterType::kRedirect:
         return redirect(rule, filter, field, out);
       case model::FilterType::kMirror:
+      case model::FilterType::kCors:
+      case model::FilterType::kExtension:
         return;
     }
   }
@@ -267,7 +266,8 @@ class RouteLinker {
   }
 
   void backends(const model::Rule& rule, std::size_t index, LinkedRule& linked) {
-    const bool answers = !linked.filters.empty() && linked.filters.back().op == FilterOp::kRedirect;
+    const bool answers =
+        !linked.filters.empty() && row_of(linked.filters.back().op).place == program::FilterPlace::kAnswer;
     linked.backends.reserve(rule.backends.size());
     for (std::size_t i = 0; i < rule.backends.size(); ++i) {
       const model::BackendRef& reference = rule.backends[i];
@@ -280,7 +280,7 @@ class RouteLinker {
         std::vector<Filter>& all = linked.backends.back().filters.emplace(linked.filters);
         const std::string list = rule_field(index, "backendRefs[" + std::to_string(i) + "].filters");
         for (const model::Filter& one : reference.filters) filter(rule, one, list, all);
-        redirect_last(all);
+        sort_by_place(all);
         // Its share is answered 500, whatever they ask for.
         if (!linked.backends.back().backend) linked.backends.back().filters.reset();
       }
@@ -298,7 +298,8 @@ class RouteLinker {
     if (rule.max_request_body) linked.max_request_body = rule.max_request_body->value;
     if (const auto& retry = rule.retry) {
       linked.retry = RouteRetry{
-          .max_retries = static_cast<std::uint16_t>(retry->max_retries ? retry->max_retries->value : kDefaults.retries),
+          .max_retries =
+              static_cast<std::uint16_t>(retry->max_retries ? retry->max_retries->value : kDefaults.max_retries),
           .retry_on = retry_on_bits(retry->retry_on),
           .try_timeout = retry->try_timeout ? retry->try_timeout->value : std::chrono::nanoseconds(0)};
     }

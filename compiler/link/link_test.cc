@@ -371,13 +371,13 @@ TEST(Link, FiltersBecomeSteps) {
           "[A]}}]}"));
   EXPECT_EQ(l.faults(), "");
   const std::string text = dump(l.config);
-  EXPECT_NE(text.find("    filter request-set \"x-a\" \"%REQ_ID%\"\n    filter request-add \"x-b\" \"b\"\n"
-                      "    filter request-remove \"x-c\"\n    filter response-remove \"server\"\n"
-                      "    filter rewrite-host \"in.example.com\"\n    filter rewrite-prefix \"/v2/x\"\n"),
+  EXPECT_NE(text.find("    filter request-header set \"x-a\" \"%REQ_ID%\"\n    filter request-add \"x-b\" \"b\"\n"
+                      "    filter request-header remove \"x-c\"\n    filter response-remove \"server\"\n"
+                      "    filter rewrite host \"in.example.com\"\n    filter rewrite-prefix \"/v2/x\"\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("    filter response-remove \"a\"\n    filter redirect-scheme \"https\"\n"
-                      "    filter redirect-path \"/n\"\n    filter redirect status 302 port 8443\n"),
+  EXPECT_NE(text.find("    filter response-header remove \"a\"\n    filter redirect scheme \"https\"\n"
+                      "    filter redirect path \"/n\"\n    filter redirect status 302 port 8443\n"),
             std::string::npos)
       << text;
   const Linked regex(
@@ -493,7 +493,7 @@ TEST(Defaults, AreThoseThatTheSchemasState) {
   EXPECT_EQ(backend("connectionLimits", "maxRequestsPerConnection"), std::to_string(d.max_requests_per_connection));
   EXPECT_EQ(parse_duration(backend("retryPolicy", "retryBackOff", "baseInterval")), d.backoff_base);
   EXPECT_EQ(parse_duration(backend("retryPolicy", "retryBackOff", "maxInterval")), d.backoff_max);
-  EXPECT_EQ(backend("connectionLimits", "maxRetries"), std::to_string(d.concurrent_retries));
+  EXPECT_EQ(backend("connectionLimits", "maxRetries"), std::to_string(d.max_concurrent_retries));
   EXPECT_EQ(backend("retryPolicy", "retryBudget", "percent"), std::to_string(d.retry_budget_percent));
   EXPECT_EQ(backend("retryPolicy", "retryBudget", "minRetryConcurrency"), std::to_string(d.min_concurrent_retries));
   EXPECT_EQ(backend("connectionPool", "maxIdleConnsPerHost"), std::to_string(d.max_idle_connections));

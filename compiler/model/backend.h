@@ -59,7 +59,7 @@ struct CircuitBreaker {
 struct RetryPolicy {
   Span span{};
   std::vector<Located<std::string>> retry_on{};
-  Maybe<std::int64_t> num_retries{};
+  Maybe<std::int64_t> max_retries{};
   Maybe<Duration> per_try_timeout{};
   Maybe<Duration> base_interval{};
   Maybe<Duration> max_interval{};
@@ -106,7 +106,7 @@ struct ProxyBackend {
   Maybe<std::int64_t> max_connections{};
   Maybe<std::int64_t> max_pending_requests{};
   Maybe<std::int64_t> max_requests_per_connection{};
-  Maybe<std::int64_t> max_retries{};
+  Maybe<std::int64_t> max_concurrent_retries{};
   Maybe<std::int64_t> max_idle_connections{};
   Maybe<std::int64_t> max_idle_connections_per_host{};
   std::optional<RetryPolicy> retry_policy{};

@@ -56,7 +56,7 @@ std::optional<RetryPolicy> decode_retry(const Fields& fields) {
   const Fields budget = fields.object("retryBudget");
   return RetryPolicy{.span = fields.span(),
                      .retry_on = fields.strings("retryOn"),
-                     .num_retries = fields.integer("numRetries"),
+                     .max_retries = fields.integer("numRetries"),
                      .per_try_timeout = fields.duration("perTryTimeout"),
                      .base_interval = pause.duration("baseInterval"),
                      .max_interval = pause.duration("maxInterval"),
@@ -135,7 +135,7 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
                        .max_connections = limits.integer("maxConnections"),
                        .max_pending_requests = limits.integer("maxPendingRequests"),
                        .max_requests_per_connection = limits.integer("maxRequestsPerConnection"),
-                       .max_retries = limits.integer("maxRetries"),
+                       .max_concurrent_retries = limits.integer("maxRetries"),
                        .max_idle_connections = pool.integer("maxIdleConns"),
                        .max_idle_connections_per_host = pool.integer("maxIdleConnsPerHost"),
                        .retry_policy = decode_retry(spec.object("retryPolicy")),

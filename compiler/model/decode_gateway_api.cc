@@ -4,6 +4,7 @@
 #include "compiler/model/decode_kinds.h"
 #include "compiler/model/decode_rule.h"
 #include "compiler/model/validate.h"
+#include "program/filter_table.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::model {
@@ -126,7 +127,7 @@ class ApiRuleReader {
     if (const Fields retry = fields.object("retry")) {
       out.retry = ApiRetry{.span = retry.span(),
                            .codes = retry.integers("codes"),
-                           .attempts = retry.integer("attempts"),
+                           .max_retries = retry.integer("attempts"),
                            .backoff = retry.duration("backoff")};
     }
     if (const yaml::Node persistence = fields.node("sessionPersistence")) {
@@ -152,16 +153,24 @@ class ApiRuleReader {
   }
 
   void filter(const Fields& fields, const RulePlace& place, ApiRule& out) {
-    const std::string type = fields.needed_text("type").value;
-    if (type == "ExtensionRef") {
-      out.extension = fields.span();
-    } else if (type == "CORS") {
-      out.cors = cors(fields.object("cors"), place);
-      out.cors_span = fields.span();
-    } else if (type == "RequestMirror") {
-      out.mirrors.push_back(mirror(fields.object("requestMirror"), fields, place));
-    } else {
-      out.rule.filters.push_back(decode_filter(fields, place, SelfRedirect::kAllowed, report_));
+    const program::FilterTypeRow* const row = program::find_filter_type(fields.needed_text("type").value);
+    if (row == nullptr) return;  // The schema said so.
+    switch (row->type) {
+      case FilterType::kExtension:
+        out.extension = fields.span();
+        return;
+      case FilterType::kCors:
+        out.cors = cors(fields.object(row->field), place);
+        out.cors_span = fields.span();
+        return;
+      case FilterType::kMirror:
+        out.mirrors.push_back(mirror(fields.object(row->field), fields, place));
+        return;
+      case FilterType::kRequestHeaders:
+      case FilterType::kResponseHeaders:
+      case FilterType::kRewrite:
+      case FilterType::kRedirect:
+        out.rule.filters.push_back(decode_filter(fields, place, SelfRedirect::kAllowed, report_));
     }
   }
 
@@ -214,8 +223,9 @@ class ApiRuleReader {
   ApiBackendRef backend(const Fields& fields, const RulePlace& place) {
     ApiBackendRef out{.ref = object_ref(fields, "", "Service"), .weight = fields.integer("weight")};
     fields.entries("filters", [&](const Fields& entry) {
-      const std::string type = entry.needed_text("type").value;
-      if (type == "ExtensionRef" || type == "CORS" || type == "RequestMirror") {
+      const program::FilterTypeRow* const row = program::find_filter_type(entry.needed_text("type").value);
+      if (row == nullptr) return;  // The schema said so.
+      if (!row->of_backend) {
         out.unknown_filter = entry.span();
       } else {
         out.filters.push_back(decode_filter(entry, place, SelfRedirect::kAllowed, report_));

@@ -5,6 +5,7 @@
 
 #include "base/field_name.h"
 #include "compiler/model/formats.h"
+#include "program/filter_table.h"
 
 namespace edge::compiler::model {
 namespace {
@@ -109,18 +110,15 @@ class RuleReader {
   HeaderModifier modifier(const Fields& fields, const RulePlace& place, std::string_view key) {
     HeaderModifier modifier{
         .set = name_values(fields, "set"), .add = name_values(fields, "add"), .remove = fields.strings("remove")};
-    // These frame the message or name its way; the proxy writes them itself.
     const auto check = [&](const Located<std::string>& name) {
-      const std::string lower = folded_field_name(name.value);
-      for (const std::string_view reserved :
-           {"connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "keep-alive"}) {
-        if (lower != reserved) continue;
-        report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),
-                      "the header " + in_quotes(name.value) + " frames the message and cannot be changed by a filter");
-      }
-      if (lower == "host") {
+      if (!program::is_reserved_field(name.value)) return;
+      if (same_field(name.value, "host")) {
         report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),
                       "the header `Host` cannot be changed by a header filter", "use URLRewrite with `hostname`");
+      } else {
+        report_.fault(
+            DiagnosticCode::kInvalidValue, name.span, place.text(key),
+            "the header " + in_quotes(name.value) + " frames the message or belongs to one hop: no filter changes it");
       }
     };
     for (const NameValue& header : modifier.set) check(header.name);
@@ -155,32 +153,20 @@ class RuleReader {
   }
 
   Filter filter(const Fields& fields, const RulePlace& place) {
-    struct Row {
-      std::string_view type;
-      std::string_view key;
-      FilterType value;
-    };
-    constexpr std::array<Row, 5> kRows = {{
-        {"RequestHeaderModifier", "requestHeaderModifier", FilterType::kRequestHeaders},
-        {"ResponseHeaderModifier", "responseHeaderModifier", FilterType::kResponseHeaders},
-        {"URLRewrite", "urlRewrite", FilterType::kRewrite},
-        {"RequestRedirect", "requestRedirect", FilterType::kRedirect},
-        {"RequestMirror", "requestMirror", FilterType::kMirror},
-    }};
     Filter filter{.span = fields.span()};
     const auto type = fields.needed_text("type");
     std::string_view key;
-    for (const Row& row : kRows) {
-      if (row.type == type.value) {
-        filter.type = row.value;
-        key = row.key;
+    for (const program::FilterTypeRow& row : program::kFilterTypes) {
+      if (row.name == type.value) {
+        filter.type = row.type;
+        key = row.field;
         if (!fields.node(key)) {
           report_.fault(DiagnosticCode::kMissingField, type.span, place.text(key),
                         "the field `" + std::string(key) + "` is required with type " + type.value);
         }
-      } else if (const yaml::Node other = fields.node(row.key)) {
-        report_.fault(DiagnosticCode::kExclusiveFields, other.key_span(), place.text(row.key),
-                      "`" + std::string(row.key) + "` does not go with type " + type.value);
+      } else if (const yaml::Node other = fields.node(row.field)) {
+        report_.fault(DiagnosticCode::kExclusiveFields, other.key_span(), place.text(row.field),
+                      "`" + std::string(row.field) + "` does not go with type " + type.value);
       }
     }
     settings(fields.object(key), place, key, filter);
@@ -206,6 +192,9 @@ class RuleReader {
         filter.mirror = own.object("backendRef").reference();
         filter.percent = own.integer("percent");
         return;
+      case FilterType::kCors:
+      case FilterType::kExtension:
+        return;
     }
     if (filter.hostname && filter.hostname->value.wildcard()) {
       report_.fault(DiagnosticCode::kInvalidValue, filter.hostname->span, place.text(std::string(key) + ".hostname"),
@@ -220,22 +209,24 @@ class RuleReader {
   }
 
   void check_filters(const Rule& rule, const RulePlace& place) {
-    const Filter* redirect = nullptr;
-    const Filter* rewrite = nullptr;
+    std::array<const Filter*, program::kFilterTypes.size()> last{};
+    const auto last_of = [&](FilterType type) -> const Filter*& { return last[static_cast<std::size_t>(type)]; };
     for (const Filter& filter : rule.filters) {
-      if (filter.type == FilterType::kRedirect) redirect = &filter;
-      if (filter.type == FilterType::kRewrite) rewrite = &filter;
+      const Filter*& earlier = last_of(filter.type);
+      if (earlier != nullptr && row_of(filter.type).once) {
+        conflict(filter, *earlier, place, "a rule has at most one filter of this type");
+      }
+      earlier = &filter;
     }
-    std::array<const Filter*, 2> first{};
-    for (const Filter& filter : rule.filters) {
-      if (filter.type != FilterType::kRedirect && filter.type != FilterType::kRewrite) continue;
-      const Filter*& slot = first[filter.type == FilterType::kRedirect ? 0 : 1];
-      if (slot != nullptr) conflict(filter, *slot, place, "a rule has at most one filter of this type");
-      slot = &filter;
+    for (const program::FilterTypeRow& row : program::kFilterTypes) {
+      const Filter* const one = last_of(row.type);
+      const Filter* const other = row.excludes && *row.excludes < row.type ? last_of(*row.excludes) : nullptr;
+      if (one == nullptr || other == nullptr) continue;
+      conflict(*one, *other, place,
+               std::string(row.name) + " and " + std::string(row_of(*row.excludes).name) +
+                   " exclude each other in one rule");
     }
-    if (redirect != nullptr && rewrite != nullptr) {
-      conflict(*redirect, *rewrite, place, "RequestRedirect and URLRewrite exclude each other in one rule");
-    }
+    const Filter* const redirect = last_of(FilterType::kRedirect);
     if (redirect != nullptr && !rule.backends.empty()) {
       report_.add({.code = DiagnosticCode::kExclusiveFields,
                    .severity = Severity::kWarning,

@@ -1,7 +1,9 @@
 #include "compiler/model/decode.h"
 
+#include <algorithm>
 #include <chrono>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "compiler/model/formats.h"
+#include "program/filter_table.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::model {
@@ -182,7 +185,7 @@ TEST(Decode, BackendWithEveryField) {
   EXPECT_EQ(b.idle_timeout->value, std::chrono::seconds(10));
   EXPECT_EQ(b.health_check->expected_statuses[1].value, 204);
   EXPECT_EQ(b.circuit_breaker->consecutive_errors->value, 3);
-  EXPECT_EQ(b.retry_policy->num_retries->value, 2);
+  EXPECT_EQ(b.retry_policy->max_retries->value, 2);
 }
 
 TEST(Decode, PoliciesOfEveryType) {
@@ -316,6 +319,9 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
            "    - filters: [{type: RequestHeaderModifier, requestHeaderModifier: {set: [{name: Host, value: a}]}}]\n"),
        "EDGE0104 spec.rules[0].filters[0].requestHeaderModifier: the header `Host` cannot be changed by a header "
        "filter\n  use URLRewrite with `hostname`\n"},
+      {route("    - filters: [{type: RequestHeaderModifier, requestHeaderModifier: {remove: [proxy_connection]}}]\n"),
+       "EDGE0104 spec.rules[0].filters[0].requestHeaderModifier: the header `proxy_connection` frames the message or "
+       "belongs to one hop: no filter changes it\n"},
       {header("ProxyGateway") + "spec: {listeners: [{name: a, port: 0, protocol: HTTP}]}\n",
        "EDGE0105 spec.listeners[0].port: 0 is out of range: the field takes 1 to 65535\n"},
       {header("ProxyGateway") + "spec: {listeners: [{name: a, port: 80, protocol: HTPP}]}\n",
@@ -365,6 +371,41 @@ TEST(Decode, FaultsNameFieldValueAndRemedy) {
         << "a resource with a fault was kept:\n"
         << c.text;
   }
+}
+
+TEST(Decode, NoFilterEditsAReservedHeader) {
+  for (const std::string_view name : program::kReservedFields) {
+    for (const std::string_view side : {"Request", "Response"}) {
+      const std::string key = (side == "Request" ? "request" : "response") + std::string("HeaderModifier");
+      const std::string text = route("    - filters: [{type: " + std::string(side) + "HeaderModifier, " + key +
+                                     ": {add: [{name: " + std::string(name) + ", value: a}]}}]\n");
+      EXPECT_NE(Decoded(text).faults(), "") << name << " of the " << side;
+    }
+  }
+}
+
+const schemas::Field* field_of(const schemas::Object& object, std::string_view name) {
+  const auto found = std::ranges::find(object.fields, name, &schemas::Field::name);
+  return found == object.fields.end() ? nullptr : &*found;
+}
+
+/// The schemas of routes know the types of the table, under the names and with the fields that it says.
+TEST(Schemas, KnowTheFiltersOfTheTable) {
+  const auto check = [](const schemas::Object& kind, bool proxy_route) {
+    const schemas::Object& filter =
+        *field_of(*field_of(*field_of(kind, "spec")->object, "rules")->object, "filters")->object;
+    const std::span<const std::string_view> types = field_of(filter, "type")->values;
+    std::size_t known = 0;
+    for (const program::FilterTypeRow& row : program::kFilterTypes) {
+      if (proxy_route && !row.proxy_route) continue;
+      ++known;
+      EXPECT_NE(std::ranges::find(types, row.name), types.end()) << row.name;
+      EXPECT_NE(field_of(filter, row.field), nullptr) << row.field;
+    }
+    EXPECT_EQ(types.size(), known);
+  };
+  check(schemas::kProxyRoute, true);
+  check(*schemas::find_kind("HTTPRoute")->body, false);
 }
 
 TEST(Decode, AMethodInSmallLettersIsQuestioned) {

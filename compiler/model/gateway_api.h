@@ -84,7 +84,7 @@ struct ApiMirror {
 struct ApiRetry {
   Span span{};
   std::vector<Located<std::int64_t>> codes{};
-  Maybe<std::int64_t> attempts{};
+  Maybe<std::int64_t> max_retries{};
   Maybe<Duration> backoff{};
 };
 

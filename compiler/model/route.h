@@ -8,6 +8,7 @@
 
 #include "base/hostname.h"
 #include "compiler/model/metadata.h"
+#include "program/filter_table.h"
 
 namespace edge::compiler::model {
 
@@ -55,7 +56,7 @@ struct PathChange {
   Located<std::string> value;
 };
 
-enum class FilterType : std::uint8_t { kRequestHeaders, kResponseHeaders, kRewrite, kRedirect, kMirror };
+using program::FilterType;
 
 /// One filter; which fields mean something depends on the type.
 struct Filter {

@@ -210,7 +210,7 @@ class RouteTranslator {
       if (!from.retry && shorter) made.request_timeout = from.backend_timeout;
     }
     if (!from.retry) return;
-    model::Retry retry{.max_retries = from.retry->attempts, .try_timeout = from.backend_timeout};
+    model::Retry retry{.max_retries = from.retry->max_retries, .try_timeout = from.backend_timeout};
     const auto on = [&](std::string_view cause, Span span) {
       for (const Located<std::string>& present : retry.retry_on) {
         if (present.value == cause) return;

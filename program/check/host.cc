@@ -4,6 +4,7 @@
 
 #include "program/abi.h"
 #include "program/check/checker.h"
+#include "program/filter_table.h"
 #include "program/path_table.h"
 
 namespace edge::program {
@@ -170,8 +171,8 @@ bool check_regexes(Checker& check, const HostHeader& host) {
 // ---- Host: what happens to a request -------------------------------------------------------------------------------
 
 bool filter_sound(const Checker& check, const FilterRecord& filter) {
-  if (filter.op < FilterOp::kRequestHeaderSet || filter.op > FilterOp::kRedirectFullPath) return false;
-  const std::uint32_t status = filter.detail & 0xffff;
+  if (!is_filter_op(filter.op)) return false;
+  const std::uint32_t status = redirect_status(filter);
   if (filter.op == FilterOp::kRedirect && (status < 300 || status > 399)) return false;
   return check.text(filter.name) && check.text(filter.value);
 }

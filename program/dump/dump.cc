@@ -65,7 +65,7 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
   if ((traffic.flags & kBufferRequest) != 0) out.line(depth, "buffer request");
   if ((traffic.flags & kBufferResponse) != 0) out.line(depth, "buffer response");
   if (traffic.max_buffer != 0) out.line(depth, "buffer limit " + std::to_string(traffic.max_buffer));
-  if (traffic.max_retries != 0xffff) {
+  if (traffic.max_retries != kRetriesOfBackend) {
     out.line(depth, "retry " + std::to_string(traffic.max_retries) +
                         (traffic.retry_on == 0 ? "" : " on " + joined(retry_names(traffic.retry_on))) +
                         (traffic.try_timeout_ns == 0 ? "" : ", a try " + nanoseconds_text(traffic.try_timeout_ns)));

@@ -43,7 +43,7 @@ Json action_json(const TreeAction& action) {
   if ((traffic.flags & kBufferRequest) != 0) json["bufferRequest"] = true;
   if ((traffic.flags & kBufferResponse) != 0) json["bufferResponse"] = true;
   if (traffic.max_buffer != 0) json["maxBuffer"] = traffic.max_buffer;
-  if (traffic.max_retries != 0xffff) {
+  if (traffic.max_retries != kRetriesOfBackend) {
     json["retry"] = {{"maxRetries", traffic.max_retries}, {"retryOn", retry_names(traffic.retry_on)}};
     if (traffic.try_timeout_ns != 0) json["retry"]["tryTimeoutNs"] = traffic.try_timeout_ns;
   }

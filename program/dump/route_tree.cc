@@ -6,6 +6,7 @@
 
 #include "base/ip.h"
 #include "program/dump/dump.h"
+#include "program/filter_table.h"
 #include "program/path_table.h"
 #include "program/records.h"
 
@@ -25,31 +26,16 @@ IpAddress address_of(const std::uint8_t (&bytes)[16]) {
 }
 
 TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
-  static constexpr const char* kNames[] = {"",
-                                           "request-header set",
-                                           "request-header add",
-                                           "request-header remove",
-                                           "response-header set",
-                                           "response-header add",
-                                           "response-header remove",
-                                           "rewrite host",
-                                           "rewrite prefix",
-                                           "rewrite path",
-                                           "redirect",
-                                           "redirect scheme",
-                                           "redirect host",
-                                           "redirect prefix",
-                                           "redirect path"};
+  const FilterOpRow& row = row_of(record.op);
   TreeFilter filter;
-  filter.op = kNames[static_cast<std::size_t>(record.op)];
+  filter.op = row.name;
   filter.name = host.string(record.name);
   filter.value = host.string(record.value);
   if (record.op == FilterOp::kRedirect) {
-    filter.value = std::to_string(record.detail & 0xffff);
-    if (record.detail >> 16 != 0) filter.value += " port " + std::to_string(record.detail >> 16);
+    filter.value = std::to_string(redirect_status(record));
+    if (redirect_port(record) != 0) filter.value += " port " + std::to_string(redirect_port(record));
   }
-  if (record.op == FilterOp::kRewritePrefix || record.op == FilterOp::kRedirectPrefix)
-    filter.name = std::to_string(record.detail) + " bytes";
+  if (row.replaces_prefix) filter.name = std::to_string(record.detail) + " bytes";
   return filter;
 }
 

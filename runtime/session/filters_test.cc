@@ -17,9 +17,9 @@ TEST(Filters, FramingIsOutOfTheirReach) {
   };
   for (const std::string_view name : kNames) {
     const KnownField known = net::http1::recognise_field(name);
-    const bool frames =
-        known == KnownField::kContentLength || known == KnownField::kHost || net::http1::always_hop_by_hop(known);
-    EXPECT_EQ(program::frames_message(name), frames) << name;
+    const bool frames = known == KnownField::kContentLength || known == KnownField::kHost ||
+                        known == KnownField::kTrailer || net::http1::always_hop_by_hop(known);
+    EXPECT_EQ(program::is_reserved_field(name), frames) << name;
   }
 }
 

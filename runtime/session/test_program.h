@@ -141,7 +141,7 @@ inline std::vector<std::byte> host(const TestProgram& from) {
   traffic.idle_timeout_ns = from.idle_timeout_ns;
   traffic.max_request_body = from.max_request_body;
   traffic.flags = from.flags;
-  traffic.max_retries = 0xffff;
+  traffic.max_retries = program::kRetriesOfBackend;
   HostHeader header{};
   header.host_id = kHostId;
   header.pattern = builder.string("");

@@ -78,7 +78,7 @@ class Tries {
                 .header = request.proxy_header} {
     const RetryPolicy policy = retry_policy(*request.traffic, request.pool->settings());
     if (policy) retries_.emplace(policy, request.pool->state());
-    most_elsewhere_ = std::max(kOtherEndpoints, policy.most);
+    most_elsewhere_ = std::max(kOtherEndpoints, policy.max_retries);
   }
 
   const Wanted& begin(net::Time now) {

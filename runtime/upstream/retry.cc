@@ -3,25 +3,19 @@
 #include <algorithm>
 
 namespace edge::runtime {
-namespace {
-
-/// TrafficRecord::max_retries of a route without a `retry` of its own.
-constexpr std::uint16_t kBackendDecides = 0xffff;
-
-}  // namespace
 
 RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::BackendRecord& backend) {
   RetryPolicy policy{.on = backend.retry_on,
-                     .most = backend.max_retries,
+                     .max_retries = backend.max_retries,
                      .try_time = net::Duration(backend.per_try_timeout_ns),
                      .backoff = net::Duration(backend.backoff_base_ns),
                      .longest_backoff = net::Duration(backend.backoff_max_ns),
-                     .most_at_once = backend.max_concurrent_retries,
+                     .max_concurrent_retries = backend.max_concurrent_retries,
                      .budget_percent = backend.retry_budget_percent,
-                     .least_at_once = backend.min_concurrent_retries};
-  if (traffic.max_retries != kBackendDecides) {
+                     .min_concurrent_retries = backend.min_concurrent_retries};
+  if (traffic.max_retries != program::kRetriesOfBackend) {
     policy.on = traffic.retry_on;
-    policy.most = traffic.max_retries;
+    policy.max_retries = traffic.max_retries;
     policy.try_time = net::Duration(traffic.try_timeout_ns);
   }
   return policy;
@@ -81,11 +75,11 @@ bool Retries::wants(int status) const {
 }
 
 bool Retries::take() {
-  if (made_ >= policy_.most) return false;
+  if (made_ >= policy_.max_retries) return false;
   if (made_ == 0) {
     const std::uint64_t share = std::uint64_t{state_.live().value()} * policy_.budget_percent / 100;
-    const auto budget = std::max(policy_.least_at_once, static_cast<std::uint32_t>(share));
-    const std::uint32_t limit = std::min(budget, policy_.most_at_once);
+    const auto budget = std::max(policy_.min_concurrent_retries, static_cast<std::uint32_t>(share));
+    const std::uint32_t limit = std::min(budget, policy_.max_concurrent_retries);
     const bool allowed = limit != 0 && state_.retrying().take(limit);
     if (!allowed) {
       state_.count_retry(false);

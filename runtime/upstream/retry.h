@@ -23,15 +23,15 @@ enum class RetryCause : std::uint8_t {
 
 struct RetryPolicy {
   std::uint32_t on = 0;  ///< program::RetryOn bits
-  std::uint32_t most = 0;
+  std::uint32_t max_retries = 0;
   net::Duration try_time{};  ///< 0: that of the request alone
   net::Duration backoff{};
   net::Duration longest_backoff{};
-  std::uint32_t most_at_once = 0;    ///< retries of all requests to the backend
-  std::uint32_t budget_percent = 0;  ///< the same as a share of the requests under way
-  std::uint32_t least_at_once = 0;   ///< what the share is at least
+  std::uint32_t max_concurrent_retries = 0;  ///< retries of all requests to the backend
+  std::uint32_t budget_percent = 0;          ///< the same as a share of the requests under way
+  std::uint32_t min_concurrent_retries = 0;  ///< what the share is at least
 
-  explicit operator bool() const { return most != 0 && on != 0; }
+  explicit operator bool() const { return max_retries != 0 && on != 0; }
 };
 
 /// The route's when it has one, else the backend's. How long to wait between tries is the backend's in any case.

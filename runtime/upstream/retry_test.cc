@@ -11,15 +11,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-RetryPolicy policy(std::uint32_t on, std::uint32_t most = 1) {
+RetryPolicy policy(std::uint32_t on, std::uint32_t max_retries = 1) {
   return {.on = on,
-          .most = most,
+          .max_retries = max_retries,
           .try_time = {},
           .backoff = milliseconds(25),
           .longest_backoff = milliseconds(250),
-          .most_at_once = 1000,
+          .max_concurrent_retries = 1000,
           .budget_percent = 20,
-          .least_at_once = 3};
+          .min_concurrent_retries = 3};
 }
 
 TEST(Retry, EachConditionStandsForWhatItSays) {
@@ -56,13 +56,13 @@ TEST(Retry, TheRouteReplacesTheBackendWhole) {
   backend.max_retries = 4;
   backend.per_try_timeout_ns = 1'000'000;
   program::TrafficRecord traffic{};
-  traffic.max_retries = 0xffff;
+  traffic.max_retries = program::kRetriesOfBackend;
   EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetry5xx);
-  EXPECT_EQ(retry_policy(traffic, backend).most, 4u);
+  EXPECT_EQ(retry_policy(traffic, backend).max_retries, 4u);
   traffic.max_retries = 2;
   traffic.retry_on = program::kRetryReset;
   EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetryReset);
-  EXPECT_EQ(retry_policy(traffic, backend).most, 2u);
+  EXPECT_EQ(retry_policy(traffic, backend).max_retries, 2u);
   EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(0));
   traffic.try_timeout_ns = 5;
   EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(5));
@@ -97,7 +97,7 @@ TEST(Retry, TheBudgetIsASetting) {
   BackendState state(1);
   RetryPolicy half = policy(program::kRetry5xx);
   half.budget_percent = 50;
-  half.least_at_once = 0;
+  half.min_concurrent_retries = 0;
   std::vector<std::unique_ptr<Retries>> live;
   for (int i = 0; i < 51; ++i) live.push_back(std::make_unique<Retries>(half, state));
   int allowed = 0;
@@ -112,14 +112,14 @@ TEST(Retry, TheBudgetIsASetting) {
   program::TrafficRecord traffic{};
   traffic.max_retries = 1;
   EXPECT_EQ(retry_policy(traffic, backend).budget_percent, 7u) << "the backend's, also for a route's own";
-  EXPECT_EQ(retry_policy(traffic, backend).least_at_once, 9u);
+  EXPECT_EQ(retry_policy(traffic, backend).min_concurrent_retries, 9u);
 }
 
 TEST(Retry, NoMoreAtOnceThanTheLimit) {
   BackendState state(1);
   for (const std::uint32_t limit : {0u, 1u, 2u}) {
     RetryPolicy limited = policy(program::kRetry5xx, 5);
-    limited.most_at_once = limit;
+    limited.max_concurrent_retries = limit;
     std::vector<std::unique_ptr<Retries>> live;
     std::uint32_t allowed = 0;
     for (int i = 0; i < 5; ++i) {

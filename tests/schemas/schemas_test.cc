@@ -173,7 +173,7 @@ TEST(Tables, StateTheDefaultsOfTheLinker) {
   EXPECT_EQ(stated("ProxyRoute", "spec.rules.filters.requestMirror.percent"), d.mirror_percent);
   for (const auto& [kind, retry, count] : {std::tuple("ProxyRoute", "spec.rules.retry.", "maxRetries"),
                                            std::tuple("ProxyBackend", "spec.retryPolicy.", "numRetries")}) {
-    EXPECT_EQ(stated(kind, std::string(retry) + count), d.retries);
+    EXPECT_EQ(stated(kind, std::string(retry) + count), d.max_retries);
     std::vector<Located<std::string>> causes;
     for (const std::string& cause : list(kind, std::string(retry) + "retryOn")) causes.push_back({cause, {}});
     EXPECT_EQ(compiler::link::retry_on_bits(causes), d.retry_on);

@@ -13,6 +13,7 @@
 #include "compiler/analyze/space/space.h"
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump/route_tree.h"
+#include "program/filter_table.h"
 #include "program/records.h"
 
 namespace edge::compiler::analyze {
@@ -50,10 +51,8 @@ struct End {
 /// The proxy's own answer of a rule, backends apart; 0: none.
 int own_status(const program::SectionView& host, const program::TrafficRecord& traffic) {
   if ((traffic.flags & program::kDenied) != 0) return 503;
-  for (const program::FilterRecord& filter : host.array(traffic.filters)) {
-    if (filter.op == program::FilterOp::kRedirect) return static_cast<int>(filter.detail & 0xffff);
-  }
-  return 0;
+  const program::FilterRecord* const answer = program::answer_of(host.array(traffic.filters));
+  return answer == nullptr ? 0 : static_cast<int>(program::redirect_status(*answer));
 }
 
 /// Names of listeners or hosts with what they lead to.

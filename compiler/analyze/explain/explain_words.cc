@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "compiler/analyze/explain/explain.h"
+#include "program/filter_table.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -123,42 +125,19 @@ std::string backend_name(const program::ProgramView& program, std::uint64_t id) 
 }
 
 std::string filter_text(const program::SectionView& host, const program::FilterRecord& filter) {
-  using program::FilterOp;
-  const std::string name(host.string(filter.name));
-  const std::string value(host.string(filter.value));
-  const auto status = std::to_string(filter.detail & 0xffff);
-  const auto port = std::to_string(filter.detail >> 16);
-  switch (filter.op) {
-    case FilterOp::kRequestHeaderSet:
-      return "set request header " + name + ": " + value;
-    case FilterOp::kRequestHeaderAdd:
-      return "add request header " + name + ": " + value;
-    case FilterOp::kRequestHeaderRemove:
-      return "remove request header " + name;
-    case FilterOp::kResponseHeaderSet:
-      return "set response header " + name + ": " + value;
-    case FilterOp::kResponseHeaderAdd:
-      return "add response header " + name + ": " + value;
-    case FilterOp::kResponseHeaderRemove:
-      return "remove response header " + name;
-    case FilterOp::kRewriteHost:
-      return "rewrite host to " + value;
-    case FilterOp::kRewritePrefix:
-      return "rewrite matched prefix to " + value;
-    case FilterOp::kRewriteFullPath:
-      return "rewrite path to " + value;
-    case FilterOp::kRedirect:
-      return "redirect with " + status + (port == "0" ? "" : " to port " + port);
-    case FilterOp::kRedirectScheme:
-      return "redirect to scheme " + value;
-    case FilterOp::kRedirectHost:
-      return "redirect to host " + value;
-    case FilterOp::kRedirectPrefix:
-      return "redirect with matched prefix replaced by " + value;
-    case FilterOp::kRedirectFullPath:
-      return "redirect to path " + value;
+  const std::uint32_t port = program::redirect_port(filter);
+  const std::pair<std::string_view, std::string> values[] = {
+      {"{name}", std::string(host.string(filter.name))},
+      {"{value}", std::string(host.string(filter.value))},
+      {"{status}", std::to_string(program::redirect_status(filter))},
+      {"{port}", port == 0 ? "" : " to port " + std::to_string(port)}};
+  std::string text;
+  for (std::string_view rest = row_of(filter.op).sentence; !rest.empty();) {
+    const auto next = std::ranges::find_if(values, [&](const auto& value) { return rest.starts_with(value.first); });
+    text += next == std::end(values) ? std::string(1, rest.front()) : next->second;
+    rest.remove_prefix(next == std::end(values) ? 1 : next->first.size());
   }
-  return "unknown filter";
+  return text;
 }
 
 std::string actual_text(const program::SectionView& host, std::uint32_t node, const program::MatchInput& input) {

@@ -140,8 +140,9 @@ class Treatment {
     out.host = rewritten.host.empty() ? request_.host : rewritten.host;
     const program::FieldEdits edits(host_, filters_, program::Side::kRequest, kRequestIdToken);
     for (const Field& field : request_.headers) {
-      const bool framing = program::frames_message(field.name) && field.name != "content-length";
-      if (!framing && !edits.drops(field.name)) out.headers.emplace_back(field.name, field.value);
+      const bool stays = field.name == "content-length" || field.name == "trailer";
+      const bool of_hop = program::is_reserved_field(field.name) && !stays;
+      if (!of_hop && !edits.drops(field.name)) out.headers.emplace_back(field.name, field.value);
     }
     Collected collected{out.headers};
     edits.write(collected);
@@ -153,7 +154,9 @@ class Treatment {
     edits.write(collected);
     for (const program::FilterRecord& filter : filters_) {
       const std::string name(host_.string(filter.name));
-      if (filter.op == program::FilterOp::kResponseHeaderRemove && !program::frames_message(name)) {
+      const program::FilterOpRow& row = row_of(filter.op);
+      const bool removes = row.side == program::Side::kResponse && row.edit == program::Edit::kRemove;
+      if (removes && !program::is_reserved_field(name)) {
         out.response_removed.push_back(name);
       }
     }

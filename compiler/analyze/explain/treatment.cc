@@ -8,14 +8,13 @@
 #include "base/units.h"
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/route_tree.h"
+#include "program/filter_table.h"
 #include "program/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
 
 using program::kNone;
-
-constexpr std::uint16_t kBackendsRetries = 0xffff;
 
 std::string duration(std::uint64_t nanoseconds) {
   return duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds)));
@@ -32,9 +31,7 @@ std::vector<std::string> exact_filters(const program::SectionView& host, const p
   std::vector<std::string> out;
   for (const program::FilterRecord& filter : host.array(traffic.filters)) {
     std::string& text = out.emplace_back(filter_text(host, filter));
-    const bool prefix =
-        filter.op == program::FilterOp::kRewritePrefix || filter.op == program::FilterOp::kRedirectPrefix;
-    if (prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
+    if (row_of(filter.op).replaces_prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
   }
   return out;
 }
@@ -74,7 +71,7 @@ std::vector<std::string> limit_texts(const program::ProgramView& program, const 
   if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
   if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
   if (traffic.min_grpc_timeout_ns != 0) out.push_back("least grpc-timeout " + duration(traffic.min_grpc_timeout_ns));
-  if (traffic.max_retries != kBackendsRetries) {
+  if (traffic.max_retries != program::kRetriesOfBackend) {
     out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
                   joined(program::retry_names(traffic.retry_on), " "));
   }
@@ -128,10 +125,8 @@ std::vector<std::string> Treatments::parts(const program::SectionView& host, std
   const program::TrafficRecord& traffic = host.array(header.traffics)[record.traffic];
   std::vector<std::string> out;
   if ((traffic.flags & program::kDenied) != 0) return {"503, a policy cannot be enforced"};
-  const auto filters = host.array(traffic.filters);
-  const bool redirects = std::ranges::any_of(
-      filters, [](const program::FilterRecord& filter) { return filter.op == program::FilterOp::kRedirect; });
-  if (!redirects) out.push_back(destination(host, action));
+  const bool answers = program::answer_of(host.array(traffic.filters)) != nullptr;
+  if (!answers) out.push_back(destination(host, action));
   for (const std::string& policy : policy_texts(program_, host, traffic)) out.push_back("policy " + policy);
   for (std::string& filter : exact_filters(host, traffic)) out.push_back(std::move(filter));
   // A size limit of 0 is none.
