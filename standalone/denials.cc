@@ -21,9 +21,10 @@ using schemas::kApiGroup;
 constexpr std::string_view kRoutes[] = {"ProxyRoute", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "Ingress"};
 constexpr std::string_view kGateways[] = {"ProxyGateway", "Gateway"};
 constexpr std::string_view kPolicy = "ProxyPolicy";
+constexpr std::string_view kTlsPolicy = "BackendTLSPolicy";
 
 struct Target {
-  std::string kind, name_space, name;
+  std::string kind, name_space, name, section{};
   friend bool operator==(const Target&, const Target&) = default;
 };
 
@@ -33,7 +34,8 @@ std::vector<Target> targets_of(const std::string& document) {
   const Json& spec = member_in(json, "spec");
   std::vector<Target> targets;
   const auto add = [&](const Json& target) {
-    Target one{text_in(target, "kind"), text_in(target, "namespace"), text_in(target, "name")};
+    Target one{text_in(target, "kind"), text_in(target, "namespace"), text_in(target, "name"),
+               text_in(target, "sectionName")};
     if (!one.kind.empty() && !one.name.empty()) targets.push_back(std::move(one));
   };
   add(member_in(spec, "targetRef"));
@@ -158,6 +160,20 @@ controller::ExtraDocument denial(const std::string& name_space, const Target& ta
   return {{std::string(kPolicy), space, name}, json_line(policy)};
 }
 
+/// A BackendTLSPolicy without a validation: no server is believed, and requests for the Service are answered 500
+/// (compiler/translate/service_backends.cc). Without it they would go on in plain text.
+controller::ExtraDocument tls_denial(const std::string& name_space, const Target& target) {
+  const std::string space = name_space.empty() ? "default" : name_space;
+  Json reference = {{"group", ""}, {"kind", target.kind}, {"name", target.name}};
+  if (!target.section.empty()) reference["sectionName"] = target.section;
+  const std::string name = "denied:" + target.kind + ":" + target.name + ":" + target.section;
+  const Json policy = {{"apiVersion", "gateway.networking.k8s.io/v1"},
+                       {"kind", kTlsPolicy},
+                       {"metadata", {{"name", name}, {"namespace", space}}},
+                       {"spec", {{"targetRefs", {std::move(reference)}}}}};
+  return {{std::string(kTlsPolicy), space, name}, json_line(policy)};
+}
+
 class Denials {
  public:
   explicit Denials(std::vector<ProtectedObject>& objects) : objects_(objects) {
@@ -202,6 +218,10 @@ class Denials {
   void deny(std::size_t i, const std::string& file) { objects_[i].denied_for = file; }
 
   void protect(const RefusedDocument& document, const Target& target) {
+    if (target.kind == "Service") {
+      if (!document.held) add(tls_denial(document.object.name_space, target));
+      return;
+    }
     if (!document.held) add(denial(document.object.name_space, target, type_of(document.object)));
     for (std::size_t i = 0; i < objects_.size(); ++i) {
       if (!is_target(*objects_[i].object, target, document.object)) continue;

@@ -42,6 +42,7 @@ controller::ExtraDocument denial_of(const std::string& kind, const std::string& 
 /// Sets `denied_for` of each, and tells the documents to be compiled beside what the API has.
 ///
 /// * What a refused document names as its target is denied; where the document's file is held, only what is fresh is.
+///   A Service has no policy but of TLS to its endpoints: requests for it are not sent on in plain text.
 /// * A refused route may have had stricter policies than the ones that would answer in its place: fresh routes that
 ///   may take a request of its hosts and paths are denied.
 /// * What cannot be read may have protected anything: every route that came with it is denied.

@@ -194,20 +194,24 @@ TEST_F(Files, ARefusedPolicyOfAGatewayDeniesItsRoutes) {
   EXPECT_THAT(get("/open"), StartsWith("503"));
 }
 
+/// The Gateway API's kinds in place of ours, before what `base_config` has behind the gateway.
+std::string http_gateway(const std::string& base) {
+  return "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\n"
+         "spec: {controllerName: edgeproxy.io/proxy}\n---\n"
+         "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw}\n"
+         "spec: {gatewayClassName: edge, listeners: [{name: http, port: 8080, protocol: HTTP}]}\n" +
+         base.substr(base.find("---\n"));
+}
+
+std::string http_route(const std::string& name) {
+  return "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
+         "}\nspec: {parentRefs: [{name: gw}], rules: [{matches: [{path: {type: Exact, value: /" + name +
+         "}}], backendRefs: [{name: be, port: 80}]}]}\n";
+}
+
 /// Which no ProxyPolicy can be put on: whoever wrote it meant the route to be protected.
 TEST_F(Files, APolicyForAnHttpRouteDeniesIt) {
-  const std::string base = base_config(backend_.port);
-  dir_.put("config/base.yaml",
-           "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\n"
-           "spec: {controllerName: edgeproxy.io/proxy}\n---\n"
-           "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: gw}\n"
-           "spec: {gatewayClassName: edge, listeners: [{name: http, port: 8080, protocol: HTTP}]}\n" +
-               base.substr(base.find("---\n")));
-  const auto http_route = [](const std::string& name) {
-    return "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
-           "}\nspec: {parentRefs: [{name: gw}], rules: [{matches: [{path: {type: Exact, value: /" + name +
-           "}}], backendRefs: [{name: be, port: 80}]}]}\n";
-  };
+  dir_.put("config/base.yaml", http_gateway(base_config(backend_.port)));
   dir_.put("config/routes.yaml", http_route("secret") + "---\n" + http_route("open"));
   dir_.put("config/policies.yaml",
            "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: check}\n"
@@ -216,6 +220,24 @@ TEST_F(Files, APolicyForAnHttpRouteDeniesIt) {
   start();
   EXPECT_THAT(get("/secret"), StartsWith("503")) << proxy_->process.err_text();
   EXPECT_THAT(get("/open"), StartsWith("200"));
+}
+
+/// What was to be sent by TLS to a server that is known is not sent in plain text to whoever is there.
+TEST_F(Files, ARefusedPolicyOfTlsToABackendSendsItNothing) {
+  const auto tls = [](const std::string& validation) {
+    return "apiVersion: gateway.networking.k8s.io/v1\nkind: BackendTLSPolicy\nmetadata: {name: tls}\nspec:\n"
+           "  targetRefs: [{group: '', kind: Service, name: be, sectionName: http}]\n  validation: {" +
+           validation + "}\n";
+  };
+  dir_.put("config/base.yaml", http_gateway(base_config(backend_.port)));
+  dir_.put("config/routes.yaml", http_route("secret"));
+  dir_.put("config/tls.yaml", tls("hostnme: be.test, wellKnownCACertificates: System"));
+  start();
+  EXPECT_THAT(get("/secret"), StartsWith("500")) << proxy_->process.err_text();
+  restart();
+  EXPECT_THAT(get("/secret"), StartsWith("500"));
+  std::filesystem::remove(dir_ / "config/tls.yaml");
+  EXPECT_TRUE(answers(proxy_->port, "/secret", "200")) << proxy_->process.err_text();
 }
 
 TEST_F(Files, AFileThatCannotBeReadDeniesWhatCameWithItAndNothingLater) {
