@@ -32,7 +32,7 @@ class RandomDocuments {
  private:
   DocumentEdit edit() {
     const std::string n = number(4);
-    switch (below(27)) {
+    switch (below(29)) {
       case 0:
         return maybe("backend b" + n,
                      backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
@@ -60,6 +60,18 @@ class RandomDocuments {
         return maybe("foreign " + n, some_foreign("f" + n));
       case 14:
         return maybe("double " + n, some_route("r" + n));
+      case 16:
+        return maybe("grant",
+                     "apiVersion: gateway.networking.k8s.io/v1\nkind: ReferenceGrant\nmetadata: {name: g, "
+                     "namespace: other}\nspec: {from: [{group: edgeproxy.io, kind: " +
+                         one_of({"ProxyPolicy", "ProxyGateway", "ProxyRoute"}) +
+                         ", namespace: default}], to: [{group: '', kind: Secret}]}\n");
+      case 17:
+        // The same object again, but for a label.
+        return {"labelled",
+                "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: labelled, labels: "
+                "{team: t" +
+                    n + "}}\nspec: {parentRefs: [{name: edge}], rules: [{backendRef: {name: b1}}]}\n"};
       case 15:
         return maybe("noise", one_of({"{", "a: b: c", "kind: ProxyRoute", "[1, 2]", "apiVersion: v1\nkind: Nothing\n",
                                       "# nothing"}));
@@ -90,7 +102,12 @@ class RandomDocuments {
 
   DocumentEdit some_secret() {
     const std::string n = number(3);
-    switch (below(6)) {
+    switch (below(7)) {
+      case 6:
+        return maybe("secret theirs",
+                     "apiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: other}\n"
+                     "stringData: {htpasswd: 'e:" +
+                         n + "'}\n");
       case 0:
         return maybe("secret cert",
                      secret("cert",
@@ -165,6 +182,9 @@ class RandomDocuments {
                           "ProxyGateway, name: edge", "ProxyNothing, name: r1"}),
                   one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
                           "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                          "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
+                          "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
+                          "type: SecurityHeaders, securityHeaders: {}",
                           "type: BasicAuth, basicAuth: {secretRef: {name: users}}", oidc("a.com"), oidc("b.com"),
                           "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
                           "allowedAlgorithms: [RS256]}",
@@ -192,7 +212,12 @@ class RandomDocuments {
                        one_of({"ConfigMap", "Secret"}) + ", name: ca}]}}\n",
                    "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: " + name +
                        "}\nspec: {rules: [{host: i.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: "
-                       "{name: b0, port: {number: 80}}}}]}}]}\n"});
+                       "{name: b0, port: {number: 80}}}}]}}]}\n",
+                   "apiVersion: gateway.networking.k8s.io/v1\nkind: GRPCRoute\nmetadata: {name: " + name +
+                       "}\nspec: {parentRefs: [{name: own}], rules: [{matches: [{method: {service: s" + number(3) +
+                       "}}], backendRefs: [{name: b0, port: 80}]}]}\n",
+                   "apiVersion: gateway.networking.k8s.io/v1\nkind: TCPRoute\nmetadata: {name: " + name +
+                       "}\nspec: {parentRefs: [{name: own}], rules: [{backendRefs: [{name: b1, port: 80}]}]}\n"});
   }
 
   std::mt19937 random_;
