@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "controller/cluster_object.h"
 #include "schemas/schema.h"
@@ -22,6 +23,8 @@ constexpr const char* kManager = "edge-files";
 constexpr std::size_t kMaxInventoryBytes = std::size_t{256} << 20;
 /// Calls under way at a time: the API puts those that come together to disk together.
 constexpr std::size_t kAtOnce = 16;
+/// As many objects as are applied once more after a crash. Each writing of the inventory costs what all of it costs.
+constexpr std::size_t kMostUnnoted = 100;
 /// FileObject::rank of definitions of kinds: what stands before everything else.
 constexpr int kDefinitions = 1;
 
@@ -37,6 +40,21 @@ std::uint64_t version_of(const std::string& text) {
     version = version * 10 + static_cast<std::uint64_t>(c - '0');
   }
   return version;
+}
+
+std::uint64_t number_in(const Json& object, const char* name) {
+  const Json& number = member_in(object, name);
+  return number.is_number_unsigned() ? number.get<std::uint64_t>() : 0;
+}
+
+/// Of an object of the API, without what the API itself counts and tells; never 0.
+std::uint64_t content_hash(const std::string& text) {
+  Json json = parse_json(text);
+  if (json.is_object()) json.erase("status");
+  if (member_in(json, "metadata").is_object()) {
+    for (const char* name : {"generation", "managedFields", "resourceVersion"}) json["metadata"].erase(name);
+  }
+  return hash_bytes(2, json_line(json)) | 1;
 }
 
 template <typename Work>
@@ -80,6 +98,9 @@ Status Applier::read_inventory(const Logger& log) {
     inventory_[key] = {text_in(entry, "apiVersion"), text_in(entry, "kind"), text_in(entry, "namespace"),
                        text_in(entry, "name"),       text_in(entry, "file"), 0,
                        text_in(entry, "deniedFor")};
+    Applied& applied = before_[key] = inventory_[key];
+    applied.hash = number_in(entry, "hash");
+    applied.content = number_in(entry, "content");
     if (objects_alone) files_[text_in(entry, "file")] = true;
   }
   if (objects_alone) return {};
@@ -87,7 +108,12 @@ Status Applier::read_inventory(const Logger& log) {
   return {};
 }
 
-void Applier::write_inventory(Outcome& outcome) const {
+Applier::~Applier() {
+  // What stands there is true; it is only less than is known.
+  if (unnoted_ > 0) static_cast<void>(write_inventory().ok());
+}
+
+Status Applier::write_inventory() {
   Json objects = Json::object();
   for (const auto& [key, entry] : inventory_) {
     Json& written = objects[key] = {{"apiVersion", entry.api_version},
@@ -96,10 +122,43 @@ void Applier::write_inventory(Outcome& outcome) const {
                                     {"name", entry.name},
                                     {"file", entry.file}};
     if (!entry.denied_for.empty()) written["deniedFor"] = entry.denied_for;
+    if (entry.hash != 0) written.update({{"hash", entry.hash}, {"content", entry.content}});
   }
   const std::string content = indented_json(Json({{"files", files_}, {"objects", std::move(objects)}}), 1);
-  Status status = write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
-  if (!status) outcome.faults.push_back(status.error().text);
+  unnoted_ = 0;
+  return write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
+}
+
+void Applier::note(Outcome& outcome) {
+  if (Status status = write_inventory(); !status) outcome.faults.push_back(status.error().text);
+}
+
+/// What the run before applied, and the API has as it was then, needs no more than one look at each kind.
+void Applier::confirm() {
+  const Inventory before = std::exchange(before_, {});
+  std::set<std::pair<std::string, std::string>> kinds;
+  for (const auto& [key, applied] : before) {
+    if (applied.hash != 0) kinds.emplace(applied.api_version, applied.kind);
+  }
+  for (const auto& [api_version, kind] : kinds) {
+    std::string fault;
+    const auto resource = resource_of(api_version, kind, fault);
+    if (!resource) continue;
+    const kube::ListReply reply = client_->list_all(*resource, {});
+    if (!reply.ok()) continue;
+    for (const kube::Object& object : reply.list.items) {
+      FileObject named;
+      named.api_version = api_version;
+      named.kind = kind;
+      named.name_space = object.name_space;
+      named.name = object.name;
+      const auto applied = before.find(named.key());
+      if (applied == before.end() || applied->second.content != content_hash(object.text)) continue;
+      Applied& known = inventory_.at(named.key());
+      known.hash = applied->second.hash;
+      known.content = applied->second.content;
+    }
+  }
 }
 
 bool Applier::complete() {
@@ -204,6 +263,7 @@ bool Applier::is_refused(const FileObject& object) const {
 
 controller::Refusals Applier::check(const controller::Update& update) {
   if (update.texts.empty()) return {};
+  confirm();
   Outcome outcome;
   bool all_known = true;
   const std::set<std::string> skip = untouched(update);
@@ -233,12 +293,13 @@ void Applier::apply_definitions(const std::vector<FileObject>& objects, Outcome&
     if (object.rank > kDefinitions || object.at_fault) continue;
     Applied& known = inventory_[object.key()];
     if (known.hash == object.hash) continue;
-    known = {object.api_version, object.kind, object.name_space, object.name, object.file, known.hash, {}};
+    known = {object.api_version, object.kind, object.name_space, object.name, object.file,
+             known.hash,         {},          known.content};
     definitions.push_back(object);
   }
   if (definitions.empty()) return;
   // Noted first: what is applied and then forgotten would never be pruned.
-  write_inventory(outcome);
+  note(outcome);
   apply_all(definitions, outcome);
   // What a kind refused its next definition may take.
   std::erase_if(refused_, [](const auto& refusal) { return refusal.second.tried; });
@@ -296,10 +357,14 @@ void Applier::apply_all(const std::vector<FileObject>& objects, Outcome& outcome
     const kube::Resource& resource = resources_.at(object.api_version + " " + object.kind);
     const kube::ObjectReply reply =
         client_->patch(resource, object.name_space, object.name, kube::PatchType::kApply, object.json, options);
+    const std::uint64_t content = reply.ok() ? content_hash(reply.object.text) : 0;
     const std::lock_guard lock(mutex);
     if (reply.ok()) {
       ++outcome.applied;
-      inventory_[object.key()].hash = object.hash;
+      Applied& entry = inventory_[object.key()];
+      entry.hash = object.hash;
+      entry.content = content;
+      ++unnoted_;
       outcome.writes.push_back({.group = resource.group,
                                 .key = {object.kind, object.name_space, object.name},
                                 .version = version_of(reply.object.resource_version)});
@@ -346,7 +411,8 @@ bool Applier::want(const FileObject& object, std::set<std::string>& fresh) {
   Applied& entry = known->second;
   if (is_new) fresh.insert(key);
   const bool noted = is_new || entry.file != object.file;
-  entry = {object.api_version, object.kind, object.name_space, object.name, object.file, entry.hash, entry.denied_for};
+  entry = {object.api_version, object.kind, object.name_space, object.name,
+           object.file,        entry.hash,  entry.denied_for,  entry.content};
   return noted;
 }
 
@@ -374,7 +440,7 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   noted |= deny_what_is_unprotected(update, faulty_files, objects, fresh, outcome);
   note_files(update, changed);
   // Noted first: what is applied and then forgotten would never be pruned, nor denied after a restart.
-  if (noted || files_ != files_before) write_inventory(outcome);
+  if (noted || files_ != files_before) note(outcome);
   ensure_namespaces(changed, outcome);
   apply_all(changed, outcome);
   // What could not be looked up is missing among what is wanted.
@@ -399,7 +465,7 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
     files_[file] = sound && !refused.contains(file);
     if (files_[file] && all_known && !passed_over.contains(file)) applied_.emplace(file, text);
   }
-  if (files_ != applying || inventory_.size() != kept) write_inventory(outcome);
+  if (files_ != applying || inventory_.size() != kept || unnoted_ > kMostUnnoted) note(outcome);
 
   std::set<std::string> faults(outcome.faults.begin(), outcome.faults.end());
   for (const auto& [file, documents] : faulty_files) {

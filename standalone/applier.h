@@ -32,6 +32,7 @@ class Applier {
   /// `log`. `controller_class`: rule D8.
   static Result<std::unique_ptr<Applier>> create(kube::Config config, std::string inventory,
                                                  std::string controller_class, const Logger& log);
+  ~Applier();
 
   /// No file of the run before was left half applied, and there was one: what the API has is what it was to have.
   bool complete();
@@ -63,8 +64,9 @@ class Applier {
  private:
   struct Applied {
     std::string api_version, kind, name_space, name, file;
-    std::uint64_t hash = 0;  ///< of what was applied in this run; 0: nothing yet
-    std::string denied_for;  ///< the file for whose fault it is denied
+    std::uint64_t hash = 0;     ///< of what was applied, and is in the API for all that is known; 0: nothing yet
+    std::string denied_for;     ///< the file for whose fault it is denied
+    std::uint64_t content = 0;  ///< content_hash of what the API had when that was applied
   };
   using Inventory = std::map<std::string, Applied>;
   struct Refusal {
@@ -76,7 +78,9 @@ class Applier {
   Applier(std::unique_ptr<kube::BlockingClient> client, std::string path, std::string controller_class)
       : client_(std::move(client)), path_(std::move(path)), controller_class_(std::move(controller_class)) {}
   Status read_inventory(const Logger& log);
-  void write_inventory(Outcome& outcome) const;
+  Status write_inventory();
+  void note(Outcome& outcome);
+  void confirm();
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,
                                             std::string& fault);
@@ -106,6 +110,8 @@ class Applier {
   std::string controller_class_;
   FileReader reader_;
   Inventory inventory_;                     ///< by FileObject::key()
+  Inventory before_;                        ///< what the run before applied, until the API is looked at
+  std::size_t unnoted_ = 0;                 ///< objects that were applied since the inventory was written
   std::map<std::string, bool> files_;       ///< whether the API has all of a sound version of it
   std::map<std::string, Refusal> refused_;  ///< by FileObject::key()
   std::map<std::string, kube::Resource> resources_;

@@ -380,6 +380,35 @@ TEST_F(Files, ARestartServesBeforeTheFilesAreRead) {
   EXPECT_THAT(get("/before"), StartsWith("404"));
 }
 
+/// What the API has as it was applied costs a restart one look at each kind.
+TEST_F(Files, ARestartAppliesOnlyWhatIsNotAsItWas) {
+  std::string routes = route_config("open", "/open");
+  for (int i = 0; i < 100; ++i) routes += "---\n" + route_config("r" + std::to_string(i), "/r" + std::to_string(i));
+  dir_.put("config/routes.yaml", routes);
+  start();
+  EXPECT_THAT(get("/r99"), StartsWith("200"));
+  {
+    Api api(dir_ / "data/kubeconfig");
+    api.apply(route("open", "/taken"));
+    EXPECT_TRUE(answers(proxy_->port, "/taken", "200")) << proxy_->process.err_text();
+  }
+  proxy_->process.send_signal(SIGTERM);
+  EXPECT_EQ(proxy_->process.wait_exit(), 0) << proxy_->process.err_text();
+  dir_.put("config/more.yaml", route_config("more", "/more"));
+  start();
+  const auto metrics = proxy_->process.wait_err("metrics on ");
+  ASSERT_TRUE(metrics);
+  EXPECT_TRUE(answers(proxy_->port, "/more", "200")) << proxy_->process.err_text();
+  EXPECT_THAT(get("/taken"), StartsWith("404")) << "the files' fields are taken back";
+  EXPECT_THAT(get("/open"), StartsWith("200"));
+  EXPECT_THAT(get("/r99"), StartsWith("200"));
+  const std::string told = curl(std::atoi(metrics->c_str() + metrics->rfind(':') + 1), "/metrics");
+  const std::string patches = "edge_api_requests_total{verb=\"PATCH\",code=\"2xx\"} ";
+  const std::size_t at = told.find(patches);
+  ASSERT_NE(at, std::string::npos) << told;
+  EXPECT_LT(std::atoi(told.c_str() + at + patches.size()), 50) << "all of the files was applied once more";
+}
+
 /// Of a backend that is renamed with its route, and a hundred routes beside them.
 TEST_F(Files, OneSaveIsOneProgram) {
   start();
