@@ -12,6 +12,16 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{256} << 10;
 
+/// One that waits for something belongs to the loop of the admin port.
+daemon::AdminReply whole(daemon::AdminReply reply) {
+  using Next = net::server::BodySource::Next;
+  auto next = reply.stream_size ? Next::kMore : Next::kNothingYet;
+  while (next == Next::kMore) next = reply.stream->next(reply.body);
+  if (next != Next::kEnd) return daemon::text_reply(501, "is not answered whole; ask on the admin port\n");
+  reply.stream.reset();
+  return reply;
+}
+
 daemon::AdminReply reply_to(const v1::QuestionsDown& question, const daemon::AdminHandler& answer) {
   daemon::AdminRequest request;
   const std::string& target = question.target();
@@ -21,9 +31,7 @@ daemon::AdminReply reply_to(const v1::QuestionsDown& question, const daemon::Adm
   request.query = target.substr(std::min(mark + 1, target.size()));
   auto reply = answer ? answer(request) : std::nullopt;
   if (!reply) return daemon::text_reply(404, "not found\n");
-  // A stream belongs to the loop of the admin port.
-  if (reply->stream) return daemon::text_reply(501, "is not answered whole; ask on the admin port\n");
-  return std::move(*reply);
+  return reply->stream ? whole(std::move(*reply)) : std::move(*reply);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 #include "edgectl/resources/agents.h"
 
 #include <chrono>
+#include <span>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "cli/terminal.h"
+#include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "program/dump/dump.h"
@@ -34,22 +37,33 @@ int with_controller(std::string_view command, const cli::Arguments& arguments, c
   return client == nullptr ? exit : use(*client);
 }
 
-/// Prints one part of an agent's state.
-template <typename Text>
-int show_agent(std::string_view command, const cli::Arguments& arguments, const Text& text) {
+/// What the agent itself says now, by way of the controller. kNotFound: there is no such agent.
+Result<std::string> page_of(InspectClient& client, const std::string& agent, const char* page) {
+  if (const auto known = client.agent(agent); !known) return known.error();
+  return AgentPages::body_of({agent, client.ask(agent, {.target = page})});
+}
+
+/// Prints one part of an agent's state. `refresh` asks the agent for what may have changed since it reported.
+template <typename Refresh, typename Text>
+int show_agent(std::string_view command, const cli::Arguments& arguments, const Refresh& refresh, const Text& text) {
   return with_controller(command, arguments, [&](InspectClient& client) {
-    const auto agent = client.agent(arguments.one("AGENT"));
+    auto agent = client.agent(arguments.one("AGENT"));
     if (!agent) return tell(command, agent.error());
+    if (Status status = refresh(client, *agent); !status) return tell(command, status.error());
     const std::string form = arguments.one("output");
     return print(wants_object(form) ? in_form(agent_json(*agent), form) : text(*agent));
   });
 }
 
+/// For what the agent reports as soon as it changes.
+Status as_reported(InspectClient&, controller::AgentState&) { return {}; }
+
 int show_program(std::string_view command, const cli::Arguments& arguments, const std::string& agent) {
   return with_controller(command, arguments, [&](InspectClient& client) {
-    auto bytes = client.program(agent);
-    if (!bytes) return tell(command, bytes.error());
-    const auto view = program::read(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)));
+    const auto page = page_of(client, agent, "/debug/program");
+    if (!page) return tell(command, page.error());
+    const auto bytes = std::as_bytes(std::span(*page));
+    const auto view = program::read(std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
     if (!view) return tell(command, view.error());
     return print(arguments.one("output") == "json" ? program::dump_routes_json(*view) : program::dump_routes(*view));
   });
@@ -75,7 +89,7 @@ int agents_list(const cli::Arguments& arguments) {
 }
 
 int agents_describe(const cli::Arguments& arguments) {
-  return show_agent("edgectl agents describe", arguments,
+  return show_agent("edgectl agents describe", arguments, as_reported,
                     [](const controller::AgentState& agent) { return describe_agent(agent, now()); });
 }
 
@@ -105,11 +119,21 @@ int agents_revoke(const cli::Arguments& arguments) {
 }
 
 int agent_backends(const cli::Arguments& arguments) {
-  return show_agent("edgectl agent backends", arguments,
+  const auto ask = [](InspectClient& client, controller::AgentState& agent) -> Status {
+    const auto page = page_of(client, agent.name, "/debug/endpoints");
+    if (!page) return page.error();
+    auto backends = backends_of_page(*page);
+    if (!backends) return backends.error();
+    agent.backends = std::move(*backends);
+    return {};
+  };
+  return show_agent("edgectl agent backends", arguments, ask,
                     [](const controller::AgentState& agent) { return backends_table(agent, now()); });
 }
 
-int agent_vips(const cli::Arguments& arguments) { return show_agent("edgectl agent vips", arguments, vips_table); }
+int agent_vips(const cli::Arguments& arguments) {
+  return show_agent("edgectl agent vips", arguments, as_reported, vips_table);
+}
 
 int agent_config(const cli::Arguments& arguments) {
   return show_program("edgectl agent config", arguments, arguments.one("AGENT"));

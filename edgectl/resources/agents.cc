@@ -238,6 +238,30 @@ std::string backends_table(const AgentState& agent, WallTime now) {
   return table.take(/*with_heads=*/true);
 }
 
+Result<std::vector<controller::BackendHealth>> backends_of_page(const std::string& page) {
+  const nlohmann::json json = parse_json(page);
+  if (!member_in(json, "backends").is_array())
+    return Error{ErrorCode::kUnavailable, "the answer of the agent is no list"};
+  std::vector<controller::BackendHealth> backends;
+  for (const nlohmann::json& one : list_in(json, "backends")) {
+    controller::BackendHealth& backend = backends.emplace_back();
+    backend.name_space = text_in(one, "namespace");
+    backend.name = text_in(one, "name");
+    backend.circuit = text_in(member_in(one, "circuit"), "state");
+    const nlohmann::json& connections = member_in(one, "connections");
+    if (connections.is_number_unsigned()) backend.connections = connections.get<std::uint32_t>();
+    for (const nlohmann::json& of : list_in(one, "endpoints")) {
+      controller::EndpointHealth& endpoint = backend.endpoints.emplace_back();
+      endpoint.address = text_in(of, "address");
+      endpoint.healthy = member_in(of, "healthy") == true;
+      endpoint.last_error = text_in(of, "lastError");
+      const auto checked = parse_timestamp(text_in(of, "lastCheck"));
+      if (checked) endpoint.last_check = WallTime(std::chrono::seconds(*checked));
+    }
+  }
+  return backends;
+}
+
 std::string vips_table(const AgentState& agent) {
   TextTable table({"NAMESPACE", "NAME", "ADDRESS", "HELD"});
   for (const auto& vip : agent.vips) table.add({vip.name_space, vip.name, vip.address, vip.held ? "yes" : "no"});

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/flags.h"
 #include "controller/distribute/inspect_client.h"
@@ -35,6 +36,8 @@ std::string agent_json(const controller::AgentState& agent);
 std::string describe_agent(const controller::AgentState& agent, controller::WallTime now);
 std::string backends_table(const controller::AgentState& agent, controller::WallTime now);
 std::string vips_table(const controller::AgentState& agent);
+/// What an agent says of its backends on its page /debug/endpoints.
+Result<std::vector<controller::BackendHealth>> backends_of_page(const std::string& page);
 std::string history_table(const std::vector<controller::HistoryEntry>& history, bool wide, controller::WallTime now);
 std::string history_json(const std::vector<controller::HistoryEntry>& history);
 

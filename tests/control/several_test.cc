@@ -314,6 +314,11 @@ TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
                "--wait=programmed", "--timeout", "6s"});
   EXPECT_EQ(waited.code, 1);
   EXPECT_THAT(waited.err, HasSubstr("proxyroute/a is not programmed yet: behind: hung"));
+  // What it said before is no answer of its own.
+  for (const char* what : {"config", "backends"}) {
+    EXPECT_EQ(edgectl({"agent", what, "good"}).code, 0) << what;
+    EXPECT_EQ(edgectl({"agent", what, "hung", "--request-timeout", "1s"}).code, 3) << what;
+  }
   EXPECT_EQ(metric(metrics, "edge_controller_agents_connected"), 2);
   for (int i = 0; i < 30; ++i) {
     const std::string path = "/r" + std::to_string(i);
