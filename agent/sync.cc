@@ -119,6 +119,7 @@ struct Sync::Impl {
   std::chrono::system_clock::time_point now() const {
     return options.clock ? options.clock() : std::chrono::system_clock::now();
   }
+  void begin();
   void run();
   void restore();
   Status session();
@@ -420,13 +421,16 @@ void Sync::Impl::keep() {
   unkept = false;
 }
 
-void Sync::Impl::run() {
+void Sync::Impl::begin() {
   if (identity) trust_key(identity->program_key);
   if (options.key) {
     service.trust(*options.key);
     verifies = true;
   }
   restore();
+}
+
+void Sync::Impl::run() {
   for (;;) {
     const auto began = Steady::now();
     const Status status = session();
@@ -460,6 +464,15 @@ Sync::~Sync() {
 }
 
 Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service) {
+  std::string controller = options.controller;
+  std::string token_file = options.token_file;
+  auto sync = open(std::move(options), service);
+  if (!sync) return sync.error();
+  if (Status status = (*sync)->connect(std::move(controller), std::move(token_file)); !status) return status.error();
+  return sync;
+}
+
+Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) {
   auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file, service.log());
   if (!store) return store.error();
   auto identity = store->identity();
@@ -467,14 +480,21 @@ Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service)
     if (!options.rejoins) return identity.error();
     service.log().warn(identity.error().text + "; the agent joins anew");
   }
-  if (!identity && options.token_file.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "no certificate is in " + options.data_dir + ": give --token-file to join"};
-  }
   auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
   if (identity) impl->identity = std::move(*identity);
-  impl->thread = std::thread([own = impl.get()] { own->run(); });
+  impl->begin();
   return std::unique_ptr<Sync>(new Sync(std::move(impl)));
+}
+
+Status Sync::connect(std::string controller, std::string token_file) {
+  if (!impl_->identity && token_file.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "no certificate is in " + impl_->options.data_dir + ": give --token-file to join"};
+  }
+  impl_->options.controller = std::move(controller);
+  impl_->options.token_file = std::move(token_file);
+  impl_->thread = std::thread([own = impl_.get()] { own->run(); });
+  return {};
 }
 
 }  // namespace edge::agent

@@ -36,9 +36,13 @@ struct SyncOptions {
 /// Works on threads of its own.
 class Sync {
  public:
-  /// Reads `data_dir` and applies what was kept there; then connects, for ever and with back-off. `service` must
-  /// outlive it. Fails for a data directory that cannot be used, or when there is neither a certificate nor a token.
+  /// `open`, then `connect`.
   static Result<std::unique_ptr<Sync>> start(SyncOptions options, Service& service);
+  /// Reads `data_dir` and applies what was kept there. `service` must outlive it. Fails for a data directory that
+  /// cannot be used.
+  static Result<std::unique_ptr<Sync>> open(SyncOptions options, Service& service);
+  /// Once, and for ever, with back-off. Fails when there is neither a certificate nor a token.
+  Status connect(std::string controller, std::string token_file);
   /// Ends the streams and waits for its threads.
   ~Sync();
   Sync(const Sync&) = delete;

@@ -1,8 +1,10 @@
 #include "standalone/whole.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "base/disk.h"
 #include "controller/kube/config.h"
 #include "standalone/gateway_api.h"
 
@@ -10,6 +12,7 @@ namespace edge::standalone {
 namespace {
 
 constexpr const char* kAgentName = "standalone";
+constexpr auto kLookForSpace = std::chrono::seconds(2);
 
 Result<kube::Config> config_of(const resource_api::http::ResourceApiServer& api) {
   kube::ConfigSources sources;
@@ -40,24 +43,62 @@ controller::AgentAnswer own_page(const agent::Service& service, const controller
 
 Result<std::unique_ptr<Whole>> Whole::start(WholeOptions options, agent::Service& service) {
   std::unique_ptr<Whole> whole(new Whole(std::move(options), service));
-  for (const auto step : {&Whole::start_api, &Whole::start_files, &Whole::start_controller, &Whole::start_agent}) {
-    if (Status status = (whole.get()->*step)(); !status) return status.error();
-  }
-  if (whole->follower_) whole->following_ = std::thread([parts = whole.get()] { parts->follow(); });
-  whole->metrics_ = service.metrics().add([parts = whole.get()](metrics::Exposition& out) {
-    parts->controller_->write_metrics(out);
-    parts->api_->write_metrics(out);
-  });
-  service.ask_behind(
-      [parts = whole.get()](const std::string& program) { return parts->controller_->behind(kAgentName, program); });
+  const Status status = whole->start_all();
+  if (status) return whole;
+  if (has_space(whole->options_.data_dir) || !whole->open_sync() || service.program().empty()) return status.error();
+  whole->waiting_ = std::thread([parts = whole.get(), why = status.error()] { parts->start_when_there_is_space(why); });
   return whole;
 }
 
 Whole::~Whole() {
+  {
+    const std::lock_guard lock(ending_mutex_);
+    ending_ = true;
+  }
+  ending_changed_.notify_all();
+  if (waiting_.joinable()) waiting_.join();
   service_.ask_behind({});
-  service_.metrics().leave_out(metrics_);
+  if (metrics_) service_.metrics().leave_out(*metrics_);
   if (follower_) follower_->stop();
   if (following_.joinable()) following_.join();
+}
+
+Status Whole::start_all() {
+  for (const auto step : {&Whole::start_api, &Whole::start_files, &Whole::start_controller, &Whole::start_agent}) {
+    const Status status = (this->*step)();
+    if (status) continue;
+    controller_.reset();
+    follower_.reset();
+    applier_.reset();
+    api_.reset();
+    return status;
+  }
+  if (follower_) following_ = std::thread([this] { follow(); });
+  metrics_ = service_.metrics().add([this](metrics::Exposition& out) {
+    controller_->write_metrics(out);
+    api_->write_metrics(out);
+  });
+  service_.ask_behind([this](const std::string& program) { return controller_->behind(kAgentName, program); });
+  return {};
+}
+
+void Whole::start_when_there_is_space(const Error& why) {
+  const std::string text = "nothing can be written to " + options_.data_dir +
+                           ": what served last serves, and no change is taken until there is space (" + why.text + ")";
+  service_.log().error(text);
+  service_.ask_behind([text](const std::string&) { return text; });
+  std::string told = why.text;
+  for (;;) {
+    {
+      std::unique_lock lock(ending_mutex_);
+      if (ending_changed_.wait_for(lock, kLookForSpace, [this] { return ending_; })) return;
+    }
+    if (!has_space(options_.data_dir)) continue;
+    const Status status = start_all();
+    if (status) return service_.log().info("there is space again: changes are taken");
+    if (status.error().text != told) service_.log().error(status.error().text);
+    told = status.error().text;
+  }
 }
 
 Status Whole::start_api() {
@@ -156,20 +197,25 @@ Status Whole::start_controller() {
   return {};
 }
 
-Status Whole::start_agent() {
+/// Serves what the agent has kept.
+Status Whole::open_sync() {
+  if (sync_) return {};
   agent::SyncOptions options;
-  options.controller = controller_->address();
   options.name = kAgentName;
-  // Its name is its own whatever became of its files: a key that was lost keeps it out of nothing.
-  auto token_file = controller_->own_join_file(kAgentName);
-  if (!token_file) return token_file.error();
-  options.token_file = std::move(*token_file);
   options.data_dir = options_.data_dir + "/agent";
   options.rejoins = true;
-  auto sync = agent::Sync::start(std::move(options), service_);
+  auto sync = agent::Sync::open(std::move(options), service_);
   if (!sync) return sync.error();
   sync_ = std::move(*sync);
   return {};
+}
+
+Status Whole::start_agent() {
+  // Its name is its own whatever became of its files: a key that was lost keeps it out of nothing.
+  auto token_file = controller_->own_join_file(kAgentName);
+  if (!token_file) return token_file.error();
+  if (Status status = open_sync(); !status) return status;
+  return sync_->connect(controller_->address(), std::move(*token_file));
 }
 
 }  // namespace edge::standalone

@@ -3,12 +3,15 @@
 //
 //   files -> Applier -> ResourceApiServer -> Controller -> Sync -> Service (data plane)
 //
-// What served last serves at once, from disk; files are read and compared with it while it does.
+// What served last serves at once, from disk; files are read and compared with it while it does. On a full disk it
+// serves by itself, and the other parts start once there is space.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -48,9 +51,12 @@ class Whole {
 
  private:
   Whole(WholeOptions options, agent::Service& service) : options_(std::move(options)), service_(service) {}
+  Status start_all();
+  void start_when_there_is_space(const Error& why);
   Status start_api();
   Status start_files();
   Status start_controller();
+  Status open_sync();
   Status start_agent();
   void follow();
   void take(controller::Update update);
@@ -63,8 +69,12 @@ class Whole {
   std::unique_ptr<controller::Controller> controller_;
   std::unique_ptr<agent::Sync> sync_;
   std::thread following_;
+  std::thread waiting_;  ///< for space
+  std::mutex ending_mutex_;
+  std::condition_variable ending_changed_;
+  bool ending_ = false;                   ///< guarded by ending_mutex_
   std::atomic<bool> files_wait_ = false;  ///< for what the API has not got yet
-  int metrics_ = 0;                       ///< what the service's /metrics holds of us
+  std::optional<int> metrics_;            ///< what the service's /metrics holds of us
 };
 
 }  // namespace edge::standalone

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/units.h"
 
@@ -104,7 +105,8 @@ Result<std::unique_ptr<TraceServer>> start_trace_server(const cli::Arguments& ar
     return server;
   }
   const bool asked_for = arguments.has(kOtlp) || arguments.has(kQueries);
-  if (asked_for || server.error().code != ErrorCode::kUnavailable) return server.error();
+  const bool may_be_done_without = server.error().code == ErrorCode::kUnavailable && !asked_for;
+  if (!may_be_done_without && has_space(data_dir)) return server.error();
   log.warn("traces are not kept", {{"reason", server.error().text}});
   return std::unique_ptr<TraceServer>();
 }

@@ -1,4 +1,6 @@
 // What becomes of the others when one part of the control plane goes, and comes back.
+#include <sys/resource.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -231,6 +233,35 @@ TEST_P(Lost, IsMadeAnewAndChangesGoLiveAgain) {
 }
 
 /// Nothing can have been deleted while nothing ran: what is not there is lost, and is no wish to serve nothing.
+/// A limit on the size of files stands for a disk that is full.
+TEST_F(Control, AStartOnAFullDiskServesAndTakesChangesOnceThereIsSpace) {
+  dir_.put("config/base.yaml", base_config(backend_.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  const auto start = [this] { return standalone({"--config", dir_ / "config"}); };
+  {
+    auto proxy = start();
+    ASSERT_NE(proxy->wait_ready(), "") << proxy->process.err_text();
+    proxy->process.send_signal(SIGTERM);
+    EXPECT_EQ(proxy->process.wait_exit(), 0);
+  }
+  // Traces are not what traffic waits for.
+  for (const char* file : {"traces.db", "traces.db-wal", "traces.db-shm"})
+    std::filesystem::remove(dir_ / "data" / file);
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  auto proxy = start();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
+  ASSERT_TRUE(proxy->process.wait_out("ready program=")) << proxy->process.err_text();
+  const int port = port_of(*proxy);
+  EXPECT_THAT(curl(port, "/a"), StartsWith("200"));
+  EXPECT_TRUE(proxy->process.wait_err("no change is taken until there is space")) << proxy->process.err_text();
+  dir_.put("config/a.yaml", route_config("a", "/b"));
+  ASSERT_EQ(::prlimit(proxy->process.pid(), RLIMIT_FSIZE, &usual, nullptr), 0);
+  EXPECT_TRUE(answers(port, "/b", "200")) << proxy->process.err_text();
+}
+
 TEST_F(Control, AnEmptyDatabaseClosesNoListener) {
   {
     auto proxy = standalone();
