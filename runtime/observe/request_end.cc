@@ -11,7 +11,8 @@ std::string full_name(std::string_view name_space, std::string_view name) {
   return std::string(name_space) + "/" + std::string(name);
 }
 
-// Once a thread and program for each combination that requests come to.
+}  // namespace
+
 TallyNames tally_names(const LoadedProgram& program, const RouteTaken& taken) {
   TallyNames names;
   if (taken.listener == nullptr) return names;
@@ -22,20 +23,11 @@ TallyNames tally_names(const LoadedProgram& program, const RouteTaken& taken) {
   const program::SectionView& section = taken.host->view;
   const program::RouteRecord& route = *taken.route();
   names.route = full_name(program::name_space_of(section, route), section.string(route.name));
-  if (taken.backend == program::kNone) return names;
-  const program::BackendRecord& backend = program.backends()[taken.backend];
+  if (taken.backend == nullptr) return names;
+  const program::BackendRecord& backend = *taken.backend;
   const program::SectionView& backends = program.backends_section();
   names.backend = full_name(backends.string(backend.name_space), backends.string(backend.name));
   return names;
-}
-
-}  // namespace
-
-void count_request(RequestTally& tally, const LoadedProgram& program, const RouteTaken& taken, const RequestEnd& end,
-                   net::Duration duration) {
-  const TallyPlace place{taken.listener == nullptr ? nullptr : taken.listener->gateway, taken.route(),
-                         taken.backend == program::kNone ? nullptr : &program.backends()[taken.backend]};
-  tally.count(place, {end.status, duration, end.received, end.sent}, [&] { return tally_names(program, taken); });
 }
 
 }  // namespace edge::runtime

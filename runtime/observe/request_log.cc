@@ -59,7 +59,7 @@ struct LoggedPlace {
   const program::ListenerRecord* listener;
   const LoadedHost* host;
   const program::ActionRecord* action;
-  std::uint32_t backend;
+  const program::BackendRecord* backend;
 };
 
 /// Once a thread and program for each place.
@@ -75,8 +75,8 @@ PlaceNames names_of(const LoadedProgram& program, const LoggedPlace& place) {
     names.route = place.host->view.string(route.name);
     names.rule = place.action->rule;
   }
-  if (place.backend == program::kNone) return names;
-  const program::BackendRecord& backend = program.backends()[place.backend];
+  if (place.backend == nullptr) return names;
+  const program::BackendRecord& backend = *place.backend;
   names.backend_space = program.backends_section().string(backend.name_space);
   names.backend = program.backends_section().string(backend.name);
   return names;
@@ -86,8 +86,7 @@ PlaceNames names_of(const LoadedProgram& program, const LoggedPlace& place) {
 std::string_view place_text(const LoadedProgram& program, const LoggedGateways& gateways, const LoggedPlace& place) {
   const void* const taken_by =
       place.listener != nullptr ? static_cast<const void*>(place.listener) : static_cast<const void*>(&place.gateway);
-  const void* const backend = place.backend == program::kNone ? nullptr : &program.backends()[place.backend];
-  return gateways.places->text({taken_by, place.action, backend}, [&] { return names_of(program, place); });
+  return gateways.places->text({taken_by, place.action, place.backend}, [&] { return names_of(program, place); });
 }
 
 void name_connection(const ClientConnection& connection, LogEntry& entry) {

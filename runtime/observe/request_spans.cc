@@ -88,11 +88,10 @@ void add_gateway(const LoadedProgram& program, const LoadedListener& listener, A
   out.add("edge.listener", section.string(listener.record->name));
 }
 
-void add_backend(const LoadedProgram& program, std::uint32_t index, Attributes& out) {
-  if (index == program::kNone) return;
-  const program::BackendRecord& backend = program.backends()[index];
+void add_backend(const LoadedProgram& program, const program::BackendRecord* backend, Attributes& out) {
+  if (backend == nullptr) return;
   const program::SectionView& section = program.backends_section();
-  out.add("edge.backend", Joined{section.string(backend.name_space), "/", section.string(backend.name)});
+  out.add("edge.backend", Joined{section.string(backend->name_space), "/", section.string(backend->name)});
 }
 
 std::string_view route_name(const RouteTaken& taken) { return taken.host->view.string(taken.route()->name); }
@@ -106,10 +105,6 @@ void add_rule(const RouteTaken& taken, Attributes& out) {
 std::string_view http_version(const TracedEnd& request) {
   if (request.connection.http == 2) return "2";
   return request.minor == 0 ? "1.0" : "1.1";
-}
-
-const void* backend_record(const LoadedProgram& program, std::uint32_t index) {
-  return index == program::kNone ? nullptr : &program.backends()[index];
 }
 
 ReadyAttributes::Texts compose_request(const LoadedProgram& program, const TracedEnd& request,
@@ -135,7 +130,7 @@ const ReadyAttributes::Texts& ready_request(const RequestSpans& spans, const Tra
   const ReadyAttributes::Way way{
       .listener = request.taken.listener,
       .action = request.taken.action,
-      .backend = backend_record(program, request.taken.backend),
+      .backend = request.taken.backend,
       .status = status,
       .port = request.bind == program::kNone ? std::uint16_t{0} : program.binds()[request.bind].port,
       .method = request.method,
@@ -146,9 +141,9 @@ const ReadyAttributes::Texts& ready_request(const RequestSpans& spans, const Tra
 }
 
 /// The same of a try's.
-std::string_view ready_try(const RequestSpans& spans, Method method, std::uint32_t backend, int status) {
-  const ReadyAttributes::Way way{
-      .backend = backend_record(*spans.program, backend), .status = status, .method = method};
+std::string_view ready_try(const RequestSpans& spans, Method method, const program::BackendRecord* backend,
+                           int status) {
+  const ReadyAttributes::Way way{.backend = backend, .status = status, .method = method};
   const ReadyAttributes::Texts& texts = spans.ready->find(way, [&] {
     Attributes out;
     add_method(method, out);

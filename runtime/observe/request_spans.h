@@ -76,8 +76,7 @@ void trace_branch(const RequestSpans& spans, std::string_view name, const Failur
 /// The tries of one request to reach a backend. Each is a span of its own, below which the backend's is.
 class TracedTries {
  public:
-  /// `backend`: index of its record.
-  TracedTries(const RequestSpans& spans, net::http1::Method method, std::uint32_t backend)
+  TracedTries(const RequestSpans& spans, net::http1::Method method, const program::BackendRecord* backend)
       : spans_(spans), method_(method), backend_(backend) {}
 
   void begin() {
@@ -99,7 +98,7 @@ class TracedTries {
 
   const RequestSpans& spans_;
   net::http1::Method method_;
-  std::uint32_t backend_;
+  const program::BackendRecord* backend_;
   trace::Step step_;
   int told_ = 0;
 };

@@ -1,8 +1,6 @@
 // Where a request, or a connection, went, as far as it came. Records of the program that it pins.
 #pragma once
 
-#include <cstdint>
-
 #include "runtime/match/load.h"
 
 namespace edge::runtime {
@@ -11,8 +9,8 @@ struct RouteTaken {
   const LoadedListener* listener = nullptr;
   const LoadedHost* host = nullptr;
   const program::ActionRecord* action = nullptr;
-  /// Index of the backend's record; kNone: none was chosen.
-  std::uint32_t backend = program::kNone;
+  /// Null: none was chosen.
+  const program::BackendRecord* backend = nullptr;
 
   const program::RouteRecord* route() const { return host == nullptr ? nullptr : &host->routes[action->route]; }
 };

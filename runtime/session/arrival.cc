@@ -39,8 +39,10 @@ std::optional<Reply> normalise(Scratch& scratch, Arrival& arrival) {
 }
 
 // What the listener's gateway makes of the path beyond that.
+bool has_path_rules(const Arrival& arrival) {
+  return arrival.listener != nullptr && arrival.listener->gateway->path_flags != 0;
+}
 std::optional<Reply> apply_path_rules(Scratch& scratch, Arrival& arrival) {
-  if (arrival.listener == nullptr || arrival.listener->gateway->path_flags == 0) return std::nullopt;
   const PathRules rules = program::path_rules_of(*arrival.listener->gateway);
   const auto path = edge::apply_path_rules(rules, arrival.path, scratch.path());
   if (!path) return bad_request("bad-path", "The path is spelled in a way that is not served here.");
@@ -84,7 +86,8 @@ std::optional<Reply> locate(const ThreadProgram& program, const ClientConnection
       arrival.secure = arrival.secure || (arrival.peer_trusted && claims_https(scratch.request));
     }
   }
-  return apply_path_rules(scratch, arrival);
+  if (has_path_rules(arrival)) return apply_path_rules(scratch, arrival);
+  return std::nullopt;
 }
 
 std::optional<Reply> redirect_scheme(const LoadedProgram& program, const ClientConnection& connection,
@@ -111,7 +114,7 @@ void HeadOverWaits::restore() {
   net::http1::ParseHint hint;
   net::http1::parse_request(arrival_.kept->view(), scratch_.limits, hint, scratch_.request);
   normalise(scratch_, arrival_);
-  apply_path_rules(scratch_, arrival_);
+  if (has_path_rules(arrival_)) apply_path_rules(scratch_, arrival_);
 }
 
 }  // namespace edge::runtime

@@ -76,7 +76,7 @@ void mirror_in_background(Worker& worker, const ProgramPin& program, const Loade
     // Freed by the worker when it has ended.
     auto* copy = new BackgroundRequest(worker, program, client_of_copy(feed), BackgroundRequest::Drain::kCancel);
     make_copy(request, worker.loop().now(), copy->request());
-    copy->request().send_to(*program->pools[backend], backend);
+    copy->request().send_to(*program->pools[backend], program->program->backends()[backend]);
     feed->tell(&copy->client());
     worker.keep(*copy);
     copy->copy(std::move(feed));

@@ -93,9 +93,10 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   if (backend == program::kNone) {
     return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
   }
-  exchange.taken.backend = backend;
+  const program::BackendRecord& record = program.backends()[backend];
+  exchange.taken.backend = &record;
   request.program = &program;
-  request.send_to(*exchange.program->pools[backend], backend);
+  request.send_to(*exchange.program->pools[backend], record);
   if (request.pool->keyed()) request.balance_key = client_key(arrival.source);
   if (exchange.program->announces) [[unlikely]] {
     request.proxy_header = header_for(request.pool->settings(), connection);
@@ -103,7 +104,6 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   request.websocket = head.upgrade && asks_for_websocket(head);
   bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());
   request.body.limits = taken.listener->limits;
-  request.body.max_size = traffic.max_request_body;
   request.response.section = &section;
   request.response.filters = filters;
   request.response.request_id = exchange.id.text();

@@ -100,29 +100,26 @@ net::Task<ExchangeResult> Session::serve_cached(Exchange& exchange, const Forwar
   ForwardRequest& request = exchange.forward;
   const trace::Step traced = request.spans.begin_step();
   Plan plan = cache.look_up(request.head);
-  Fetched fetched;
-  fetched.result.body = request.body.replayable() ? BodyState::kRead : BodyState::kUnread;
-  fetched.result.reusable = true;
+  ExchangeResult result;
+  result.body = request.body.replayable() ? BodyState::kRead : BodyState::kUnread;
+  result.reusable = true;
   if (plan == Plan::kFetch) {
-    fetched.result.failure =
+    result.failure =
         co_await cache::join_fetch(cache, plan, on_behalf.client, on_behalf.worker.loop, request.deadlines.until);
   }
   trace_look_up(request.spans, traced, plan == Plan::kReuse ? "hit" : plan == Plan::kRefuse ? "refused" : "forward");
-  if (plan == Plan::kRefuse && !fetched.result.failure) {
-    fetched.result.failure = {Origin::kClient, FailureKind::kNotCached, false};
-  }
-  if (fetched.result.failure) co_return fetched.result;
+  if (plan == Plan::kRefuse && !result.failure) result.failure = {Origin::kClient, FailureKind::kNotCached, false};
+  if (result.failure) co_return result;
   if (plan == Plan::kReuse) {
-    fetched.stored = true;
     if (auto refresh = cache.refresh()) refresh_in_background(worker_, exchange.program, request, std::move(refresh));
   } else {
-    fetched = co_await fetch(cache, request, on_behalf);
+    const Fetched fetched = co_await fetch(cache, request, on_behalf);
+    result = fetched.result;
+    if (!fetched.stored) co_return result;
   }
-  if (fetched.stored) {
-    const ResponseTarget target{request.response, request.deadlines, on_behalf.client, on_behalf.worker};
-    fetched.result = co_await cache::deliver_stored(cache, target, fetched.result);
-  }
-  co_return fetched.result;
+  const ResponseTarget target{request.response, request.deadlines, on_behalf.client, on_behalf.worker};
+  result = co_await cache::deliver_stored(cache, target, result);
+  co_return result;
 }
 
 }  // namespace edge::runtime

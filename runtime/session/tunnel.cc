@@ -69,7 +69,7 @@ BackendPool* Tunnel::choose_pool(const Decision& decision) {
   BackendPool* pool = program_->pools[backend].get();
   // What is no HTTP cannot be a stream of it.
   if (pool->settings().protocol == program::BackendProtocol::kHttp2) return nullptr;
-  backend_ = backend;
+  backend_ = &program_->program->backends()[backend];
   return pool;
 }
 

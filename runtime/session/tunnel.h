@@ -51,7 +51,7 @@ class Tunnel final : public ClientSession {
   std::string server_name_;
   /// What there is to tell of it.
   std::optional<Decision> decision_;
-  std::uint32_t backend_ = program::kNone;
+  const program::BackendRecord* backend_ = nullptr;
   net::SocketAddress endpoint_{};
   RequestEnd ending_;
   net::Time began_;

@@ -18,7 +18,7 @@ inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /// Where a body comes from, and what it is held to.
 struct BodyIntakePlan {
-  ClientEnd client;
+  const ClientEnd& client;
   const Deadlines& deadlines;
   const WorkerParts& worker;
 };

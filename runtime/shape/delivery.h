@@ -35,8 +35,8 @@ struct StoredResponse {
 struct ResponseTarget {
   const ResponseRules& rules;
   const Deadlines& deadlines;
-  ClientEnd client;
-  WorkerParts worker;
+  const ClientEnd& client;
+  const WorkerParts& worker;
 };
 
 class Delivery {
@@ -75,8 +75,8 @@ class Delivery {
 
   const ResponseRules& rules_;
   const Deadlines& deadlines_;
-  ClientEnd client_;
-  WorkerParts worker_;
+  const ClientEnd& client_;
+  const WorkerParts& worker_;
   const StoredResponse& stored_;
   std::optional<BodyWriter> writer_;
   std::uint64_t at_ = 0;

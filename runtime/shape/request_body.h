@@ -21,8 +21,6 @@ struct RequestBody {
   /// rest, and the server may speak first; over HTTP/2 they keep no connection from others.
   bool measured = true;
   const program::ClientLimitsRecord* limits = &program::kUsualClientLimits;
-  /// Of chunked bodies; 0: any size.
-  std::uint64_t max_size = 0;
   /// The body, whole, where the rule buffers requests and there is one.
   std::unique_ptr<Spool> buffered;
   /// Of the buffered body, as lines.

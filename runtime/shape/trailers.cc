@@ -12,11 +12,10 @@
 namespace edge::runtime {
 
 bool passes_as_request_trailer(const RequestTrailerRules& rules, std::string_view name) {
-  if (rules.backend == nullptr) return false;
-  const bool listed = std::ranges::any_of(rules.backends.array(rules.backend->trailers), [&](program::StringRef one) {
+  const bool listed = std::ranges::any_of(rules.backends.array(rules.backend.trailers), [&](program::StringRef one) {
     return same_field(rules.backends.string(one), name);
   });
-  if (!listed && (rules.backend->flags & program::kTakesTrailers) == 0) return false;
+  if (!listed && (rules.backend.flags & program::kTakesTrailers) == 0) return false;
   const std::string folded = folded_field_name(name);
   if (net::http1::recognise_field(folded) != net::http1::KnownField::kOther) return false;
   const program::FieldEdits edits(rules.section, rules.filters, program::Side::kRequest, {});

@@ -16,8 +16,8 @@ struct ResponseRules;
 
 /// What decides over the trailer of one request.
 struct RequestTrailerRules {
-  /// Of the program that decided the request, and the section that it stands in; null: none passes.
-  const program::BackendRecord* backend = nullptr;
+  /// Of the program that decided the request, and the section that it stands in.
+  const program::BackendRecord& backend;
   const program::SectionView& backends;
   const program::SectionView& section;
   std::span<const program::FilterRecord> filters;

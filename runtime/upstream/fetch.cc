@@ -19,7 +19,7 @@ constexpr net::Duration kRefreshTime = std::chrono::minutes(5);
 
 void make_refresh(const ForwardRequest& original, net::Time now, ForwardRequest& refresh) {
   refresh.take_rule_of(original);
-  refresh.send_to(*original.pool, original.backend);
+  refresh.send_to(*original.pool, *original.backend);
   // Nobody waits for it who could give it up.
   refresh.deadlines.bound(now, std::min(original.deadlines.until, now + kRefreshTime));
 }

@@ -18,10 +18,10 @@
 namespace edge::runtime {
 
 struct ForwardRequest {
-  /// Where it goes. The pool may serve a later program's record of the backend; `backend` is the index in this one.
+  /// Where it goes. The pool may serve a later program's record of the backend; `backend` is this one's.
   const LoadedProgram* program = nullptr;
   BackendPool* pool = nullptr;
-  std::uint32_t backend = program::kNone;
+  const program::BackendRecord* backend = nullptr;
   const program::TrafficRecord* traffic = nullptr;
   /// What keyed balancing keeps together: the client's address.
   std::uint64_t balance_key = 0;
@@ -52,16 +52,15 @@ struct ForwardRequest {
     traffic = original.traffic;
     balance_key = original.balance_key;
     deadlines.idle = original.deadlines.idle;
-    body.max_size = original.body.max_size;
     response.method = original.response.method;
     response.keep_alive = true;
     response.section = original.response.section;
     response.filters = original.response.filters;
     spans = original.spans.branch();
   }
-  void send_to(BackendPool& to, std::uint32_t index) {
+  void send_to(BackendPool& to, const program::BackendRecord& record) {
     pool = &to;
-    backend = index;
+    backend = &record;
     response.backend_http = to.settings().protocol == program::BackendProtocol::kHttp2 ? 2 : 1;
   }
 
@@ -75,12 +74,8 @@ struct ForwardRequest {
     return response.cache != nullptr || response.buffered != nullptr || body.buffered != nullptr;
   }
   RequestTrailerRules trailer_rules() const {
-    return {backend == program::kNone ? nullptr : &program->backends()[backend],
-            program->backends_section(),
-            *response.section,
-            response.filters,
-            identity,
-            spans.trace != nullptr};
+    return {*backend, program->backends_section(), *response.section, response.filters,
+            identity, spans.trace != nullptr};
   }
 };
 

@@ -181,7 +181,7 @@ void Relay::take_client_body(Pieces& pieces) {
     return;
   }
   const ChunkedDecoder::Step step = request_decoder_.forward(unread);
-  const std::uint64_t limit = request_.body.max_size;
+  const std::uint64_t limit = request_.traffic->max_request_body;
   if (step.state == ChunkedDecoder::State::kFault) return fail(Origin::kClient, FailureKind::kBadBody);
   if (limit != 0 && request_decoder_.body_bytes() > limit) return fail(Origin::kClient, FailureKind::kTooLarge);
   pieces.consumed = step.consumed;

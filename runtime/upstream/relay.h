@@ -166,8 +166,8 @@ class Relay {
   void fail(Origin origin, FailureKind kind);
 
   const ForwardRequest& request_;
-  ClientEnd client_;
-  WorkerParts worker_;
+  const ClientEnd& client_;
+  const WorkerParts& worker_;
   ForwardCounts& counts_;
   UpstreamConnection& upstream_;
 
