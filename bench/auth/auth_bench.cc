@@ -15,9 +15,9 @@
 
 #include "bench/auth/session_cost.h"
 #include "bench/compile/report.h"
-#include "runtime/policy/auth/basic_auth.h"
-#include "runtime/policy/auth/jwt.h"
-#include "runtime/policy/auth/token_cache.h"
+#include "runtime/policy/auth/basic/basic_auth.h"
+#include "runtime/policy/auth/jwt/jwt.h"
+#include "runtime/policy/auth/jwt/token_cache.h"
 #include "tests/support/issuer.h"
 
 namespace {

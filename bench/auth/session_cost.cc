@@ -7,7 +7,7 @@
 #include "net/client/resolver.h"
 #include "net/loop.h"
 #include "net/tls/record_layer.h"
-#include "runtime/policy/auth/oidc.h"
+#include "runtime/policy/auth/oidc/oidc.h"
 #include "runtime/policy/auth/stores.h"
 #include "runtime/policy/test_asked.h"
 

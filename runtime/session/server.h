@@ -21,7 +21,7 @@
 #include "runtime/observe/access_log.h"
 #include "runtime/observe/tally/request_sums.h"
 #include "runtime/observe/trace/span_buffers.h"
-#include "runtime/policy/auth/login_faults.h"
+#include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/session/loop_probe.h"
 #include "runtime/shape/cache/cache.h"

@@ -1,4 +1,4 @@
-#include "runtime/policy/auth/jwk.h"
+#include "runtime/policy/auth/jwt/jwk.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // Keys of issuers over real sockets: fetched ahead, once for all who wait, kept through outages, renewed when they
 // change.
-#include "runtime/policy/auth/jwks_store.h"
+#include "runtime/policy/auth/jwt/jwks_store.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "runtime/policy/auth/jwt_policy.h"
+#include "runtime/policy/auth/jwt/jwt_policy.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "runtime/policy/auth/jwt.h"
+#include "runtime/policy/auth/jwt/jwt.h"
 
 #include <string>
 #include <vector>

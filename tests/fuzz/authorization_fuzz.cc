@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/base64.h"
-#include "runtime/policy/auth/basic_credentials.h"
-#include "runtime/policy/auth/htpasswd.h"
+#include "runtime/policy/auth/basic/basic_credentials.h"
+#include "runtime/policy/auth/basic/htpasswd.h"
 #include "tests/fuzz/require.h"
 
 using namespace edge::runtime::auth;

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/policy/auth/oidc_claims.h"
-#include "runtime/policy/auth/oidc_discovery.h"
-#include "runtime/policy/auth/oidc_tokens.h"
+#include "runtime/policy/auth/oidc/oidc_claims.h"
+#include "runtime/policy/auth/oidc/oidc_discovery.h"
+#include "runtime/policy/auth/oidc/oidc_tokens.h"
 #include "tests/fuzz/require.h"
 
 namespace {

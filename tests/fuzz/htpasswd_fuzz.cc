@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runtime/policy/auth/htpasswd.h"
+#include "runtime/policy/auth/basic/htpasswd.h"
 #include "tests/fuzz/require.h"
 
 using namespace edge::runtime::auth;

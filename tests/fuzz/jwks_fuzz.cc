@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runtime/policy/auth/jwk.h"
+#include "runtime/policy/auth/jwt/jwk.h"
 #include "tests/fuzz/require.h"
 
 using namespace edge::runtime::auth;

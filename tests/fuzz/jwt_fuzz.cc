@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runtime/policy/auth/jwt.h"
+#include "runtime/policy/auth/jwt/jwt.h"
 #include "tests/fuzz/require.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "net/http1/parse.h"
-#include "runtime/policy/auth/oidc_login.h"
-#include "runtime/policy/auth/oidc_session.h"
+#include "runtime/policy/auth/oidc/oidc_login.h"
+#include "runtime/policy/auth/oidc/oidc_session.h"
 #include "tests/fuzz/require.h"
 
 namespace {

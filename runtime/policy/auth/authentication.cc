@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "program/records.h"
-#include "runtime/policy/auth/basic_auth.h"
-#include "runtime/policy/auth/forward_auth.h"
-#include "runtime/policy/auth/jwt_policy.h"
-#include "runtime/policy/auth/oidc.h"
+#include "runtime/policy/auth/basic/basic_auth.h"
+#include "runtime/policy/auth/forward/forward_auth.h"
+#include "runtime/policy/auth/jwt/jwt_policy.h"
+#include "runtime/policy/auth/oidc/oidc.h"
 #include "runtime/policy/auth/stores.h"
 
 namespace edge::runtime::auth {

@@ -14,13 +14,13 @@
 #include "net/client/resolver.h"
 #include "net/client/url.h"
 #include "net/tls/certificate.h"
-#include "runtime/policy/auth/basic_auth.h"
-#include "runtime/policy/auth/forward_auth_cache.h"
-#include "runtime/policy/auth/jwks_store.h"
-#include "runtime/policy/auth/login_faults.h"
-#include "runtime/policy/auth/oidc_store.h"
-#include "runtime/policy/auth/password_pool.h"
-#include "runtime/policy/auth/token_cache.h"
+#include "runtime/policy/auth/basic/basic_auth.h"
+#include "runtime/policy/auth/basic/password_pool.h"
+#include "runtime/policy/auth/forward/forward_auth_cache.h"
+#include "runtime/policy/auth/jwt/jwks_store.h"
+#include "runtime/policy/auth/jwt/token_cache.h"
+#include "runtime/policy/auth/oidc/login_faults.h"
+#include "runtime/policy/auth/oidc/oidc_store.h"
 
 namespace edge::runtime::auth {
 

@@ -1,0 +1,56 @@
+// BasicAuth: requests with the name and password of a user in an htpasswd secret pass. docs/basic-auth.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "net/task.h"
+#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/basic/basic_credentials.h"
+#include "runtime/policy/auth/basic/htpasswd.h"
+#include "runtime/policy/auth/basic/password_pool.h"
+#include "runtime/policy/auth/place.h"
+#include "runtime/policy/auth/verdict.h"
+#include "runtime/policy/auth/verified_cache.h"
+
+namespace edge::runtime::auth {
+
+/// What was found out of credentials a short while ago. Known by user, password and the hash that they were checked by:
+/// with a new password the old one is wrong at once.
+struct CredentialCache {
+  static constexpr net::Duration kRight = std::chrono::minutes(5);
+  static constexpr net::Duration kWrong = std::chrono::minutes(1);
+
+  DigestKey key;
+  /// Until when. Apart, so that no flood of wrong ones crowds out who is known.
+  VerifiedCache<net::Time> right{16'384};
+  VerifiedCache<net::Time> wrong{4'096};
+};
+
+/// Immutable, and shared by all threads.
+class BasicAuth {
+ public:
+  static Result<std::shared_ptr<const BasicAuth>> make(const Making& making, const program::PolicyRecord& policy,
+                                                       const program::BasicAuthRecord& record);
+
+  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+  /// Of lines of the file. No names, no values.
+  const std::vector<std::string>& faults() const { return users_->faults(); }
+
+ private:
+  using Answer = PasswordPool::Answer;
+  BasicAuth() = default;
+  net::Task<Verdict> ask_pool(PasswordPool::Question question, std::string user, Place place) const;
+  void remember(const Digest& digest, Answer answer, Place place) const;
+  Verdict conclude(Answer answer, std::string_view user) const;
+  Verdict deny(std::string_view reason, std::string_view text) const;
+
+  std::string challenge_;
+  bool strip_ = false;
+  std::shared_ptr<const Htpasswd> users_;
+};
+
+}  // namespace edge::runtime::auth

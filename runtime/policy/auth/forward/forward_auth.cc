@@ -1,0 +1,203 @@
+#include "runtime/policy/auth/forward/forward_auth.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/ip.h"
+#include "runtime/observe/trace/trace_context.h"
+#include "runtime/policy/auth/call.h"
+#include "runtime/policy/auth/stores.h"
+
+namespace edge::runtime::auth {
+namespace {
+
+using net::client::Answer;
+using net::client::CallFault;
+using net::http1::HeadFields;
+using net::http1::KnownField;
+
+/// However long a policy asks for: who loses a right keeps it no longer.
+constexpr net::Duration kMostKept = std::chrono::hours(1);
+/// Of an answer that a client gets in place of the backend's; one with more is answered in our words.
+constexpr std::size_t kMostBody = std::size_t{32} << 10;
+constexpr std::size_t kMostFields = std::size_t{16} << 10;
+/// Read of an answer of any kind.
+constexpr std::size_t kMostRead = std::size_t{1} << 20;
+
+/// What is told of a request in our own words, so that nobody else's stand there.
+constexpr std::array<std::string_view, 7> kTold = {"forwarded",          "x-forwarded-for",  "x-forwarded-host",
+                                                   "x-forwarded-method", "x-forwarded-port", "x-forwarded-proto",
+                                                   "x-forwarded-uri"};
+/// The client's of the subrequest writes these itself.
+constexpr std::array<std::string_view, 4> kFraming = {"content-length", "expect", "host", "x-request-id"};
+/// Of a body that is not sent along, and of a state that is not about the service's answer; unless they are asked for.
+constexpr std::array<std::string_view, 8> kNotSent = {"content-encoding",    "content-type",  "if-match",
+                                                      "if-modified-since",   "if-none-match", "if-range",
+                                                      "if-unmodified-since", "range"};
+/// Of an answer that goes to the client: what the proxy writes itself.
+constexpr std::array<std::string_view, 6> kWritten = {"connection", "content-length", "date",
+                                                      "via",        "x-edge-reason",  "x-request-id"};
+
+template <std::size_t N>
+bool among(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::ranges::any_of(names, [&](std::string_view one) { return same_field(one, name); });
+}
+
+bool among(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::any_of(names, [&](const std::string& one) { return same_field(one, name); });
+}
+
+void add_line(std::string& lines, std::string_view name, std::string_view value) {
+  lines.append(name).append(": ").append(value).append("\r\n");
+}
+
+std::vector<std::string> texts(const program::SectionView& section, program::ArrayRef<program::StringRef> refs) {
+  std::vector<std::string> out;
+  for (const program::StringRef& ref : section.array(refs)) out.emplace_back(section.string(ref));
+  return out;
+}
+
+bool is_redirect(int status) { return status >= 300 && status < 400 && status != 304; }
+
+/// As it came, in place of the backend's (specification, "ForwardAuth").
+Verdict as_it_is(const Answer& answer, Outcome outcome) {
+  PolicyAnswer out{answer.status,
+                   outcome == Outcome::kRedirected ? "auth-redirect" : "auth-denied",
+                   "The authorization service refused the request.",
+                   {}};
+  for (const Answer::Field& field : answer.fields) {
+    const bool of_body = answer.body.empty() && field.name.starts_with("content-");
+    if (!among(kWritten, field.name) && !of_body) add_line(out.fields, field.name, field.value);
+  }
+  if (out.fields.size() > kMostFields) {
+    return Verdict::fail("auth-answer-too-large", "The authorization service answered with too large a head.");
+  }
+  if (answer.body.size() > kMostBody) {
+    return Verdict::fail("auth-answer-too-large", "The authorization service answered with too large a body.");
+  }
+  out.body = answer.body;
+  return Verdict::deny(std::move(out), outcome);
+}
+
+bool forbids_keeping(const Answer& answer) {
+  if (!answer.value("set-cookie").empty()) return true;
+  return answer.value("cache-control").find("no-store") != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const Making& making, const program::PolicyRecord& policy,
+                                                             const program::ForwardAuthRecord& settings) {
+  const program::SectionView& section = making.section;
+  Result<net::client::Url> url = net::client::parse_url(section.string(settings.address));
+  if (!url.ok()) return Error{url.error().code, "its address cannot be used: " + url.error().text};
+  if (Status status = making.stores.may_call(*url); !status) return status.error();
+  std::shared_ptr<ForwardAuth> made(new ForwardAuth);
+  made->url_ = std::move(*url);
+  made->timeout_ = net::Duration(settings.timeout_ns);
+  made->cache_ttl_ = std::min(net::Duration(settings.cache_ttl_ns), kMostKept);
+  made->auth_headers_ = texts(section, settings.auth_headers);
+  made->response_headers_ = texts(section, settings.response_headers);
+  made->identity_ = std::to_string(policy.id) + " " + made->url_.origin() + made->url_.target;
+  for (const std::string& name : made->response_headers_) made->identity_ += "\n" + name;
+  return std::shared_ptr<const ForwardAuth>(std::move(made));
+}
+
+/// Whether the service is told a field of the request's.
+bool ForwardAuth::sends(std::string_view name) const {
+  if (among(kTold, name)) return false;
+  if (among(kFraming, name)) return false;
+  if (!auth_headers_.empty()) return among(auth_headers_, name);
+  if (among(kNotSent, name)) return false;
+  // What it is to say itself it is not told by the client, unless that is how clients show who they are.
+  const bool credential = same_field(name, "authorization") || same_field(name, "cookie");
+  return credential || !among(response_headers_, name);
+}
+
+std::string ForwardAuth::subrequest(const Asked& asked, std::string& traced) const {
+  std::string lines;
+  const HeadFields& fields = asked.head.fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.hop_by_hop(i) || !sends(fields[i].name)) continue;
+    if (asked.edits != nullptr && asked.edits->drops(fields[i].name)) continue;
+    add_line(trace::tells_of_trace(fields[i].name) ? traced : lines, fields[i].name, fields[i].value);
+  }
+  if (asked.edits != nullptr) {
+    for (const RequestEdits::Line& line : asked.edits->lines()) {
+      if (sends(line.name)) add_line(lines, line.name, line.value);
+    }
+  }
+  add_line(lines, "X-Forwarded-Method", asked.head.method_text);
+  add_line(lines, "X-Forwarded-Proto", asked.secure ? "https" : "http");
+  add_line(lines, "X-Forwarded-Host", asked.head.host);
+  // The path as rules and backends see it: another spelling of it may not be judged in its place.
+  std::string uri(asked.path);
+  if (asked.head.has_query) uri.append("?").append(asked.head.query);
+  add_line(lines, "X-Forwarded-Uri", uri);
+  add_line(lines, "X-Forwarded-For", to_string(asked.source));
+  return lines;
+}
+
+net::Task<Verdict> ForwardAuth::ask(const Asked& asked, Place place) const {
+  std::string traced;
+  std::string told = subrequest(asked, traced);
+  std::optional<ForwardAuthCache::Key> key;
+  if (cache_ttl_ != net::Duration{}) {
+    key = place.stores.forward_auth.key(identity_, told);
+    if (const auto known = place.stores.forward_auth.find(*key, asked.now)) return Verdict(*known);
+  }
+  if (!asked.request_id.empty()) add_line(told, "X-Request-ID", asked.request_id);
+  // Where the gateway traces, the service is told of the call's span instead.
+  if (!place.calls) told += traced;
+  return call(std::move(told), key, place);
+}
+
+net::Task<Verdict> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const {
+  const Answer answer = co_await auth::call(place, "call ForwardAuth", Callee::kOwnService,
+                                            {.url = url_,
+                                             .fields = fields,
+                                             .until = place.loop.now() + timeout_,
+                                             .max_body = kMostRead,
+                                             .asker = place.asker});
+  Verdict verdict = judge(answer);
+  // A login that is under way, or a cookie, is one client's; a service that fails (500), or does not know its own
+  // address (404), has decided about nobody.
+  const bool decision = answer.ok() && (verdict.passed() || answer.status == 401 || answer.status == 403);
+  if (key && decision && !forbids_keeping(answer)) {
+    place.stores.forward_auth.put(*key, verdict, place.loop.now() + cache_ttl_);
+  }
+  co_return verdict;
+}
+
+Verdict ForwardAuth::judge(const Answer& answer) const {
+  if (answer.fault == CallFault::kTimeout) {
+    return Verdict::fail("auth-timeout", "The authorization service did not answer in time.");
+  }
+  if (!answer.ok()) return Verdict::fail("auth-unavailable", "The authorization service could not be asked.");
+  if (answer.status >= 200 && answer.status < 300) return pass(answer);
+  if (answer.status == 401 || answer.status == 403) return as_it_is(answer, Outcome::kDenied);
+  if (is_redirect(answer.status)) return as_it_is(answer, Outcome::kRedirected);
+  return Verdict::deny({403, "auth-denied", "The authorization service did not let the request through.", {}});
+}
+
+Verdict ForwardAuth::pass(const Answer& answer) const {
+  Verdict verdict = Verdict::pass();
+  for (const std::string& name : response_headers_) {
+    // Cookies are the client's: a session that the service has renewed.
+    if (name == "set-cookie") {
+      for (const Answer::Field& field : answer.fields) {
+        if (field.name == name) add_line(verdict.response_fields, "Set-Cookie", field.value);
+      }
+      continue;
+    }
+    std::string value;
+    for (const Answer::Field& field : answer.fields) {
+      if (field.name == name) value.append(value.empty() ? "" : ", ").append(field.value);
+    }
+    verdict.request.set(name, value);
+  }
+  return verdict;
+}
+
+}  // namespace edge::runtime::auth

@@ -1,0 +1,49 @@
+// ForwardAuth: a service of the user's decides about each request. docs/forward-auth.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "net/client/url.h"
+#include "net/task.h"
+#include "program/read.h"
+#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/forward/forward_auth_cache.h"
+#include "runtime/policy/auth/place.h"
+#include "runtime/policy/auth/verdict.h"
+
+namespace edge::runtime::auth {
+
+class ForwardAuth {
+ public:
+  static Result<std::shared_ptr<const ForwardAuth>> make(const Making& making, const program::PolicyRecord& policy,
+                                                         const program::ForwardAuthRecord& settings);
+
+  /// Ready where the cache knows; else the service is asked.
+  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+  bool secure() const { return url_.secure; }
+
+ private:
+  ForwardAuth() = default;
+  /// `traced`: what the client tells of one; the rest is what is decided about.
+  std::string subrequest(const Asked& asked, std::string& traced) const;
+  bool sends(std::string_view name) const;
+  net::Task<Verdict> call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const;
+  Verdict judge(const net::client::Answer& answer) const;
+  Verdict pass(const net::client::Answer& answer) const;
+
+  /// Of the policy and its settings: what was decided by others does not count.
+  std::string identity_;
+  net::client::Url url_;
+  net::Duration timeout_{};
+  net::Duration cache_ttl_{};
+  std::vector<std::string> auth_headers_;  ///< empty: all
+  std::vector<std::string> response_headers_;
+};
+
+}  // namespace edge::runtime::auth

@@ -1,0 +1,72 @@
+#include "runtime/policy/auth/forward/forward_auth_cache.h"
+
+#include <sys/random.h>
+
+#include <cstdlib>
+#include <span>
+
+#include "program/sha256.h"
+
+namespace edge::runtime::auth {
+namespace {
+
+/// Of an entry beside its texts, roughly.
+constexpr std::size_t kOverhead = 512;
+
+std::size_t bytes_of(const Verdict& verdict) {
+  std::size_t bytes = kOverhead + verdict.answer.fields.size() + verdict.answer.body.size();
+  for (const RequestEdits::Line& line : verdict.request.lines()) bytes += line.name.size() + line.value.size() + 64;
+  return bytes;
+}
+
+}  // namespace
+
+ForwardAuthCache::ForwardAuthCache(const Limits& limits) : limits_(limits) {
+  if (::getrandom(salt_.data(), salt_.size(), 0) != static_cast<ssize_t>(salt_.size())) std::abort();
+}
+
+ForwardAuthCache::Key ForwardAuthCache::key(std::string_view policy, std::string_view told) const {
+  std::string text(reinterpret_cast<const char*>(salt_.data()), salt_.size());
+  text.append(std::to_string(policy.size())).append(" ").append(policy).append(told);
+  return program::sha256(std::as_bytes(std::span(text)));
+}
+
+std::shared_ptr<const Verdict> ForwardAuthCache::find(const Key& key, net::Time now) {
+  const std::lock_guard lock(mutex_);
+  const auto place = places_.find(key);
+  if (place == places_.end()) return nullptr;
+  const Order::iterator entry = place->second;
+  if (entry->until <= now) {
+    erase(entry);
+    return nullptr;
+  }
+  order_.splice(order_.begin(), order_, entry);
+  return entry->verdict;
+}
+
+void ForwardAuthCache::put(const Key& key, Verdict verdict, net::Time until) {
+  const std::size_t bytes = bytes_of(verdict);
+  if (bytes > limits_.bytes / 16) return;
+  auto kept = std::make_shared<const Verdict>(std::move(verdict));
+  const std::lock_guard lock(mutex_);
+  if (const auto place = places_.find(key); place != places_.end()) erase(place->second);
+  while (!order_.empty() && (order_.size() >= limits_.entries || bytes_ + bytes > limits_.bytes)) {
+    erase(std::prev(order_.end()));
+  }
+  order_.push_front({key, std::move(kept), until, bytes});
+  places_.emplace(key, order_.begin());
+  bytes_ += bytes;
+}
+
+std::size_t ForwardAuthCache::entries() const {
+  const std::lock_guard lock(mutex_);
+  return order_.size();
+}
+
+void ForwardAuthCache::erase(Order::iterator entry) {
+  bytes_ -= entry->bytes;
+  places_.erase(entry->key);
+  order_.erase(entry);
+}
+
+}  // namespace edge::runtime::auth

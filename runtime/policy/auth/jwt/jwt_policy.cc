@@ -1,0 +1,219 @@
+#include "runtime/policy/auth/jwt/jwt_policy.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "base/ascii.h"
+#include "net/client/url.h"
+#include "program/read.h"
+#include "runtime/policy/auth/jwt/token_cache.h"
+#include "runtime/policy/auth/stores.h"
+
+namespace edge::runtime::auth {
+namespace {
+
+constexpr std::size_t kMostClaimBytes = 4096;
+
+bool printable(std::string_view text) {
+  return std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+std::string scalar_text(const Json& value) {
+  switch (value.kind()) {
+    case Json::Kind::kString:
+      return printable(*value.text()) ? std::string(*value.text()) : std::string{};
+    case Json::Kind::kInteger:
+      return std::to_string(*value.integer());
+    case Json::Kind::kBoolean:
+      return *value.boolean() ? "true" : "false";
+    default:
+      return {};
+  }
+}
+
+Verdict deny(std::string_view reason, std::string_view text, std::string fields) {
+  return Verdict::deny({401, reason, text, std::move(fields)});
+}
+
+/// RFC 6750 §3.1.
+Verdict deny(TokenFault fault) {
+  const std::string_view text = fault_text(fault);
+  const std::string_view reason = fault == TokenFault::kExpired ? "token-expired" : "token-invalid";
+  return deny(reason, text,
+              "WWW-Authenticate: Bearer error=\"invalid_token\", error_description=\"" + std::string(text) + "\"\r\n");
+}
+
+std::string_view bytes_of(const std::uint64_t& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof(number)};
+}
+
+/// Each with its length, so that no two lists of settings read alike.
+void append(std::string& identity, std::string_view part) {
+  identity += std::to_string(part.size());
+  identity.append(":").append(part);
+}
+
+/// Each once, in order: policies alike know one token by one name.
+std::vector<std::string> counted_claims(const program::SectionView& section) {
+  std::set<std::string> names;
+  for (const program::RateLimitRecord& limit : section.array(section.header<program::PoliciesHeader>().rate_limits)) {
+    if (limit.key == program::RateKey::kJwtClaim) names.emplace(section.string(limit.key_name));
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+std::string claim_text(const Json& claim) {
+  if (!claim.is_array()) return scalar_text(claim);
+  std::string text;
+  for (const Json& item : claim.items()) {
+    const std::string part = scalar_text(item);
+    // One with a comma would be read as two: better none than somebody's second role.
+    if (part.empty() || part.find(',') != std::string::npos) return {};
+    text += (text.empty() ? "" : ",") + part;
+  }
+  return text;
+}
+
+Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const Making& making, const program::PolicyRecord& /*policy*/,
+                                                         const program::JwtRecord& record) {
+  const program::SectionView& section = making.section;
+  const auto invalid = [](std::string what) { return Error{ErrorCode::kInvalidArgument, std::move(what)}; };
+  std::shared_ptr<JwtPolicy> policy(new JwtPolicy);
+  policy->rules_.issuer = section.string(record.issuer);
+  policy->rules_.skew = static_cast<std::int64_t>(record.clock_skew_ns / 1'000'000'000);
+  policy->header_ = section.string(record.header);
+  policy->prefix_ = section.string(record.prefix);
+  const std::string_view address = section.string(record.jwks_uri);
+  std::string& identity = policy->identity_;
+  for (const std::string_view part : {std::string_view(policy->rules_.issuer), address}) append(identity, part);
+  append(identity, std::to_string(policy->rules_.skew));
+  for (const program::StringRef name : section.array(record.audience)) {
+    policy->rules_.audience.emplace_back(section.string(name));
+    append(identity, "audience");
+    append(identity, policy->rules_.audience.back());
+  }
+  for (const program::StringRef name : section.array(record.algorithms)) {
+    const auto algorithm = algorithm_named(section.string(name));
+    // Keys are published, so that whoever has read them could make such a token.
+    if (!algorithm || *algorithm >= Algorithm::kHs256) return invalid("an algorithm that is not served");
+    policy->rules_.algorithms.add(*algorithm);
+    append(identity, algorithm_name(*algorithm));
+  }
+  if (policy->rules_.algorithms.empty()) return invalid("no algorithm is allowed");
+  for (const program::ClaimHeaderRecord& each : section.array(record.claim_headers)) {
+    policy->claim_headers_.push_back(
+        {std::string(section.string(each.claim)), std::string(section.string(each.header))});
+    append(identity, "claim");
+    append(identity, policy->claim_headers_.back().claim);
+    append(identity, policy->claim_headers_.back().header);
+  }
+  policy->counted_claims_ = counted_claims(section);
+  for (const std::string& claim : policy->counted_claims_) {
+    append(identity, "counted");
+    append(identity, claim);
+  }
+  const Result<net::client::Url> url = net::client::parse_url(address);
+  if (!url) return invalid("the address of the keys: " + url.error().text);
+  if (Status status = making.stores.may_call(*url); !status) return status.error();
+  policy->source_ = making.stores.jwks.source(*url, url->secure ? making.stores.trust.authorities() : nullptr);
+  return std::shared_ptr<const JwtPolicy>(std::move(policy));
+}
+
+JwtPolicy::Search JwtPolicy::find_token(const net::http1::HeadFields& fields, std::string_view& token) const {
+  bool found = false;
+  for (const Field& field : fields.all()) {
+    if (!equals_ignoring_case(field.name, header_)) continue;
+    // Of two the backend might believe the other.
+    if (found) return Search::kFault;
+    found = true;
+    token = field.value;
+  }
+  if (!found || token.empty()) return Search::kMissing;
+  if (!starts_with_ignoring_case(token, prefix_)) return Search::kMissing;
+  token.remove_prefix(prefix_.size());
+  return token.empty() ? Search::kMissing : Search::kFound;
+}
+
+net::Task<Verdict> JwtPolicy::ask(const Asked& asked, Place place) const {
+  std::string_view token;
+  switch (find_token(asked.head.fields, token)) {
+    case Search::kFound:
+      break;
+    case Search::kMissing:
+      return deny("token-missing", "A token is needed.", "WWW-Authenticate: Bearer\r\n");
+    case Search::kFault:
+      return deny(TokenFault::kMalformed);
+  }
+  if (token.size() > kMaxTokenBytes) return deny(TokenFault::kTooLarge);
+  const KeysNow keys = source_->keys(asked.now);
+  if (keys.keys != nullptr) {
+    if (std::optional<Verdict> verdict = judge(token, keys, place)) return *std::move(verdict);
+  }
+  return ask_with_new_keys(std::string(token), place);
+}
+
+net::Task<Verdict> JwtPolicy::ask_with_new_keys(std::string token, Place place) const {
+  const KeysNow keys = co_await source_->renewed(place.loop, place.waiter, place.calls);
+  if (keys.keys == nullptr) {
+    co_return Verdict::fail("keys-unavailable", "The keys of the token issuer cannot be had.");
+  }
+  std::optional<Verdict> verdict = judge(token, keys, place);
+  if (!verdict) co_return deny(TokenFault::kUnknownKey);
+  co_return *std::move(verdict);
+}
+
+std::optional<Verdict> JwtPolicy::judge(std::string_view token, const KeysNow& keys, Place place) const {
+  TokenCache& cache = place.stores.tokens;
+  const Digest digest = cache.key.of({identity_, bytes_of(keys.generation), token});
+  if (const auto known = cache.tokens.find(digest)) {
+    if (place.unix_now > (*known)->until) return deny(TokenFault::kExpired);
+    Verdict verdict = Verdict::pass();
+    verdict.request = (*known)->request;
+    verdict.claims = (*known)->claims;
+    return verdict;
+  }
+  const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, rules_, place.unix_now);
+  if (const auto* fault = std::get_if<TokenFault>(&judged)) {
+    if (*fault == TokenFault::kUnknownKey) return std::nullopt;
+    return deny(*fault);
+  }
+  return pass(digest, std::get<Token>(judged), place.stores);
+}
+
+Verdict JwtPolicy::pass(const Digest& digest, const Token& token, Stores& stores) const {
+  Verdict verdict = Verdict::pass();
+  std::size_t kept = 0;
+  for (const ClaimHeader& each : claim_headers_) {
+    const Json* const claim = token.claims.find_path(each.claim);
+    std::string text = claim == nullptr ? std::string{} : claim_text(*claim);
+    if (text.size() > kMostClaimBytes) text.clear();
+    kept += text.size();
+    // Without a value, too: whatever came under the name goes.
+    verdict.request.set(each.header, text);
+  }
+  verdict.claims = counted(token, kept);
+  if (kept <= TokenCache::kMostKept) {
+    stores.tokens.tokens.put(digest, std::make_shared<const PassedToken>(verdict.request, token.until, verdict.claims));
+  }
+  return verdict;
+}
+
+// What is no text counts as missing: all such tokens share a bucket.
+std::shared_ptr<const VerifiedClaims> JwtPolicy::counted(const Token& token, std::size_t& kept) const {
+  if (counted_claims_.empty()) return nullptr;
+  auto claims = std::make_shared<VerifiedClaims>();
+  for (const std::string& name : counted_claims_) {
+    const Json* const claim = token.claims.find_path(name);
+    std::string text = claim == nullptr ? std::string{} : claim_text(*claim);
+    if (text.empty()) continue;
+    kept += name.size() + text.size();
+    claims->emplace_back(name, std::move(text));
+  }
+  return claims;
+}
+
+}  // namespace edge::runtime::auth

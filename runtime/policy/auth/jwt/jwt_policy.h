@@ -1,0 +1,62 @@
+// JWT: requests with a token that an issuer has signed pass, and the backend is told what it claims. docs/jwt.md.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "net/http1/head.h"
+#include "net/task.h"
+#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/jwt/jwks_store.h"
+#include "runtime/policy/auth/jwt/jwt.h"
+#include "runtime/policy/auth/keyed_digest.h"
+#include "runtime/policy/auth/place.h"
+#include "runtime/policy/auth/verdict.h"
+
+namespace edge::runtime::auth {
+
+/// Immutable, and shared by all threads.
+class JwtPolicy {
+ public:
+  /// Begins to fetch the keys.
+  static Result<std::shared_ptr<const JwtPolicy>> make(const Making& making, const program::PolicyRecord& policy,
+                                                       const program::JwtRecord& record);
+
+  /// Waits only for keys: at the start, or for one that is new. A token that was seen costs a hash and a look-up.
+  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+
+ private:
+  struct ClaimHeader {
+    std::string claim;
+    std::string header;
+  };
+  JwtPolicy() = default;
+
+  enum class Search : std::uint8_t { kFound, kMissing, kFault };
+  Search find_token(const net::http1::HeadFields& fields, std::string_view& token) const;
+  /// nullopt: the key of the token is not among these.
+  std::optional<Verdict> judge(std::string_view token, const KeysNow& keys, Place place) const;
+  net::Task<Verdict> ask_with_new_keys(std::string token, Place place) const;
+  std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
+  Verdict pass(const Digest& digest, const Token& token, Stores& stores) const;
+
+  TokenRules rules_;
+  std::string header_;
+  std::string prefix_;
+  std::vector<ClaimHeader> claim_headers_;
+  /// By which rate limits of the program count.
+  std::vector<std::string> counted_claims_;
+  /// Of every setting that a verdict depends on.
+  std::string identity_;
+  std::shared_ptr<const JwksSource> source_;
+};
+
+/// A claim as the value of a field: texts, numbers and truth values as they are, a list of them with commas between.
+/// Empty for what cannot be said so without being read as something else.
+std::string claim_text(const Json& claim);
+
+}  // namespace edge::runtime::auth
