@@ -15,7 +15,7 @@ using net::client::CallFault;
 /// What a call lives on; it is made for one.
 struct Caller {
   net::Loop loop;
-  net::client::Resolver resolver{{.patience_at_end = std::chrono::milliseconds(100)}};
+  net::client::Resolver resolver;
   net::tls::RecordRoom records;
   net::client::HttpClient client{loop, resolver, records};
   Answer answer;

@@ -1,21 +1,31 @@
 #include "net/client/resolver.h"
 
 #include <netinet/in.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <array>
 #include <cstring>
-#include <deque>
+#include <limits>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
-#include <netdb.h>
+#include <ares.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "net/socket.h"
 
 namespace edge::net::client {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 IpAddress address_of(const sockaddr& from) {
   IpAddress address;
@@ -28,24 +38,42 @@ IpAddress address_of(const sockaddr& from) {
   return address;
 }
 
-/// In the order of RFC 6724, which the C library knows.
-Result<std::vector<IpAddress>> look_up(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_ADDRCONFIG;
-  addrinfo* first = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &first);
-  if (error != 0) return Error{ErrorCode::kUnavailable, ::gai_strerror(error)};
-  std::vector<IpAddress> addresses;
-  for (const addrinfo* one = first; one != nullptr; one = one->ai_next) {
+struct Addresses {
+  std::vector<IpAddress> found;  ///< in the order of RFC 6724, which c-ares knows
+  std::chrono::seconds lifetime{};
+};
+
+/// The least lifetime of all records on the way to an address is that of the answer.
+Addresses addresses_of(const ares_addrinfo& answer) {
+  Addresses addresses;
+  int least = std::numeric_limits<int>::max();
+  for (const ares_addrinfo_cname* one = answer.cnames; one != nullptr; one = one->next)
+    least = std::min(least, one->ttl);
+  for (const ares_addrinfo_node* one = answer.nodes; one != nullptr; one = one->ai_next) {
     if (one->ai_family != AF_INET && one->ai_family != AF_INET6) continue;
+    least = std::min(least, one->ai_ttl);
     const IpAddress address = address_of(*one->ai_addr);
-    if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
+    if (std::ranges::find(addresses.found, address) == addresses.found.end()) addresses.found.push_back(address);
   }
-  ::freeaddrinfo(first);
+  addresses.lifetime = std::chrono::seconds(least);
   return addresses;
 }
+
+/// Which resolv.conf a channel was made of.
+struct FileVersion {
+  ino_t inode = 0;
+  timespec changed{};
+
+  static FileVersion of(const char* path) {
+    struct stat status{};
+    if (::stat(path, &status) != 0) return {};
+    return {.inode = status.st_ino, .changed = status.st_mtim};
+  }
+  friend bool operator==(const FileVersion& one, const FileVersion& other) {
+    return one.inode == other.inode && one.changed.tv_sec == other.changed.tv_sec &&
+           one.changed.tv_nsec == other.changed.tv_nsec;
+  }
+};
 
 }  // namespace
 
@@ -55,71 +83,164 @@ struct Resolver::Waiting {
   Waiter* waiter = nullptr;
 };
 
-/// Shared with its threads, one of which may outlive the resolver.
-struct Resolver::State : std::enable_shared_from_this<State> {
-  using Clock = std::chrono::steady_clock;
-
+/// What loops and the resolver's thread share is under the mutex; the channel belongs to the thread alone.
+struct Resolver::State {
   struct Name {
     std::vector<IpAddress> addresses;
     std::string error;
     Clock::time_point fresh_until{};
     Clock::time_point stale_until{};
-    /// Waits for a thread, or a thread is at it.
     bool asked = false;
     std::vector<std::shared_ptr<Waiting>> waiting;
   };
+  /// What c-ares hands back with an answer.
+  struct Query {
+    State& state;
+    std::string host;
+  };
 
-  explicit State(ResolverOptions from) : options(std::move(from)) {
-    if (!options.lookup) options.lookup = look_up;
-  }
+  explicit State(ResolverOptions from) : options(std::move(from)) {}
 
   void run();
-  void keep(Name& name, Result<std::vector<IpAddress>> result);
+  bool open_channel();
+  void close_channel();
+  /// Begins with the names of the queue; whether it is to go on.
+  bool begin_queries();
+  void wait_for_servers();
+  static void on_answer(void* argument, int status, int timeouts, ares_addrinfo* answer);
+  /// `error`: empty, if there are addresses.
+  void keep(const std::string& host, Addresses addresses, const std::string& error);
   bool ask(const std::string& host, Name& name);
+  void wake() const { ::eventfd_write(woken.get(), 1); }
   void make_room();
   /// What is known; nullopt: somebody has to wait.
   std::optional<Found> known(const std::string& host);
 
   ResolverOptions options;
+  Fd woken;  ///< an eventfd, made before the thread: the queue has a name, or all ends
   std::mutex mutex;
-  std::condition_variable work;
   std::unordered_map<std::string, Name> names;
-  std::deque<std::string> queue;
-  std::vector<std::thread> threads;
-  std::condition_variable ended;
-  unsigned running = 0;  ///< of the threads
+  std::vector<std::string> queue;
+  std::size_t asked = 0;  ///< of `names`
   bool ending = false;
+  std::thread thread;
+
+  ares_channel channel = nullptr;
+  FileVersion configuration;
 };
 
 void Resolver::State::run() {
-  std::unique_lock lock(mutex);
-  for (;;) {
-    work.wait(lock, [this] { return ending || !queue.empty(); });
-    if (ending) break;
-    const std::string host = std::move(queue.front());
-    queue.pop_front();
-    lock.unlock();
-    Result<std::vector<IpAddress>> result = options.lookup(host);
-    lock.lock();
-    if (ending) break;
-    // A name that is asked for is never driven out.
-    keep(names.at(host), std::move(result));
-  }
-  --running;
-  ended.notify_all();
+  while (begin_queries()) wait_for_servers();
+  close_channel();
 }
 
-void Resolver::State::keep(Name& name, Result<std::vector<IpAddress>> result) {
+bool Resolver::State::open_channel() {
+  const FileVersion now = FileVersion::of(options.configuration.c_str());
+  if (channel != nullptr && now == configuration) return true;
+  close_channel();
+  configuration = now;
+  ares_options settings{};
+  settings.timeout = static_cast<int>(options.patience.count());
+  settings.tries = options.tries;
+  settings.resolvconf_path = options.configuration.data();
+  if (::ares_init_options(&channel, &settings, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_RESOLVCONF) !=
+      ARES_SUCCESS) {
+    channel = nullptr;
+    return false;
+  }
+  if (!options.servers.empty()) ::ares_set_servers_ports_csv(channel, options.servers.c_str());
+  return true;
+}
+
+void Resolver::State::close_channel() {
+  if (channel != nullptr) ::ares_destroy(std::exchange(channel, nullptr));
+}
+
+bool Resolver::State::begin_queries() {
+  // Made anew for another resolv.conf. What was asked for over the old channel then comes back to the queue.
+  const bool open = open_channel();
+  std::vector<std::string> begun;
+  {
+    const std::lock_guard lock(mutex);
+    if (ending) return false;
+    begun.swap(queue);
+  }
+  ares_addrinfo_hints hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  for (std::string& host : begun) {
+    if (!open) {
+      keep(host, {}, "name resolution cannot be set up");
+      continue;
+    }
+    auto query = std::make_unique<Query>(*this, std::move(host));
+    const char* const name = query->host.c_str();
+    ::ares_getaddrinfo(channel, name, nullptr, &hints, &on_answer, query.release());
+  }
+  return true;
+}
+
+void Resolver::State::wait_for_servers() {
+  std::array<ares_socket_t, ARES_GETSOCK_MAXNUM> sockets{};
+  std::vector<pollfd> ready{{.fd = woken.get(), .events = POLLIN, .revents = 0}};
+  int milliseconds = -1;
+  if (channel != nullptr) {
+    const int wanted = ::ares_getsock(channel, sockets.data(), static_cast<int>(sockets.size()));
+    for (unsigned i = 0; i < sockets.size(); ++i) {
+      short events = 0;
+      if (ARES_GETSOCK_READABLE(wanted, i)) events |= POLLIN;
+      if (ARES_GETSOCK_WRITABLE(wanted, i)) events |= POLLOUT;
+      if (events != 0) ready.push_back({.fd = sockets[i], .events = events, .revents = 0});
+    }
+    timeval left{};
+    if (::ares_timeout(channel, nullptr, &left) != nullptr) {
+      milliseconds = static_cast<int>(left.tv_sec * 1000 + (left.tv_usec + 999) / 1000);
+    }
+  }
+  ::poll(ready.data(), ready.size(), milliseconds);
+  eventfd_t count = 0;
+  ::eventfd_read(woken.get(), &count);
+  if (channel == nullptr) return;
+  // Without a socket it looks which queries have waited too long.
+  ::ares_process_fd(channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+  for (const pollfd& one : std::span(ready).subspan(1)) {
+    const bool readable = (one.revents & ~POLLOUT) != 0;
+    const bool writable = (one.revents & (POLLOUT | POLLERR | POLLHUP)) != 0;
+    if (readable || writable) {
+      ::ares_process_fd(channel, readable ? one.fd : ARES_SOCKET_BAD, writable ? one.fd : ARES_SOCKET_BAD);
+    }
+  }
+}
+
+void Resolver::State::on_answer(void* argument, int status, int /*timeouts*/, ares_addrinfo* answer) {
+  const std::unique_ptr<Query> query(static_cast<Query*>(argument));
+  const std::unique_ptr<ares_addrinfo, decltype(&::ares_freeaddrinfo)> owner(answer, &::ares_freeaddrinfo);
+  State& state = query->state;
+  if (status == ARES_EDESTRUCTION) {
+    const std::lock_guard lock(state.mutex);
+    state.queue.push_back(std::move(query->host));
+    return;
+  }
+  Addresses addresses;
+  if (answer != nullptr) addresses = addresses_of(*answer);
+  state.keep(query->host, std::move(addresses), status == ARES_SUCCESS ? "" : ::ares_strerror(status));
+}
+
+void Resolver::State::keep(const std::string& host, Addresses addresses, const std::string& error) {
+  const std::lock_guard lock(mutex);
+  // A name that is asked for is never driven out.
+  Name& name = names.at(host);
   const Clock::time_point now = Clock::now();
   name.asked = false;
-  if (result.ok() && !result->empty()) {
-    name.addresses = std::move(*result);
+  --asked;
+  if (error.empty() && !addresses.found.empty()) {
+    name.addresses = std::move(addresses.found);
     if (name.addresses.size() > options.max_addresses) name.addresses.resize(options.max_addresses);
     name.error.clear();
-    name.fresh_until = now + options.keep;
+    name.fresh_until = now + std::clamp(addresses.lifetime, options.keep_least, options.keep_most);
     name.stale_until = name.fresh_until + options.keep_stale;
   } else {
-    name.error = result.ok() ? "the name has no address" : result.error().text;
+    name.error = error.empty() ? "the name has no address" : error;
     name.fresh_until = now + options.keep_failure;
     if (name.stale_until < now) name.addresses.clear();
   }
@@ -134,14 +255,14 @@ void Resolver::State::keep(Name& name, Result<std::vector<IpAddress>> result) {
 
 bool Resolver::State::ask(const std::string& host, Name& name) {
   if (name.asked) return true;
-  if (queue.size() >= options.max_waiting) return false;
+  if (asked >= options.max_waiting) return false;
+  if (!woken.valid()) woken.reset(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!woken.valid()) return false;  // no descriptor is left
   name.asked = true;
+  ++asked;
   queue.push_back(host);
-  while (threads.size() < options.threads) {
-    threads.emplace_back([self = shared_from_this()] { self->run(); });
-    ++running;
-  }
-  work.notify_one();
+  if (!thread.joinable()) thread = std::thread([this] { run(); });
+  wake();
   return true;
 }
 
@@ -179,22 +300,15 @@ std::optional<Resolver::Found> Resolver::State::known(const std::string& host) {
   return std::nullopt;
 }
 
-Resolver::Resolver(ResolverOptions options) : state_(std::make_shared<State>(std::move(options))) {}
+Resolver::Resolver(ResolverOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 
 Resolver::~Resolver() {
-  std::unique_lock lock(state_->mutex);
-  state_->ending = true;
-  state_->work.notify_all();
-  const bool all = state_->ended.wait_for(lock, state_->options.patience_at_end, [&] { return state_->running == 0; });
-  std::vector<std::thread> threads = std::move(state_->threads);
-  lock.unlock();
-  for (std::thread& thread : threads) {
-    if (all) {
-      thread.join();
-    } else {
-      thread.detach();
-    }
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->ending = true;
   }
+  state_->wake();
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 Task<Resolver::Found> Resolver::resolve(Loop& loop, Waiter& waiter, const std::string& host, Time until) {

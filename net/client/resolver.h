@@ -1,38 +1,40 @@
-// Names to addresses, away from the loops: getaddrinfo on threads of its own, answers kept for a short time, each name
+// Names to addresses, by c-ares on a thread of its own: /etc/hosts, then the name servers and search lists of
+// /etc/resolv.conf. Answers are kept for the lifetime that the name server gives them (RFC 1035 §3.2.1); each name is
 // asked for once at a time whoever wants it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/ip.h"
-#include "base/result.h"
 #include "net/loop.h"
 #include "net/task.h"
 
 namespace edge::net::client {
 
 struct ResolverOptions {
-  /// getaddrinfo tells no lifetime (RFC 1035 §3.2.1), so it is a short one.
-  std::chrono::seconds keep = std::chrono::seconds(30);
+  /// Bounds of an answer's lifetime. What /etc/hosts says has none, and is kept for the least.
+  std::chrono::seconds keep_least = std::chrono::seconds(5);
+  std::chrono::seconds keep_most = std::chrono::minutes(5);
   std::chrono::seconds keep_failure = std::chrono::seconds(5);
   /// For how long an answer that is over still serves while it is asked for anew, or when that fails.
   std::chrono::seconds keep_stale = std::chrono::minutes(10);
   std::size_t max_names = 1024;   ///< kept
-  std::size_t max_waiting = 128;  ///< names that wait for a thread; further ones fail at once
+  std::size_t max_waiting = 128;  ///< names that are asked for; further ones fail at once
   std::size_t max_addresses = 8;  ///< of one name
-  unsigned threads = 2;           ///< a name that hangs delays others no longer than both do
-  /// How long the resolver's end waits for what getaddrinfo is at: that cannot be broken off.
-  std::chrono::milliseconds patience_at_end = std::chrono::seconds(2);
-  /// Asked in place of getaddrinfo; for tests. May block, is called on the resolver's threads.
-  std::function<Result<std::vector<IpAddress>>(const std::string& host)> lookup{};
+  /// For how long a name server is waited for the first time, and how often each is asked; each time twice as long.
+  std::chrono::milliseconds patience = std::chrono::seconds(2);
+  int tries = 3;
+  /// Read again for the next name after it has changed.
+  std::string configuration = "/etc/resolv.conf";
+  /// `address:port` of name servers, separated by commas, in place of those of `configuration`.
+  std::string servers{};
 };
 
-/// One a process. Threads start with the first name that is no address.
+/// One a process. Its thread starts with the first name that is no address.
 class Resolver {
  public:
   struct Found {
@@ -43,8 +45,7 @@ class Resolver {
   };
 
   explicit Resolver(ResolverOptions options = {});
-  /// Waits for what getaddrinfo is at, but not for long: a thread that is still at it then ends by itself. Nobody may
-  /// be waiting.
+  /// Cancels what is asked for. Nobody may be waiting.
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -57,7 +58,7 @@ class Resolver {
   struct Waiting;
   Task<Found> wait(std::string host, std::shared_ptr<Waiting> waiting, Time until);
 
-  std::shared_ptr<State> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace edge::net::client
