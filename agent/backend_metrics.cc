@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/backend_report.h"
+#include "base/resource_id.h"
 
 namespace edge::agent {
 namespace {
@@ -21,7 +22,7 @@ std::uint64_t circuit_number(Circuit::State state) {
   return state == Circuit::State::kOpen ? 2 : 1;
 }
 
-std::string name_of(B backend) { return backend.name_space + "/" + backend.name; }
+std::string name_of(B backend) { return resource_path(backend.name_space, backend.name); }
 
 /// Where there are many backends, what is zero and what tells of the moment is left out.
 enum class Extent : std::uint8_t { kWhole, kCompact };

@@ -210,8 +210,7 @@ void WorkspaceLink::keep_found(const Owners& owners, const Diagnostics& said, st
   found_of_others_ = {};
   for (const Diagnostic& diagnostic : said.all()) found(diagnostic.resource).said.push_back(diagnostic);
   for (ResourceStatus& status : statuses) {
-    const std::string text = status.kind + " " + status.name_space + "/" + status.name;
-    found(text).statuses.push_back(std::move(status));
+    found(resource_text(status.kind, status.name_space, status.name)).statuses.push_back(std::move(status));
   }
 }
 

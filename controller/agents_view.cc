@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/resource_id.h"
 #include "controller/distribute/unbound_listeners.h"
 
 namespace edge::controller {
@@ -38,7 +39,7 @@ AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<Back
   std::ranges::sort(view.programs);
   view.unbound = unbound_of_all(agents);
   for (const BackendHealth& backend : backends) {
-    AgentsView::Endpoints& endpoints = view.backends[backend.name_space + "/" + backend.name];
+    AgentsView::Endpoints& endpoints = view.backends[resource_path(backend.name_space, backend.name)];
     for (const EndpointHealth& endpoint : backend.endpoints) endpoints.insert_or_assign(endpoint.address, endpoint);
   }
   return view;

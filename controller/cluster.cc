@@ -31,7 +31,7 @@ std::string group_of(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string() : std::string(api_version.substr(0, slash));
 }
 
-ResourceKey key_of(const std::string& kind, const std::string& key) {
+ResourceId key_of(const std::string& kind, const std::string& key) {
   const std::size_t slash = key.find('/');
   if (slash == std::string::npos) return {kind, {}, key};
   return {kind, key.substr(0, slash), key.substr(slash + 1)};
@@ -236,11 +236,11 @@ class Cluster::Impl {
       writer_->observe(known.key, {known.uid, known.resource_version, std::exchange(known.status, {})});
     }
     known.status.clear();
-    const ResourceKey key = known.key;
+    const ResourceId key = known.key;
     add({key, std::move(*read)});
   }
 
-  void removed(const ResourceKey& key) {
+  void removed(const ResourceId& key) {
     writer_->forget(key);
     add({key, std::nullopt});
   }
@@ -265,8 +265,8 @@ class Cluster::Impl {
     if (found == informers_.end()) return synced_;
     const kube::Informer& informer = *found->second;
     if (informer.resource().group != write.group) return true;
-    const ResourceKey& key = write.key;
-    if (write.gone) return !informer.knows(key.name_space.empty() ? key.name : key.name_space + "/" + key.name);
+    const ResourceId& key = write.key;
+    if (write.gone) return !informer.knows(resource_path(key.name_space, key.name));
     return number_of(informer.version()) >= write.version;
   }
 

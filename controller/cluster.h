@@ -46,7 +46,7 @@ struct ClusterEvents {
 /// A write that the API has acknowledged.
 struct WrittenObject {
   std::string group;
-  ResourceKey key;
+  ResourceId key;
   std::uint64_t version = 0;  ///< the object's resourceVersion; of one that is gone: 0
   bool gone = false;
 };

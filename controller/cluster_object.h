@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/resource_id.h"
 #include "base/result.h"
-#include "controller/resource_key.h"
 
 namespace edge::controller {
 
 struct ClusterObject {
-  ResourceKey key;
+  ResourceId key;
   std::string uid;
   std::string resource_version;
   std::int64_t generation = 0;

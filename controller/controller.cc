@@ -270,7 +270,7 @@ class Controller::Impl {
 
 void Controller::Impl::compile_beside(std::vector<ExtraDocument> documents) {
   std::vector<ObjectEdit> edits;
-  const auto among = [](const std::vector<ExtraDocument>& all, const ResourceKey& key) {
+  const auto among = [](const std::vector<ExtraDocument>& all, const ResourceId& key) {
     return std::ranges::find(all, key, &ExtraDocument::key) != all.end();
   };
   for (const ExtraDocument& old : beside_) {

@@ -55,7 +55,7 @@ struct ControllerOptions {
 
 /// Compiled beside what the API has, though the API does not have it.
 struct ExtraDocument {
-  ResourceKey key;
+  ResourceId key;
   std::string document;  ///< JSON
   friend bool operator==(const ExtraDocument&, const ExtraDocument&) = default;
 };

@@ -35,7 +35,7 @@ enum class FollowScope : std::uint8_t {
   kPart,   ///< of what a cluster has: what they refer to has to be in them or there (FollowOptions::others)
 };
 
-/// What a cluster has beside the files, as the compiler reads it, by ResourceKey::text().
+/// What a cluster has beside the files, as the compiler reads it, by ResourceId::text().
 using OtherDocuments = std::map<std::string, std::string>;
 
 struct FollowOptions {

@@ -74,7 +74,7 @@ class Reconciler {
   using Clock = std::chrono::steady_clock;
   struct Leaving {
     Clock::time_point due;
-    ResourceKey key;
+    ResourceId key;
   };
 
   void run();
@@ -89,14 +89,14 @@ class Reconciler {
   ReconcilerEvents events_;
   // Of the thread alone:
   Reconciliation reconciliation_;
-  std::map<ResourceKey, TakenObject> taken_;  ///< in no program yet
-  bool behind_ = false;                       ///< no program could be made of what came last
+  std::map<ResourceId, TakenObject> taken_;  ///< in no program yet
+  bool behind_ = false;                      ///< no program could be made of what came last
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<ObjectEdit> waiting_;
   Clock::time_point waiting_since_{};  ///< the first of them
   std::deque<Leaving> leaving_;        ///< by when they are due; those that are not in `gone_` are back
-  std::set<ResourceKey> gone_;
+  std::set<ResourceId> gone_;
   bool begun_ = false;
   bool held_ = false;
   bool all_at_once_ = false;  ///< what is gone has waited long enough: the next batch is all there is

@@ -22,7 +22,7 @@ ObjectEdit edit(const std::string& kind, const std::string& name, const std::str
       R"({"apiVersion":")" + version + R"(","kind":")" + kind + "\"," + metadata + ",\"spec\":" + spec + "}";
   auto read = read_cluster_object(text, "edgeproxy.io/proxy");
   EXPECT_TRUE(read.ok() && *read) << text;
-  const ResourceKey key = (*read)->key;
+  const ResourceId key = (*read)->key;
   return {key, *std::move(read)};
 }
 

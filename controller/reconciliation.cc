@@ -26,9 +26,7 @@ constexpr std::size_t kMostCompiledInTrials = 200'000;  ///< resources, once for
 
 program::Hash hash_of(std::string_view text) { return program::sha256(std::as_bytes(std::span(text))); }
 
-std::string text_of(const ResourceStatus& status) {
-  return ResourceKey{status.kind, status.name_space, status.name}.text();
-}
+std::string text_of(const ResourceStatus& status) { return resource_text(status.kind, status.name_space, status.name); }
 
 auto name_of(const ResourceStatus& status) { return std::tie(status.kind, status.name_space, status.name); }
 
@@ -65,8 +63,8 @@ ResourceStatus with_complaint(ResourceStatus status, const std::string& complain
 }
 
 /// Of a resource with which no program could be vouched for.
-ResourceStatus refused_status(const ResourceKey& key, std::int64_t generation, std::string_view message) {
-  ResourceStatus status{.kind = key.kind, .name_space = key.name_space, .name = key.name};
+ResourceStatus refused_status(const ResourceId& key, std::int64_t generation, std::string_view message) {
+  ResourceStatus status{.kind = key.kind, .name_space = key.qualified_namespace(), .name = key.name};
   status.observed_generation = generation;
   compiler::set_condition(status.conditions,
                           {std::string(compiler::condition::kAccepted), compiler::ConditionStatus::kFalse,
@@ -284,9 +282,9 @@ std::vector<DocumentEdit> Reconciliation::hold_back(const Tried& tried, Reconcil
   std::set<std::string> at_fault;
   for (const auto& [name, text] : tried) {
     Known& known = objects_.at(name);
-    const ResourceKey& key = known.object.key;
+    const ResourceId& key = known.object.key;
     if (!keeps_sound_version(key.kind)) continue;
-    const ResourceStatus* status = compiler::find_status(statuses_, key.kind, key.name_space, key.name);
+    const ResourceStatus* status = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
     known.complaint.clear();
     if (!is_at_fault(status)) {
       known.sound = text;
@@ -343,7 +341,7 @@ void Reconciliation::note_statuses(std::vector<ResourceStatus> statuses) {
 
 void Reconciliation::note_endpoints(const program::EndpointSet& endpoints) {
   const auto note = [this](const program::BackendEndpoints& backend) {
-    to_judge_.insert(ResourceKey{"ProxyBackend", backend.name_space, backend.name}.text());
+    to_judge_.insert(resource_text("ProxyBackend", backend.name_space, backend.name));
   };
   auto before = endpoints_.backends.begin();
   auto now = endpoints.backends.begin();
@@ -402,9 +400,9 @@ std::vector<Verdict> Reconciliation::judge(std::size_t most) {
 }
 
 std::optional<Verdict> Reconciliation::judge(Judge& judge, Known& known) const {
-  const ResourceKey& key = known.object.key;
+  const ResourceId& key = known.object.key;
   const ResourceStatus* found =
-      known.held ? known.held.get() : compiler::find_status(statuses_, key.kind, key.name_space, key.name);
+      known.held ? known.held.get() : compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
   std::optional<ResourceStatus> told;
   if (is_at_fault(found)) {
     told = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);

@@ -28,7 +28,7 @@ namespace edge::controller {
 
 /// An object that is new or another than it was; without one, it is gone.
 struct ObjectEdit {
-  ResourceKey key;
+  ResourceId key;
   std::optional<ClusterObject> object;
 };
 
@@ -113,7 +113,7 @@ class Reconciliation {
   compiler::Workspace workspace_;
   JudgeOptions judge_options_;
   SoundVersions sound_;
-  std::unordered_map<std::string, Known> objects_;  ///< by ResourceKey::text(), as documents are named
+  std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named
   std::set<std::string> to_judge_;
   std::set<std::string> tls_policies_;  ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;

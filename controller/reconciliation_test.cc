@@ -69,7 +69,7 @@ ObjectEdit edit(const Json& object, const std::string& controller_class = kClass
   auto read = read_cluster_object(object.dump(), controller_class);
   EXPECT_TRUE(read.ok() && *read) << object.dump();
   (*read)->changed_by = "kubectl";
-  const ResourceKey key = (*read)->key;
+  const ResourceId key = (*read)->key;
   return {key, *std::move(read)};
 }
 

@@ -56,7 +56,7 @@ ObjectProgress ServedObjects::progress(const ObjectVersion& version) const {
   if (!is_judged(version.kind)) return {State::kApart, 0, "no agent is told of a " + version.kind + " by itself"};
   const std::lock_guard lock(mutex_);
   if (!begun_) return {};
-  const auto found = entries_.find(ResourceKey{version.kind, version.name_space, version.name}.text());
+  const auto found = entries_.find(resource_text(version.kind, version.name_space, version.name));
   const bool there = found != entries_.end() && (version.uid.empty() || found->second.uid == version.uid);
   if (version.gone) return there ? ObjectProgress{} : ObjectProgress{State::kTaken, newest_, {}};
   if (!there || !has_reached(found->second.resource_version, version.resource_version)) return {};

@@ -8,15 +8,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/resource_id.h"
 #include "controller/distribute/progress.h"
-#include "controller/resource_key.h"
 #include "controller/verdict.h"
 
 namespace edge::controller {
 
 /// An edit that was compiled.
 struct TakenObject {
-  ResourceKey key;
+  ResourceId key;
   std::string uid{};
   std::string resource_version{};
   std::int64_t generation = 0;
@@ -47,7 +47,7 @@ class ServedObjects {
   };
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Entry> entries_;  ///< of judged kinds, by ResourceKey::text()
+  std::unordered_map<std::string, Entry> entries_;  ///< of judged kinds, by ResourceId::text()
   std::uint64_t newest_ = 0;
   bool begun_ = false;  ///< the cluster has been told whole once
 };

@@ -7,7 +7,7 @@ namespace {
 
 using State = ObjectProgress::State;
 
-const ResourceKey kRoute{"ProxyRoute", "shop", "a"};
+const ResourceId kRoute{"ProxyRoute", "shop", "a"};
 
 TakenObject taken(const std::string& uid, const std::string& version, std::int64_t generation) {
   return {kRoute, uid, version, generation};

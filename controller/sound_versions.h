@@ -18,7 +18,7 @@ struct SoundVersion {
   friend bool operator==(const SoundVersion&, const SoundVersion&) = default;
 };
 
-/// By ResourceKey::text().
+/// By ResourceId::text().
 using SoundVersions = std::map<std::string, SoundVersion>;
 
 std::string write_sound_versions(const SoundVersions& versions);

@@ -79,7 +79,7 @@ void overlay_unbound(const Verdict& verdict, const AgentsView& agents, Json& sta
   const auto listeners = status.find("listeners");
   const auto conditions = status.find("conditions");
   if (agents.unbound.empty() || listeners == status.end() || conditions == status.end()) return;
-  const std::uint64_t id = stable_id(verdict.key.kind, verdict.key.name_space, verdict.key.name);
+  const std::uint64_t id = verdict.key.stable_id();
   std::optional<Json> first;
   bool lacks_address = false;
   for (const UnboundListener& unbound : agents.unbound) {
@@ -125,7 +125,7 @@ void set_healthy(Json& status, std::size_t healthy, std::size_t all) {
 }
 
 void overlay_health(const Verdict& verdict, const AgentsView& agents, Json& status) {
-  const auto reported = agents.backends.find(verdict.key.name_space + "/" + verdict.key.name);
+  const auto reported = agents.backends.find(resource_path(verdict.key.qualified_namespace(), verdict.key.name));
   std::size_t healthy = 0;
   Json& endpoints = status["endpoints"];
   for (Json& endpoint : endpoints) {

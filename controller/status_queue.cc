@@ -35,13 +35,13 @@ std::string patch_text(const StatusQueue::Observed& observed, std::string_view f
 
 }  // namespace
 
-void StatusQueue::unschedule(const ResourceKey& key, Entry& entry) {
+void StatusQueue::unschedule(const ResourceId& key, Entry& entry) {
   if (entry.at == net::kNever) return;
   by_time_.erase({entry.at, key});
   entry.at = net::kNever;
 }
 
-void StatusQueue::schedule(const ResourceKey& key, Entry& entry, net::Time at) {
+void StatusQueue::schedule(const ResourceId& key, Entry& entry, net::Time at) {
   if (entry.writing) {
     entry.again = true;
     return;
@@ -52,7 +52,7 @@ void StatusQueue::schedule(const ResourceKey& key, Entry& entry, net::Time at) {
   by_time_.insert({at, key});
 }
 
-void StatusQueue::observe(const ResourceKey& key, Observed observed, net::Time now) {
+void StatusQueue::observe(const ResourceId& key, Observed observed, net::Time now) {
   Entry& entry = entries_[key];
   if (entry.seen && entry.observed.uid == observed.uid &&
       is_older(observed.resource_version, entry.observed.resource_version)) {
@@ -64,7 +64,7 @@ void StatusQueue::observe(const ResourceKey& key, Observed observed, net::Time n
   if (entry.failures == 0) schedule(key, entry, now);
 }
 
-void StatusQueue::forget(const ResourceKey& key) {
+void StatusQueue::forget(const ResourceId& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   unschedule(key, found->second);
@@ -74,7 +74,7 @@ void StatusQueue::forget(const ResourceKey& key) {
 }
 
 void StatusQueue::judge(Verdict verdict, net::Time now) {
-  const ResourceKey key = verdict.key;
+  const ResourceId key = verdict.key;
   Entry& entry = entries_[key];
   if (entry.verdict) by_program_.erase({entry.verdict->program, key});
   entry.verdict = std::move(verdict);
@@ -88,21 +88,23 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
   const bool programs =
       agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
   const std::uint64_t first_before = first_pending();
-  std::set<ResourceKey> gateways;
+  std::set<ResourceId> gateways;
   for (const auto* unbound : {&agents_.unbound, &view.unbound}) {
     for (const UnboundListener& one : *unbound) {
       if (agents_.unbound == view.unbound) break;
-      for (const char* kind : {"ProxyGateway", "Gateway"}) gateways.insert({kind, one.name_space, one.gateway});
+      for (const char* kind : {"ProxyGateway", "Gateway"})
+        gateways.insert(ResourceId::of(kind, one.name_space, one.gateway));
     }
   }
   agents_ = std::move(view);
-  for (const ResourceKey& gateway : gateways) {
+  for (const ResourceId& gateway : gateways) {
     const auto found = entries_.find(gateway);
     if (found != entries_.end()) schedule(found->first, found->second, now);
   }
   for (const std::string& backend : backends) {
     const std::size_t slash = backend.find('/');
-    const auto found = entries_.find({"ProxyBackend", backend.substr(0, slash), backend.substr(slash + 1)});
+    const auto found =
+        entries_.find(ResourceId::of("ProxyBackend", backend.substr(0, slash), backend.substr(slash + 1)));
     if (found != entries_.end()) schedule(found->first, found->second, now);
   }
   if (!programs) return;
@@ -125,7 +127,7 @@ void StatusQueue::refill(net::Time now) {
 std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::string& wall) {
   refill(now);
   while (!by_time_.empty() && by_time_.begin()->first <= now && writing_ < options_.in_flight && tokens_ >= 1) {
-    const ResourceKey key = by_time_.begin()->second;
+    const ResourceId key = by_time_.begin()->second;
     Entry& entry = entries_.at(key);
     unschedule(key, entry);
     auto change = change_of_status(*entry.verdict, entry.observed.status, agents_, options_.controller_class, wall);
@@ -162,7 +164,7 @@ net::Time StatusQueue::due() const {
   return at;
 }
 
-void StatusQueue::done(const ResourceKey& key, Outcome outcome, std::optional<Observed> observed, net::Time now) {
+void StatusQueue::done(const ResourceId& key, Outcome outcome, std::optional<Observed> observed, net::Time now) {
   const auto found = entries_.find(key);
   if (found == entries_.end() || !found->second.writing) return;
   Entry& entry = found->second;

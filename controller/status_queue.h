@@ -40,13 +40,13 @@ class StatusQueue {
   struct Observed {
     std::string uid, resource_version, status;
   };
-  void observe(const ResourceKey& key, Observed observed, net::Time now);
-  void forget(const ResourceKey& key);
+  void observe(const ResourceId& key, Observed observed, net::Time now);
+  void forget(const ResourceId& key);
   void judge(Verdict verdict, net::Time now);
   void agents(AgentsView view, net::Time now);
 
   struct Write {
-    ResourceKey key;
+    ResourceId key;
     std::string uid;
     std::string patch;  ///< merge patch of the status subresource, held to what was observed
     std::vector<ConditionFlip> flips;
@@ -62,7 +62,7 @@ class StatusQueue {
     kGone,
     kFailed,  ///< to be tried again
   };
-  void done(const ResourceKey& key, Outcome outcome, std::optional<Observed> observed, net::Time now);
+  void done(const ResourceId& key, Outcome outcome, std::optional<Observed> observed, net::Time now);
 
   std::size_t writing() const { return writing_; }
   std::size_t waiting() const { return by_time_.size(); }
@@ -83,18 +83,18 @@ class StatusQueue {
     bool again = false;  ///< something changed while it was written
   };
 
-  void schedule(const ResourceKey& key, Entry& entry, net::Time at);
-  void unschedule(const ResourceKey& key, Entry& entry);
+  void schedule(const ResourceId& key, Entry& entry, net::Time at);
+  void unschedule(const ResourceId& key, Entry& entry);
   void refill(net::Time now);
   /// The number of the oldest program that not all agents run.
   std::uint64_t first_pending() const { return agents_.programs.empty() ? 0 : agents_.programs.front() + 1; }
 
   StatusQueueOptions options_;
-  std::map<ResourceKey, Entry> entries_;
-  std::set<std::pair<net::Time, ResourceKey>> by_time_;
+  std::map<ResourceId, Entry> entries_;
+  std::set<std::pair<net::Time, ResourceId>> by_time_;
   /// Resources that agents can run, by the program that they came first in: a step of the agents concerns the few whose
   /// programs lie between.
-  std::set<std::pair<std::uint64_t, ResourceKey>> by_program_;
+  std::set<std::pair<std::uint64_t, ResourceId>> by_program_;
   AgentsView agents_;
   std::size_t writing_ = 0;
   double tokens_;

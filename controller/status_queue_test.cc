@@ -17,7 +17,7 @@ using Outcome = StatusQueue::Outcome;
 
 constexpr const char* kNow = "2026-01-02T03:04:05Z";
 
-ResourceKey key(const std::string& name, const std::string& kind = "ProxyRoute") { return {kind, "shop", name}; }
+ResourceId key(const std::string& name, const std::string& kind = "ProxyRoute") { return {kind, "shop", name}; }
 
 Json condition(const std::string& type, const std::string& status, const std::string& reason) {
   return {{"type", type}, {"status", status}, {"reason", reason}, {"message", ""}, {"observedGeneration", 1}};
@@ -50,7 +50,7 @@ class StatusQueueTest : public testing::Test {
     stored_[key(name)] = Json::object();
     queue_.observe(key(name), observed(key(name)), now_);
   }
-  StatusQueue::Observed observed(const ResourceKey& key) {
+  StatusQueue::Observed observed(const ResourceId& key) {
     return {"uid", std::to_string(++version_), stored_[key].empty() ? "" : stored_[key].dump()};
   }
   /// \returns how many were written.
@@ -76,7 +76,7 @@ class StatusQueueTest : public testing::Test {
 
   StatusQueue queue_;
   net::Time now_ = net::Time(1h);
-  std::map<ResourceKey, Json> stored_;
+  std::map<ResourceId, Json> stored_;
   std::vector<ConditionFlip> flips_;
   Json last_;
   int version_ = 10;
@@ -348,6 +348,29 @@ TEST_F(StatusQueueTest, HealthIsWrittenWhenItTurnsNotWhenItWasChecked) {
   report(true, "", 30);
   EXPECT_EQ(settle(), 1u);
   EXPECT_EQ(stored_[made.key]["endpointSummary"], "2/2");
+}
+
+TEST_F(StatusQueueTest, OfTwoBackendsOfOneNameEachHasItsCluster) {
+  const ResourceId own = key("be", "ProxyBackend");
+  ResourceId foreign = own;
+  foreign.cluster = "berlin";
+  for (const ResourceId& one : {own, foreign}) {
+    Verdict made;
+    made.key = one;
+    made.status =
+        Json({{"conditions", Json::array()}, {"endpoints", {{{"address", "10.0.0.1:80"}, {"healthy", true}}}}}).dump();
+    queue_.observe(one, {"uid", "1", ""}, now_);
+    queue_.judge(made, now_);
+  }
+  EXPECT_EQ(settle(), 2u);
+  AgentState agent;
+  agent.connected = true;
+  BackendHealth health{.name_space = "berlin:shop", .name = "be"};
+  health.endpoints = {{"10.0.0.1:80", false, WallTime(1s), "refused"}};
+  queue_.agents(view_of({agent}, {health}, [](const std::string&) { return 0; }), now_);
+  EXPECT_EQ(settle(), 1u);
+  EXPECT_EQ(stored_[own]["endpointSummary"], "1/1");
+  EXPECT_EQ(stored_[foreign]["endpointSummary"], "0/1");
 }
 
 TEST_F(StatusQueueTest, EntriesOfOtherControllersStay) {

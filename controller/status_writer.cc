@@ -8,7 +8,7 @@
 
 namespace edge::controller {
 
-std::vector<Event> events_of(const ResourceKey& key, const std::vector<ConditionFlip>& flips) {
+std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionFlip>& flips) {
   using enum kube::EventLevel;
   const bool gateway = key.kind == "ProxyGateway" || key.kind == "Gateway";
   std::vector<Event> events;
@@ -54,12 +54,12 @@ StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log
 
 StatusWriter::~StatusWriter() = default;
 
-void StatusWriter::observe(const ResourceKey& key, StatusQueue::Observed observed) {
+void StatusWriter::observe(const ResourceId& key, StatusQueue::Observed observed) {
   queue_.observe(key, std::move(observed), client_.loop().now());
   wake();
 }
 
-void StatusWriter::forget(const ResourceKey& key) { queue_.forget(key); }
+void StatusWriter::forget(const ResourceId& key) { queue_.forget(key); }
 
 void StatusWriter::judge(std::vector<Verdict> verdicts) {
   for (Verdict& verdict : verdicts) queue_.judge(std::move(verdict), client_.loop().now());

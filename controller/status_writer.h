@@ -40,8 +40,8 @@ class StatusWriter {
 
   /// The resource by which a kind is reached.
   void serve(const std::string& kind, const kube::Resource& resource) { resources_[kind] = resource; }
-  void observe(const ResourceKey& key, StatusQueue::Observed observed);
-  void forget(const ResourceKey& key);
+  void observe(const ResourceId& key, StatusQueue::Observed observed);
+  void forget(const ResourceId& key);
   void judge(std::vector<Verdict> verdicts);
   void agents(AgentsView view);
   void lead(bool leads);
@@ -80,6 +80,6 @@ struct Event {
   kube::EventLevel level;
   std::string reason, message;
 };
-std::vector<Event> events_of(const ResourceKey& key, const std::vector<ConditionFlip>& flips);
+std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionFlip>& flips);
 
 }  // namespace edge::controller

@@ -95,7 +95,7 @@ bool is_at_fault(const ResourceStatus* status) {
   return accepted->reason == compiler::reason::kInvalid || accepted->reason == compiler::reason::kUnsupportedValue;
 }
 
-const compiler::LinkedRoute* Judge::route(const ResourceKey& key) {
+const compiler::LinkedRoute* Judge::route(const ResourceId& key) {
   if (routes_.empty()) {
     for (const compiler::LinkedRoute& route : config_.routes) {
       if (!route.identity.name.empty()) routes_.emplace(route.identity.text(), &route);
@@ -105,13 +105,13 @@ const compiler::LinkedRoute* Judge::route(const ResourceKey& key) {
   return found == routes_.end() ? nullptr : found->second;
 }
 
-const program::BackendEndpoints* Judge::endpoints(const ResourceKey& key) {
+const program::BackendEndpoints* Judge::endpoints(const ResourceId& key) {
   if (endpoints_.empty()) {
     for (const program::BackendEndpoints& backend : config_.endpoints.backends) {
-      endpoints_.emplace(backend.name_space + "/" + backend.name, &backend);
+      endpoints_.emplace(resource_path(backend.name_space, backend.name), &backend);
     }
   }
-  const auto found = endpoints_.find(key.name_space + "/" + key.name);
+  const auto found = endpoints_.find(resource_path(key.qualified_namespace(), key.name));
   return found == endpoints_.end() ? nullptr : found->second;
 }
 
@@ -128,7 +128,8 @@ const Judge::ServiceUsers& Judge::service_users() {
         // Made of a Service and its port; own backends have no colon in their names.
         const std::size_t colon = backend.name.find(':');
         if (colon == std::string::npos) continue;
-        (*users_)[backend.name_space + "/" + backend.name.substr(0, colon)].insert(gateways.begin(), gateways.end());
+        (*users_)[resource_path(backend.name_space, backend.name.substr(0, colon))].insert(gateways.begin(),
+                                                                                           gateways.end());
       }
     }
   }
@@ -146,7 +147,7 @@ Attached attached_to(const compiler::LinkedRoute* route, const compiler::LinkedC
   for (const std::uint32_t number : route->listeners) {
     const compiler::LinkedListener& listener = config.listeners[number];
     const compiler::Identity& gateway = config.gateways[listener.gateway].identity;
-    attached[gateway.name_space + "/" + gateway.name].insert(listener.name);
+    attached[resource_path(gateway.name_space, gateway.name)].insert(listener.name);
   }
   return attached;
 }
@@ -167,7 +168,7 @@ bool is_ours(const Json& parent, const Case& c) {
   const std::string group = parent.contains("group") ? text_in(parent, "group") : std::string(kGatewayApi);
   if (group != kGatewayApi || (!kind.empty() && kind != "Gateway")) return false;
   const std::string asked = text_in(parent, "namespace");
-  const std::string& space = asked.empty() ? c.object.key.name_space : asked;
+  const std::string space = with_cluster(c.object.key.cluster, asked.empty() ? c.object.key.name_space : asked);
   const std::string name = text_in(parent, "name");
   return std::ranges::any_of(c.config.gateways, [&](const compiler::LinkedGateway& gateway) {
     return gateway.identity.kind == "Gateway" && gateway.identity.name_space == space && gateway.identity.name == name;
@@ -262,7 +263,8 @@ Json backend_tls_status(const Case& c, const Judge::ServiceUsers& users) {
   for (const auto part : std::views::split(std::string_view(c.object.target), ',')) {
     const std::string_view target(part.begin(), part.end());
     if (!target.starts_with(kServiceTarget)) continue;
-    const auto found = users.find(c.object.key.name_space + "/" + std::string(target.substr(kServiceTarget.size())));
+    const auto found =
+        users.find(resource_path(c.object.key.qualified_namespace(), target.substr(kServiceTarget.size())));
     if (found != users.end()) gateways.insert(found->second.begin(), found->second.end());
   }
   const auto conditions = compiler::link::parent_conditions(c.stored, nullptr);
@@ -313,7 +315,7 @@ bool Judge::strike_others(const ClusterObject& route, ResourceStatus& stored) co
   for (std::size_t i = 0; i < refs.size(); ++i) {
     if (!refs[i].is_object()) continue;
     const std::string asked = text_in(refs[i], "namespace");
-    const std::string& space = asked.empty() ? route.key.name_space : asked;
+    const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
     const std::string name = text_in(refs[i], "name");
     const auto known = std::ranges::any_of(config_.gateways, [&](const compiler::LinkedGateway& gateway) {
       return gateway.identity.kind == "ProxyGateway" && gateway.identity.name_space == space &&
@@ -328,11 +330,11 @@ bool Judge::strike_others(const ClusterObject& route, ResourceStatus& stored) co
 }
 
 Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) {
-  const ResourceKey& key = object.key;
+  const ResourceId& key = object.key;
   Verdict verdict;
   verdict.key = key;
   verdict.generation = object.generation;
-  if (stored == nullptr) stored = compiler::find_status(statuses_, key.kind, key.name_space, key.name);
+  if (stored == nullptr) stored = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
   const Case c{object, stored, options_, config_};
   Json status;
   if (among(kApiRoutes, key.kind)) {

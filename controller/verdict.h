@@ -13,15 +13,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/resource_id.h"
 #include "compiler/link/conditions.h"
 #include "compiler/link/linked_config.h"
 #include "controller/cluster_object.h"
-#include "controller/resource_key.h"
 
 namespace edge::controller {
 
 struct Verdict {
-  ResourceKey key;
+  ResourceId key;
   /// JSON: the status without `lastTransitionTime`; empty: the resource is gone, or none of ours.
   std::string status;
   /// The program that serves it as it is now is no older than this one (Reconciliation counts them).
@@ -62,8 +62,8 @@ class Judge {
   const ServiceUsers& service_users();
   /// `stored` without what it says of other controllers' gateways (rule D8). False: the route is on no other.
   bool strike_others(const ClusterObject& route, compiler::ResourceStatus& stored) const;
-  const compiler::LinkedRoute* route(const ResourceKey& key);
-  const program::BackendEndpoints* endpoints(const ResourceKey& key);
+  const compiler::LinkedRoute* route(const ResourceId& key);
+  const program::BackendEndpoints* endpoints(const ResourceId& key);
 
   const JudgeOptions& options_;
   const compiler::LinkedConfig& config_;

@@ -214,7 +214,7 @@ controller::OtherDocuments Applier::others(const controller::Texts& texts) {
     const kube::ListReply reply = client_->list_all(*resource, {});
     if (!reply.ok()) continue;
     for (const kube::Object& object : reply.list.items) {
-      const controller::ResourceKey key{std::string(kind.kind), object.name_space, object.name};
+      const ResourceId key{std::string(kind.kind), object.name_space, object.name};
       if (own.contains(key.text() + " " + resource->group)) continue;
       auto read = controller::read_cluster_object(object.text, controller_class_);
       if (read && *read) others[key.text()] = std::move((*read)->document);

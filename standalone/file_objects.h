@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/resource_id.h"
 #include "controller/follow.h"
 
 namespace edge::standalone {
@@ -23,7 +24,7 @@ struct FileObject {
   bool at_fault = false;             ///< an error points into it, and there is no sound version of its file
 
   /// `ProxyRoute shop/cart`
-  std::string text() const { return kind + " " + (name_space.empty() ? name : name_space + "/" + name); }
+  std::string text() const { return resource_text(kind, name_space, name); }
   /// The API's group: empty for the core's.
   std::string group() const;
   /// Tells objects of the API apart, as text() does not where two groups have a kind of one name.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/resource_id.h"
 #include "base/source.h"
 
 namespace edge::compiler {
@@ -16,7 +17,7 @@ struct Identity {
   std::int64_t created = 0;
   Span span;  ///< of metadata.name
 
-  std::string text() const { return kind + " " + name_space + "/" + name; }
+  std::string text() const { return resource_text(kind, name_space, name); }
 };
 
 }  // namespace edge::compiler

@@ -32,7 +32,7 @@ void Resolver::unknown(const model::Metadata& from, std::string_view kind, const
                         .resource = from.text(),
                         .field = std::move(field),
                         .span = reference.name.span};
-  const auto refused = scope_.refused.find(std::string(kind) + " " + std::string(space) + "/" + reference.name.value);
+  const auto refused = scope_.refused.find(resource_text(kind, space, reference.name.value));
   if (refused != scope_.refused.end()) {
     diagnostic.message =
         "the " + std::string(kind) + " `" + reference.name.value + "` is left out because of its own faults";

@@ -4,18 +4,17 @@
 #include <string>
 #include <string_view>
 
+#include "base/resource_id.h"
 #include "compiler/model/metadata.h"
 #include "compiler/model/policy.h"
 
 namespace edge::compiler::lint {
 
-inline std::string key_of(const model::Metadata& metadata) {
-  return metadata.kind + " " + metadata.name_space + "/" + metadata.name;
-}
+inline std::string key_of(const model::Metadata& metadata) { return metadata.text(); }
 
 /// A reference's target, in the namespace of `from` where it names none.
 inline std::string name_of(const model::Reference& reference, const model::Metadata& from) {
-  return (reference.name_space.empty() ? from.name_space : reference.name_space) + "/" + reference.name.value;
+  return resource_path(reference.name_space.empty() ? from.name_space : reference.name_space, reference.name.value);
 }
 inline std::string key_of(std::string_view kind, const model::Reference& reference, const model::Metadata& from) {
   return std::string(kind) + " " + name_of(reference, from);

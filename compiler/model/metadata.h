@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/resource_id.h"
 #include "base/source.h"
 
 namespace edge::compiler::model {
@@ -16,7 +17,7 @@ using Maybe = std::optional<Located<T>>;
 
 struct Metadata {
   std::string kind;
-  std::string name_space;
+  std::string name_space;  ///< with its cluster, where it is another's (base/resource_id.h)
   std::string name;
   /// Seconds since the epoch; 0 when not given.
   std::int64_t created = 0;
@@ -27,8 +28,7 @@ struct Metadata {
   /// Of metadata.name.
   Span span{};
 
-  /// Kinds of the whole cluster have no namespace.
-  std::string text() const { return kind + " " + (name_space.empty() ? name : name_space + "/" + name); }
+  std::string text() const { return resource_text(kind, name_space, name); }
 };
 
 /// A reference to another resource, as written.

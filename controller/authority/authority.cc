@@ -12,6 +12,7 @@
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/operator_files.h"
+#include "base/resource_id.h"
 #include "controller/authority/members.h"
 
 namespace edge::controller {
@@ -53,6 +54,9 @@ std::string line_of(std::string_view text, std::string_view key) {
   }
   return {};
 }
+
+/// Whoever joins is of this cluster: nobody chooses a name in another.
+bool is_own_name(std::string_view name) { return is_subject_name(name) && split_cluster(name).cluster.empty(); }
 
 Error no_name() {
   return {ErrorCode::kInvalidArgument,
@@ -433,7 +437,7 @@ Result<std::string> Authority::join(std::string_view token, std::string_view nam
   const std::lock_guard lock(impl_->mutex);
   const Impl::Token known = impl_->find(digest);
   if (known.kind == Impl::Found::kNone) return Error{ErrorCode::kUnauthenticated, "the token is wrong"};
-  if (!is_subject_name(name)) return no_name();
+  if (!is_own_name(name)) return no_name();
   if (known.kind != Impl::Found::kForAll && known.name != name) {
     return Error{ErrorCode::kPermissionDenied, "the token is for another name than " + std::string(name)};
   }
@@ -463,7 +467,7 @@ Result<std::string> Authority::join(std::string_view token, std::string_view nam
 }
 
 Result<std::string> Authority::join_file_for(std::string_view name) {
-  if (!is_subject_name(name)) return no_name();
+  if (!is_own_name(name)) return no_name();
   auto token = fresh_token();
   if (!token) return token;
   const std::lock_guard lock(impl_->mutex);
@@ -479,7 +483,7 @@ Result<std::string> Authority::join_file_for(std::string_view name) {
 }
 
 Result<std::string> Authority::own_join_file(std::string_view name) {
-  if (!is_subject_name(name)) return no_name();
+  if (!is_own_name(name)) return no_name();
   auto token = fresh_token();
   if (!token) return token;
   const std::lock_guard lock(impl_->mutex);

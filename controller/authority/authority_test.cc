@@ -231,6 +231,24 @@ TEST_F(AuthorityTest, RefusesNamesAndRequestsThatAreNone) {
   EXPECT_FALSE(authority_->identify(authority_->roots()));
 }
 
+TEST_F(AuthorityTest, AnAgentOfAnotherClusterIsAnotherAgent) {
+  const auto own = authority_->sign("edge-1", request_on("P-256"));
+  const auto foreign = authority_->sign("berlin:edge-1", request_on("P-256"));
+  ASSERT_TRUE(own && foreign);
+  EXPECT_EQ(authority_->identify(*own)->subject.name, "edge-1");
+  EXPECT_EQ(authority_->identify(*foreign)->subject.name, "berlin:edge-1");
+  ASSERT_TRUE(authority_->revoke("berlin:edge-1"));
+  EXPECT_TRUE(authority_->identify(*own));
+  EXPECT_FALSE(authority_->identify(*foreign));
+  // Nobody joins as one.
+  EXPECT_FALSE(authority_->join(token_of(file("join")), "berlin:edge-2", request_on("P-256")));
+  EXPECT_FALSE(authority_->join_file_for("berlin:edge-2"));
+  EXPECT_FALSE(authority_->own_join_file("berlin:edge-2"));
+  for (const char* name : {":edge-1", "berlin:", "ber.lin:edge-1", "a:b:edge-1", "Berlin:edge-1"}) {
+    EXPECT_FALSE(authority_->sign(name, request_on("P-256"))) << name;
+  }
+}
+
 TEST_F(AuthorityTest, KnowsCertificatesThatAreOverOrNotYet) {
   const auto certificate = authority_->sign("edge-1", request_on("P-256"));
   now_ += kAgentLifetime - std::chrono::seconds(1);

@@ -13,6 +13,7 @@
 
 #include "base/owned.h"
 #include "base/pem.h"
+#include "base/resource_id.h"
 
 namespace edge::controller {
 namespace {
@@ -162,7 +163,9 @@ struct Issuer::Impl {
   Result<std::string> finish(X509* made, const std::string& names, bool serves) const;
 };
 
-bool is_subject_name(std::string_view name) {
+bool is_subject_name(std::string_view text) {
+  const auto [cluster, name] = split_cluster(text);
+  if (text.find(':') != std::string_view::npos && !is_cluster_name(cluster)) return false;
   const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !name.empty() && name.size() <= 253 && alphanumeric(name.front()) && alphanumeric(name.back()) &&
          std::ranges::all_of(name, [&](char c) { return alphanumeric(c) || c == '-' || c == '.'; });

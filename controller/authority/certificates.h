@@ -16,14 +16,15 @@ using WallTime = std::chrono::system_clock::time_point;
 
 enum class Role { kAgent, kAdministrator, kController };
 
-/// Stands in a certificate as the URI `edge://<role>/<name>`; the name is the CN too.
+/// Stands in a certificate as the URI `edge://<role>/<name>`; the name is the CN too. That of an agent in another
+/// cluster has the cluster before it (base/resource_id.h): `edge://agent/berlin:edge-1`.
 struct Subject {
   Role role = Role::kAgent;
   std::string name;
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// Lower-case letters, digits, `-` and `.`, not at the ends; at most 253.
+/// Lower-case letters, digits, `-` and `.`, not at the ends; at most 253. Perhaps with a cluster before it.
 bool is_subject_name(std::string_view name);
 
 /// Whom a certificate is for that other programs than ours go by.
