@@ -7,6 +7,7 @@
 #include "agent/sync.h"
 #include "base/file.h"
 #include "base/file_watch.h"
+#include "base/labels.h"
 #include "cli/flags.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
@@ -91,7 +92,7 @@ std::optional<Error> contradiction(const cli::Arguments& arguments) {
   if (controller == arguments.has("program")) {
     return Error{ErrorCode::kInvalidArgument, "give one of --controller and --program"};
   }
-  for (const std::string_view other : {"name", "node", "token-file", "data-dir", "seal-key-file"}) {
+  for (const std::string_view other : {"name", "node", "label", "token-file", "data-dir", "seal-key-file"}) {
     if (!controller && arguments.has(other)) {
       return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --controller"};
     }
@@ -129,9 +130,12 @@ int run(const cli::Arguments& arguments) {
     options->key = std::move(*key);
   }
   const auto given = [&](std::string_view flag) { return arguments.has(flag) ? arguments.one(flag) : std::string(); };
+  auto labels = parse_labels(arguments.all("label"));
+  if (!labels) return failed(*log, {labels.error().code, "--label: " + labels.error().text});
   SyncOptions sync{.controller = given("controller"),
                    .name = given("name"),
                    .node = given("node"),
+                   .labels = std::move(*labels),
                    .token_file = given("token-file"),
                    .data_dir = given("data-dir"),
                    .key = options->key,
@@ -159,6 +163,10 @@ cli::Program table() {
                 {.name = "node",
                  .value = "NAME",
                  .help = "Name of this machine, as shown to operators; else its host name"},
+                {.name = "label",
+                 .value = "KEY=VALUE",
+                 .help = "Label of this agent, as on a Kubernetes object; the controller chooses its program by them",
+                 .repeatable = true},
                 {.name = "token-file",
                  .value = "FILE",
                  .help = "Join file of the controller (<data-dir>/agents/join there); needed to join, not afterwards"},

@@ -288,6 +288,7 @@ Status Sync::Impl::session() {
   auto opened =
       SyncSession::open(options.controller, *identity,
                         {.node = options.node.empty() ? host_name() : options.node,
+                         .labels = options.labels,
                          .instance = instance,
                          .program = program,
                          .running = running},

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "agent/service.h"
+#include "base/labels.h"
 #include "base/result.h"
 #include "program/sign.h"
 
@@ -19,6 +20,7 @@ struct SyncOptions {
   std::string controller;  ///< `HOST:PORT`
   std::string name;        ///< of the agent, unique among those of the controller
   std::string node{};      ///< empty: the machine's host name
+  Labels labels{};         ///< that the controller is told, and chooses by
   /// What the controller wrote for those who join: token and authorities. Needed until a certificate is in `data_dir`.
   std::string token_file{};
   /// Identity, last program, endpoints, sealed secrets. Made where it is missing (mode 0700).

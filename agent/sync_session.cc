@@ -139,6 +139,7 @@ v1::Hello SyncSession::Impl::hello() {
   hello.set_protocol(kNewestProtocol);
   hello.set_oldest_protocol(kOldestProtocol);
   hello.set_node(words.node);
+  for (const auto& [key, value] : words.labels) (*hello.mutable_labels())[key] = value;
   hello.set_version(EDGE_VERSION);
   hello.set_cpu(std::string(program::to_string(program::this_cpu())));
   hello.set_instance(words.instance);

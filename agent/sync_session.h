@@ -9,6 +9,7 @@
 
 #include "agent/agent_store.h"
 #include "agent/sync_inbox.h"
+#include "base/labels.h"
 #include "base/result.h"
 #include "daemon/admin.h"
 #include "runtime/session/server.h"
@@ -22,6 +23,7 @@ inline constexpr std::uint32_t kOldestProtocol = 1;
 /// What an agent says of itself.
 struct AgentWords {
   std::string node;
+  Labels labels;
   std::string instance;     ///< of this process
   program::Hash program{};  ///< that runs
   ProgramBytes running;     ///< its bytes; null: none runs

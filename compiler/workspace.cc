@@ -1,11 +1,13 @@
 #include "compiler/workspace.h"
 
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include <malloc.h>
 
 #include "compiler/compile.h"
+#include "compiler/link/agent_groups.h"
 #include "compiler/workspace_link.h"
 #include "compiler/workspace_resources.h"
 
@@ -21,11 +23,18 @@ constexpr std::size_t kManyDocuments = 1000;
 }  // namespace
 
 struct Workspace::State {
-  explicit State(CompileOptions options) : compiler(std::move(options)) {}
+  explicit State(CompileOptions with) : options(std::move(with)), compiler(options) {}
+
+  std::optional<Artifact> compile(const WorkspaceLink::Change& change);
+  std::optional<Artifact> compile_groups(const std::vector<std::string>& groups);
+  void say_of_group(const Diagnostics& said);
 
   WorkspaceResources resources;
   WorkspaceLink link;
+  CompileOptions options;
   Compiler compiler;
+  std::map<std::string, Compiler> group_compilers;
+  std::map<std::string, GroupProgram> group_programs;
   Diagnostics compile_said;
   std::vector<ResourceStatus> compile_statuses;
   WorkspaceStats stats;
@@ -54,13 +63,55 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   state.stats.link = Clock::now() - decoded;
 
   state.compile_said = Diagnostics();
-  // A whole compile looks at every host, and lowers those that are made from something else now.
-  auto artifact = change.whole || change.settings
-                      ? state.compiler.compile(state.link.config(), state.compile_said)
-                      : state.compiler.recompile(state.link.config(), change.routes, state.compile_said);
+  auto artifact = state.compile(change);
   if (artifact) state.compile_statuses = artifact->statuses;
   return artifact;
 }
+
+std::optional<Artifact> Workspace::State::compile(const WorkspaceLink::Change& change) {
+  const LinkedConfig& config = link.config();
+  const std::vector<std::string> groups = agent_groups(config);
+  if (!groups.empty()) return compile_groups(groups);
+  // What was compiled last may have been the part that is for all.
+  const bool was_part = !group_programs.empty();
+  group_programs.clear();
+  group_compilers.clear();
+  // A whole compile looks at every host, and lowers those that are made from something else now.
+  return change.whole || change.settings || was_part ? compiler.compile(config, compile_said)
+                                                     : compiler.recompile(config, change.routes, compile_said);
+}
+
+std::optional<Artifact> Workspace::State::compile_groups(const std::vector<std::string>& groups) {
+  // Whatever fails, the next compile is whole.
+  std::map<std::string, GroupProgram> made;
+  for (const std::string& name : groups) made[name] = {};
+  group_programs = made;
+  auto artifact = compiler.compile(config_of_group(link.config(), {}), compile_said);
+  if (!artifact) return std::nullopt;
+  std::erase_if(group_compilers, [&](const auto& known) { return !made.contains(known.first); });
+  for (auto& [name, program] : made) {
+    Diagnostics said;
+    Compiler& of_group = group_compilers.try_emplace(name, options).first->second;
+    auto part = of_group.compile(config_of_group(link.config(), name), said);
+    say_of_group(said);
+    if (!part) return std::nullopt;
+    program = {std::move(part->bytes), part->hash};
+    artifact->statuses.insert(artifact->statuses.end(), part->statuses.begin(), part->statuses.end());
+  }
+  group_programs = std::move(made);
+  return artifact;
+}
+
+/// What stands in the programs of several groups is told once.
+void Workspace::State::say_of_group(const Diagnostics& said) {
+  std::set<std::string> known;
+  for (const Diagnostic& diagnostic : compile_said.all()) known.insert(diagnostic.resource);
+  for (const Diagnostic& diagnostic : said.all()) {
+    if (!known.contains(diagnostic.resource)) compile_said.add(diagnostic);
+  }
+}
+
+const std::map<std::string, GroupProgram>& Workspace::group_programs() const { return state_->group_programs; }
 
 const WorkspaceStats& Workspace::stats() const { return state_->stats; }
 const program::EndpointSet& Workspace::endpoints() const { return state_->link.config().endpoints; }

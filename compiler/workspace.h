@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,12 @@ struct WorkspaceStats {
   std::chrono::nanoseconds decode{0}, link{0};
 };
 
+/// What the agents of one group run.
+struct GroupProgram {
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+  program::Hash hash{};
+};
+
 /// Not thread-safe.
 class Workspace {
  public:
@@ -46,10 +53,13 @@ class Workspace {
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
 
-  /// Makes the program of what there is now. nullopt when nothing can be vouched for; diagnostics() says why, and the
-  /// next call starts from nothing.
+  /// Makes the program of what there is now: that of all agents whose group no gateway names. nullopt when nothing can
+  /// be vouched for; diagnostics() says why, and the next call starts from nothing.
   std::optional<Artifact> apply(const std::vector<DocumentEdit>& edits);
 
+  /// Programs of the groups of agents that gateways name, by group. Made with the one that `apply` returned; each is
+  /// compiled as a whole, of which what did not change is taken from the last time.
+  const std::map<std::string, GroupProgram>& group_programs() const;
   const WorkspaceStats& stats() const;
   /// Of the last program.
   const program::EndpointSet& endpoints() const;

@@ -18,7 +18,7 @@ struct AgentsView {
   std::vector<std::uint64_t> programs;        ///< number of what each agent runs, ascending; 0: one that is not known
   std::uint64_t refused = 0;                  ///< number of the newest program that any refuses
   std::string refusal;                        ///< who, and why
-  std::string pinned;                         ///< by a rollback: the hash of what all shall run; empty: none is
+  std::string pinned;                         ///< whom a rollback holds, in words (pinned_words); empty: nobody
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
   std::vector<UnboundListener> unbound;       ///< of all of them, see unbound_of_all
 

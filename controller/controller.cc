@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "controller/cluster.h"
 #include "controller/controller_metrics.h"
-#include "controller/publisher.h"
+#include "controller/groups.h"
 #include "controller/reconciler.h"
 #include "controller/served_objects.h"
 
@@ -34,8 +34,7 @@ constexpr const char* kSoundFile = "/sound-versions.json";
 
 class Controller::Impl {
  public:
-  Impl(ControllerOptions options, DataDir data, program::SigningKey key)
-      : options_(std::move(options)), data_(std::move(data)), key_(std::move(key)) {}
+  Impl(ControllerOptions options, program::SigningKey key) : options_(std::move(options)), key_(std::move(key)) {}
 
   ~Impl() {
     // Each stops to be called before who it calls goes. One that failed to start is waited for no more.
@@ -57,14 +56,12 @@ class Controller::Impl {
   }
 
   Status start() {
-    auto history = History::open(options_.data_dir + "/history", History::kKept, options_.log);
-    if (!history) return history.error();
-    history_ = std::move(*history);
-    publisher_ = std::make_unique<Publisher>(
-        data_, *history_, [this](Published published) { distributor_->publish(std::move(published)); }, options_.log);
+    groups_ = std::make_unique<Groups>(
+        options_.data_dir, [this](Published published) { distributor_->publish(std::move(published)); }, options_.log);
+    if (Status status = groups_->open(); !status) return status;
     if (Status status = start_distributor(); !status) return status;
-    publisher_->restore();
-    keeps_last_ = options_.api_began_empty && publisher_->last_listens();
+    groups_->restore();
+    keeps_last_ = options_.api_began_empty && groups_->last_listens();
     if (keeps_last_) {
       options_.log.error(
           "the API has nothing, and a program with listeners was made before: resources.db was lost or emptied. What "
@@ -84,7 +81,7 @@ class Controller::Impl {
   }
 
   const Distributor& distributor() const { return *distributor_; }
-  bool ready() const { return publisher_->has_program(); }
+  bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
   void hold() { reconciler_->hold(); }
   bool release(std::vector<WrittenObject> writes) {
@@ -103,25 +100,33 @@ class Controller::Impl {
     options.data_dir = options_.data_dir;
     options.program_key = key_.public_pem();
     options.log = options_.log;
-    options.history = {.list = [this] { return publisher_->list(); },
+    options.history = {.list = [this](const std::string& group) { return groups_->list(group); },
                        .rollback =
-                           [this](const std::string& program) {
+                           [this](const std::string& group, const std::string& program) {
                              started_.wait();
-                             Status status = publisher_->rollback(program);
+                             Status status = groups_->rollback(group, program);
                              agents_changed();
                              return status;
                            },
                        .release =
-                           [this] {
+                           [this](const std::string& group) {
                              started_.wait();
-                             Status status = publisher_->release();
+                             Status status = groups_->release(group);
                              agents_changed();
                              return status;
                            },
-                       .bytes = [this](const std::string& program) { return publisher_->bytes(program); }};
+                       .bytes = [this](const std::string& program) { return groups_->bytes(program); }};
+    options.group_label = options_.group_label;
+    options.group_came = [this](const std::string& group) {
+      {
+        const std::lock_guard lock(agents_mutex_);
+        groups_came_.push_back(group);
+      }
+      agents_changed();
+    };
     options.progress = {.object = [this](const ObjectVersion& version) { return served_.progress(version); },
-                        .number = [this](const std::string& program) { return publisher_->number(program); },
-                        .pinned = [this] { return publisher_->pinned(); }};
+                        .number = [this](const std::string& program) { return groups_->number(program); },
+                        .pinned = [this] { return groups_->pinned(); }};
     options.own_pages = options_.own_pages;
     options.replace_early = options_.embedded;
     auto distributor = Distributor::start(std::move(options));
@@ -198,7 +203,9 @@ class Controller::Impl {
       options_.log.error("no program could be made, the last one stays in force: " + result.fault);
     } else if (result.program_changed || result.values_changed) {
       keeps_last_ = keeps_last_ && !listens(result.program);
-      if (!keeps_last_) publisher_->take(result);
+      if (!keeps_last_) groups_->take(result);
+      // Numbers of programs that agents run are others now, though no agent says anything.
+      if (result.program_changed && !result.group_programs.empty()) agents_changed();
     }
     if (result.program != nullptr) program_number_ = result.number;
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
@@ -226,17 +233,21 @@ class Controller::Impl {
         wake_.wait(lock, something);
       } else if (!wake_.wait_until(lock, patience, something) || std::chrono::steady_clock::now() >= patience) {
         waited = true;
-        publisher_->give_out_last();
+        lock.unlock();
+        groups_->give_out_last();
+        lock.lock();
         continue;
       }
       wake_.wait_for(lock, gather, [this] { return stopping_; });
       if (stopping_) return;
       agents_stale_ = false;
+      const std::vector<std::string> came = std::exchange(groups_came_, {});
       lock.unlock();
+      for (const std::string& group : came) groups_->came(group);
       const auto began = std::chrono::steady_clock::now();
       AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
-                                [this](const std::string& program) { return publisher_->number(program); });
-      view.pinned = publisher_->pinned();
+                                [this](const std::string& program) { return groups_->number(program); });
+      view.pinned = pinned_words(groups_->pinned());
       metrics_.looked(view, ControllerMetrics::Clock::now());
       cluster_->agents(std::move(view));
       // Of many agents with many backends a look costs: at most a third of the time goes into it.
@@ -247,10 +258,8 @@ class Controller::Impl {
   }
 
   ControllerOptions options_;
-  DataDir data_;
   program::SigningKey key_;
-  std::unique_ptr<History> history_;
-  std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<Groups> groups_;
   ServedObjects served_;
   bool keeps_last_ = false;           ///< see api_began_empty; of the reconciler's thread once there is one
   std::uint64_t program_number_ = 0;  ///< of the newest; of the reconciler's thread
@@ -262,6 +271,7 @@ class Controller::Impl {
   std::mutex agents_mutex_;
   std::condition_variable wake_;
   bool agents_stale_ = false;
+  std::vector<std::string> groups_came_;
   bool stopping_ = false;
   std::thread watching_;
   ControllerMetrics metrics_;
@@ -290,10 +300,7 @@ void Controller::Impl::compile_beside(std::vector<ExtraDocument> documents) {
 
 void Controller::Impl::write_metrics(metrics::Exposition& out) const {
   const std::vector<AgentState> agents = distributor_->agents();
-  metrics_.write(out, {.cluster = cluster_->counts(),
-                       .changes_waiting = reconciler_->waiting(),
-                       .agents = agents,
-                       .pinned = publisher_->pinned()});
+  metrics_.write(out, {.cluster = cluster_->counts(), .changes_waiting = reconciler_->waiting(), .agents = agents});
 }
 
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {
@@ -301,7 +308,7 @@ Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options)
   if (!data) return data.error();
   auto key = data->signing_key();
   if (!key) return key.error();
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(*data), std::move(*key));
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(*key));
   if (Status status = impl->start(); !status) return status.error();
   return std::unique_ptr<Controller>(new Controller(std::move(impl)));
 }

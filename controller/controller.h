@@ -24,6 +24,9 @@
 
 namespace edge::controller {
 
+/// The label of agents that names their group, where nothing else is chosen.
+inline constexpr std::string_view kGroupLabel = EDGE_API_GROUP "/group";
+
 struct ControllerOptions {
   /// Signing key, authority, last programs. Made where it is missing (mode 0700).
   std::string data_dir;
@@ -33,6 +36,8 @@ struct ControllerOptions {
   /// Addresses that Gateways and Ingresses say they are reached by, where they name none.
   std::vector<std::string> published_addresses;
   std::string listen = "0.0.0.0:9090";
+  /// Names an agent's group by its value.
+  std::string group_label = std::string(kGroupLabel);
   std::string listen_flag = "--listen";  ///< what chooses it, for whoever cannot have it
   /// The API is the embedded one.
   bool embedded = false;

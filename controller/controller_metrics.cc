@@ -1,7 +1,5 @@
 #include "controller/controller_metrics.h"
 
-#include "program/read.h"
-
 namespace edge::controller {
 namespace {
 
@@ -27,7 +25,6 @@ void ControllerMetrics::reconciled(const Reconciled& result, std::chrono::nanose
   if (result.program == nullptr) return;
   programs_ = result.number;
   program_bytes_ = result.program->size();
-  newest_ = program::to_hex(result.hash);
   if (result.program_changed && on_their_way_.size() < kMaxFollowed) on_their_way_.emplace_back(result.number, now);
 }
 
@@ -68,11 +65,11 @@ void ControllerMetrics::write_agents(Exposition& out, const Scene& scene) const 
     ++connected;
     out.sample(std::uint64_t{1}, labels({{"agent", agent.name}, {"hash", agent.program}}));
   }
-  const std::string& wanted = scene.pinned.empty() ? newest_ : scene.pinned;
   out.begin(Family::kAgentCurrent);
   for (const AgentState& agent : scene.agents) {
     if (!agent.connected) continue;
-    out.sample(std::uint64_t{agent.program == wanted ? 1U : 0U}, labels({{"agent", agent.name}}));
+    const bool current = agent.program == agent.published && !agent.program.empty();
+    out.sample(std::uint64_t{current ? 1U : 0U}, labels({{"agent", agent.name}}));
   }
   out.one(Family::kAgentsConnected, connected);
   out.begin(Family::kDistributionDuration);

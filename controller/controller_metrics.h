@@ -34,7 +34,6 @@ class ControllerMetrics {
     ClusterCounts cluster;
     std::size_t changes_waiting = 0;
     std::span<const AgentState> agents;
-    std::string pinned;  ///< by a rollback; empty: nothing is
   };
   void write(metrics::Exposition& out, const Scene& scene) const;
 
@@ -54,7 +53,6 @@ class ControllerMetrics {
   std::uint64_t programs_ = 0;
   std::uint64_t program_bytes_ = 0;
   std::uint64_t held_back_ = 0;
-  std::string newest_;  ///< hash of the newest program, hex
   Stage stages_[8] = {{"decode"}, {"link"}, {"lower"}, {"emit"}, {"native"}, {"regex"}, {"prove"}, {"assemble"}};
   /// Published, and not yet run by all agents: their numbers, and since when.
   std::deque<std::pair<std::uint64_t, Clock::time_point>> on_their_way_;

@@ -83,22 +83,23 @@ TEST(TraceMetrics, TellWhatTheStoreRefused) {
 TEST_F(ControllerMetricsTest, TellsWhichProgramEachAgentRuns) {
   metrics_.reconciled(program(1), milliseconds(4), now_);
   const std::string hash = program::to_hex(program(1).hash);
-  const auto agent = [](const std::string& name, bool connected, const std::string& runs) {
+  const auto agent = [&](const std::string& name, bool connected, const std::string& runs) {
     AgentState state;
     state.name = name;
     state.connected = connected;
     state.program = runs;
+    state.published = name == "canary" ? "old" : hash;
     return state;
   };
-  const std::vector<AgentState> agents = {agent("a", true, hash), agent("b", true, "old"), agent("gone", false, hash)};
-  const std::string said = text({.cluster = {}, .agents = agents, .pinned = {}});
+  const std::vector<AgentState> agents = {agent("a", true, hash), agent("b", true, "old"), agent("canary", true, "old"),
+                                          agent("gone", false, hash)};
+  const std::string said = text({.cluster = {}, .agents = agents});
   EXPECT_THAT(said, HasSubstr("edge_agent_program_info{agent=\"a\",hash=\"" + hash + "\"} 1\n"));
   EXPECT_THAT(said, HasSubstr("edge_agent_program_current{agent=\"a\"} 1\n"));
   EXPECT_THAT(said, HasSubstr("edge_agent_program_current{agent=\"b\"} 0\n"));
-  EXPECT_THAT(said, HasSubstr("edge_controller_agents_connected 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_agent_program_current{agent=\"canary\"} 1\n")) << "its group is held to it";
+  EXPECT_THAT(said, HasSubstr("edge_controller_agents_connected 3\n"));
   EXPECT_THAT(said, Not(HasSubstr("gone")));
-  EXPECT_THAT(text({.cluster = {}, .agents = agents, .pinned = "old"}),
-              HasSubstr("edge_agent_program_current{agent=\"b\"} 1\n"));
 }
 
 TEST_F(ControllerMetricsTest, MeasuresUntilAllAgentsRunAProgram) {
@@ -117,7 +118,7 @@ TEST_F(ControllerMetricsTest, MeasuresUntilAllAgentsRunAProgram) {
 TEST_F(ControllerMetricsTest, CountsObjectsByKind) {
   ClusterCounts cluster;
   cluster.by_kind = {{"ProxyRoute", 7}};
-  EXPECT_THAT(text({.cluster = cluster, .agents = {}, .pinned = {}}),
+  EXPECT_THAT(text({.cluster = cluster, .agents = {}}),
               HasSubstr("edge_controller_resources{kind=\"ProxyRoute\"} 7\n"));
 }
 

@@ -140,6 +140,17 @@ Status History::write_index() const {
 }
 
 Status History::add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at) {
+  HistoryEntry entry;
+  entry.program = hash;
+  entry.at = at;
+  entry.cause = cause.line();
+  entry.resources = cause.resources;
+  entry.user = cause.user;
+  return add(std::move(entry), program);
+}
+
+Status History::add(HistoryEntry entry, const PastProgram& program) {
+  const std::string hash = entry.program;
   const std::lock_guard lock(mutex_);
   const auto known = std::ranges::find(entries_, hash, &HistoryEntry::program);
   if (known == entries_.end()) {
@@ -155,12 +166,6 @@ Status History::add(const std::string& hash, const PastProgram& program, const C
       !status) {
     return status;
   }
-  HistoryEntry entry;
-  entry.program = hash;
-  entry.at = at;
-  entry.cause = cause.line();
-  entry.resources = cause.resources;
-  entry.user = cause.user;
   entries_.insert(entries_.begin(), std::move(entry));
   drop_old();
   return write_index();
@@ -210,6 +215,13 @@ Result<PastProgram> History::find(const std::string& hash) const {
     past.endpoints = std::move(*endpoints);
   }
   return past;
+}
+
+Result<HistoryEntry> History::entry(const std::string& hash) const {
+  const std::lock_guard lock(mutex_);
+  const auto name = whole(hash);
+  if (!name) return name.error();
+  return *std::ranges::find(entries_, *name, &HistoryEntry::program);
 }
 
 std::string History::pinned() const {

@@ -34,10 +34,15 @@ class History {
 
   /// A program that was there before moves to the front. The oldest leaves, unless it is pinned.
   Status add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at);
+  /// An entry of another history, which is the newest here.
+  Status add(HistoryEntry entry, const PastProgram& program);
   /// Newest first.
   std::vector<HistoryEntry> list() const;
   /// kNotFound. `hash`: or its beginning, of at least eight digits, when only one begins so.
   Result<PastProgram> find(const std::string& hash) const;
+
+  /// The entry of such a program. kNotFound.
+  Result<HistoryEntry> entry(const std::string& hash) const;
 
   /// Empty: nothing is pinned. Kept over restarts.
   std::string pinned() const;

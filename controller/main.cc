@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "base/labels.h"
 #include "cli/flags.h"
 #include "compiler/link/defaults.h"
 #include "controller/admin_pages.h"
@@ -60,6 +61,7 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
   options.controller_class = arguments.one("controller-class");
   options.published_addresses = arguments.all("published-address");
   options.listen = arguments.one("listen");
+  options.group_label = arguments.one("group-label");
   options.elect = arguments.has("leader-elect");
   options.lease_namespace = arguments.one("lease-namespace");
   // Two containers on one host's network have its name, and are both process 1.
@@ -90,6 +92,10 @@ int run(const cli::Arguments& arguments) {
                      if (*trace_store != nullptr) write_trace_counts(out, (*trace_store)->counts());
                    });
   ControllerOptions options = controller_options(arguments, std::move(*config));
+  if (!is_label_key(options.group_label)) {
+    return failed(
+        log, {ErrorCode::kInvalidArgument, "--group-label takes a label's key, not `" + options.group_label + "`"});
+  }
   options.log = lines;
   options.own_pages = [&pages, &trace_store](const AgentQuestion& question) {
     auto told = trace_page(trace_store->get(), question);
@@ -149,6 +155,10 @@ cli::Program table() {
             .value = "ADDR",
             .help = "Where agents and edgectl are served; port 0 is chosen by the system",
             .fallback = "0.0.0.0:9090"},
+           {.name = "group-label",
+            .value = "KEY",
+            .help = "Label of agents whose value names the group that they are in",
+            .fallback = kGroupLabel},
            {.name = "metrics",
             .value = "ADDR",
             .help = "Where /metrics, /healthz, /readyz and, on a loopback address, /debug are served, or `off`",

@@ -363,7 +363,11 @@ void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tri
   result.program = artifact.bytes;
   result.hash = artifact.hash;
   result.values = program::value_set(workspace_.endpoints(), workspace_.secrets());
-  result.program_changed = number_ == 0 || artifact.hash != hash_;
+  result.group_programs = workspace_.group_programs();
+  std::map<std::string, program::Hash> group_hashes;
+  for (const auto& [group, program] : result.group_programs) group_hashes[group] = program.hash;
+  result.program_changed = number_ == 0 || artifact.hash != hash_ || group_hashes != group_hashes_;
+  group_hashes_ = std::move(group_hashes);
   result.values_changed = !(result.values == values_);
   if (result.program_changed) ++number_;
   result.number = number_;

@@ -36,8 +36,10 @@ struct Reconciled {
   /// Null: none can be vouched for; what is served goes on. `fault` says why.
   std::shared_ptr<const std::vector<std::byte>> program;
   program::Hash hash{};
-  program::ValueSet values;  ///< all that the program needs
-  bool program_changed = false;
+  /// In place of `program`, of groups of agents that gateways name.
+  std::map<std::string, compiler::GroupProgram> group_programs;
+  program::ValueSet values;      ///< all that the programs need
+  bool program_changed = false;  ///< any of them
   bool values_changed = false;
   std::uint64_t number = 0;  ///< of the program, from 1
   Cause cause;
@@ -119,6 +121,7 @@ class Reconciliation {
   std::vector<compiler::ResourceStatus> statuses_;
   bool started_ = false;
   program::Hash hash_{};
+  std::map<std::string, program::Hash> group_hashes_;
   std::uint64_t number_ = 0;
   program::EndpointSet endpoints_;
   program::ValueSet values_;

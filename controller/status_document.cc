@@ -61,7 +61,7 @@ bool overlay_programmed(const Verdict& verdict, const AgentsView& agents, Json& 
                                                       std::to_string(agents.programs.size()) + " agents run it";
   if (refused) message += "; " + agents.refusal;
   const bool pinned = !refused && !agents.pinned.empty();
-  if (pinned) message = "a rollback holds agents to the program " + agents.pinned;
+  if (pinned) message = "a rollback holds " + agents.pinned;
   (*programmed)["status"] = "False";
   (*programmed)["reason"] = refused ? "AgentRefused" : pinned ? "RolledBack" : "Pending";
   (*programmed)["message"] = message;

@@ -102,9 +102,10 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
     if (found != entries_.end()) schedule(found->first, found->second, now);
   }
   for (const std::string& backend : backends) {
-    const std::size_t slash = backend.find('/');
-    const auto found =
-        entries_.find(ResourceId::of("ProxyBackend", backend.substr(0, slash), backend.substr(slash + 1)));
+    // As agents told it.
+    const auto key = parse_resource_id("ProxyBackend " + backend);
+    if (!key) continue;
+    const auto found = entries_.find(*key);
     if (found != entries_.end()) schedule(found->first, found->second, now);
   }
   if (!programs) return;

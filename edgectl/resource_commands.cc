@@ -285,6 +285,14 @@ std::vector<cli::Flag> with_controller(cli::Flag flag) {
   return flags;
 }
 
+std::vector<cli::Flag> of_group(std::vector<cli::Flag> flags) {
+  flags.push_back({.name = "group",
+                   .value = "NAME",
+                   .help = "Of the agents in this group (edgectl agents list)",
+                   .fallback = controller::kDefaultGroup});
+  return flags;
+}
+
 cli::Command of_agent(std::string_view name, std::string_view summary, int (*run)(const cli::Arguments&),
                       std::vector<std::string_view> forms) {
   return {.name = name,
@@ -334,19 +342,21 @@ void add_agents(std::vector<cli::Command>& all) {
                          {"table", "json", "yaml"}));
   all.push_back({.name = "history",
                  .summary = "List the last programs of the controller, with the change that made each",
-                 .flags = with_controller(report_flag({"table", "wide", "json", "yaml"})),
+                 .flags = of_group(with_controller(report_flag({"table", "wide", "json", "yaml"}))),
+                 .examples = {"edgectl history", "edgectl history --group canary"},
                  .run = history,
                  .global = true});
-  all.push_back({.name = "rollback",
-                 .summary = "Have agents run an earlier program until that is released",
-                 .details = "The resources stay as they are; what they say is served again after --release.",
-                 .flags = with_controller({.name = "release", .help = "Serve what the resources say"}),
-                 .positional = cli::Positional{.name = "PROGRAM",
-                                               .help = "First digits of its hash, as `edgectl history` has it",
-                                               .required = false},
-                 .examples = {"edgectl rollback 4f2a91", "edgectl rollback --release"},
-                 .run = rollback,
-                 .global = true});
+  all.push_back(
+      {.name = "rollback",
+       .summary = "Have agents run an earlier program until that is released",
+       .details = "The resources stay as they are; what they say is served again after --release.",
+       .flags = of_group(with_controller({.name = "release", .help = "Serve what the resources say"})),
+       .positional =
+           cli::Positional{
+               .name = "PROGRAM", .help = "First digits of its hash, as `edgectl history` has it", .required = false},
+       .examples = {"edgectl rollback 4f2a91", "edgectl rollback --release", "edgectl rollback --group canary 4f2a91"},
+       .run = rollback,
+       .global = true});
 }
 
 void add_gateway_api(std::vector<cli::Command>& all) {

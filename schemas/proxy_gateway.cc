@@ -164,6 +164,9 @@ constexpr Field kSpecFields[] = {
     string("vipRef", "Name of a ProxyVIP; without it every address of the node is served.").as(Format::kNamespacedName),
     string("loadBalancerClass", "Class of the controller that serves the gateway (rule D8).")
         .defaults_to(EDGE_API_GROUP "/proxy"),
+    strings("agentGroups", "Groups of agents that serve the gateway; all agents without it.")
+        .as(Format::kLabel)
+        .at_most(16),
     objects("listeners", kListener, "Ports and names that are served.").at_most(256).keyed_by("name").needed(),
     object("compression", kCompression, "Compression of responses (rule D6)."),
     object("cache", kCache, "Cache of responses."),

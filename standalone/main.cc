@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/service.h"
+#include "base/labels.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "compiler/link/defaults.h"
@@ -25,6 +26,15 @@ constexpr std::string_view kName = "edge-standalone";
 constexpr auto kPatience = std::chrono::seconds(3);
 
 using daemon::failed;
+
+Status read_labels(const cli::Arguments& arguments, WholeOptions& parts) {
+  auto labels = parse_labels(arguments.all("label"));
+  if (!labels) return Error{labels.error().code, "--label: " + labels.error().text};
+  parts.labels = std::move(*labels);
+  parts.group_label = arguments.one("group-label");
+  if (is_label_key(parts.group_label)) return {};
+  return Error{ErrorCode::kInvalidArgument, "--group-label takes a label's key, not `" + parts.group_label + "`"};
+}
 
 int run(const cli::Arguments& arguments) {
   daemon::hold_ending_signals();
@@ -45,6 +55,7 @@ int run(const cli::Arguments& arguments) {
   parts.api = *api;
   parts.agents = arguments.one("agents-listen");
   parts.controller_class = arguments.one("controller-class");
+  if (Status status = read_labels(arguments, parts); !status) return failed(*log, status.error());
   parts.published_addresses = arguments.all("published-address");
   parts.colour = log->format() == LogFormat::kText ? cli::colour_for(stderr) : Colour::kNo;
   // Before the data plane, which sends its spans there.
@@ -110,6 +121,14 @@ cli::Program table() {
                  .value = "ADDR",
                  .help = "Where further agents and edgectl's questions about agents are served",
                  .fallback = "127.0.0.1:0"},
+                {.name = "label",
+                 .value = "KEY=VALUE",
+                 .help = "Label of this process's own agent, as on a Kubernetes object",
+                 .repeatable = true},
+                {.name = "group-label",
+                 .value = "KEY",
+                 .help = "Label of agents whose value names the group that they are in",
+                 .fallback = controller::kGroupLabel},
                 {.name = "controller-class",
                  .value = "CLASS",
                  .help = "Whose gateways and classes are served (rule D8)",

@@ -177,6 +177,7 @@ Status Whole::start_controller() {
   options.published_addresses = options_.published_addresses;
   options.listen = options_.agents;
   options.listen_flag = "--agents-listen";
+  options.group_label = options_.group_label;
   options.embedded = true;
   options.status_rate = 1000;
   options.own_pages = [this](const controller::AgentQuestion& question) {
@@ -202,6 +203,7 @@ Status Whole::open_sync() {
   if (sync_) return {};
   agent::SyncOptions options;
   options.name = kAgentName;
+  options.labels = options_.labels;
   options.data_dir = options_.data_dir + "/agent";
   options.rejoins = true;
   auto sync = agent::Sync::open(std::move(options), service_);

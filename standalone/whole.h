@@ -19,6 +19,7 @@
 
 #include "agent/service.h"
 #include "agent/sync.h"
+#include "base/labels.h"
 #include "base/result.h"
 #include "controller/controller.h"
 #include "controller/follow.h"
@@ -33,6 +34,8 @@ struct WholeOptions {
   agent::ListenAddress api;
   std::string agents;  ///< where the controller listens for agents: `127.0.0.1:0`
   std::string controller_class;
+  Labels labels;            ///< of its own agent
+  std::string group_label;  ///< as ControllerOptions
   std::vector<std::string> published_addresses;
   Colour colour = Colour::kNo;
   /// What else is told to administrators, beside the agent's pages; nullopt: that is none of it.

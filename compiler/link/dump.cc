@@ -75,6 +75,7 @@ class Dumper {
   void dump_gateway(const LinkedGateway& gateway) {
     line(0, "gateway " + name_of(gateway.identity));
     if (gateway.identity.created != 0) line(1, "created " + std::to_string(gateway.identity.created));
+    for (const std::string& group : gateway.agent_groups) line(1, "agent-group " + group);
     if (gateway.addresses.empty()) line(1, "address any");
     for (const IpAddress& address : gateway.addresses) line(1, "address " + to_string(address));
     for (const Cidr& block : gateway.trusted_proxies) line(1, "trusts " + to_string(block));

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "compiler/link/agent_groups.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/listener_claims.h"
@@ -77,6 +79,7 @@ class GatewayLinker {
 
   ListenerStates run() {
     states_.resize(gateways_.size());
+    choose_groups();
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) gateway(i);
     Claims claims(gateways_, config_.gateways, diagnostics_);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) refuse_indistinct(i, claims);
@@ -87,6 +90,25 @@ class GatewayLinker {
   }
 
  private:
+  /// Of the oldest gateways of this class.
+  void choose_groups() {
+    std::vector<const model::ProxyGateway*> order;
+    for (const model::ProxyGateway& gateway : gateways_) {
+      const auto& asked = gateway.load_balancer_class;
+      if (!gateway.agent_groups.empty() && (!asked || asked->value == kDefaults.controller_class)) {
+        order.push_back(&gateway);
+      }
+    }
+    std::ranges::stable_sort(order, [](const model::ProxyGateway* a, const model::ProxyGateway* b) {
+      return holds_before(a->metadata, b->metadata);
+    });
+    for (const model::ProxyGateway* gateway : order) {
+      for (const Located<std::string>& group : gateway->agent_groups) {
+        if (groups_.size() < kMostAgentGroups) groups_.insert(group.value);
+      }
+    }
+  }
+
   void refuse(Claim claim, ClaimRefusal refusal) {
     ListenerState& state = states_[claim.gateway][claim.listener];
     state.reason = refusal.reason;
@@ -132,6 +154,21 @@ class GatewayLinker {
                      "; it is left to that class's controller",
                  diagnostics_);
     }
+    for (const Located<std::string>& group : gateway.agent_groups) {
+      if (!groups_.contains(group.value) && reason.empty()) {
+        reason = reason::kUnsupportedValue;
+        const std::string most = std::to_string(kMostAgentGroups);
+        fail(findings.status.conditions, condition::kAccepted, reason,
+             "older gateways name " + most + " groups of agents, and programs are made for no more");
+        not_served(gateway.metadata, group.span, "spec.agentGroups",
+                   "older gateways name " + most + " other groups of agents, and programs are made for no more",
+                   diagnostics_);
+      }
+      linked.agent_groups.push_back(group.value);
+    }
+    std::ranges::sort(linked.agent_groups);
+    linked.agent_groups.erase(std::ranges::unique(linked.agent_groups).begin(), linked.agent_groups.end());
+    if (!reason.empty()) linked.agent_groups.clear();
     for (const model::Listener& listener : gateway.listeners) {
       const std::string_view refused = !reason.empty()                     ? reason
                                        : leaves_listener(listener.refused) ? std::string_view()
@@ -319,6 +356,7 @@ class GatewayLinker {
   const std::vector<model::ProxyGateway>& gateways_;
   const GatewayTargets& targets_;
   Diagnostics& diagnostics_;
+  std::set<std::string> groups_;  ///< of agents that programs are made for
   LinkedConfig& config_;
   ListenerStates states_;
   std::vector<Findings> findings_;

@@ -119,6 +119,8 @@ struct LinkedRoute {
 
 struct LinkedGateway {
   Identity identity;
+  /// Of agents that serve it, ascending. Empty: all agents do.
+  std::vector<std::string> agent_groups{};
   /// Empty: every address of the node.
   std::vector<IpAddress> addresses;
   std::vector<Cidr> trusted_proxies;

@@ -223,6 +223,7 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
   ProxyGateway gateway{.metadata = std::move(metadata),
                        .vip_ref = spec.text("vipRef"),
                        .load_balancer_class = spec.text("loadBalancerClass"),
+                       .agent_groups = spec.strings("agentGroups"),
                        .compression = decode_compression(spec.object("compression"), report),
                        .cache = decode_cache(spec.object("cache")),
                        .tracing = decode_tracing(spec.object("tracing")),

@@ -157,6 +157,7 @@ struct ProxyGateway {
   Metadata metadata;
   Maybe<std::string> vip_ref{};
   Maybe<std::string> load_balancer_class{};
+  std::vector<Located<std::string>> agent_groups{};
   /// Of translated gateways: addresses that are bound beside those of a VIP.
   std::vector<Located<IpAddress>> addresses{};
   /// Reason of a condition (Gateway API) why translating refused it; none of its listeners is then served.

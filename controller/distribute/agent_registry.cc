@@ -137,14 +137,21 @@ bool AgentRegistry::reported(const std::string& name, const std::string& instanc
   return changed;
 }
 
-void AgentRegistry::published(std::uint64_t version) {
+void AgentRegistry::published_values(const std::string& group, std::uint64_t version) {
   const std::lock_guard lock(mutex_);
-  values_ = version;
+  given_[group].values = version;
+}
+
+void AgentRegistry::published_program(const std::string& group, const std::string& program) {
+  const std::lock_guard lock(mutex_);
+  given_[group].program = program;
 }
 
 AgentState AgentRegistry::state_of(const Entry& entry) const {
   AgentState state = entry.state;
-  state.values_current = entry.values == values_;
+  const auto given = given_.find(state.group);
+  state.values_current = entry.values == (given == given_.end() ? 0 : given->second.values);
+  if (given != given_.end()) state.published = given->second.program;
   state.values = entry.values;
   return state;
 }

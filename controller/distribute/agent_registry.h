@@ -37,8 +37,8 @@ class AgentRegistry {
     std::vector<UnboundListener> unbound;
   };
 
-  /// `state`: name, node, version, cpu, program, unbound, certificate_until. `instance`: of the process; `session`: of
-  /// its stream of programs. \returns false when there is no room: as many as may be are connected.
+  /// `state`: name, node, version, cpu, group, labels, program, unbound, certificate_until. `instance`: of the process;
+  /// `session`: of its stream of programs. \returns false when there is no room: as many as may be are connected.
   bool connected(AgentState state, const std::string& instance, std::uint64_t session, WallTime now);
   /// Passed over unless `session` is the newest of this name. \returns whether anything changed, as all that follow.
   bool lost(const std::string& name, std::uint64_t session, WallTime now);
@@ -50,8 +50,9 @@ class AgentRegistry {
   bool values_applied(const std::string& name, const std::string& instance, std::uint64_t version, WallTime now);
   /// What is over a bound is left out.
   bool reported(const std::string& name, const std::string& instance, Report report, WallTime now);
-  /// The version of the values that are published.
-  void published(std::uint64_t version);
+  /// What a group was given last: the version of values, the hash of a program in hex.
+  void published_values(const std::string& group, std::uint64_t version);
+  void published_program(const std::string& group, const std::string& program);
 
   /// Ascending by name, without backends and VIPs.
   std::vector<AgentState> agents() const;
@@ -74,7 +75,11 @@ class AgentRegistry {
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry> entries_;
-  std::uint64_t values_ = 0;
+  struct Given {
+    std::uint64_t values = 0;
+    std::string program;
+  };
+  std::map<std::string, Given> given_;  ///< by group
 };
 
 }  // namespace edge::controller

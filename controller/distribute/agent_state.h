@@ -5,11 +5,17 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/labels.h"
 
 namespace edge::controller {
 
 using WallTime = std::chrono::system_clock::time_point;
+
+/// Of agents whose labels name no other.
+inline constexpr std::string_view kDefaultGroup = "default";
 
 struct EndpointHealth {
   std::string address;  ///< `10.0.0.1:8080`, `[fd00::1]:8080`
@@ -68,11 +74,14 @@ struct AgentState {
   std::string node;
   std::string version;
   std::string cpu;  ///< `x86-64-v3`
+  std::string group = std::string(kDefaultGroup);
+  Labels labels;
   bool connected = false;
-  WallTime since{};      ///< connected, or lost, since then
-  WallTime last_seen{};  ///< of the last word from it
-  std::string program;   ///< hash of what it runs, hex; empty: nothing yet
-  /// Endpoints and secrets that it has put to work are those of the last `publish`.
+  WallTime since{};       ///< connected, or lost, since then
+  WallTime last_seen{};   ///< of the last word from it
+  std::string program;    ///< hash of what it runs, hex; empty: nothing yet
+  std::string published;  ///< hash of what its group shall run; empty: nothing yet
+  /// Endpoints and secrets that it has put to work are those that its group was given last.
   bool values_current = false;
   std::uint64_t values = 0;  ///< version of these
   Refusal refused;           ///< of the program that was sent last

@@ -135,11 +135,11 @@ std::optional<AgentState> Distributor::agent(const std::string& name) const {
   return impl_->hub->registry().agent(name);
 }
 std::string Distributor::behind(const std::string& agent, const std::string& program) const {
-  const auto current = impl_->hub->current().program;
+  const auto state = impl_->hub->registry().agent(agent);
+  const auto current = impl_->hub->current(state ? state->group : std::string(kDefaultGroup)).program;
   if (current == nullptr) return "the controller has no program yet";
   const std::string published = program::to_hex(current->outline().program);
   if (program == published) return {};
-  const auto state = impl_->hub->registry().agent(agent);
   if (!state || !state->connected) return "the agent has no connection to its controller, which has " + published;
   if (state->refused.program == published) return "the agent refuses " + published + ": " + state->refused.reason;
   return "the agent has yet to take " + published;

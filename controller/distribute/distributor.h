@@ -1,6 +1,6 @@
 // Programs and values to agents: the controller's end of schemas/agent.proto. Keeps one program and the values beside
-// it published, each with a version of its own, and a state for each agent that ever connected in this run;
-// docs/agents.md, decision 0059.
+// it published for each group of agents, each with a version of its own, and a state for each agent that ever connected
+// in this run; docs/agents.md, decision 0059.
 //
 // A newer program takes the place of one that was not sent yet, so an agent that reads slowly costs what one program
 // costs, and harms no other. Values likewise.
@@ -22,20 +22,21 @@
 
 namespace edge::controller {
 
-/// What agents are given from now on. What is not in it stays as it was published last.
+/// What the agents of a group are given from now on. What is not in it stays as it was published last.
 struct Published {
   /// Runs with the values that come with it, or else with those that were published last, and with none before them.
   std::shared_ptr<const std::vector<std::byte>> program{};
   /// Endpoints and secrets: all that the program needs.
   std::optional<program::ValueSet> values{};
+  std::string group = std::string(kDefaultGroup);
 };
 
 /// What the inspect calls need of whoever keeps the history. Called on threads of the server, several at
 /// once; there are few of them, so what waits holds agents up.
 struct HistorySource {
-  std::function<std::vector<HistoryEntry>()> list;             ///< newest first
-  std::function<Status(const std::string& program)> rollback;  ///< pins that program; kNotFound
-  std::function<Status()> release;                             ///< ends the pin
+  std::function<Result<std::vector<HistoryEntry>>(const std::string& group)> list;       ///< newest first; kNotFound
+  std::function<Status(const std::string& group, const std::string& program)> rollback;  ///< pins it; kNotFound
+  std::function<Status(const std::string& group)> release;                               ///< ends the pin
   /// Bytes of a program that is not published now; null function or pointer: not kept.
   std::function<std::shared_ptr<const std::vector<std::byte>>(const std::string& program)> bytes{};
 };
@@ -51,6 +52,11 @@ struct DistributorOptions {
   Logger log;
   HistorySource history{};
   ProgressSource progress{};
+  /// The label whose value names an agent's group.
+  std::string group_label{};
+  /// An agent came that is the first of its group, `default` included. On a thread of the server that all agents wait
+  /// for: pass on, do not work. null: nobody asks.
+  std::function<void(const std::string& group)> group_came{};
   /// Of programs that were replaced while slow agents are still being sent them, together. Beyond it, who is sent the
   /// oldest is disconnected, comes back and is sent the newest.
   std::size_t most_pinned = std::size_t{256} << 20;

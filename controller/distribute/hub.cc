@@ -24,6 +24,8 @@ Hub::Hub(const DistributorOptions& options, std::unique_ptr<Authority> authority
       own_pages_(options.own_pages),
       history_(options.history),
       progress_(options.progress),
+      group_label_(options.group_label),
+      group_came_(options.group_came),
       run_(random_word()),
       most_pinned_(options.most_pinned),
       program_key_(options.program_key),
@@ -47,27 +49,53 @@ void Hub::publish(Published published) {
   {
     const std::lock_guard lock(mutex_);
     ++version_;
+    Group& to = groups_[published.group];
     if (published.values) {
-      values_version_ = version_;
-      replaced.values = std::exchange(pending_.values, std::move(published.values));
-      pending_.values_version = version_;
+      to.values_version = version_;
+      replaced.values = std::exchange(to.pending.values, std::move(published.values));
+      to.pending.values_version = version_;
     }
     if (published.program != nullptr) {
-      replaced.program = std::exchange(pending_.program, std::move(published.program));
-      pending_.program_version = {.version = version_, .values = values_version_};
+      replaced.program = std::exchange(to.pending.program, std::move(published.program));
+      to.pending.program_version = {.version = version_, .values = to.values_version};
     }
+    if (to.pending.has_something()) pending_.insert(std::move(published.group));
   }
   work_.notify_one();
 }
 
-std::uint64_t Hub::announced() const {
+Hub::Announced Hub::announced() const {
   const std::lock_guard lock(mutex_);
-  return values_version_;
+  Announced announced;
+  for (const auto& [name, group] : groups_) {
+    announced.by_group.emplace(name, group.values_version);
+    announced.newest = std::max(announced.newest, group.values_version);
+  }
+  return announced;
 }
 
-Hub::Current Hub::current() const {
+Result<std::string> Hub::enter_group(const Labels& labels) {
+  const auto label = labels.find(group_label_);
+  std::string name = label == labels.end() || label->second.empty() ? std::string(kDefaultGroup) : label->second;
+  {
+    const std::lock_guard lock(mutex_);
+    if (name != kDefaultGroup && !groups_.contains(name) && groups_.size() >= kMaxGroups) {
+      return Error{ErrorCode::kResourceExhausted,
+                   "agents are in more than " + std::to_string(kMaxGroups) + " groups: " + name + " is one too many"};
+    }
+    if (std::exchange(groups_[name].entered, true)) return name;
+    groups_entered_.push_back(name);
+  }
+  work_.notify_one();
+  return name;
+}
+
+Hub::Current Hub::current(std::string_view group) const {
   const std::lock_guard lock(mutex_);
-  return current_.program && current_.values ? current_ : Current();
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) return {};
+  const Current& current = found->second.current;
+  return current.program && current.values ? current : Current();
 }
 
 std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
@@ -80,7 +108,8 @@ std::shared_ptr<const Outline> Hub::outline(std::string_view hash) const {
 }
 
 /// A value that no message carries is left out: what needs it is denied at the agents, and the operator is told.
-void Hub::leave_out_large(program::ValueSet& values) {
+void Hub::leave_out_large(const std::string& group, program::ValueSet& values) {
+  std::set<std::string>& before = large_[group];
   std::set<std::string> large;
   for (auto& secret : values.secrets) {
     const auto is_large = [](const auto& value) { return value.value->size() > ValuesFeed::kMaxValueBytes; };
@@ -88,14 +117,14 @@ void Hub::leave_out_large(program::ValueSet& values) {
     program::NamedSecret small = *secret;
     std::erase_if(small.values, is_large);
     std::string name = secret->name_space + "/" + secret->name;
-    if (!large_.contains(name)) log_.warn("a value larger than 8 MiB is not sent to agents", {{"secret", name}});
+    if (!before.contains(name)) log_.warn("a value larger than 8 MiB is not sent to agents", {{"secret", name}});
     large.insert(std::move(name));
     secret = std::make_shared<const program::NamedSecret>(std::move(small));
   }
-  large_ = std::move(large);
+  before = std::move(large);
 }
 
-void Hub::take(Pending pending) {
+void Hub::take(const std::string& group, Pending pending) {
   Current next;
   if (pending.program != nullptr) {
     auto made = Publication::make(std::move(pending.program), pending.program_version);
@@ -103,20 +132,22 @@ void Hub::take(Pending pending) {
     next.program = std::move(*made);
   }
   if (pending.values) {
-    leave_out_large(*pending.values);
+    leave_out_large(group, *pending.values);
     const std::size_t bytes = program::bytes_of(*pending.values);
     next.values = std::make_shared<const Values>(Values{pending.values_version, *std::move(pending.values), bytes});
-    registry_.published(pending.values_version);
+    registry_.published_values(group, pending.values_version);
   }
   {
     const std::lock_guard lock(mutex_);
+    Group& to = groups_[group];
     if (next.program) {
-      remember(*next.program);
-      current_.program.swap(next.program);
+      registry_.published_program(group, program::to_hex(next.program->outline().program));
+      remember(to, *next.program);
+      to.current.program.swap(next.program);
       if (next.program) overtaken_.push_back({.program = next.program});
     }
     if (next.values) {
-      current_.values.swap(next.values);
+      to.current.values.swap(next.values);
       if (next.values) overtaken_.push_back({.values = next.values});
     }
   }
@@ -126,12 +157,13 @@ void Hub::take(Pending pending) {
 }
 
 /// Under the lock. A program that was published before, and is again, stands once.
-void Hub::remember(const Publication& publication) {
+void Hub::remember(const Group& group, const Publication& publication) {
   const program::Hash& program = publication.outline().program;
-  if (current_.program && current_.program->outline().program == program) return;
+  const auto& before = group.current.program;
+  if (before && before->outline().program == program) return;
   std::erase_if(outlines_, [&](const auto& known) { return known->program == program; });
   outlines_.push_back(publication.shared_outline());
-  if (outlines_.size() > kRememberedOutlines) outlines_.pop_front();
+  if (outlines_.size() > kRememberedOutlines * groups_.size()) outlines_.pop_front();
 }
 
 /// Bytes that are there for it alone: a program that is published again has its bytes once, and so have backends and
@@ -166,10 +198,11 @@ void Hub::let_go_of_old() {
   }
   if (at_most <= most_pinned_) return;
   std::set<const void*> counted;
-  if (current_.program) counted.insert(current_.program->bytes().get());
-  if (current_.values) {
-    for (const auto& backend : current_.values->set.backends) counted.insert(backend.get());
-    for (const auto& secret : current_.values->set.secrets) {
+  for (const auto& [name, group] : groups_) {
+    if (group.current.program) counted.insert(group.current.program->bytes().get());
+    if (!group.current.values) continue;
+    for (const auto& backend : group.current.values->set.backends) counted.insert(backend.get());
+    for (const auto& secret : group.current.values->set.secrets) {
       for (const auto& value : secret->values) counted.insert(value.value.get());
     }
   }
@@ -199,26 +232,36 @@ void Hub::wake_all() {
   for (const auto& stream : streams) stream->wake();
 }
 
+/// What came since the last time. \returns without the lock.
+void Hub::do_changes(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::pair<std::string, Pending>> pending;
+  for (const std::string& name : pending_) pending.emplace_back(name, std::exchange(groups_[name].pending, {}));
+  pending_.clear();
+  const bool changed = std::exchange(changed_, false);
+  const std::vector<Replaced> replaced = std::exchange(replaced_, {});
+  const std::vector<std::string> entered = std::exchange(groups_entered_, {});
+  lock.unlock();
+  for (const Replaced& which : replaced) {
+    end_streams(which, {ErrorCode::kAborted, "another process has connected as " + which.name});
+  }
+  for (const std::string& name : entered) {
+    if (group_came_) group_came_(name);
+  }
+  for (auto& [name, what] : pending) take(name, std::move(what));
+  if (!changed) return;
+  const std::lock_guard calling(callback_mutex_);
+  if (callback_) callback_();
+}
+
 void Hub::loop() {
   auto tick = std::chrono::steady_clock::now() + kTick;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    work_.wait_until(lock, tick,
-                     [&] { return stopping_ || pending_.has_something() || changed_ || !replaced_.empty(); });
-    Pending pending = std::exchange(pending_, {});
-    const bool changed = std::exchange(changed_, false);
-    const std::vector<Replaced> replaced = std::exchange(replaced_, {});
-    const bool due = std::chrono::steady_clock::now() >= tick;
-    lock.unlock();
-    for (const Replaced& which : replaced) {
-      end_streams(which, {ErrorCode::kAborted, "another process has connected as " + which.name});
-    }
-    if (pending.has_something()) take(std::move(pending));
-    if (changed) {
-      const std::lock_guard calling(callback_mutex_);
-      if (callback_) callback_();
-    }
-    if (due) {
+    work_.wait_until(lock, tick, [&] {
+      return stopping_ || !pending_.empty() || changed_ || !replaced_.empty() || !groups_entered_.empty();
+    });
+    do_changes(lock);
+    if (std::chrono::steady_clock::now() >= tick) {
       tick = std::chrono::steady_clock::now() + kTick;
       if (const auto tended = authority_->tend(); !tended) {
         log_.error("the authority of agents cannot be renewed", {{"reason", tended.error().text}});

@@ -53,6 +53,8 @@ class Hub {
  public:
   /// Programs of which the table is remembered: an agent that comes back with one of them is sent the difference.
   static constexpr std::size_t kRememberedOutlines = 8;
+  /// In one run of the controller; agents of more are refused.
+  static constexpr std::size_t kMaxGroups = 64;
   /// Four streams an agent.
   static constexpr std::size_t kMaxStreams = 4 * AgentRegistry::kMaxAgents;
   /// Of one agent, some of which may be those of a session before. It cannot take the place of others.
@@ -84,11 +86,17 @@ class Hub {
   };
 
   void publish(Published published);
-  /// Version of the values that were published last, on their way or not.
-  std::uint64_t announced() const;
+  /// Versions of the values that were published last, on their way or not.
+  struct Announced {
+    std::uint64_t newest = 0;
+    std::map<std::string, std::uint64_t, std::less<>> by_group;
+  };
+  Announced announced() const;
+  /// The group of an agent with these labels, which is there from now on. kResourceExhausted: there are too many.
+  Result<std::string> enter_group(const Labels& labels);
   /// What was published before this version is sent to nobody any more.
   std::uint64_t oldest_sent() const;
-  Current current() const;
+  Current current(std::string_view group) const;
   /// Of a program that was published lately; null: none is known.
   std::shared_ptr<const Outline> outline(std::string_view hash) const;
 
@@ -113,7 +121,7 @@ class Hub {
   void log_refusal(const std::string& peer, const std::string& reason);
 
  private:
-  /// Published, and not yet looked at.
+  /// Published to a group, and not yet looked at.
   struct Pending {
     std::shared_ptr<const std::vector<std::byte>> program;
     ProgramVersion program_version;
@@ -123,10 +131,18 @@ class Hub {
     bool has_something() const { return program != nullptr || values; }
   };
 
+  struct Group {
+    Pending pending{};
+    Current current{};
+    std::uint64_t values_version = 0;  ///< of the values that were published last
+    bool entered = false;              ///< an agent of it has come
+  };
+
   void loop();
-  void take(Pending pending);
-  void leave_out_large(program::ValueSet& values);
-  void remember(const Publication& publication);
+  void do_changes(std::unique_lock<std::mutex>& lock);
+  void take(const std::string& group, Pending pending);
+  void leave_out_large(const std::string& group, program::ValueSet& values);
+  void remember(const Group& group, const Publication& publication);
   void wake_all();
   void let_go_of_old();
   struct Replaced {
@@ -149,6 +165,8 @@ class Hub {
   const std::function<AgentAnswer(const AgentQuestion&)> own_pages_;
   const HistorySource history_;
   const ProgressSource progress_;
+  const std::string group_label_;
+  const std::function<void(const std::string&)> group_came_;
   const std::string run_;
   const std::size_t most_pinned_;
   const std::string program_key_;
@@ -158,9 +176,10 @@ class Hub {
 
   mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable work_;
-  Pending pending_;
-  Current current_;
-  std::deque<Overtaken> overtaken_;  ///< oldest first; slow agents may pin them
+  std::map<std::string, Group, std::less<>> groups_;
+  std::set<std::string> pending_;            ///< groups with something pending
+  std::vector<std::string> groups_entered_;  ///< the owner is to be told of
+  std::deque<Overtaken> overtaken_;          ///< oldest first; slow agents may pin them
   std::uint64_t oldest_sent_ = 0;
   std::deque<std::shared_ptr<const Outline>> outlines_;
   std::set<std::shared_ptr<Stream>> streams_;
@@ -169,12 +188,12 @@ class Hub {
   std::vector<Replaced> replaced_;
   bool changed_ = false;
   bool stopping_ = false;
-  std::uint64_t version_ = 0;         ///< of what was published last; those of what was overtaken are left out
-  std::uint64_t values_version_ = 0;  ///< of the values that were published last
+  std::uint64_t version_ = 0;  ///< of what was published last; those of what was overtaken are left out
   std::chrono::steady_clock::time_point refusals_from_{};
   unsigned refusals_ = 0;
 
-  std::set<std::string> large_;  ///< secrets of which a value is not sent; of the thread
+  std::map<std::string, std::set<std::string>>
+      large_;  ///< by group: secrets of which a value is not sent; of the thread
 
   std::mutex callback_mutex_;  ///< held while the callback runs
   std::function<void()> callback_;

@@ -177,7 +177,8 @@ Result<Progress> InspectClient::progress(const std::vector<ObjectVersion>& objec
   progress.objects.resize(objects.size());
   for (const auto& agent : reply.agents()) {
     progress.agents.push_back({printable(agent.name(), kMaxName), agent.program(), agent.values(), agent.refused(),
-                               printable(agent.reason(), kMaxReason)});
+                               printable(agent.reason(), kMaxReason), printable(agent.group(), kMaxName),
+                               printable(agent.held_to(), kMaxName)});
   }
   return progress;
 }
@@ -212,11 +213,17 @@ Result<std::string> InspectClient::join_file(const std::string& agent) {
   return std::move(*reply.mutable_text());
 }
 
-Result<std::vector<HistoryEntry>> InspectClient::history() {
+Result<std::vector<HistoryEntry>> InspectClient::history(const std::string& group) {
+  agent::v1::HistoryRequest request;
+  request.set_group(group);
   agent::v1::HistoryReply reply;
   const Status status =
-      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->History(&context, {}, &reply); });
+      impl_->call([&](grpc::ClientContext& context) { return impl_->stub->History(&context, request, &reply); });
   if (!status) return status.error();
+  // It has passed over what it does not know, and told of all agents.
+  if (group != kDefaultGroup && reply.group() != group) {
+    return Error{ErrorCode::kUnimplemented, "the controller is older, and has no groups of agents"};
+  }
   std::vector<HistoryEntry> entries;
   for (const agent::v1::HistoryItem& item : reply.items()) {
     entries.push_back({.program = item.program(),
@@ -230,16 +237,26 @@ Result<std::vector<HistoryEntry>> InspectClient::history() {
   return entries;
 }
 
-Status InspectClient::rollback(const std::string& program) {
+Status InspectClient::rollback(const std::string& group, const std::string& program) {
+  // An older controller would roll back every agent.
+  if (group != kDefaultGroup) {
+    if (const auto known = history(group); !known) return known.error();
+  }
   agent::v1::RollbackRequest request;
   request.set_program(program);
+  request.set_group(group);
   Done done;
   return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Rollback(&context, request, &done); });
 }
 
-Status InspectClient::release() {
+Status InspectClient::release(const std::string& group) {
+  if (group != kDefaultGroup) {
+    if (const auto known = history(group); !known) return known.error();
+  }
+  agent::v1::ReleaseRequest request;
+  request.set_group(group);
   Done done;
-  return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Release(&context, {}, &done); });
+  return impl_->call([&](grpc::ClientContext& context) { return impl_->stub->Release(&context, request, &done); });
 }
 
 }  // namespace edge::controller

@@ -30,7 +30,7 @@ class InspectClient {
   InspectClient& operator=(const InspectClient&) = delete;
 
   struct Agents {
-    std::string published;  ///< hash of the program that all of them shall run, hex
+    std::string published;  ///< hash of the program that those of `default` shall run, hex
     std::string version;    ///< of the controller
     std::vector<AgentState> agents;
   };
@@ -52,9 +52,10 @@ class InspectClient {
   /// No certificate of this agent is taken any more, and its streams end. It may join anew with the token.
   Status revoke(const std::string& agent);
 
-  Result<std::vector<HistoryEntry>> history();
-  Status rollback(const std::string& program);
-  Status release();
+  /// Of a group. kUnimplemented: an older controller, which knows of `default` alone.
+  Result<std::vector<HistoryEntry>> history(const std::string& group = std::string(kDefaultGroup));
+  Status rollback(const std::string& group, const std::string& program);
+  Status release(const std::string& group);
 
  private:
   struct Impl;

@@ -90,7 +90,7 @@ class InspectService final : public Inspect::CallbackService {
   grpc::ServerUnaryReactor* ListAgents(grpc::CallbackServerContext* context, const ListAgentsRequest*,
                                        ListAgentsReply* reply) override {
     return answer(context, [&]() -> Status {
-      reply->set_published(published());
+      reply->set_published(published(kDefaultGroup));
       reply->set_version(EDGE_VERSION);
       for (const AgentState& state : hub_.registry().agents()) write_agent(state, *reply->add_agents());
       return {};
@@ -149,11 +149,14 @@ class InspectService final : public Inspect::CallbackService {
     });
   }
 
-  grpc::ServerUnaryReactor* History(grpc::CallbackServerContext* context, const HistoryRequest*,
+  grpc::ServerUnaryReactor* History(grpc::CallbackServerContext* context, const HistoryRequest* request,
                                     HistoryReply* reply) override {
     return answer(context, [&]() -> Status {
       if (!hub_.history().list) return no_history();
-      for (const HistoryEntry& entry : hub_.history().list()) {
+      reply->set_group(group_of(request->group()));
+      const auto entries = hub_.history().list(reply->group());
+      if (!entries) return entries.error();
+      for (const HistoryEntry& entry : *entries) {
         auto& item = *reply->add_items();
         item.set_program(entry.program);
         item.set_at_ms(to_milliseconds(entry.at));
@@ -170,12 +173,16 @@ class InspectService final : public Inspect::CallbackService {
   grpc::ServerUnaryReactor* Rollback(grpc::CallbackServerContext* context, const RollbackRequest* request,
                                      Done*) override {
     return answer(context, [&] {
-      return hub_.history().rollback ? hub_.history().rollback(request->program()) : Status(no_history());
+      if (!hub_.history().rollback) return Status(no_history());
+      return hub_.history().rollback(group_of(request->group()), request->program());
     });
   }
 
-  grpc::ServerUnaryReactor* Release(grpc::CallbackServerContext* context, const ReleaseRequest*, Done*) override {
-    return answer(context, [&] { return hub_.history().release ? hub_.history().release() : Status(no_history()); });
+  grpc::ServerUnaryReactor* Release(grpc::CallbackServerContext* context, const ReleaseRequest* request,
+                                    Done*) override {
+    return answer(context, [&] {
+      return hub_.history().release ? hub_.history().release(group_of(request->group())) : Status(no_history());
+    });
   }
 
   grpc::ServerUnaryReactor* Programmed(grpc::CallbackServerContext* context, const ProgrammedRequest* request,
@@ -184,6 +191,9 @@ class InspectService final : public Inspect::CallbackService {
   }
 
  private:
+  static std::string group_of(const std::string& asked) {
+    return asked.empty() ? std::string(kDefaultGroup) : printable(asked, 253);
+  }
   static Error no_history() { return {ErrorCode::kUnimplemented, "this controller keeps no history"}; }
 
   /// Refuses who is no administrator, before anything else.
@@ -203,8 +213,8 @@ class InspectService final : public Inspect::CallbackService {
     return reactor;
   }
 
-  std::string published() const {
-    const auto current = hub_.current().program;
+  std::string published(std::string_view group) const {
+    const auto current = hub_.current(group).program;
     return current ? program::to_hex(current->outline().program) : std::string();
   }
 
@@ -220,7 +230,10 @@ class InspectService final : public Inspect::CallbackService {
     const auto state = find(name);
     if (!state) return state.error();
     if (state->program.empty()) return Error{ErrorCode::kFailedPrecondition, "the agent runs no program yet"};
-    if (state->program == published()) return hub_.current().program->bytes();
+    if (const auto current = hub_.current(state->group).program;
+        current && state->program == program::to_hex(current->outline().program)) {
+      return current->bytes();
+    }
     if (hub_.history().bytes) {
       if (auto kept = hub_.history().bytes(state->program)) return kept;
     }

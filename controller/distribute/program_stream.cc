@@ -43,6 +43,10 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
   Status greet(const Hello& hello) {
     auto greeting = read_greeting(hello);
     if (!greeting) return greeting.error();
+    auto group = hub_.enter_group(greeting->state.labels);
+    if (!group) return group.error();
+    group_ = *group;
+    greeting->state.group = *std::move(group);
     instance_ = greeting->instance;
     cpu_ = greeting->cpu;
     format_version_ = hello.format_version();
@@ -132,7 +136,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   /// Takes what is published now, if it is another than before.
   void offer() {
-    const auto next = hub_.current().program;
+    const auto next = hub_.current(group_).program;
     if (next == nullptr || (offered_ && next->outline().program == offered_->program)) return;
     offered_ = next->shared_outline();
     const Outline& outline = *offered_;
@@ -171,6 +175,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
   }
 
   std::string instance_;  ///< empty before the hello
+  std::string group_;
   std::uint32_t protocol_ = 0;
   program::Target cpu_ = program::Target::kTablesOnly;
   std::uint32_t format_version_ = 0;

@@ -1,5 +1,8 @@
 #include "controller/distribute/progress.h"
 
+#include <map>
+#include <utility>
+
 #include "controller/distribute/hub.h"
 #include "controller/distribute/streams.h"
 #include "schemas/agent.pb.h"
@@ -44,14 +47,22 @@ Status answer_progress(Hub& hub, const agent::v1::ProgrammedRequest& request, ag
   }
   // After the objects: what is said to be taken is in what was announced by now.
   reply.set_run(hub.run());
-  reply.set_values(hub.announced());
-  reply.set_pinned(source.pinned());
+  const Hub::Announced announced = hub.announced();
+  reply.set_values(announced.newest);
+  std::map<std::string, std::string> pinned;
+  for (PinnedGroup& one : source.pinned()) pinned[one.group] = std::move(one.program);
+  reply.set_pinned(pinned[std::string(kDefaultGroup)]);
   for (const AgentState& agent : hub.registry().agents()) {
     if (!agent.connected) continue;
     auto& into = *reply.add_agents();
     into.set_name(agent.name);
+    into.set_group(agent.group);
+    into.set_held_to(pinned[agent.group]);
     into.set_program(agent.program.empty() ? 0 : source.number(agent.program));
-    into.set_values(agent.values);
+    // Values of other groups never come to it.
+    const auto of_group = announced.by_group.find(agent.group);
+    const bool has_all = of_group != announced.by_group.end() && agent.values == of_group->second;
+    into.set_values(has_all ? announced.newest : agent.values);
     if (agent.refused.program.empty()) continue;
     into.set_refused(source.number(agent.refused.program));
     into.set_reason(agent.refused.reason);

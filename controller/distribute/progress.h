@@ -36,24 +36,33 @@ struct ObjectProgress {
 struct AgentProgress {
   std::string name;
   std::uint64_t program = 0;  ///< number of what it runs; 0: none of this run of the controller
-  std::uint64_t values = 0;   ///< version of the endpoints and secrets at work
+  /// Version of the endpoints and secrets at work; the last of all, where it has all that its group was given.
+  std::uint64_t values = 0;
   std::uint64_t refused = 0;  ///< number of the program that it refuses; 0: none
   std::string reason;         ///< why
+  std::string group{};        ///< empty: of an older controller, which has none
+  std::string held_to{};      ///< program that a rollback holds its group to, hex; empty: none does
 };
 
 struct Progress {
   std::string run;           ///< of the controller: numbers of another run say nothing
   std::uint64_t values = 0;  ///< version that was published last
-  std::string pinned;        ///< program that a rollback holds agents to, hex
+  std::string pinned;        ///< program that a rollback holds agents of `default` to, hex
   std::vector<ObjectProgress> objects;
   std::vector<AgentProgress> agents;
+};
+
+/// A group of agents that a rollback holds to a program.
+struct PinnedGroup {
+  std::string group;
+  std::string program;  ///< hash, hex
 };
 
 /// Who knows what became of objects. Called on threads of the server, several at once.
 struct ProgressSource {
   std::function<ObjectProgress(const ObjectVersion&)> object;
   std::function<std::uint64_t(const std::string& program)> number;  ///< of a program's hash, hex
-  std::function<std::string()> pinned;
+  std::function<std::vector<PinnedGroup>()> pinned;
 };
 
 }  // namespace edge::controller

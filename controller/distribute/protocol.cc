@@ -62,6 +62,15 @@ Result<Greeting> read_greeting(const agent::v1::Hello& hello) {
   greeting.state.version = printable(hello.version(), kMaxWord);
   greeting.state.cpu = printable(hello.cpu(), kMaxWord);
   greeting.state.unbound = read_unbound_list(hello.unbound());
+  if (hello.labels().size() > kMaxLabels) {
+    return Error{ErrorCode::kInvalidArgument, "the agent has more than " + std::to_string(kMaxLabels) + " labels"};
+  }
+  for (const auto& [key, value] : hello.labels()) {
+    if (!is_label_key(key) || !is_label_value(value)) {
+      return Error{ErrorCode::kInvalidArgument, "what the agent tells as a label is none: " + printable(key, 64)};
+    }
+    greeting.state.labels.emplace(key, value);
+  }
   return greeting;
 }
 
@@ -161,6 +170,9 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
     vip.set_held(from.held);
   }
   for (const UnboundListener& from : state.unbound) write_unbound(from, *into.add_unbound());
+  into.set_group(state.group);
+  into.set_published(state.published);
+  for (const auto& [key, value] : state.labels) (*into.mutable_labels())[key] = value;
 }
 
 AgentState read_agent(const agent::v1::Agent& from) {
@@ -181,6 +193,10 @@ AgentState read_agent(const agent::v1::Agent& from) {
   for (const auto& backend : from.backends()) state.backends.push_back(read_backend(backend));
   for (const auto& vip : from.vips()) state.vips.push_back(read_vip(vip));
   state.unbound = read_unbound_list(from.unbound());
+  if (!from.group().empty()) state.group = printable(from.group(), kMaxWord);
+  state.published = from.published();
+  for (const auto& [key, value] : from.labels())
+    state.labels.emplace(printable(key, kMaxWord), printable(value, kMaxWord));
   return state;
 }
 

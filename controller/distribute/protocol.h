@@ -27,7 +27,7 @@ struct Greeting {
   std::uint32_t protocol = 0;  ///< that both speak
   std::string instance;
   program::Target cpu = program::Target::kTablesOnly;
-  AgentState state;  ///< node, version and cpu
+  AgentState state;  ///< node, version, cpu and labels
 };
 /// kFailedPrecondition: no protocol in common; kInvalidArgument.
 Result<Greeting> read_greeting(const agent::v1::Hello& hello);

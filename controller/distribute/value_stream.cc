@@ -23,6 +23,9 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
     if (up.has_hello()) {
       const auto greeting = read_greeting(up.hello());
       if (!greeting) return greeting.error();
+      auto group = hub_.enter_group(greeting->state.labels);
+      if (!group) return group.error();
+      group_ = *std::move(group);
       instance_ = greeting->instance;
       return {};
     }
@@ -43,7 +46,7 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
   void advance() override {
     if (instance_.empty() || !may_write()) return;
     if (!feed_) {
-      const Hub::Current current = hub_.current();
+      const Hub::Current current = hub_.current(group_);
       if (current.values == nullptr || current.values == sent_) return;
       feed_.emplace(sent_, current.values, current.program->outline().program);
     }
@@ -58,7 +61,8 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
 
   void gone() override {}
 
-  std::string instance_;                ///< empty before the hello
+  std::string instance_;  ///< empty before the hello
+  std::string group_;
   std::shared_ptr<const Values> sent_;  ///< what the agent has; null: nothing
   std::optional<ValuesFeed> feed_;
 };

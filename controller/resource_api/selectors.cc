@@ -71,7 +71,7 @@ std::optional<StatusError> read_values(Scanner& scanner, LabelRequirement& requi
 }
 
 std::optional<StatusError> check(const LabelRequirement& requirement) {
-  if (!objects::is_label_key(requirement.key)) {
+  if (!is_label_key(requirement.key)) {
     return unparsable("<nil>: Invalid value: \"" + requirement.key + "\": is not a valid label key");
   }
   const bool ordered = requirement.test == Operator::kGreater || requirement.test == Operator::kLess;
@@ -82,7 +82,7 @@ std::optional<StatusError> check(const LabelRequirement& requirement) {
       return unparsable("values[0][" + requirement.key + "]: Invalid value: \"" + value +
                         "\": for 'Gt', 'Lt' operators, the value must be an integer");
     }
-    if (!objects::is_label_value(value)) {
+    if (!is_label_value(value)) {
       return unparsable("values[0][" + requirement.key + "]: Invalid value: \"" + value +
                         "\": is not a valid label value");
     }

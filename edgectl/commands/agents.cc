@@ -69,6 +69,16 @@ int show_program(std::string_view command, const cli::Arguments& arguments, cons
   });
 }
 
+/// What a group may go back to: programs of its own, then of the group that all are in at first.
+Result<std::vector<controller::HistoryEntry>> histories_of(InspectClient& client, const std::string& group) {
+  auto entries = client.history(group);
+  if (!entries || group == controller::kDefaultGroup) return entries;
+  auto others = client.history();
+  if (!others) return others;
+  entries->insert(entries->end(), others->begin(), others->end());
+  return entries;
+}
+
 }  // namespace
 
 int agents_list(const cli::Arguments& arguments) {
@@ -146,7 +156,7 @@ int dump_of_agent(std::string_view command, const cli::Arguments& arguments, con
 int history(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl history";
   return with_controller(kCommand, arguments, [&](InspectClient& client) {
-    const auto entries = client.history();
+    const auto entries = client.history(arguments.one("group"));
     if (!entries) return tell(kCommand, entries.error());
     const std::string form = arguments.one("output");
     if (wants_object(form)) return print(in_form(history_json(*entries), form));
@@ -158,16 +168,17 @@ int rollback(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl rollback";
   const bool release = arguments.has("release");
   const std::string wanted = arguments.one("PROGRAM");
+  const std::string group = arguments.one("group");
   if (release == !wanted.empty()) {
     cli::print_error(kCommand, "give either the PROGRAM to go back to (edgectl history) or --release");
     return cli::kExitUsage;
   }
   return with_controller(kCommand, arguments, [&](InspectClient& client) {
     if (release) {
-      const Status status = client.release();
+      const Status status = client.release(group);
       return status ? print("released: what the resources say is served again\n") : tell(kCommand, status.error());
     }
-    const auto entries = client.history();
+    const auto entries = histories_of(client, group);
     if (!entries) return tell(kCommand, entries.error());
     std::string found;
     for (const auto& entry : *entries) {
@@ -182,9 +193,11 @@ int rollback(const cli::Arguments& arguments) {
       cli::print_error(kCommand, "no program of the history begins with `" + wanted + "`");
       return cli::kExitFindings;
     }
-    const Status status = client.rollback(found);
+    const Status status = client.rollback(group, found);
     if (!status) return tell(kCommand, status.error());
-    return print("serving " + found + " until `edgectl rollback --release`; changes of resources wait for that\n");
+    const bool all = group == controller::kDefaultGroup;
+    return print((all ? "serving " : "the group " + group + " serves ") + found + " until `edgectl rollback --release" +
+                 (all ? "" : " --group " + group) + "`; changes of resources wait for that\n");
   });
 }
 

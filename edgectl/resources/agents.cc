@@ -60,10 +60,13 @@ OrderedJson json_of(const AgentState& agent) {
                       {"node", agent.node},
                       {"version", agent.version},
                       {"cpu", agent.cpu},
+                      {"group", agent.group},
+                      {"labels", agent.labels.empty() ? OrderedJson::object() : OrderedJson(agent.labels)},
                       {"connected", agent.connected},
                       {"since", rfc3339(agent.since)},
                       {"lastSeen", rfc3339(agent.last_seen)},
                       {"program", agent.program},
+                      {"published", agent.published},
                       {"valuesCurrent", agent.values_current},
                       {"connections", agent.connections},
                       {"requests", agent.requests},
@@ -164,21 +167,22 @@ int tell(std::string_view command, const Error& error) {
 }
 
 std::string agents_table(const controller::InspectClient::Agents& agents, bool wide, WallTime now) {
-  std::vector<std::string> heads = {"NAME", "NODE", "STATUS", "PROGRAM", "VERSION", "SINCE"};
-  if (wide) heads.insert(heads.end(), {"CPU", "CONNECTIONS", "REQUESTS", "VALUES", "SEEN", "REFUSED"});
+  std::vector<std::string> heads = {"NAME", "NODE", "GROUP", "STATUS", "PROGRAM", "VERSION", "SINCE"};
+  if (wide) heads.insert(heads.end(), {"CPU", "CONNECTIONS", "REQUESTS", "VALUES", "SEEN", "LABELS", "REFUSED"});
   TextTable table(std::move(heads));
   for (const AgentState& agent : agents.agents) {
-    const bool current = agent.program == agents.published;
+    // An older controller has one program for all.
+    const bool current = agent.program == (agent.published.empty() ? agents.published : agent.published);
     const std::string status = !agent.connected                 ? "Lost"
                                : !agent.refused.program.empty() ? "Refused"
                                : current                        ? "Current"
                                                                 : "Behind";
-    std::vector<std::string> cells = {agent.name,    agent.node,           status, short_hash(agent.program),
-                                      agent.version, age(agent.since, now)};
+    std::vector<std::string> cells = {
+        agent.name, agent.node, agent.group, status, short_hash(agent.program), agent.version, age(agent.since, now)};
     if (wide) {
       cells.insert(cells.end(), {agent.cpu, std::to_string(agent.connections), std::to_string(agent.requests),
                                  agent.values_current ? "Current" : "Behind", age(agent.last_seen, now),
-                                 or_none(agent.refused.reason)});
+                                 or_none(labels_text(agent.labels)), or_none(agent.refused.reason)});
     }
     table.add(std::move(cells));
   }
@@ -203,9 +207,12 @@ std::string describe_agent(const AgentState& agent, WallTime now) {
   line("Node:", agent.node);
   line("Version:", agent.version);
   line("CPU:", agent.cpu);
+  line("Group:", agent.group);
+  line("Labels:", labels_text(agent.labels));
   line("Connected:", std::string(agent.connected ? "yes" : "no") + ", for " + age(agent.since, now));
   line("Last seen:", age(agent.last_seen, now) + " ago");
   line("Program:", agent.program);
+  if (!agent.published.empty() && agent.published != agent.program) line("Published:", agent.published);
   line("Values:", agent.values_current ? "current" : "behind");
   if (!agent.refused.program.empty()) {
     line("Refused:", agent.refused.program + ": " + agent.refused.reason + " (" + age(agent.refused.at, now) + " ago)");

@@ -27,6 +27,11 @@ std::string list_of_agents(const Names& names) {
   return text;
 }
 
+/// The program that a rollback holds an agent to; empty: it is on its way. An older controller tells of all agents.
+const std::string& held_to(const AgentProgress& agent, const controller::Progress& answer) {
+  return agent.group.empty() ? answer.pinned : agent.held_to;
+}
+
 }  // namespace
 
 Rollout::Rollout(const std::vector<Written>& all) : all_(all.size()) {
@@ -70,6 +75,8 @@ bool Rollout::is_done(Left& left, const ObjectProgress& progress, const controll
   }
   if (!left.aim) left.aim = Aim{progress.program, answer.values};
   left.behind.clear();
+  const AgentProgress* held = nullptr;
+  bool all_held = true;
   for (const AgentProgress& agent : answer.agents) {
     if (agent.program >= left.aim->program && agent.values >= left.aim->values) continue;
     if (agent.refused != 0 && agent.refused >= left.aim->program) {
@@ -78,11 +85,17 @@ bool Rollout::is_done(Left& left, const ObjectProgress& progress, const controll
       return true;
     }
     left.behind.push_back(agent.name);
+    if (held == nullptr) held = &agent;
+    all_held = all_held && !held_to(agent, answer).empty();
   }
   if (left.behind.empty()) return !answer.agents.empty();
-  if (answer.pinned.empty()) return false;
-  faults_.push_back(left.object.title() + " waits for the end of a rollback, which holds agents to " +
-                    shown(answer.pinned.substr(0, kShortHash)) + "; `edgectl rollback --release` ends it");
+  if (!all_held) return false;
+  const bool of_all = held->group.empty() || held->group == controller::kDefaultGroup;
+  const std::string group = shown(held->group);
+  faults_.push_back(left.object.title() + " waits for the end of a rollback, which holds agents " +
+                    (of_all ? "" : "of the group " + group + " ") + "to " +
+                    shown(held_to(*held, answer).substr(0, kShortHash)) + "; `edgectl rollback --release" +
+                    (of_all ? "" : " --group " + group) + "` ends it");
   return true;
 }
 

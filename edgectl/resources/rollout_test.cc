@@ -25,6 +25,12 @@ AgentProgress runs(const std::string& name, std::uint64_t program, std::uint64_t
   return {name, program, values, 0, ""};
 }
 
+AgentProgress runs_in(const std::string& name, std::uint64_t program, const std::string& group,
+                      const std::string& held_to) {
+  return {
+      .name = name, .program = program, .values = 3, .refused = 0, .reason = "", .group = group, .held_to = held_to};
+}
+
 TEST(Rollout, IsOverWhenEveryAgentRunsTheProgramAndItsValues) {
   Rollout rollout({route("a"), route("b")});
   ASSERT_EQ(rollout.question().size(), 2U);
@@ -73,6 +79,19 @@ TEST(Rollout, ThatIsNoneEndsWithTheReason) {
   held.take({"run", 3, "0123456789abcdef", {{State::kTaken, 5, ""}}, {runs("x", 2, 3)}});
   EXPECT_THAT(held.take_faults(), ElementsAre("proxyroute/a waits for the end of a rollback, which holds agents to "
                                               "0123456789ab; `edgectl rollback --release` ends it"));
+}
+
+TEST(Rollout, IsHeldUpByARollbackWhenNobodyElseIsBehind) {
+  const std::string program = "0123456789abcdef";
+  Rollout rollout({route("a")});
+  rollout.take(
+      {"run", 3, "", {{State::kTaken, 5, ""}}, {runs_in("x", 4, "default", ""), runs_in("y", 2, "canary", program)}});
+  EXPECT_FALSE(rollout.over()) << "x is on its way";
+  rollout.take(
+      {"run", 3, "", {{State::kTaken, 5, ""}}, {runs_in("x", 5, "default", ""), runs_in("y", 2, "canary", program)}});
+  EXPECT_THAT(rollout.take_faults(),
+              ElementsAre("proxyroute/a waits for the end of a rollback, which holds agents of the group canary to "
+                          "0123456789ab; `edgectl rollback --release --group canary` ends it"));
 }
 
 TEST(Rollout, OfARemovalSaysWhoServesItStill) {

@@ -41,7 +41,8 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
     hello.set_node("node");
     hello.set_version("0.0.9");
     hello.set_cpu("x86-64-v9");
-    hello.set_instance(options.name + "-1");
+    hello.set_instance(options.name + "-" + options.instance);
+    for (const auto& [key, value] : options.labels) (*hello.mutable_labels())[key] = value;
     hello.set_format_version(program::kFormatVersion);
     if (options.unknown_words) {
       hello.GetReflection()->MutableUnknownFields(&hello)->AddVarint(1000, 7);

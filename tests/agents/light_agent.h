@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,8 @@ namespace edge::test {
 struct LightAgentOptions {
   std::string controller;  ///< `127.0.0.1:PORT`
   std::string name;
+  std::map<std::string, std::string> labels{};
+  std::string instance = "1";  ///< of two the one that came later counts
   std::uint32_t protocol = 1;
   std::uint32_t oldest_protocol = 1;
   bool unknown_words = false;  ///< says things that no controller knows

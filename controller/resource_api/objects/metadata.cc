@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/json.h"
+#include "base/labels.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
 #include "controller/resource_api/objects/words.h"
@@ -17,7 +18,6 @@ namespace {
 constexpr std::size_t kMaxAnnotationBytes = std::size_t{256} << 10;
 
 bool alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool any_alphanumeric(char c) { return alphanumeric(c) || (c >= 'A' && c <= 'Z'); }
 
 bool is_rfc1123_label(std::string_view text) {
   return !text.empty() && alphanumeric(text.front()) && alphanumeric(text.back()) &&
@@ -31,12 +31,6 @@ bool is_subdomain(std::string_view text) {
     if (dot == std::string_view::npos) return true;
     text.remove_prefix(dot + 1);
   }
-}
-
-/// What a label's value or the name in its key is made of.
-bool is_qualified_part(std::string_view text) {
-  return text.size() <= 63 && any_alphanumeric(text.front()) && any_alphanumeric(text.back()) &&
-         std::ranges::all_of(text, [](char c) { return any_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 constexpr std::string_view kSubdomainFault =
@@ -170,16 +164,6 @@ std::string name_fault(std::string_view name, NameRule rule, bool prefix) {
   if (name.size() > kLongest) return words({"must be no more than ", std::to_string(kLongest), " bytes"});
   return {};
 }
-
-bool is_label_key(std::string_view key) {
-  const std::size_t slash = key.find('/');
-  if (slash == std::string_view::npos) return !key.empty() && is_qualified_part(key);
-  const std::string_view prefix = key.substr(0, slash);
-  const std::string_view name = key.substr(slash + 1);
-  return !name.empty() && is_qualified_part(name) && prefix.size() <= 253 && is_subdomain(prefix);
-}
-
-bool is_label_value(std::string_view value) { return value.empty() || is_qualified_part(value); }
 
 void validate_metadata(const Json& object, NameRule rule, bool namespaced, Causes& causes) {
   const Json& meta = member_in(object, "metadata");

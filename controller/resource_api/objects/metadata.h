@@ -26,9 +26,6 @@ void validate_metadata(const Json& object, NameRule rule, bool namespaced, Cause
 /// being deleted, new finalizers.
 void validate_metadata_update(const Json& object, const Json& old, Causes& causes);
 
-bool is_label_key(std::string_view key);
-bool is_label_value(std::string_view value);
-
 /// Seconds since 1970 of `2024-05-01T10:00:00Z` (fractions and offsets are taken); -1: not a time.
 std::int64_t time_of(std::string_view rfc3339);
 /// `2024-05-01T10:00:00Z`.
