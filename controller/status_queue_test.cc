@@ -365,7 +365,9 @@ TEST_F(StatusQueueTest, OfTwoBackendsOfOneNameEachHasItsCluster) {
   EXPECT_EQ(settle(), 2u);
   AgentState agent;
   agent.connected = true;
-  BackendHealth health{.name_space = "berlin:shop", .name = "be"};
+  BackendHealth health;
+  health.name_space = "berlin:shop";
+  health.name = "be";
   health.endpoints = {{"10.0.0.1:80", false, WallTime(1s), "refused"}};
   queue_.agents(view_of({agent}, {health}, [](const std::string&) { return 0; }), now_);
   EXPECT_EQ(settle(), 1u);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/labels.h"
 #include "controller/resource_api/objects/metadata.h"
 
 namespace edge::resource_api {
