@@ -246,7 +246,7 @@ TEST_F(Control, AStartOnAFullDiskServesAndTakesChangesOnceThereIsSpace) {
   }
   // Traces are not what traffic waits for.
   for (const char* file : {"traces.db", "traces.db-wal", "traces.db-shm"})
-    std::filesystem::remove(dir_ / "data" / file);
+    std::filesystem::remove(dir_ / ("data/" + std::string(file)));
   rlimit usual{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
   const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
