@@ -1,9 +1,11 @@
 #include "edgectl/resources/agents.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -266,6 +268,7 @@ Result<std::vector<controller::BackendHealth>> backends_of_page(const std::strin
       if (checked) endpoint.last_check = WallTime(std::chrono::seconds(*checked));
     }
   }
+  std::ranges::sort(backends, {}, [](const controller::BackendHealth& b) { return std::tie(b.name_space, b.name); });
   return backends;
 }
 
