@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "runtime/match/decide.h"
+#include "runtime/session/arrival.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"

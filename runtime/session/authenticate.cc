@@ -2,6 +2,7 @@
 #include "runtime/observe/request_spans.h"
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/rate_limit.h"
+#include "runtime/session/arrival.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
