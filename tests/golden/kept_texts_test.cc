@@ -25,11 +25,11 @@ struct Dump {
 const std::vector<Dump>& dumps() {
   static const std::vector<Dump> all = {
       {"conditions.txt", {"compiler/link/conditions_text.cc"}},
-      {"linked.txt", {"compiler/link/dump.cc", "compiler/link/dump_settings.cc"}},
+      {"linked.txt", {"compiler/link/dump.cc", "compiler/link/dump_settings.cc", "program/filter_table.h"}},
       {"ir.txt", {"compiler/ir/dump.cc"}},
       {"program.txt",
        {"program/dump/dump.cc", "program/dump/predicate_text.cc", "program/dump/route_tree.cc",
-        "program/dump/settings_tree.cc"}},
+        "program/dump/settings_tree.cc", "program/filter_table.h"}},
   };
   return all;
 }
@@ -40,12 +40,13 @@ void add_words(const std::string& text, std::set<std::string>& words) {
     words.insert(found->str());
 }
 
-/// The words of the string literals of a source, but for the paths of what it includes.
+/// The words of the string literals of a source, but for the paths of what it includes, and for the sentences of
+/// explanations, which have places like `{value}`.
 std::set<std::string> written_words(const std::string& source) {
   static const std::regex literal(R"re((#include )?"((?:[^"\\\n]|\\.)*)")re");
   std::set<std::string> words;
   for (std::sregex_iterator found(source.begin(), source.end(), literal), end; found != end; ++found)
-    if (!(*found)[1].matched) add_words((*found)[2].str(), words);
+    if (!(*found)[1].matched && (*found)[2].str().find('{') == std::string::npos) add_words((*found)[2].str(), words);
   return words;
 }
 
