@@ -29,7 +29,8 @@ class AgentGroups : public Parts {
   /// By name.
   std::map<std::string, Json> agents() {
     std::map<std::string, Json> all;
-    for (const Json& agent : json_of({"agents", "list", "-o", "json"})["agents"]) all[agent["name"]] = agent;
+    const Json listed = json_of({"agents", "list", "-o", "json"});
+    for (const Json& agent : listed["agents"]) all[agent["name"]] = agent;
     return all;
   }
   std::size_t programs_in_history(const std::string& group) {
