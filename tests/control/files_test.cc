@@ -396,13 +396,11 @@ TEST_F(Files, ARestartAppliesOnlyWhatIsNotAsItWas) {
   EXPECT_EQ(proxy_->process.wait_exit(), 0) << proxy_->process.err_text();
   dir_.put("config/more.yaml", route_config("more", "/more"));
   start();
-  const auto metrics = proxy_->process.wait_err("metrics on ");
-  ASSERT_TRUE(metrics);
   EXPECT_TRUE(answers(proxy_->port, "/more", "200")) << proxy_->process.err_text();
   EXPECT_THAT(get("/taken"), StartsWith("404")) << "the files' fields are taken back";
   EXPECT_THAT(get("/open"), StartsWith("200"));
   EXPECT_THAT(get("/r99"), StartsWith("200"));
-  const std::string told = curl(std::atoi(metrics->c_str() + metrics->rfind(':') + 1), "/metrics");
+  const std::string told = curl(proxy_->metrics_port, "/metrics");
   const std::string patches = "edge_api_requests_total{verb=\"PATCH\",code=\"2xx\"} ";
   const std::size_t at = told.find(patches);
   ASSERT_NE(at, std::string::npos) << told;
