@@ -206,7 +206,7 @@ TEST_F(FleetTest, SlowAgentsTogetherPinNoMoreThanIsAllowed) {
 
 TEST_F(FleetTest, EndpointsAreCountedToWhatSlowAgentsPin) {
   controller::DistributorOptions options;
-  options.most_pinned = 40'000'000;
+  options.most_pinned = 100'000'000;
   start(std::move(options));
   std::vector<std::unique_ptr<LightAgent>> deaf;
   const auto is_connected = [this](const std::string& name) {
@@ -215,16 +215,22 @@ TEST_F(FleetTest, EndpointsAreCountedToWhatSlowAgentsPin) {
   };
   const auto good = connect({.controller = {}, .name = "good"});
   program::EndpointSet endpoints;
-  endpoints.backends.resize(1);
-  endpoints.backends[0].endpoints.resize(12'000'000 / sizeof(program::Endpoint));
+  endpoints.backends.resize(60);
+  for (std::size_t i = 0; i < endpoints.backends.size(); ++i) {
+    endpoints.backends[i].backend_id = i + 1;
+    endpoints.backends[i].endpoints.resize(800'000 / sizeof(program::Endpoint));
+  }
   for (unsigned i = 0; i < 4; ++i) {
     // All programs together have room; it is by their endpoints that two are too much.
     const Bytes next = program_of(i, 2, 5'000'000);
-    endpoints.backends[0].endpoints[0].port = static_cast<std::uint16_t>(1 + i);
+    for (program::BackendEndpoints& backend : endpoints.backends) {
+      backend.endpoints[0].port = static_cast<std::uint16_t>(1 + i);
+    }
     distributor_->publish({next, program::value_set(endpoints, {})});
     const std::string hash = hash_of(next);
     ASSERT_TRUE(good->reaches([&](const std::string& program, std::uint32_t) { return program == hash; }));
-    deaf.push_back(connect({.controller = {}, .name = "deaf-" + std::to_string(i), .deaf = true}));
+    deaf.push_back(
+        connect({.controller = {}, .name = "deaf-" + std::to_string(i), .deaf = true, .takes_values = true}));
     ASSERT_TRUE(deaf.back()->reaches([](const std::string&, std::uint32_t protocol) { return protocol != 0; }));
   }
   std::unique_lock lock(mutex_);

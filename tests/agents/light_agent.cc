@@ -19,22 +19,65 @@ using agent::v1::ProgramsUp;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-std::shared_ptr<grpc::Channel> channel_of(const std::string& controller, const agent::Identity& identity) {
+std::shared_ptr<grpc::Channel> channel_of(const LightAgentOptions& options, const agent::Identity& identity) {
   grpc::SslCredentialsOptions tls{identity.authorities, identity.key, identity.certificate};
   grpc::ChannelArguments arguments;
   arguments.SetSslTargetNameOverride("edge-controller");
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(controller, grpc::SslCredentials(tls), arguments);
+  // Windows that grow by what the link could carry would take in what is not read.
+  if (options.deaf) arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  return grpc::CreateCustomChannel(options.controller, grpc::SslCredentials(tls), arguments);
 }
+
+/// Reads the first part of the values, and then nothing until it is broken off.
+class ValuesStream final : public grpc::ClientBidiReactor<agent::v1::ValuesUp, agent::v1::ValuesDown> {
+ public:
+  ValuesStream(agent::v1::Agents::Stub& stub, const agent::v1::Hello& hello) {
+    *up_.mutable_hello() = hello;
+    stub.async()->Values(&context_, this);
+    StartWrite(&up_);
+    StartRead(&down_);
+    AddHold();
+    StartCall();
+  }
+
+  void OnReadDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    begun_ = ok;
+    changed_.notify_all();
+  }
+  void OnDone(const grpc::Status&) override {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+    changed_.notify_all();
+  }
+  bool wait_begun() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [this] { return begun_; });
+  }
+  void break_off() {
+    context_.TryCancel();
+    RemoveHold();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_; });
+  }
+
+ private:
+  grpc::ClientContext context_;
+  agent::v1::ValuesUp up_;
+  agent::v1::ValuesDown down_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool begun_ = false;
+  bool done_ = false;
+};
 
 }  // namespace
 
 class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, ProgramsDown> {
  public:
   Stream(const LightAgentOptions& options, const agent::Identity& identity)
-      : options_(options),
-        channel_(channel_of(options.controller, identity)),
-        stub_(agent::v1::Agents::NewStub(channel_)) {
+      : options_(options), channel_(channel_of(options, identity)), stub_(agent::v1::Agents::NewStub(channel_)) {
     auto& hello = *up_.mutable_hello();
     hello.set_protocol(options.protocol);
     hello.set_oldest_protocol(options.oldest_protocol);
@@ -48,6 +91,7 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
       hello.GetReflection()->MutableUnknownFields(&hello)->AddVarint(1000, 7);
       up_.GetReflection()->MutableUnknownFields(&up_)->AddLengthDelimited(1001, "a word of tomorrow");
     }
+    hello_ = hello;
     stub_->async()->Programs(&context_, this);
     StartWrite(&up_);
     StartRead(&down_);
@@ -60,6 +104,8 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
     const std::lock_guard lock(mutex_);
     received_ += down_.ByteSizeLong();
     if (down_.has_welcome()) {
+      // Behind the welcome: a controller ends streams of a name that another process takes.
+      if (options_.takes_values) values_ = std::make_unique<ValuesStream>(*stub_, hello_);
       protocol_ = down_.welcome().protocol();
       changed_.notify_all();
       if (options_.deaf) return;
@@ -85,12 +131,14 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
   void break_off() {
     context_.TryCancel();
     if (options_.deaf) finish();
+    if (values_) values_->break_off();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return done_; });
   }
   bool reaches(const std::function<bool(const std::string&, std::uint32_t)>& condition) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [&] { return condition(program_, protocol_); });
+    if (!changed_.wait_for(lock, kPatience, [&] { return condition(program_, protocol_); })) return false;
+    return !values_ || values_->wait_begun();
   }
   std::size_t received() {
     const std::lock_guard lock(mutex_);
@@ -127,6 +175,8 @@ class LightAgent::Stream final : public grpc::ClientBidiReactor<ProgramsUp, Prog
   const LightAgentOptions options_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<agent::v1::Agents::Stub> stub_;
+  agent::v1::Hello hello_;
+  std::unique_ptr<ValuesStream> values_;
   grpc::ClientContext context_;
   ProgramsUp up_;
   ProgramsDown down_;

@@ -22,6 +22,7 @@ struct LightAgentOptions {
   std::uint32_t oldest_protocol = 1;
   bool unknown_words = false;  ///< says things that no controller knows
   bool deaf = false;           ///< reads the welcome, and then nothing
+  bool takes_values = false;  ///< of the deaf: reads the first part of the values before it is, and then nothing either
 };
 
 class LightAgent {
