@@ -371,10 +371,11 @@ TEST(Link, FiltersBecomeSteps) {
           "[A]}}]}"));
   EXPECT_EQ(l.faults(), "");
   const std::string text = dump(l.config);
-  EXPECT_NE(text.find("    filter request-header set \"x-a\" \"%REQ_ID%\"\n    filter request-add \"x-b\" \"b\"\n"
-                      "    filter request-header remove \"x-c\"\n    filter response-remove \"server\"\n"
-                      "    filter rewrite host \"in.example.com\"\n    filter rewrite-prefix \"/v2/x\"\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("    filter request-header set \"x-a\" \"%REQ_ID%\"\n    filter request-header add \"x-b\" \"b\"\n"
+                "    filter request-header remove \"x-c\"\n    filter response-header remove \"server\"\n"
+                "    filter rewrite host \"in.example.com\"\n    filter rewrite prefix \"/v2/x\"\n"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("    filter response-header remove \"a\"\n    filter redirect scheme \"https\"\n"
                       "    filter redirect path \"/n\"\n    filter redirect status 302 port 8443\n"),
