@@ -391,6 +391,8 @@ TEST_F(Files, ARestartAppliesOnlyWhatIsNotAsItWas) {
     Api api(dir_ / "data/kubeconfig");
     api.apply(route("open", "/taken"));
     EXPECT_TRUE(answers(proxy_->port, "/taken", "200")) << proxy_->process.err_text();
+    // Statuses are patches too: with all of them written, the next start has its own only.
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(api.says("ProxyRoute", "r" + std::to_string(i), "Ready", "True")) << i;
   }
   proxy_->process.send_signal(SIGTERM);
   EXPECT_EQ(proxy_->process.wait_exit(), 0) << proxy_->process.err_text();
@@ -404,7 +406,7 @@ TEST_F(Files, ARestartAppliesOnlyWhatIsNotAsItWas) {
   const std::string patches = "edge_api_requests_total{verb=\"PATCH\",code=\"2xx\"} ";
   const std::size_t at = told.find(patches);
   ASSERT_NE(at, std::string::npos) << told;
-  EXPECT_LT(std::atoi(told.c_str() + at + patches.size()), 50) << "all of the files was applied once more";
+  EXPECT_LT(std::atoi(told.c_str() + at + patches.size()), 20) << "all of the files was applied once more";
 }
 
 /// Of a backend that is renamed with its route, and a hundred routes beside them.
