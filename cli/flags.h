@@ -67,7 +67,8 @@ class Arguments {
 };
 
 struct Command {
-  std::string_view name;  ///< words as typed, e.g. `routes dump`; empty for a program without commands
+  std::string_view name;        ///< words as typed, e.g. `routes dump`; empty for a program without commands
+  std::string_view group = {};  ///< heading under which the program's help lists it
   std::string_view summary;
   std::string_view details = {};
   std::vector<Flag> flags = {};

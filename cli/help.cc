@@ -35,13 +35,20 @@ struct Row {
   std::string right;
 };
 
-std::string table(const std::vector<Row>& rows) {
+std::size_t width_of(const std::vector<Row>& rows) {
   std::size_t width = 0;
   for (const Row& row : rows) width = std::max(width, row.left.size());
+  return width;
+}
+
+std::string row_text(const Row& row, std::size_t width) {
+  return "  " + row.left + std::string(width - row.left.size() + 3, ' ') + wrapped(row.right, width + 5) + "\n";
+}
+
+std::string table(const std::vector<Row>& rows) {
+  const std::size_t width = width_of(rows);
   std::string out;
-  for (const Row& row : rows) {
-    out += "  " + row.left + std::string(width - row.left.size() + 3, ' ') + wrapped(row.right, width + 5) + "\n";
-  }
+  for (const Row& row : rows) out += row_text(row, width);
   return out;
 }
 
@@ -77,15 +84,25 @@ std::vector<const Positional*> positionals(const Command& command) {
 
 std::string program_help(const Program& program, std::string_view group) {
   const std::string full = std::string(program.name) + (group.empty() ? "" : " " + std::string(group));
-  std::string out = std::string(program.summary) + "\n\nUsage: " + full + " COMMAND [flags]\n\nCommands:\n";
+  std::string out = std::string(program.summary) + "\n\nUsage: " + full + " COMMAND [flags]\n";
+  // One width for all groups, so that their columns are in line.
+  std::vector<std::string_view> headings;
   std::vector<Row> rows;
   for (const Command& command : program.commands) {
     const std::string prefix = std::string(group) + " ";
-    if (group.empty() || command.name.starts_with(prefix)) {
-      rows.push_back({std::string(command.name), std::string(command.summary)});
-    }
+    if (!group.empty() && !command.name.starts_with(prefix)) continue;
+    headings.push_back(command.group);
+    rows.push_back({std::string(command.name), std::string(command.summary)});
   }
-  out += table(rows);
+  const std::size_t width = width_of(rows);
+  std::string_view heading = {};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || headings[i] != heading) {
+      heading = headings[i];
+      out += "\n" + (heading.empty() || !group.empty() ? std::string("Commands") : std::string(heading)) + ":\n";
+    }
+    out += row_text(rows[i], width);
+  }
   if (!program.flags.empty() && group.empty()) {
     rows.clear();
     for (const Flag& flag : program.flags) rows.push_back(flag_row(flag));

@@ -1,5 +1,9 @@
-// What each command runs. The table that names them and their flags is main.cc.
+// The commands, each declared beside its function in commands/, and the table that collects them (commands.cc).
 #pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/flags.h"
 
@@ -7,64 +11,73 @@ namespace edge::edgectl {
 
 inline constexpr std::string_view kName = "edgectl";
 
-int validate(const cli::Arguments& arguments);
-int compile(const cli::Arguments& arguments);
-int routes_dump(const cli::Arguments& arguments);
-int explain(const cli::Arguments& arguments);
-int explain_code(const cli::Arguments& arguments);
-int cost(const cli::Arguments& arguments);
-int diff(const cli::Arguments& arguments);
-int test(const cli::Arguments& arguments);
-int assert_claims(const cli::Arguments& arguments);
-int trace_list(const cli::Arguments& arguments);
-int trace_get(const cli::Arguments& arguments);
-int trace_search(const cli::Arguments& arguments);
-int trace_services(const cli::Arguments& arguments);
-int cache_stats(const cli::Arguments& arguments);
-int cache_purge(const cli::Arguments& arguments);
-int key_generate(const cli::Arguments& arguments);
-int key_replace_administrator(const cli::Arguments& arguments);
-int crds(const cli::Arguments& arguments);
-int schema(const cli::Arguments& arguments);
-int completion(const cli::Arguments& arguments);
-int man(const cli::Arguments& arguments);
-int version(const cli::Arguments& arguments);
+// Headings of `edgectl --help`, in this order.
+inline constexpr std::string_view kFilesGroup = "Check, compile and compare configuration";
+inline constexpr std::string_view kObjectsGroup = "Read and change objects";
+inline constexpr std::string_view kAgentsGroup = "Agents and what they run";
+inline constexpr std::string_view kTrafficGroup = "Health, traffic, logs and traces";
+inline constexpr std::string_view kProgramGroup = "Reference, keys and this program";
 
-// Those that ask a cluster (resource_commands.cc).
-int get(const cli::Arguments& arguments);
-int describe(const cli::Arguments& arguments);
-int create(const cli::Arguments& arguments);
-int apply(const cli::Arguments& arguments);
-int remove(const cli::Arguments& arguments);
-int edit(const cli::Arguments& arguments);
-int patch(const cli::Arguments& arguments);
-int agents_list(const cli::Arguments& arguments);
-int agents_describe(const cli::Arguments& arguments);
-int agents_token(const cli::Arguments& arguments);
-int agents_revoke(const cli::Arguments& arguments);
-int agent_backends(const cli::Arguments& arguments);
-int agent_vips(const cli::Arguments& arguments);
-int agent_config(const cli::Arguments& arguments);
-int history(const cli::Arguments& arguments);
-int rollback(const cli::Arguments& arguments);
-int gateway_api_classes(const cli::Arguments& arguments);
-int gateway_api_gateways(const cli::Arguments& arguments);
-int gateway_api_routes(const cli::Arguments& arguments);
-int gateway_api_describe(const cli::Arguments& arguments);
-int conformance(const cli::Arguments& arguments);
-int config_view(const cli::Arguments& arguments);
-int config_get_contexts(const cli::Arguments& arguments);
-int config_use_context(const cli::Arguments& arguments);
-int config_set_context(const cli::Arguments& arguments);
+cli::Command validate_command();
+cli::Command compile_command();
+cli::Command explain_command();
+cli::Command test_command();
+cli::Command assert_command();
+cli::Command diff_command();
+cli::Command cost_command();
+cli::Command routes_dump_command();
+cli::Command get_command();
+cli::Command describe_command();
+cli::Command create_command();
+cli::Command apply_command();
+cli::Command edit_command();
+cli::Command patch_command();
+cli::Command delete_command();
+std::vector<cli::Command> gateway_api_list_commands();
+cli::Command gateway_api_describe_gateway_command();
+cli::Command conformance_command();
+cli::Command agents_list_command();
+std::vector<cli::Command> agent_commands();
+cli::Command agents_token_command();
+cli::Command agents_revoke_command();
+cli::Command history_command();
+cli::Command rollback_command();
+cli::Command cache_stats_command();
+cli::Command cache_purge_command();
+cli::Command status_command();
+cli::Command top_command();
+cli::Command metrics_agent_command();
+cli::Command metrics_backends_command();
+cli::Command metrics_vips_command();
+cli::Command metrics_query_command();
+cli::Command metrics_dashboard_command();
+cli::Command metrics_top_backends_command();
+cli::Command metrics_top_routes_command();
+cli::Command logs_command();
+cli::Command logs_access_command();
+cli::Command log_level_command();
+cli::Command trace_list_command();
+cli::Command trace_get_command();
+cli::Command trace_search_command();
+cli::Command trace_services_command();
+cli::Command debug_bundle_command();
+cli::Command schema_command();
+cli::Command crds_command();
+cli::Command explain_code_command();
+cli::Command key_generate_command();
+cli::Command key_replace_administrator_command();
+cli::Command config_view_command();
+cli::Command config_get_contexts_command();
+cli::Command config_use_context_command();
+cli::Command config_set_context_command();
+cli::Command completion_command();
+cli::Command man_command();
+cli::Command version_command();
+
+/// The whole table, of which parser, help, manual pages and completion are made.
+cli::Program table();
 
 /// The match tree of what an agent runs, by the controller.
 int dump_of_agent(std::string_view command, const cli::Arguments& arguments, const std::string& agent);
-
-/// The whole table, of which man pages are made.
-cli::Program table();
-
-/// What completion offers for `KIND` and `KIND.FIELD`.
-std::vector<std::string> complete_kind(const cli::Arguments& given, std::string_view typed);
-std::vector<std::string> complete_field(const cli::Arguments& given, std::string_view typed);
 
 }  // namespace edge::edgectl

@@ -12,6 +12,7 @@
 #include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
+#include "edgectl/shared_flags.h"
 #include "program/dump/dump.h"
 #include "schemas/yaml_text.h"
 
@@ -78,8 +79,6 @@ Result<std::vector<controller::HistoryEntry>> histories_of(InspectClient& client
   entries->insert(entries->end(), others->begin(), others->end());
   return entries;
 }
-
-}  // namespace
 
 int agents_list(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl agents list";
@@ -149,10 +148,6 @@ int agent_config(const cli::Arguments& arguments) {
   return show_program("edgectl agent config", arguments, arguments.one("AGENT"));
 }
 
-int dump_of_agent(std::string_view command, const cli::Arguments& arguments, const std::string& agent) {
-  return show_program(command, arguments, agent);
-}
-
 int history(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl history";
   return with_controller(kCommand, arguments, [&](InspectClient& client) {
@@ -199,6 +194,109 @@ int rollback(const cli::Arguments& arguments) {
     return print((all ? "serving " : "the group " + group + " serves ") + found + " until `edgectl rollback --release" +
                  (all ? "" : " --group " + group) + "`; changes of resources wait for that\n");
   });
+}
+
+}  // namespace
+
+int dump_of_agent(std::string_view command, const cli::Arguments& arguments, const std::string& agent) {
+  return show_program(command, arguments, agent);
+}
+
+cli::Command agents_list_command() {
+  return {.name = "agents list",
+          .group = kAgentsGroup,
+          .summary = "List the agents of a controller, and whether each runs what it shall",
+          .flags = joined(controller_flags(), {form_flag({"table", "wide", "json", "yaml", "name"})}),
+          .examples = {"edgectl agents list -o wide"},
+          .run = agents_list,
+          .global = true};
+}
+
+namespace {
+
+cli::Command of_agent(std::string_view name, std::string_view summary, int (*run)(const cli::Arguments&),
+                      std::vector<std::string_view> forms) {
+  return {.name = name,
+          .group = kAgentsGroup,
+          .summary = summary,
+          .flags = joined(controller_flags(), {form_flag(std::move(forms))}),
+          .positional = agent_argument(),
+          .run = run,
+          .global = true};
+}
+
+cli::Flag group_flag() {
+  return {.name = "group",
+          .value = "NAME",
+          .help = "Of the agents in this group (edgectl agents list)",
+          .fallback = controller::kDefaultGroup};
+}
+
+}  // namespace
+
+std::vector<cli::Command> agent_commands() {
+  return {of_agent("agents describe", "Tell all about an agent: its program, backends and addresses", agents_describe,
+                   {"text", "json", "yaml"}),
+          of_agent("agents config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}),
+          of_agent("agent config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}),
+          of_agent("agent backends", "List the endpoints of an agent's backends and their health", agent_backends,
+                   {"table", "json", "yaml"}),
+          of_agent("agent vips", "List the addresses that an agent serves, and which it holds", agent_vips,
+                   {"table", "json", "yaml"})};
+}
+
+cli::Command agents_token_command() {
+  return {.name = "agents token",
+          .group = kAgentsGroup,
+          .summary = "Make a join file for one agent",
+          .details =
+              "With it an agent of this name joins that has lost its key, or a new machine that takes its "
+              "place; the certificates of the one before are refused from then on. It is good for a day "
+              "and for one machine. The file has a secret in it: --out writes it for you alone.",
+          .flags = joined(controller_flags(), {{.name = "out", .value = "FILE", .help = "Write it there (mode 0600)"}}),
+          .positional = agent_argument(),
+          .examples = {"edgectl agents token edge-1 --out edge-1.join"},
+          .run = agents_token,
+          .global = true};
+}
+
+cli::Command agents_revoke_command() {
+  return {.name = "agents revoke",
+          .group = kAgentsGroup,
+          .summary = "Refuse every certificate that an agent has, and end its connections",
+          .details =
+              "Whoever has a join file may take the name then: give the agents a new one if the machine is "
+              "not yours any more.",
+          .flags = controller_flags(),
+          .positional = agent_argument(),
+          .examples = {"edgectl agents revoke edge-1"},
+          .run = agents_revoke,
+          .global = true};
+}
+
+cli::Command history_command() {
+  return {.name = "history",
+          .group = kAgentsGroup,
+          .summary = "List the last programs of the controller, with the change that made each",
+          .flags = joined(controller_flags(), {form_flag({"table", "wide", "json", "yaml"}), group_flag()}),
+          .examples = {"edgectl history", "edgectl history --group canary"},
+          .run = history,
+          .global = true};
+}
+
+cli::Command rollback_command() {
+  return {
+      .name = "rollback",
+      .group = kAgentsGroup,
+      .summary = "Have agents run an earlier program until that is released",
+      .details = "The resources stay as they are; what they say is served again after --release.",
+      .flags = joined(controller_flags(), {{.name = "release", .help = "Serve what the resources say"}, group_flag()}),
+      .positional =
+          cli::Positional{
+              .name = "PROGRAM", .help = "First digits of its hash, as `edgectl history` has it", .required = false},
+      .examples = {"edgectl rollback 4f2a91", "edgectl rollback --release", "edgectl rollback --group canary 4f2a91"},
+      .run = rollback,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -13,6 +13,7 @@
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/prune.h"
 #include "edgectl/resources/write.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -249,9 +250,51 @@ class Sender {
   int exit_ = cli::kExitOk;
 };
 
-}  // namespace
-
 int create(const cli::Arguments& arguments) { return Sender(Verb::kCreate, arguments).run(); }
 int apply(const cli::Arguments& arguments) { return Sender(Verb::kApply, arguments).run(); }
+
+}  // namespace
+
+cli::Command create_command() {
+  return {.name = "create",
+          .group = kObjectsGroup,
+          .summary = "Create what files say; what is there already is refused",
+          .flags = joined(
+              {file_flag(kFilesToRead), create_namespaces_flag(), field_manager_flag(),
+               dry_run_flag({"none", "client", "server"}), check_fields_flag(), wait_programmed_flag(), result_flag()},
+              waiting_flags()),
+          .examples = {"edgectl create -f gateway.yaml"},
+          .run = create,
+          .global = true};
+}
+
+cli::Command apply_command() {
+  return {.name = "apply",
+          .group = kObjectsGroup,
+          .summary = "Create what files say, or bring what is there to it",
+          .details =
+              "A three-way merge by what was applied last, as `kubectl apply` does it and in the same annotation, "
+              "so that either can go on where the other left off. Every fault of the files is told before "
+              "anything is sent; what the server refuses is shown at its place in the file.",
+          .flags = joined(
+              {file_flag(kFilesToRead),
+               {.name = "server-side", .help = "Let the server merge, by managed fields"},
+               {.name = "force-conflicts", .help = "With --server-side: take fields that others manage"},
+               {.name = "prune", .help = "Remove what was applied before, has the labels, and is not in the files"},
+               {.name = "all", .help = "With --prune: whatever its labels"},
+               selector_flag(),
+               create_namespaces_flag(),
+               field_manager_flag(),
+               dry_run_flag({"none", "client", "server"}),
+               check_fields_flag(),
+               wait_programmed_flag(),
+               result_flag()},
+              waiting_flags()),
+          .examples = {"edgectl apply -f config/", "edgectl apply -f route.yaml --wait=programmed",
+                       "edgectl apply -f shop/ --prune -l app=shop --dry-run server",
+                       "generate | edgectl apply -f - --server-side"},
+          .run = apply,
+          .global = true};
+}
 
 }  // namespace edge::edgectl

@@ -11,6 +11,7 @@
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -110,8 +111,6 @@ std::string result_text(const Claim& claim, const analyze::ClaimResult& result, 
   return text + indented(explanation_text(analyze::explain(program, result.bind, view.view()), false));
 }
 
-}  // namespace
-
 int assert_claims(const cli::Arguments& arguments) {
   SourceMap texts;
   const auto claims = read_claims(arguments, texts);
@@ -140,6 +139,28 @@ int assert_claims(const cli::Arguments& arguments) {
   const bool written = cli::write_text(stdout, text);
   if (input->faults) failed(kAssert, "the configuration has errors; what is at fault takes no part above");
   return all_hold && written && !input->faults ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command assert_command() {
+  return {.name = "assert",
+          .group = kFilesGroup,
+          .summary = "Prove claims about all requests, or show one that breaks them",
+          .details =
+              "A claim is an expression as routes have them that may also ask for `host`, `gateway`, `listener`, "
+              "`route`, `backend`, `policy`, `status` and `denied`; `A implies B` joins two. It holds when no "
+              "request at all breaks it.",
+          .flags = {file_flag(kFilesOrProgram),
+                    {.name = "claim", .letter = 'c', .value = "CLAIM", .help = "Another claim", .repeatable = true},
+                    {.name = "claims",
+                     .value = "FILE",
+                     .help = "A file with a claim a line; `#` starts a comment",
+                     .repeatable = true}},
+          .positional = cli::Positional{.name = "CLAIM", .help = "What is to hold", .required = false},
+          .examples = {"edgectl assert -f config/ 'path prefix \"/admin\" implies policy OIDC'",
+                       "edgectl assert -f config/ --claims claims.txt"},
+          .run = assert_claims};
 }
 
 }  // namespace edge::edgectl

@@ -11,6 +11,7 @@
 #include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/table.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -115,8 +116,6 @@ std::optional<std::string> purge_target(std::string_view command, const cli::Arg
   return std::nullopt;
 }
 
-}  // namespace
-
 int cache_stats(const cli::Arguments& arguments) {
   std::vector<CacheCounts> all;
   const int exit =
@@ -145,6 +144,35 @@ int cache_purge(const cli::Arguments& arguments) {
                     [&](const std::string& agent, const std::string& body) {
                       cli::write_text(stdout, (one ? "" : shown(agent) + ": ") + body);
                     });
+}
+
+}  // namespace
+
+cli::Command cache_stats_command() {
+  return {.name = "cache stats",
+          .group = kAgentsGroup,
+          .summary = "Say what the caches of agents hold, and what they were good for",
+          .flags = joined(agent_page_flags(), {form_flag({"text", "json"})}),
+          .examples = {"edgectl cache stats", "edgectl cache stats --agent 127.0.0.1:9091"},
+          .run = cache_stats,
+          .global = true};
+}
+
+cli::Command cache_purge_command() {
+  return {.name = "cache purge",
+          .group = kAgentsGroup,
+          .summary = "Remove stored responses from the caches of agents",
+          .details =
+              "Give exactly one of --all, --hostname and --route. What is on its way in is not stored either. "
+              "Of all agents unless --agent names one.",
+          .flags = joined(
+              agent_page_flags(),
+              {{.name = "all", .help = "Everything"},
+               {.name = "hostname", .value = "PATTERN", .help = "What was asked for by this name, or `*.example.com`"},
+               {.name = "route", .value = "NAME", .help = "What came by this route: `name` or `namespace/name`"}}),
+          .examples = {"edgectl cache purge --hostname shop.example", "edgectl cache purge --route shop/cart"},
+          .run = cache_purge,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -8,6 +8,7 @@
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -45,8 +46,6 @@ std::string default_cache_dir() {
   const char* const home = std::getenv("HOME");
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/edge" : std::string();
 }
-
-}  // namespace
 
 int compile(const cli::Arguments& arguments) {
   compiler::CompileOptions options;
@@ -98,6 +97,42 @@ int compile(const cli::Arguments& arguments) {
   std::printf("%s: program=%s %zu bytes, %s\n", output.c_str(), program::to_hex(result.artifact->hash).c_str(),
               result.artifact->bytes->size(), key ? "signed" : "unsigned");
   return cli::kExitOk;
+}
+
+}  // namespace
+
+cli::Command compile_command() {
+  return {
+      .name = "compile",
+      .group = kFilesGroup,
+      .summary = "Compile configuration to a routing program",
+      .details = "Writes nothing when the configuration has an error.",
+      .flags = {file_flag(kFilesToRead),
+                {.name = "output",
+                 .letter = 'o',
+                 .value = "FILE",
+                 .help = "Where to write the program (*.edgeprog)",
+                 .required = true},
+                {.name = "sign-key", .value = "PEM", .help = "Sign with this private key (edgectl key generate)"},
+                {.name = "endpoints-out",
+                 .value = "FILE",
+                 .help = "Also write the endpoints of the backends, as edge-agent --endpoints takes them"},
+                {.name = "secrets-out",
+                 .value = "FILE",
+                 .help = "Also write the values of the secrets that are named, as edge-agent --secrets takes "
+                         "them; readable by the owner alone"},
+                {.name = "target",
+                 .value = "CPU",
+                 .help = "CPU of the native code",
+                 .fallback = "x86-64-v2",
+                 .choices = {"tables-only", "x86-64", "x86-64-v2", "x86-64-v3", "aarch64"}},
+                {.name = "cache-dir",
+                 .value = "DIR",
+                 .help = "Where databases and code are kept (default: $XDG_CACHE_HOME/edge)"},
+                {.name = "no-cache", .help = "Keep nothing, and use nothing that was kept"},
+                {.name = "timings", .help = "Print to stderr how long each stage took, and what came from the cache"}},
+      .examples = {"edgectl compile -f config/ -o site.edgeprog --sign-key edge.key --endpoints-out endpoints.json"},
+      .run = compile};
 }
 
 }  // namespace edge::edgectl

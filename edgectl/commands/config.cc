@@ -3,7 +3,9 @@
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/client_config.h"
+#include "edgectl/resources/complete.h"
 #include "edgectl/resources/table.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -11,8 +13,6 @@ namespace {
 int config_failed(std::string_view command, const Error& error) {
   return failed(command, error.text, error.code == ErrorCode::kInvalidArgument ? cli::kExitUsage : cli::kExitFindings);
 }
-
-}  // namespace
 
 int config_view(const cli::Arguments& arguments) {
   const auto config = ClientConfig::read(client_config_path());
@@ -88,6 +88,63 @@ int config_set_context(const cli::Arguments& arguments) {
   });
   if (!status) return config_failed(kCommand, status.error());
   return print("Context \"" + name + "\" " + (made ? "created" : "modified") + ".\n");
+}
+
+}  // namespace
+
+cli::Command config_view_command() {
+  return {.name = "config view",
+          .group = kProgramGroup,
+          .summary = "Print ~/.edgectl/config",
+          .flags = {{.name = "output",
+                     .letter = 'o',
+                     .value = "FORM",
+                     .help = "Form",
+                     .fallback = "yaml",
+                     .choices = {"yaml", "json"}}},
+          .run = config_view};
+}
+
+cli::Command config_get_contexts_command() {
+  return {.name = "config get-contexts",
+          .group = kProgramGroup,
+          .summary = "List the contexts",
+          .flags = {no_headers_flag(),
+                    {.name = "output",
+                     .letter = 'o',
+                     .value = "FORM",
+                     .help = "Form",
+                     .fallback = "table",
+                     .choices = {"table", "name"}}},
+          .run = config_get_contexts};
+}
+
+cli::Command config_use_context_command() {
+  return {.name = "config use-context",
+          .group = kProgramGroup,
+          .summary = "Choose the context that commands mean from now on",
+          .positional = cli::Positional{.name = "NAME", .help = "Context", .complete = complete_context},
+          .examples = {"edgectl config use-context prod"},
+          .run = config_use_context};
+}
+
+cli::Command config_set_context_command() {
+  return {
+      .name = "config set-context",
+      .group = kProgramGroup,
+      .summary = "Make a context, or change what it says",
+      .flags = {{.name = "current", .help = "The current one"},
+                {.name = "cluster", .value = "NAME", .help = "Its cluster"},
+                {.name = "namespace", .letter = 'n', .value = "NAME", .help = "Its namespace"},
+                {.name = "kubeconfig", .value = "PATH", .help = "Of the cluster: its kubeconfig"},
+                {.name = "kubeconfig-context", .value = "CONTEXT", .help = "Of the cluster: context in its kubeconfig"},
+                {.name = "controller", .value = "HOST:PORT", .help = "Of the cluster: gRPC port of the controller"},
+                {.name = "credentials", .value = "FILE", .help = "Of the cluster: the administrator's file for it"},
+                {.name = "traces", .value = "URL", .help = "Of the cluster: where its traces are asked for"}},
+      .positional = cli::Positional{.name = "NAME", .help = "Context", .required = false, .complete = complete_context},
+      .examples = {"edgectl config set-context prod --kubeconfig /etc/edge/kubeconfig -n shop",
+                   "edgectl config set-context --current -n pay"},
+      .run = config_set_context};
 }
 
 }  // namespace edge::edgectl

@@ -12,6 +12,7 @@
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -123,8 +124,6 @@ std::string cost_json(const analyze::Cost& cost) {
   return indented_json(document);
 }
 
-}  // namespace
-
 int cost(const cli::Arguments& arguments) {
   const auto input = program_of(arguments.all("file"), program::Target::kX8664V2);
   if (!input) {
@@ -136,6 +135,20 @@ int cost(const cli::Arguments& arguments) {
   const bool written = cli::write_text(stdout, json ? cost_json(found) : cost_text(found));
   if (input->faults) cli::print_error(kCost, "the configuration has errors; what is at fault takes no part above");
   return written && !input->faults ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command cost_command() {
+  return {.name = "cost",
+          .group = kFilesGroup,
+          .summary = "Say what a program costs in bytes, and the most that one request can make it do",
+          .details =
+              "The bounds are read off the tables: conditions that are evaluated when every rule on the way "
+              "fails but the last, with the path on which they are met.",
+          .flags = {file_flag(kFilesOrProgram), form_flag({"text", "json"})},
+          .examples = {"edgectl cost -f config/", "edgectl cost -f site.edgeprog -o json"},
+          .run = cost};
 }
 
 }  // namespace edge::edgectl

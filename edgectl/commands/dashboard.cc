@@ -8,13 +8,14 @@
 
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/observe/live_screen.h"
 #include "edgectl/observe/metric_table.h"
 #include "edgectl/observe/sparkline.h"
 #include "edgectl/prometheus.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -156,8 +157,6 @@ std::vector<std::string> draw(const Content& content, TerminalSize size, bool li
   return lines;
 }
 
-}  // namespace
-
 int metrics_dashboard(const cli::Arguments& arguments) {
   const auto interval = parse_duration(arguments.one("interval"));
   const auto range = parse_duration(arguments.one("range"));
@@ -184,6 +183,24 @@ int metrics_dashboard(const cli::Arguments& arguments) {
     return [content = dashboard.content()](TerminalSize size) { return draw(content, size, /*live=*/true); };
   };
   return show_live(refresh, std::chrono::ceil<std::chrono::milliseconds>(*interval));
+}
+
+}  // namespace
+
+cli::Command metrics_dashboard_command() {
+  return {
+      .name = "metrics dashboard",
+      .group = kTrafficGroup,
+      .summary = "Show traffic, routes, backends and agents on a live page",
+      .details = "`q` quits, the space bar refreshes. Without a terminal, or with --once, the page is printed once.",
+      .flags =
+          joined(prometheus_flags(),
+                 {window_flag(),
+                  {.name = "interval", .value = "DURATION", .help = "Time between two refreshes", .fallback = "5s"},
+                  {.name = "range", .value = "DURATION", .help = "Time that the lines show", .fallback = "30m"},
+                  {.name = "once", .help = "Print the page and end"}}),
+      .examples = {"edgectl metrics dashboard --metrics-url http://prometheus:9090"},
+      .run = metrics_dashboard};
 }
 
 }  // namespace edge::edgectl

@@ -10,12 +10,13 @@
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/archive_writer.h"
+#include "edgectl/commands.h"
 #include "edgectl/redact.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 #include "edgectl/status_report.h"
 #include "program/dump/dump.h"
 #include "program/format.h"
@@ -204,8 +205,6 @@ class Bundle {
   Status fault_;
 };
 
-}  // namespace
-
 int debug_bundle(const cli::Arguments& arguments) {
   const std::string path = arguments.one("output");
   auto archive = ArchiveWriter::create(path);
@@ -223,6 +222,28 @@ int debug_bundle(const cli::Arguments& arguments) {
   if (!bundle.missing().empty()) cli::print_message("edgectl", "could not be had:\n" + bundle.missing());
   cli::write_text(stdout, path + ": " + std::to_string(bundle.files()) + " files\n");
   return cli::kExitOk;
+}
+
+}  // namespace
+
+cli::Command debug_bundle_command() {
+  return {.name = "debug bundle",
+          .group = kTrafficGroup,
+          .summary = "Write an archive for whoever looks into a fault",
+          .details =
+              "Status, versions, resources, programs, endpoints, metrics and logs of the controller and "
+              "of agents. Data of secrets, passwords and credentials in header fields are taken out; "
+              "where resources have any of these in their specs, programs are left out too. What could "
+              "not be had is listed in missing.txt.",
+          .flags = joined(controller_flags(),
+                          {{.name = "output",
+                            .letter = 'o',
+                            .value = "FILE",
+                            .help = "Where the archive is written (.tar.gz); readable by its owner alone",
+                            .required = true}}),
+          .examples = {"edgectl debug bundle -o edge.tar.gz"},
+          .run = debug_bundle,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

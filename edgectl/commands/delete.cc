@@ -14,6 +14,7 @@
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/wait.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -176,8 +177,40 @@ class Remover {
   int exit_ = cli::kExitOk;
 };
 
+int remove(const cli::Arguments& arguments) { return Remover(arguments).run(); }
+
 }  // namespace
 
-int remove(const cli::Arguments& arguments) { return Remover(arguments).run(); }
+cli::Command delete_command() {
+  return {.name = "delete",
+          .group = kObjectsGroup,
+          .summary = "Remove objects by name, by label, or as files name them",
+          .flags = joined(
+              {file_flag(kFilesToRead, /*required=*/false),
+               {.name = "all", .help = "All of the type"},
+               selector_flag(),
+               all_namespaces_flag(),
+               {.name = "force", .help = "Without a time of grace"},
+               {.name = "grace-period", .value = "SECONDS", .help = "Time of grace (default: the object's)"},
+               {.name = "cascade",
+                .value = "HOW",
+                .help = "What becomes of what it owns",
+                .fallback = "background",
+                .choices = {"background", "foreground", "orphan"}},
+               {.name = "ignore-not-found", .help = "What is not there is no failure"},
+               dry_run_flag({"none", "client", "server"}),
+               {.name = "wait",
+                .value = "BOOL",
+                .help = "Return when it is gone; `programmed`: when no agent serves it any more; `false`: at once",
+                .fallback = "true",
+                .choices = {"true", "false", "programmed"}},
+               {.name = "output", .letter = 'o', .value = "FORM", .help = "Print names alone", .choices = {"name"}}},
+              waiting_flags()),
+          .positional = type_argument(/*required=*/false),
+          .second = names_argument("Names"),
+          .examples = {"edgectl delete route cart", "edgectl delete -f config/", "edgectl delete routes -l app=shop"},
+          .run = remove,
+          .global = true};
+}
 
 }  // namespace edge::edgectl

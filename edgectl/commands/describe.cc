@@ -8,6 +8,7 @@
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -36,9 +37,7 @@ std::vector<Json> events_of(Cluster& cluster, const kube::Object& object, const 
   return all;
 }
 
-}  // namespace
-
-int describe(const cli::Arguments& arguments) {
+int describe_objects(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kDescribe, arguments, exit);
   if (cluster == nullptr) return exit;
@@ -72,6 +71,20 @@ int describe(const cli::Arguments& arguments) {
     }
   }
   return exit;
+}
+
+}  // namespace
+
+cli::Command describe_command() {
+  return {.name = "describe",
+          .group = kObjectsGroup,
+          .summary = "Tell all about objects: spec, conditions, events",
+          .flags = {all_namespaces_flag(), selector_flag()},
+          .positional = type_argument(),
+          .second = names_argument("Names; all without"),
+          .examples = {"edgectl describe route cart"},
+          .run = describe_objects,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -16,6 +16,7 @@
 #include "edgectl/commands.h"
 #include "edgectl/diff_report.h"
 #include "edgectl/input.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -109,8 +110,6 @@ std::optional<ReadProgram> operand(const cli::Arguments& arguments, std::string_
   return std::nullopt;
 }
 
-}  // namespace
-
 int diff(const cli::Arguments& arguments) {
   std::ifstream file;
   const std::string log = arguments.one("access-log");
@@ -142,6 +141,32 @@ int diff(const cli::Arguments& arguments) {
   const bool faults = before->faults || after->faults;
   if (faults) cli::print_error(kDiff, "the configuration has errors; what is at fault takes no part above");
   return written && found.equal() && !faults ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command diff_command() {
+  return {
+      .name = "diff",
+      .group = kFilesGroup,
+      .summary = "Say which requests a change treats otherwise, whatever its text",
+      .details =
+          "Each class of requests is shown with one of them and with what became and what becomes of it. "
+          "Exit code 0 when both are equal in meaning.",
+      .flags = {{.name = "names", .help = "Count it as a difference when another rule does the same"},
+                {.name = "access-log",
+                 .value = "FILE",
+                 .help = "Weigh the classes by the requests in this log (JSON, common or combined lines; - for "
+                         "standard input)"},
+                {.name = "log-host", .value = "HOST", .help = "Host of log lines that name none"},
+                form_flag({"text", "json"})},
+      .positional = cli::Positional{.name = "BEFORE",
+                                    .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster"},
+      .second = cli::Positional{.name = "AFTER", .help = "The same after the change"},
+      .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
+                   "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff @cluster config/"},
+      .run = diff,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

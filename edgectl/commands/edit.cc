@@ -20,6 +20,7 @@
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/resources/write.h"
+#include "edgectl/shared_flags.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
@@ -215,8 +216,6 @@ class Editing {
   int exit_ = cli::kExitOk;
 };
 
-}  // namespace
-
 int edit(const cli::Arguments& arguments) {
   const auto patience = parse_duration(arguments.one("timeout"));
   if (!patience) {
@@ -237,6 +236,23 @@ int edit(const cli::Arguments& arguments) {
   if (arguments.one("wait") != "programmed" || written_all.empty()) return exit;
   return std::max(exit, wait_programmed(kEdit, *cluster, arguments, std::move(written_all),
                                         std::chrono::duration_cast<std::chrono::milliseconds>(*patience)));
+}
+
+}  // namespace
+
+cli::Command edit_command() {
+  return {.name = "edit",
+          .group = kObjectsGroup,
+          .summary = "Change an object in $EDITOR",
+          .details =
+              "Only what was changed is sent. What cannot be read or is refused comes back with the reason on "
+              "top; what is given up is kept in a file.",
+          .flags = joined({wait_programmed_flag()}, waiting_flags()),
+          .positional = type_argument(),
+          .second = names_argument("Names"),
+          .examples = {"EDITOR=nano edgectl edit route cart"},
+          .run = edit,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

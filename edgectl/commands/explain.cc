@@ -13,6 +13,7 @@
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
 #include "edgectl/request_line.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -104,8 +105,6 @@ std::string explanation_json(const analyze::Explanation& explanation) {
   return indented_json(document);
 }
 
-}  // namespace
-
 int explain(const cli::Arguments& arguments) {
   const auto typed = parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
   if (!typed) return usage(kExplain, typed.error().text);
@@ -144,6 +143,34 @@ int explain(const cli::Arguments& arguments) {
   const bool answered = explanation.matched || explanation.redirect;
   const bool fine = written && !program->faults && explanation.agree && answered;
   return fine ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command explain_command() {
+  return {.name = "explain",
+          .group = kFilesGroup,
+          .summary = "Say which rule takes a request, and why the others do not",
+          .details =
+              "Shows the way through the match tree, the winner, and for each loser the first condition that "
+              "failed. The interpreter, the native code and the regex engine each decide; they must agree.",
+          .flags = {file_flag(kFilesOrProgram, /*required=*/false),
+                    {.name = "agent",
+                     .value = "ADDR",
+                     .help = "Ask what this agent runs, by its health address, e.g. 127.0.0.1:9091"},
+                    {.name = "header",
+                     .letter = 'H',
+                     .value = "FIELD",
+                     .help = "Header field, `name: value`",
+                     .repeatable = true},
+                    {.name = "source", .value = "IP", .help = "The client's address", .fallback = "127.0.0.1"},
+                    {.name = "port", .value = "PORT", .help = "Port that the request comes in on (default: the URL's)"},
+                    {.name = "all", .help = "List also every rule that another path or an earlier winner ruled out"},
+                    form_flag({"text", "json"})},
+          .positional =
+              cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
+          .examples = {"edgectl explain -f config/ 'GET https://shop.example/cart' -H 'x-env: staging'"},
+          .run = explain};
 }
 
 }  // namespace edge::edgectl

@@ -60,8 +60,6 @@ int refuse(std::string_view given, const std::string& hint) {
   return cli::kExitUsage;
 }
 
-}  // namespace
-
 int explain_code(const cli::Arguments& arguments) {
   const std::string given = arguments.one("CODE");
   if (given.empty() || arguments.has("list")) {
@@ -72,6 +70,19 @@ int explain_code(const cli::Arguments& arguments) {
   const auto page = std::ranges::find(pages(), *number, &Page::code);
   if (page == pages().end()) return refuse(given, "; near it are " + nearest_codes(*number));
   return cli::write_text(stdout, page->text) ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command explain_code_command() {
+  return {.name = "explain-code",
+          .group = kProgramGroup,
+          .summary = "Tell what a diagnostic's code means, with an example and the remedy",
+          .details = "The same pages are in docs/diagnostics. Without a code: all of them with their titles.",
+          .flags = {{.name = "list", .help = "List every code with its title"}},
+          .positional = cli::Positional{.name = "CODE", .help = "`EDGE0104`, or `104`", .required = false},
+          .examples = {"edgectl explain-code EDGE0104"},
+          .run = explain_code};
 }
 
 }  // namespace edge::edgectl

@@ -12,6 +12,7 @@
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/table.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -108,8 +109,6 @@ kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const
   return {};
 }
 
-}  // namespace
-
 int gateway_api_classes(const cli::Arguments& arguments) {
   static constexpr const char* kAccepted = R"(.status.conditions[?(@.type=="Accepted")].status)";
   return list("edgectl gateway-api gatewayclasses", arguments, gateway_classes(),
@@ -182,6 +181,48 @@ int conformance(const cli::Arguments& arguments) {
   return cli::write_text(stdout, "Status:\n" + (text.empty() ? "  nothing of Gateway API is there\n" : text))
              ? exit
              : cli::kExitFindings;
+}
+
+}  // namespace
+
+namespace {
+
+cli::Command list_command(std::string_view name, std::string_view summary, int (*run)(const cli::Arguments&)) {
+  return {.name = name,
+          .group = kObjectsGroup,
+          .summary = summary,
+          .flags = {all_namespaces_flag(), selector_flag(), output_flag()},
+          .run = run,
+          .global = true};
+}
+
+}  // namespace
+
+std::vector<cli::Command> gateway_api_list_commands() {
+  return {list_command("gateway-api gatewayclasses", "List GatewayClasses and who takes them", gateway_api_classes),
+          list_command("gateway-api gc", "The same in short", gateway_api_classes),
+          list_command("gateway-api gateways", "List Gateways of Gateway API", gateway_api_gateways),
+          list_command("gateway-api gw", "The same in short", gateway_api_gateways),
+          list_command("gateway-api httproutes", "List HTTPRoutes", gateway_api_routes),
+          list_command("gateway-api hr", "The same in short", gateway_api_routes)};
+}
+
+cli::Command conformance_command() {
+  return {.name = "conformance",
+          .group = kObjectsGroup,
+          .summary = "Print which profiles and features of Gateway API are supported, and live conditions",
+          .flags = {all_namespaces_flag(), {.name = "offline", .help = "Ask no cluster"}},
+          .run = conformance,
+          .global = true};
+}
+
+cli::Command gateway_api_describe_gateway_command() {
+  return {.name = "gateway-api describe-gateway",
+          .group = kObjectsGroup,
+          .summary = "Tell all about a Gateway: listeners, conditions, the routes that name it",
+          .positional = cli::Positional{.name = "NAME", .help = "Name of the Gateway"},
+          .run = gateway_api_describe,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -13,6 +13,7 @@
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/server_table.h"
 #include "edgectl/resources/table.h"
+#include "edgectl/shared_flags.h"
 #include "net/clock.h"
 
 namespace edge::edgectl {
@@ -228,12 +229,36 @@ class Get {
   int exit_ = cli::kExitOk;
 };
 
-}  // namespace
-
 int get(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kGet, arguments, exit);
   return cluster == nullptr ? exit : Get(*cluster, arguments).run();
+}
+
+}  // namespace
+
+cli::Command get_command() {
+  return {.name = "get",
+          .group = kObjectsGroup,
+          .summary = "List objects, or print them whole",
+          .details = "Own kinds have the columns of `edgectl schema`; the columns of others are the server's.",
+          .flags = {all_namespaces_flag(),
+                    selector_flag(),
+                    {.name = "field-selector",
+                     .value = "FIELDS",
+                     .help = "Those with these fields, e.g. `metadata.name=x`"},
+                    {.name = "watch", .letter = 'w', .help = "Go on, and print each change"},
+                    no_headers_flag(),
+                    {.name = "ignore-not-found", .help = "What is not there is no failure"},
+                    {.name = "show-managed-fields", .help = "Keep metadata.managedFields"},
+                    output_flag()},
+          .positional = type_argument(),
+          .second = names_argument("Names; all without"),
+          .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
+                       "edgectl get route/cart backend/pay", "edgectl get routes -w",
+                       "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
+          .run = get,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

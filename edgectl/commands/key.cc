@@ -13,6 +13,7 @@
 #include "program/sign.h"
 
 namespace edge::edgectl {
+namespace {
 
 int key_generate(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl key generate";
@@ -71,6 +72,34 @@ int key_replace_administrator(const cli::Arguments& arguments) {
                 directory.c_str());
   }
   return cli::kExitOk;
+}
+
+}  // namespace
+
+cli::Command key_generate_command() {
+  return {.name = "key generate",
+          .group = kProgramGroup,
+          .summary = "Make an Ed25519 key pair that signs and verifies programs",
+          .flags = {{.name = "out",
+                     .value = "FILE",
+                     .help = "Private key; the public one goes to FILE.pub",
+                     .required = true}},
+          .examples = {"edgectl key generate --out edge.key"},
+          .run = key_generate};
+}
+
+cli::Command key_replace_administrator_command() {
+  return {.name = "key replace-administrator",
+          .group = kProgramGroup,
+          .summary = "Refuse the administrator's certificates and token of a data directory, and have new ones made",
+          .details =
+              "For a kubeconfig or agents/admin.pem that somebody else may have. Run it on the machine of "
+              "edge-standalone or edge-controller, as the user of its data directory. The process there does it "
+              "within seconds and writes kubeconfig, api/token and agents/admin.pem anew; without one, the next "
+              "that starts.",
+          .flags = {{.name = "data-dir", .value = "DIR", .help = "Data directory of the daemon", .required = true}},
+          .examples = {"edgectl key replace-administrator --data-dir /var/lib/edge-standalone"},
+          .run = key_replace_administrator};
 }
 
 }  // namespace edge::edgectl

@@ -5,9 +5,10 @@
 
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
+#include "edgectl/commands.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -41,8 +42,6 @@ int print_levels(const std::vector<AgentPages::Said>& all) {
   return exit;
 }
 
-}  // namespace
-
 int log_level(const cli::Arguments& arguments) {
   const controller::AgentQuestion question = question_of(arguments.one("LEVEL"));
   int exit = cli::kExitOk;
@@ -58,6 +57,29 @@ int log_level(const cli::Arguments& arguments) {
   std::vector<AgentPages::Said> all;
   for (const std::string& name : *names) all.push_back(pages->ask_one(name, question));
   return print_levels(all);
+}
+
+}  // namespace
+
+cli::Command log_level_command() {
+  return {.name = "log-level",
+          .group = kTrafficGroup,
+          .summary = "Show which messages the controller or agents write, or change it while they run",
+          .details =
+              "A change holds until the process ends: --log-level says how it begins. Of all agents unless "
+              "--agent or --node names one. At `debug` what peers bring about is told too.",
+          .flags = joined(agent_page_flags(),
+                          {{.name = "node", .value = "NODE", .help = "Of the agent on this node alone"}}),
+          .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
+          .second = cli::Positional{.name = "LEVEL",
+                                    .help = "Least important messages that are written; without it the level "
+                                            "is shown",
+                                    .required = false,
+                                    .choices = {"debug", "info", "warn", "error"}},
+          .examples = {"edgectl log-level agent", "edgectl log-level agent debug --agent edge-1",
+                       "edgectl log-level controller info"},
+          .run = log_level,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

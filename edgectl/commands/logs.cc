@@ -11,13 +11,14 @@
 #include "cli/terminal.h"
 #include "controller/kube/resource.h"
 #include "edgectl/agent_pages.h"
+#include "edgectl/commands.h"
 #include "edgectl/page_lines.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 #include "edgectl/web_client.h"
 
 namespace edge::edgectl {
@@ -155,8 +156,6 @@ int print_kept(const cli::Arguments& arguments, const Wanted& wanted) {
   return print_lines(kLogs, lines, sources, text, wanted.follow);
 }
 
-}  // namespace
-
 int logs(const cli::Arguments& arguments) {
   const Wanted wanted{.part = arguments.one("PART"),
                       .node = arguments.one("node"),
@@ -181,6 +180,25 @@ int logs(const cli::Arguments& arguments) {
     }
   }
   return print_kept(arguments, wanted);
+}
+
+}  // namespace
+
+cli::Command logs_command() {
+  return {.name = "logs",
+          .group = kTrafficGroup,
+          .summary = "Print the messages of the controller or of agents",
+          .details = "From their pods where the cluster runs them; else the recent ones that the daemons keep.",
+          .flags =
+              joined(agent_page_flags(), {{.name = "node", .value = "NODE", .help = "Of the agent on this node alone"},
+                                          {.name = "follow", .letter = 'f', .help = "Go on, and print what comes"},
+                                          {.name = "tail", .value = "COUNT", .help = "The last ones alone"},
+                                          {.name = "since", .value = "DURATION", .help = "Of this time alone, e.g. 5m"},
+                                          {.name = "timestamps", .help = "With the time of each"}}),
+          .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
+          .examples = {"edgectl logs controller --tail 20", "edgectl logs agent --node edge-1 -f"},
+          .run = logs,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

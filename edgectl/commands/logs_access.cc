@@ -6,11 +6,12 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "edgectl/agent_pages.h"
+#include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/page_lines.h"
 #include "edgectl/request_filter.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -46,8 +47,6 @@ std::string whole_line(const PageLine& line) {
   return json_line(object);
 }
 
-}  // namespace
-
 int logs_access(const cli::Arguments& arguments) {
   const std::string since = arguments.one("since");
   if (!since.empty() && !parse_duration(since))
@@ -77,6 +76,33 @@ int logs_access(const cli::Arguments& arguments) {
   const bool json = arguments.one("output") == "json";
   return print_lines(
       kLogsAccess, lines, [&] { return pages->names(); }, json ? whole_line : request_line, arguments.has("follow"));
+}
+
+}  // namespace
+
+cli::Command logs_access_command() {
+  return {
+      .name = "logs-access",
+      .group = kTrafficGroup,
+      .summary = "Print requests, as the access logs of agents tell them",
+      .details =
+          "Of gateways whose access log is on. Agents keep the last few thousand for this; which are written "
+          "to files, and in which form, makes no difference.",
+      .flags = joined(agent_page_flags(),
+                      {{.name = "since", .value = "DURATION", .help = "Of this time alone, e.g. 5m"},
+                       {.name = "gateway", .value = "NAME", .help = "`name` or `namespace/name`"},
+                       {.name = "route", .value = "NAME", .help = "`name` or `namespace/name`"},
+                       {.name = "status", .value = "STATUS", .help = "404, or 4xx for all of a class"},
+                       {.name = "backend", .value = "NAME", .help = "`name` or `namespace/name`"},
+                       {.name = "method", .value = "METHOD", .help = "GET, POST and their like"},
+                       {.name = "path", .value = "PATH", .help = "This path, or what is below it where it ends in /"},
+                       {.name = "client", .value = "ADDRESS", .help = "This one, or a network such as 10.0.0.0/8"},
+                       {.name = "min-duration", .value = "DURATION", .help = "What took at least so long: 250ms"},
+                       {.name = "follow", .letter = 'f', .help = "Go on, and print what comes"},
+                       form_flag({"text", "json"})}),
+      .examples = {"edgectl logs-access --follow --status 5xx", "edgectl logs-access --since 5m --route cart -o json"},
+      .run = logs_access,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -31,8 +31,6 @@ int write_all(const cli::Program& program, const std::string& directory) {
   return fine ? cli::kExitOk : cli::kExitFindings;
 }
 
-}  // namespace
-
 int man(const cli::Arguments& arguments) {
   const cli::Program program = table();
   if (arguments.has("out")) return write_all(program, arguments.one("out"));
@@ -49,6 +47,21 @@ int man(const cli::Arguments& arguments) {
   cli::print_error(kMan, "there is no command `" + name + "`" +
                              (nearest.empty() ? "" : "; did you mean `" + std::string(nearest) + "`?"));
   return cli::kExitUsage;
+}
+
+}  // namespace
+
+cli::Command man_command() {
+  return {.name = "man",
+          .group = kProgramGroup,
+          .summary = "Print a manual page, or write all of them",
+          .flags = {{.name = "out", .value = "DIR", .help = "Write a page for each command into this directory"}},
+          .positional = cli::Positional{.name = "COMMAND",
+                                        .help = "Words of a command, e.g. `config view`; the program's page without",
+                                        .required = false,
+                                        .repeatable = true},
+          .examples = {"edgectl man get | man -l -", "edgectl man --out /usr/local/share/man/man1"},
+          .run = man};
 }
 
 }  // namespace edge::edgectl

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/observe/metric_table.h"
 #include "edgectl/prometheus.h"
@@ -15,7 +16,7 @@
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
@@ -145,8 +146,6 @@ kube::Failure read_addresses(Cluster& cluster, Addresses& addresses) {
   return {};
 }
 
-}  // namespace
-
 int metrics_agent(const cli::Arguments& arguments) {
   return show_table("edgectl metrics agent", arguments, agent_table());
 }
@@ -216,6 +215,79 @@ int metrics_vips(const cli::Arguments& arguments) {
   }
   if (addresses.all.empty()) cli::print_message("edgectl", "there is no ProxyVIP");
   return print_series(arguments, text.empty() ? std::string() : text.take(/*with_heads=*/true), list.dump(2) + "\n");
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<cli::Flag> top_flags() {
+  return joined(prometheus_flags(), {window_flag(),
+                                     {.name = "limit", .value = "COUNT", .help = "Most rows", .fallback = "10"},
+                                     {.name = "by",
+                                      .value = "WHAT",
+                                      .help = "What comes first",
+                                      .fallback = "requests",
+                                      .choices = {"requests", "errors", "latency"}},
+                                     form_flag({"table", "json", "yaml"})});
+}
+
+}  // namespace
+
+cli::Command metrics_agent_command() {
+  return {.name = "metrics agent",
+          .group = kTrafficGroup,
+          .summary = "Show the traffic, connections and resources of each agent",
+          .flags = joined(prometheus_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl metrics agent --metrics-url http://prometheus:9090"},
+          .run = metrics_agent};
+}
+
+cli::Command metrics_backends_command() {
+  return {.name = "metrics backends",
+          .group = kTrafficGroup,
+          .summary = "Show the traffic, health and circuit of each backend",
+          .flags = joined(prometheus_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl metrics backends --metrics-url http://prometheus:9090"},
+          .run = metrics_backends};
+}
+
+cli::Command metrics_vips_command() {
+  return {.name = "metrics vips",
+          .group = kTrafficGroup,
+          .summary = "Show the traffic of each address, by the gateways that are served there",
+          .flags = joined(prometheus_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl metrics vips --metrics-url http://prometheus:9090"},
+          .run = metrics_vips,
+          .global = true};
+}
+
+cli::Command metrics_query_command() {
+  return {.name = "metrics query",
+          .group = kTrafficGroup,
+          .summary = "Ask the Prometheus server anything",
+          .flags = joined(prometheus_flags(), {form_flag({"table", "json", "yaml"})}),
+          .positional = cli::Positional{.name = "QUERY", .help = "PromQL"},
+          .examples = {"edgectl metrics query 'sum by (route) (rate(edge_requests_total[5m]))'"},
+          .run = metrics_query};
+}
+
+cli::Command metrics_top_backends_command() {
+  return {.name = "metrics top-backends",
+          .group = kTrafficGroup,
+          .summary = "Show the backends with the most requests, errors or time",
+          .flags = top_flags(),
+          .examples = {"edgectl metrics top-backends --by latency"},
+          .run = metrics_top_backends};
+}
+
+cli::Command metrics_top_routes_command() {
+  return {.name = "metrics top-routes",
+          .group = kTrafficGroup,
+          .summary = "Show the routes with the most requests, errors or time",
+          .flags = top_flags(),
+          .examples = {"edgectl metrics top-routes --by errors --limit 5"},
+          .run = metrics_top_routes};
 }
 
 }  // namespace edge::edgectl

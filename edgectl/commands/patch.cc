@@ -11,6 +11,7 @@
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/write.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -71,8 +72,6 @@ Sent send(Cluster& cluster, const Type& type, const std::string& place, const st
   return call(kube::PatchType::kMerge);
 }
 
-}  // namespace
-
 int patch(const cli::Arguments& arguments) {
   const auto text = read_patch(arguments);
   if (!text) return usage(kPatch, text.error().text);
@@ -117,6 +116,37 @@ int patch(const cli::Arguments& arguments) {
   if (!wait || sent_all.empty()) return exit;
   return std::max(exit, wait_programmed(kPatch, *cluster, arguments, std::move(sent_all),
                                         std::chrono::duration_cast<std::chrono::milliseconds>(*patience)));
+}
+
+}  // namespace
+
+cli::Command patch_command() {
+  return {.name = "patch",
+          .group = kObjectsGroup,
+          .summary = "Change fields of an object",
+          .details =
+              "Strategic merge patches are of built-in kinds alone; for others a merge patch is sent in their "
+              "place, and stderr says so.",
+          .flags = joined(
+              {{.name = "patch", .letter = 'p', .value = "PATCH", .help = "JSON or YAML"},
+               {.name = "patch-file", .value = "PATH", .help = "The same from a file"},
+               {.name = "type",
+                .value = "TYPE",
+                .help = "How it is meant",
+                .fallback = "strategic",
+                .choices = {"strategic", "merge", "json"}},
+               {.name = "subresource", .value = "NAME", .help = "Of a subresource", .choices = {"status", "scale"}},
+               field_manager_flag(),
+               dry_run_flag({"none", "server"}),
+               wait_programmed_flag(),
+               result_flag()},
+              waiting_flags()),
+          .positional = type_argument(),
+          .second = names_argument("Names"),
+          .examples = {R"(edgectl patch backend pay -p '{"spec":{"lbPolicy":"P2C"}}')",
+                       R"(edgectl patch rt cart --type json -p '[{"op":"remove","path":"/spec/hostnames/1"}]')"},
+          .run = patch,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -4,9 +4,13 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/complete.h"
+#include "edgectl/shared_flags.h"
 #include "program/dump/dump.h"
 
 namespace edge::edgectl {
+namespace {
 
 int routes_dump(const cli::Arguments& arguments) {
   std::vector<std::string> paths = arguments.all("file");
@@ -37,6 +41,30 @@ int routes_dump(const cli::Arguments& arguments) {
     cli::print_error("edgectl routes dump", "the configuration has errors; the tree above is without what is at fault");
   }
   return written && !program->faults ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command routes_dump_command() {
+  return {.name = "routes dump",
+          .group = kFilesGroup,
+          .summary = "Print the compiled match tree",
+          .details = "Listeners, hosts and paths in the order in which they are tried, each rule with its conditions.",
+          .flags = {file_flag(kFilesOrProgram, /*required=*/false),
+                    {.name = "agent",
+                     .value = "AGENT",
+                     .help = "What this agent runs: by its name, which the controller knows, or by its health "
+                             "address, e.g. 127.0.0.1:9091",
+                     .complete = complete_agent},
+                    controller_flags().front(),
+                    controller_flags().back(),
+                    form_flag({"text", "json"})},
+          .positional =
+              cli::Positional{.name = "PROGRAM", .help = "A program (*.edgeprog), instead of -f", .required = false},
+          .examples = {"edgectl routes dump site.edgeprog", "edgectl routes dump -f config/ -o json",
+                       "edgectl routes dump --agent node-1"},
+          .run = routes_dump,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

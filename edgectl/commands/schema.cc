@@ -5,6 +5,7 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
+#include "edgectl/shared_flags.h"
 #include "schemas/crd.h"
 #include "schemas/describe.h"
 #include "schemas/json_schema.h"
@@ -57,8 +58,6 @@ std::string list_kinds() {
 int print_whole(const schemas::Kind& kind, const std::string& format) {
   return print(format == "json-schema" ? schemas::json_schema(kind) : schemas::reference_page(kind));
 }
-
-}  // namespace
 
 int crds(const cli::Arguments& arguments) {
   const std::string name = arguments.one("KIND");
@@ -115,6 +114,36 @@ std::vector<std::string> complete_field(const cli::Arguments& given, std::string
     words.push_back(std::string(name) + "." + path);
   }
   return words;
+}
+
+}  // namespace
+
+cli::Command schema_command() {
+  return {.name = "schema",
+          .group = kProgramGroup,
+          .summary = "Say what a kind or a field is: type, values, default",
+          .details = "Without an argument it lists the kinds.",
+          .flags = {form_flag({"text", "json-schema", "markdown"})},
+          .positional = cli::Positional{.name = "KIND[.FIELD]",
+                                        .help = "e.g. `route.spec.rules.matches`",
+                                        .required = false,
+                                        .complete = complete_field,
+                                        .open_ended = true},
+          .examples = {"edgectl schema route.spec.rules.retry", "edgectl schema -o json-schema > edge.schema.json"},
+          .run = schema};
+}
+
+cli::Command crds_command() {
+  return {.name = "crds",
+          .group = kProgramGroup,
+          .summary = "Print the CustomResourceDefinitions of the kinds",
+          .details = "One stream of YAML documents, made from the same tables that validation uses.",
+          .positional = cli::Positional{.name = "KIND",
+                                        .help = "Kind, plural or short name; all without it",
+                                        .required = false,
+                                        .complete = complete_kind},
+          .examples = {"edgectl crds | kubectl apply -f -", "edgectl crds routes"},
+          .run = crds};
 }
 
 }  // namespace edge::edgectl

@@ -3,11 +3,14 @@
 
 #include "base/json.h"
 #include "cli/terminal.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/commands.h"
+#include "edgectl/resources/agents.h"
+#include "edgectl/shared_flags.h"
 #include "edgectl/status_report.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
+namespace {
 
 int status(const cli::Arguments& arguments) {
   const nlohmann::ordered_json report = status_report(arguments);
@@ -17,6 +20,21 @@ int status(const cli::Arguments& arguments) {
   if (!cli::write_text(stdout, text)) return cli::kExitFindings;
   if (nothing_reached(report)) return cli::kExitUnreachable;
   return report["problems"].empty() ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command status_command() {
+  return {.name = "status",
+          .group = kTrafficGroup,
+          .summary = "Say how the installation stands: operator, controller, agents, web UI, resources",
+          .details =
+              "What cannot be reached is said, and the rest is shown. Exit code 0 when all is healthy, 1 "
+              "when something is not, 3 when nothing could be reached.",
+          .flags = joined(controller_flags(), {form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl status", "edgectl status -o json"},
+          .run = status,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -11,6 +11,7 @@
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/shared_flags.h"
 #include "edgectl/test_report.h"
 
 namespace edge::edgectl {
@@ -51,8 +52,6 @@ std::string report_text(const TestReport& report, const cli::Arguments& argument
   return test_report_text(report, arguments.has("coverage"));
 }
 
-}  // namespace
-
 int test(const cli::Arguments& arguments) {
   const auto least = least_coverage(arguments);
   if (!least) return usage(kTest, "--fail-under takes a percentage, not `" + arguments.one("fail-under") + "`");
@@ -79,6 +78,28 @@ int test(const cli::Arguments& arguments) {
   if (!enough) failed(kTest, "fewer rules are covered than --fail-under asks for");
   const bool fine = written && enough && !input->faults && diagnostics.ok() && report.failed() == 0;
   return fine ? cli::kExitOk : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command test_command() {
+  return {.name = "test",
+          .group = kFilesGroup,
+          .summary = "Run route tests: requests with what is to become of each",
+          .details =
+              "Tests are documents of `kind: RouteTest` in what -f names. A failing one is shown with what "
+              "differs and with the way that the request takes.",
+          .flags =
+              {file_flag("Configuration or one .edgeprog, and tests"),
+               {.name = "generate",
+                .help = "Run nothing; print tests on both sides of every border that the rules draw, which hold "
+                        "what becomes of each request today"},
+               {.name = "coverage", .help = "List the rules that no test reaches"},
+               {.name = "fail-under", .value = "PERCENT", .help = "Fail when fewer rules are covered", .fallback = "0"},
+               form_flag({"text", "json", "junit"})},
+          .examples = {"edgectl test -f config/ -f tests.yaml --coverage",
+                       "edgectl test -f config/ --generate > boundaries.yaml"},
+          .run = test};
 }
 
 }  // namespace edge::edgectl

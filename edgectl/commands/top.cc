@@ -11,11 +11,12 @@
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
+#include "edgectl/commands.h"
 #include "edgectl/observe/live_screen.h"
 #include "edgectl/observe/sparkline.h"
 #include "edgectl/observe/traffic.h"
 #include "edgectl/resources/table.h"
-#include "edgectl/seeing_commands.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -137,8 +138,6 @@ int once(const cli::Arguments& arguments, AgentPages& pages, std::chrono::nanose
   return after.faults.empty() ? cli::kExitOk : cli::kExitUnreachable;
 }
 
-}  // namespace
-
 int top(const cli::Arguments& arguments) {
   const auto interval = parse_duration(arguments.one("interval"));
   if (!interval || *interval < std::chrono::milliseconds(100)) {
@@ -153,6 +152,23 @@ int top(const cli::Arguments& arguments) {
   if (!live) return once(arguments, *pages, *interval);
   TopPage page(*pages);
   return show_live([&] { return page.refresh(); }, std::chrono::ceil<std::chrono::milliseconds>(*interval));
+}
+
+}  // namespace
+
+cli::Command top_command() {
+  return {
+      .name = "top",
+      .group = kTrafficGroup,
+      .summary = "Show the traffic of this moment by route, as the agents count it",
+      .details = "A live page on a terminal; else what came in one interval.",
+      .flags = joined(agent_page_flags(),
+                      {{.name = "interval", .value = "DURATION", .help = "Time between two looks", .fallback = "2s"},
+                       {.name = "once", .help = "Print what came in one interval, and end"},
+                       form_flag({"table", "json"})}),
+      .examples = {"edgectl top", "edgectl top --once -o json --interval 5s"},
+      .run = top,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

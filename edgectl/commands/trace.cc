@@ -15,6 +15,7 @@
 #include "edgectl/resources/client_config.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/resources/target.h"
+#include "edgectl/shared_flags.h"
 #include "edgectl/traces/trace_source.h"
 #include "edgectl/traces/trace_tree.h"
 #include "edgectl/web_client.h"
@@ -196,8 +197,6 @@ Result<TraceSearch> search_of(const cli::Arguments& arguments) {
   return search;
 }
 
-}  // namespace
-
 int trace_list(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl trace list";
   const auto limit = limit_of(arguments);
@@ -240,6 +239,90 @@ int trace_services(const cli::Arguments& arguments) {
   TextTable table({"SERVICE"});
   for (const std::string& service : *services) table.add({service});
   return print_trace(arguments, *services, table.take(/*with_heads=*/true));
+}
+
+}  // namespace
+
+namespace {
+
+cli::Flag limit_flag() {
+  return {.name = "limit", .value = "COUNT", .help = "Most traces that are shown", .fallback = "20"};
+}
+
+/// Where traces are asked for, and how they are printed.
+std::vector<cli::Flag> trace_flags() {
+  return joined(
+      joined({{.name = "trace-endpoint",
+               .value = "URL",
+               .help = "The embedded store, Jaeger's query service, or Tempo (default: the context's, else the "
+                       "controller's by the administrator's file, else http://127.0.0.1:16686)",
+               .environment = "EDGECTL_TRACE_ENDPOINT"},
+              {.name = "trace-token-file",
+               .value = "FILE",
+               .help = "Token for that endpoint",
+               .environment = "EDGECTL_TRACE_TOKEN_FILE"}},
+             controller_flags()),
+      {form_flag({"table", "json", "yaml"})});
+}
+
+}  // namespace
+
+cli::Command trace_list_command() {
+  return {
+      .name = "trace list",
+      .group = kTrafficGroup,
+      .summary = "List recent traces, the newest first",
+      .flags = joined(
+          {limit_flag(),
+           {.name = "lookback", .value = "DURATION", .help = "How far back a trace may have begun", .fallback = "1h"}},
+          trace_flags()),
+      .examples = {"edgectl trace list --lookback 15m", "edgectl trace list --trace-endpoint http://tempo:3200"},
+      .run = trace_list,
+      .global = true};
+}
+
+cli::Command trace_get_command() {
+  return {.name = "trace get",
+          .group = kTrafficGroup,
+          .summary = "Show a trace as a tree of spans with their times",
+          .flags = trace_flags(),
+          .positional = cli::Positional{.name = "TRACE-ID", .help = "As lists and access logs show it"},
+          .examples = {"edgectl trace get 4bf92f3577b34da6a3ce929d0e0e4736"},
+          .run = trace_get,
+          .global = true};
+}
+
+cli::Command trace_search_command() {
+  return {.name = "trace search",
+          .group = kTrafficGroup,
+          .summary = "Find traces by what is in them",
+          .details =
+              "A trace is found when one of its spans is what all flags say. Without --start it began in the hour "
+              "before --end.",
+          .flags = joined({{.name = "service", .value = "NAME", .help = "Who made the span"},
+                           {.name = "operation",
+                            .value = "NAME",
+                            .help = "What the span is called, of whatever service without --service"},
+                           {.name = "start", .value = "TIME", .help = "Began at this time or later (RFC 3339)"},
+                           {.name = "end", .value = "TIME", .help = "Began before this time (RFC 3339; default: now)"},
+                           {.name = "min-duration", .value = "DURATION", .help = "Took so long or longer"},
+                           {.name = "max-duration", .value = "DURATION", .help = "Took so long or shorter"},
+                           {.name = "tag", .value = "KEY=VALUE", .help = "Has this tag", .repeatable = true},
+                           limit_flag()},
+                          trace_flags()),
+          .examples = {"edgectl trace search --service edge --tag http.status_code=503",
+                       "edgectl trace search --min-duration 500ms --start 2026-01-31T12:00:00Z"},
+          .run = trace_search,
+          .global = true};
+}
+
+cli::Command trace_services_command() {
+  return {.name = "trace services",
+          .group = kTrafficGroup,
+          .summary = "List services that sent traces",
+          .flags = trace_flags(),
+          .run = trace_services,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -5,6 +5,7 @@
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -19,8 +20,6 @@ void add_shadows(Compiled& result, bool partly) {
   if (partly) compiler::analyze::note_partly_shadowed(result.config, *program, result.diagnostics);
   result.diagnostics.finish(result.sources);
 }
-
-}  // namespace
 
 int validate(const cli::Arguments& arguments) {
   constexpr const char* kValidate = "edgectl validate";
@@ -64,6 +63,35 @@ int validate(const cli::Arguments& arguments) {
   // No program without an error cannot be; were it so, it would still be no success.
   const bool failed = !found.ok() || !result.artifact || (warnings_count && found.warnings() > 0);
   return failed ? cli::kExitFindings : cli::kExitOk;
+}
+
+}  // namespace
+
+cli::Command validate_command() {
+  return {.name = "validate",
+          .group = kFilesGroup,
+          .summary = "Check configuration and report every fault with its place and remedy",
+          .details =
+              "Runs the whole compiler, its proof included, so that rules that no request reaches are reported "
+              "too. All paths are one configuration: references between them are resolved.",
+          .flags = {file_flag(kFilesToRead),
+                    form_flag({"text", "json", "sarif"}),
+                    {.name = "fail-on",
+                     .value = "SEVERITY",
+                     .help = "Least severity that makes the exit code 1",
+                     .fallback = "error",
+                     .choices = {"error", "warning"}},
+                    {.name = "cluster",
+                     .help = "Together with what the cluster holds, as if the files had been applied; tells findings "
+                             "of the files alone"},
+                    {.name = "shadows", .help = "Note also which rules take some of another rule's requests"},
+                    {.name = "conditions",
+                     .help = "Print the conditions of gateways, of Gateway API's resources and of what is not fine"}},
+          .examples = {"edgectl validate -f examples/quick-start",
+                       "kubectl get -o yaml proxyroutes | edgectl validate -f -",
+                       "edgectl validate -f . -o sarif > edge.sarif", "edgectl validate -f route.yaml --cluster"},
+          .run = validate,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -12,6 +12,7 @@
 #include "program/format.h"
 
 namespace edge::edgectl {
+namespace {
 
 int version(const cli::Arguments& arguments) {
   std::printf("edgectl %s\nprogram format %u, native interface %u\nAPI group %s\n", EDGE_VERSION,
@@ -33,6 +34,17 @@ int version(const cli::Arguments& arguments) {
   return cli::write_text(stdout, "orchestrator " + (text.empty() ? "unknown" : shown(text)) + "\n")
              ? cli::kExitOk
              : cli::kExitFindings;
+}
+
+}  // namespace
+
+cli::Command version_command() {
+  return {.name = "version",
+          .group = kProgramGroup,
+          .summary = "Print the version of this program, of the formats it knows, and of the cluster",
+          .flags = {{.name = "client", .help = "Ask no cluster"}},
+          .run = version,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -1,0 +1,102 @@
+#include "edgectl/shared_flags.h"
+
+#include <iterator>
+#include <utility>
+
+#include "edgectl/resources/agents.h"
+#include "edgectl/resources/complete.h"
+
+namespace edge::edgectl {
+
+std::vector<cli::Flag> joined(std::vector<cli::Flag> flags, std::vector<cli::Flag> others) {
+  flags.insert(flags.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  return flags;
+}
+
+cli::Flag file_flag(std::string_view help, bool required) {
+  return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = required, .repeatable = true};
+}
+
+cli::Flag form_flag(std::vector<std::string_view> forms) {
+  return {.name = "output",
+          .letter = 'o',
+          .value = "FORM",
+          .help = "Form",
+          .fallback = forms.front(),
+          .choices = std::move(forms)};
+}
+
+cli::Flag all_namespaces_flag() { return {.name = "all-namespaces", .letter = 'A', .help = "In all namespaces"}; }
+
+cli::Flag selector_flag() {
+  return {.name = "selector",
+          .letter = 'l',
+          .value = "LABELS",
+          .help = "Those with these labels, e.g. `app=shop,tier!=db`"};
+}
+
+cli::Flag no_headers_flag() { return {.name = "no-headers", .help = "Leave the heads of columns out"}; }
+
+cli::Flag dry_run_flag(std::vector<std::string_view> choices) {
+  return {.name = "dry-run",
+          .value = "WHERE",
+          .help = "Say what would be done, and do nothing",
+          .fallback = "none",
+          .choices = std::move(choices)};
+}
+
+cli::Flag field_manager_flag() {
+  return {.name = "field-manager", .value = "NAME", .help = "Who writes, in managed fields", .fallback = "edgectl"};
+}
+
+cli::Flag check_fields_flag() {
+  return {.name = "validate",
+          .value = "HOW",
+          .help = "Check fields here first, and have the server refuse unknown ones; `warn` has it warn",
+          .fallback = "true",
+          .choices = {"true", "warn", "false"}};
+}
+
+cli::Flag create_namespaces_flag() {
+  return {.name = "create-namespaces", .help = "Make the namespaces that are not there yet"};
+}
+
+cli::Flag wait_programmed_flag() {
+  return {.name = "wait",
+          .value = "FOR",
+          .help = "Return when every agent runs what was written",
+          .fallback = "none",
+          .choices = {"none", "programmed"}};
+}
+
+std::vector<cli::Flag> waiting_flags() {
+  return joined({{.name = "timeout", .value = "DURATION", .help = "Longest that --wait waits", .fallback = "60s"}},
+                controller_flags());
+}
+
+std::vector<cli::Flag> prometheus_flags() {
+  return {{.name = "metrics-url",
+           .value = "URL",
+           .help = "A Prometheus server that scrapes the agents",
+           .required = true,
+           .environment = "EDGECTL_METRICS_URL"}};
+}
+
+cli::Flag window_flag() {
+  return {.name = "window",
+          .value = "DURATION",
+          .help = "Time over which rates are taken; several scrapes long",
+          .fallback = "5m"};
+}
+
+cli::Positional type_argument(bool required) {
+  return {.name = "TYPE", .help = kTypes, .required = required, .complete = complete_type};
+}
+
+cli::Positional names_argument(std::string_view help) {
+  return {.name = "NAME", .help = help, .required = false, .complete = complete_name, .repeatable = true};
+}
+
+cli::Positional agent_argument() { return {.name = "AGENT", .help = "Name of the agent", .complete = complete_agent}; }
+
+}  // namespace edge::edgectl
