@@ -12,6 +12,7 @@
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
 #include "daemon/logging.h"
+#include "program/version.h"
 
 namespace edge::agent {
 namespace {
@@ -193,7 +194,8 @@ cli::Program table() {
   for (cli::Flag& flag : service_flags()) command.flags.push_back(std::move(flag));
   constexpr std::string_view kSummary = "edge-agent serves traffic by a compiled routing program.";
   command.summary = kSummary;
-  return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
+  return {
+      .name = kName, .summary = kSummary, .version = program::version_text(kName), .commands = {std::move(command)}};
 }
 
 }  // namespace

@@ -173,6 +173,7 @@ class Completer {
       if (!so_far_.has(flag->name) || flag->repeatable) offer("--" + std::string(flag->name), flag->help);
     }
     offer("--help", "Print the help text");
+    if (given_.empty()) offer("--version", "Print the versions of this program and of its formats");
   }
 
   void positional(const Positional& positional) {

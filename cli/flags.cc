@@ -89,6 +89,7 @@ class Parser {
     // One command a line: behind it, the name of a command is a word like others.
     for (CLI::App* app : all_apps_) app->require_subcommand(0, 1);
     for (CLI::App* app : all_apps_) app->add_flag("-h,--help");
+    app_.add_flag("--version");
   }
 
   int run(int argc, const char* const* argv) {
@@ -97,6 +98,7 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       return usage(program_.name, value_fault(error.what()));
     }
+    if (app_.count("--version") > 0) return print(program_.version);
     return dispatch(&app_, {});
   }
 
@@ -214,7 +216,9 @@ class Parser {
     }
     if (values.empty() && !flag.environment.empty()) {
       const char* value = std::getenv(std::string(flag.environment).c_str());
-      if (value != nullptr && *value != '\0') values.emplace_back(value);
+      const bool ours = value != nullptr && (is_choice(value, flag.choices) || flag.passed_over.empty() ||
+                                             !is_choice(value, flag.passed_over));
+      if (ours && *value != '\0') values.emplace_back(value);
       who = flag.environment;
     }
     if (values.empty()) return flag.required ? "the flag `" + display(flag) + "` is required" : std::string();
@@ -252,6 +256,8 @@ class Parser {
         word.find_first_not_of('-') == std::string::npos ? word.size() : word.find_first_not_of('-'));
     std::vector<std::string_view> names;
     for (const Flag* flag : flags_of(program_, command)) names.push_back(flag->name);
+    names.push_back("help");
+    if (command.name.empty()) names.push_back("version");
     return "unknown flag `" + word + "`" + hint(name.substr(0, name.find('=')), names, "--");
   }
 

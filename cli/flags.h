@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace edge::cli {
 
 /// Exit codes of every program (decisions.md, "The command line").
@@ -34,6 +36,8 @@ struct Flag {
   bool repeatable = false;
   /// Variable whose value stands in for an absent flag.
   std::string_view environment = {};
+  /// Values of that variable that mean something to other commands: this one goes by its fallback.
+  std::vector<std::string_view> passed_over = {};
   Complete complete = nullptr;  ///< null: the choices, or names of files
   /// Of a program's flag: no command's by itself, but may stand before the name of one that has a flag of this name.
   bool passed_on = false;
@@ -86,6 +90,8 @@ std::vector<const Positional*> positionals(const Command& command);
 struct Program {
   std::string_view name;
   std::string_view summary;
+  /// What `--version` prints, one line or several, each with its end.
+  std::string version = {};
   std::vector<Command> commands;
   /// Of all commands that are `global`: may stand before the command's name too.
   std::vector<Flag> flags = {};
@@ -102,6 +108,11 @@ int run(const Program& program, int argc, const char* const* argv);
 /// `edgectl --help`, or `edgectl routes --help` when `group` names the first words of several commands.
 std::string program_help(const Program& program, std::string_view group = {});
 std::string command_help(const Program& program, const Command& command);
+/// What `--help` prints behind `words`: of the program without any, of a group, or of a command. An error names the
+/// word that is none and the nearest that is.
+Result<std::string> help_of(const Program& program, const std::vector<std::string>& words);
+/// The words with which a command's name goes on behind `words`, each once.
+std::vector<std::string_view> next_words(const Program& program, const std::vector<std::string>& words);
 
 /// Prints `<program>: error: <text>` to stderr.
 void print_error(std::string_view program, std::string_view text);

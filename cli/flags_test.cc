@@ -20,8 +20,10 @@ Program table() {
   return {
       .name = "prog",
       .summary = "A program",
+      .version = "prog 1.2\n",
       .commands =
           {{.name = "validate",
+            .group = "Files",
             .summary = "Check files",
             .flags =
                 {{.name = "file", .letter = 'f', .value = "PATH", .help = "File", .required = true, .repeatable = true},
@@ -33,7 +35,7 @@ Program table() {
                   .choices = {"text", "json"}},
                  {.name = "timings", .value = "", .help = "Times"}},
             .run = remember},
-           {.name = "routes dump", .summary = "Dump", .run = remember},
+           {.name = "routes dump", .group = "Routes", .summary = "Dump", .run = remember},
            {.name = "explain",
             .summary = "Explain",
             .flags = {{.name = "header", .letter = 'H', .value = "FIELD", .help = "F", .repeatable = true}},
@@ -53,7 +55,8 @@ Program table() {
                  .help = "Format",
                  .fallback = "table",
                  .choices = {"table", "json", "jsonpath="},
-                 .environment = "PROG_OUTPUT"},
+                 .environment = "PROG_OUTPUT",
+                 .passed_over = {"text", "columns="}},
                 {.name = "watch", .letter = 'w', .help = "Watch", .passed_on = true}}};
 }
 
@@ -143,6 +146,13 @@ TEST(Flags, TheEnvironmentStandsInForAnAbsentFlag) {
   EXPECT_EQ(g_seen.one("namespace"), "b");
   ::setenv("PROG_OUTPUT", "jsn", 1);
   EXPECT_THAT(run_with({"get", "routes"}).err, HasSubstr("`PROG_OUTPUT` takes table, json, jsonpath=, not `jsn`"));
+  // What other commands take is no mistake.
+  for (const char* other : {"text", "columns=A"}) {
+    ::setenv("PROG_OUTPUT", other, 1);
+    EXPECT_EQ(run_with({"get", "routes"}).code, 0);
+    EXPECT_EQ(g_seen.one("output"), "table");
+  }
+  EXPECT_EQ(run_with({"get", "routes", "-o", "text"}).code, 2);
   ::unsetenv("PROG_NS");
   ::unsetenv("PROG_OUTPUT");
 }
@@ -159,6 +169,30 @@ TEST(Flags, HelpGoesToStdout) {
   EXPECT_THAT(command.out, HasSubstr("-f, --file PATH"));
   EXPECT_THAT(command.out, HasSubstr("Format: text, json (default text)"));
   EXPECT_EQ(command.err, "");
+}
+
+TEST(Flags, TheVersionIsPrintedWithoutACommand) {
+  const Ran ran = run_with({"--version"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "prog 1.2\n");
+}
+
+TEST(Flags, HelpListsCommandsInGroups) {
+  const std::string all = program_help(table());
+  EXPECT_THAT(all, HasSubstr("\nFiles:\n  validate"));
+  EXPECT_THAT(all, HasSubstr("\nRoutes:\n  routes dump"));
+  EXPECT_THAT(all, HasSubstr("--version"));
+}
+
+TEST(Flags, HelpIsFoundByTheWordsOfACommand) {
+  EXPECT_EQ(help_of(table(), {}).value(), program_help(table()));
+  EXPECT_EQ(help_of(table(), {"routes"}).value(), program_help(table(), "routes"));
+  EXPECT_THAT(help_of(table(), {"routes", "dump"}).value(), HasSubstr("Usage: prog routes dump"));
+  EXPECT_EQ(help_of(table(), {"routes", "dmp"}).error().text,
+            "there is no command `dmp`; did you mean `prog routes dump`?");
+  EXPECT_EQ(help_of(table(), {"validate", "files"}).error().text, "there is no command `files`");
+  EXPECT_THAT(next_words(table(), {"routes"}), ElementsAre("dump"));
+  EXPECT_THAT(next_words(table(), {}), ElementsAre("validate", "routes", "explain", "get"));
 }
 
 TEST(Flags, AValueFlagTakesOneValueUnlessRepeatable) {

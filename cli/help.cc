@@ -1,7 +1,7 @@
 // Help texts, from the same table that the parser reads.
 #include <algorithm>
-#include <set>
 
+#include "base/diagnostics.h"
 #include "cli/flags.h"
 
 namespace edge::cli {
@@ -107,8 +107,45 @@ std::string program_help(const Program& program, std::string_view group) {
     rows.clear();
     for (const Flag& flag : program.flags) rows.push_back(flag_row(flag));
     out += "\nFlags of every command that asks a cluster:\n" + table(rows);
+    out += "\nFlags of the program:\n" +
+           table({{"-h, --help", "Print this text"},
+                  {"    --version", "Print the versions of this program and of its formats"}});
   }
   return out + "\n`" + std::string(program.name) + " COMMAND --help` tells more about each.\n";
+}
+
+std::vector<std::string_view> next_words(const Program& program, const std::vector<std::string>& words) {
+  std::vector<std::string_view> next;
+  for (const Command& command : program.commands) {
+    std::string_view rest = command.name;
+    bool below = true;
+    for (const std::string& word : words) {
+      below = below && rest.starts_with(word) && (rest.size() == word.size() || rest[word.size()] == ' ');
+      if (below) rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    }
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    if (below && !word.empty() && std::ranges::find(next, word) == next.end()) next.push_back(word);
+  }
+  return next;
+}
+
+Result<std::string> help_of(const Program& program, const std::vector<std::string>& words) {
+  std::string name;
+  std::vector<std::string> before;
+  for (const std::string& word : words) {
+    const auto next = next_words(program, before);
+    if (std::ranges::find(next, word) == next.end()) {
+      const std::string full = std::string(program.name) + (name.empty() ? "" : " " + name);
+      const std::string_view nearest = nearest_name(word, next);
+      return Error{ErrorCode::kNotFound,
+                   "there is no command `" + word + "`" +
+                       (nearest.empty() ? "" : "; did you mean `" + full + " " + std::string(nearest) + "`?")};
+    }
+    name += (name.empty() ? "" : " ") + word;
+    before.push_back(word);
+  }
+  const auto command = std::ranges::find(program.commands, name, &Command::name);
+  return command != program.commands.end() ? command_help(program, *command) : program_help(program, name);
 }
 
 std::string command_help(const Program& program, const Command& command) {
@@ -140,6 +177,7 @@ std::string command_help(const Program& program, const Command& command) {
   std::vector<Row> rows;
   for (const Flag* flag : flags_of(program, command)) rows.push_back(flag_row(*flag));
   rows.push_back({"-h, --help", "Print this text"});
+  if (command.name.empty()) rows.push_back({"    --version", "Print the versions of this program and of its formats"});
   out += "\nFlags:\n" + table(rows);
   if (!command.examples.empty()) out += "\nExamples:\n";
   for (const std::string_view example : command.examples) out += "  " + std::string(example) + "\n";

@@ -129,12 +129,16 @@ std::string man_page(const Program& program) {
   std::string out = head(std::string(program.name), program.summary);
   out += ".SH SYNOPSIS\n.B " + plain(program.name) + "\n[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]\n";
   out += ".SH DESCRIPTION\n" + plain(program.summary) + "\n.SH COMMANDS\n";
+  std::string_view heading = {};
   for (const Command& command : program.commands) {
+    if (command.group != heading) out += ".SS " + in_quotes(command.group) + "\n";
+    heading = command.group;
     out += ".TP\n.BR " + plain(man_name(program, command)) + " (1)\n" + plain(command.summary) + ".\n";
   }
   std::vector<const Flag*> flags;
   for (const Flag& flag : program.flags) flags.push_back(&flag);
-  return out + flags_text(flags) + environment_text(flags) + exit_text();
+  out += flags_text(flags) + ".TP\n\\fB\\-\\-version\\fR\nPrint the versions of this program and of its formats.\n";
+  return out + environment_text(flags) + exit_text();
 }
 
 }  // namespace edge::cli

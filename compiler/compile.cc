@@ -20,6 +20,7 @@
 #include "compiler/model/decode.h"
 #include "compiler/opt/passes.h"
 #include "compiler/prove_hosts.h"
+#include "compiler/translate/controller_class.h"
 #include "compiler/translate/translate.h"
 #include "program/write.h"
 
@@ -36,8 +37,9 @@ model::ResourceSet translated(model::ResourceSet resources, Diagnostics& diagnos
 
 }  // namespace
 
-LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics) {
+LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class) {
   model::ResourceSet resources = model::decode_all(sources, diagnostics);  // read, decode
+  translate::serve_class(controller_class, link::kDefaults.controller_class, resources);
   resources = translated(std::move(resources), diagnostics);               // translate
   lint::lint_all(resources, diagnostics);                                  // lint
   return link::link(std::move(resources), diagnostics);                    // link

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -27,7 +28,8 @@
 namespace edge::compiler {
 
 /// read, decode, translate, lint, link. Always gives a configuration: what was at fault is left out of it and reported.
-LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics);
+/// `controller_class`: whose gateways are served (rule D8); empty: the default class's.
+LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class = {});
 /// translate, link.
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics);
 /// lint, of resources that were not translated yet.

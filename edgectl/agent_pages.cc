@@ -11,7 +11,6 @@ namespace edge::edgectl {
 namespace {
 
 constexpr const char* kOnlyLocal = "an agent answers this on a loopback address, and newer ones alone";
-constexpr std::string_view kThisMachine = "127.0.0.1:9091";
 
 bool is_address(const std::string& agent) { return agent.find(':') != std::string::npos; }
 

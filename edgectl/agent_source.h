@@ -11,6 +11,9 @@
 
 namespace edge::edgectl {
 
+/// Where an agent answers on its own machine, unless --health-listen says something else.
+inline constexpr std::string_view kThisMachine = "127.0.0.1:9091";
+
 /// Whether an argument names an agent rather than a file: `http://127.0.0.1:9091`.
 bool is_agent(const std::string& argument);
 

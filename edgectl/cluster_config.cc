@@ -1,6 +1,7 @@
 #include "edgectl/cluster_config.h"
 
 #include "compiler/yaml/read.h"
+#include "edgectl/agent_source.h"
 
 namespace edge::edgectl {
 namespace {
@@ -70,8 +71,7 @@ Diagnostics findings_of_files(const Diagnostics& all, std::uint32_t files, const
 }
 
 std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
-                                              const std::vector<std::string>& files, program::Target target,
-                                              int& exit) {
+                                              const std::vector<std::string>& files, const Compiling& how, int& exit) {
   const auto cluster = open_cluster(command, arguments, exit);
   if (cluster == nullptr) return std::nullopt;
   auto read = read_paths(files);
@@ -88,14 +88,35 @@ std::optional<ReadProgram> program_of_cluster(std::string_view command, const cl
     return std::nullopt;
   }
   compiler::CompileOptions options;
-  options.target = target;
-  compile_sources(compiled, std::move(options));
+  options.target = how.target;
+  compile_sources(compiled, std::move(options), how.controller_class);
   // What is at fault in the cluster is not served there either, and is nobody's question here.
   compiled.diagnostics = findings_of_files(compiled.diagnostics, count, resources);
   auto program = program_of(compiled);
   if (program) return std::move(*program);
   cli::print_error(command, program.error().text);
   exit = cli::kExitFindings;
+  return std::nullopt;
+}
+
+std::optional<ReadProgram> program_of_paths_or_edge(std::string_view command, const cli::Arguments& arguments,
+                                                    const std::vector<std::string>& paths, const Compiling& how,
+                                                    int& exit) {
+  std::vector<std::string> named = paths;
+  if (named.empty()) {
+    const auto cluster = Cluster::open(arguments);
+    const bool none = !cluster && cluster.error().code == ErrorCode::kNotFound;
+    if (!none) return program_of_cluster(command, arguments, {}, how, exit);
+    named = {"http://" + std::string(kThisMachine)};
+  }
+  auto program = program_of(named, how);
+  if (program) return std::move(*program);
+  const bool silent = program.error().code == ErrorCode::kUnavailable;
+  const bool asked = silent && paths.empty();
+  cli::print_error(command,
+                   program.error().text +
+                       (asked ? "; no cluster is configured either: name files, or a cluster by --kubeconfig" : ""));
+  exit = silent ? cli::kExitUnreachable : cli::kExitFindings;
   return std::nullopt;
 }
 

@@ -29,6 +29,13 @@ Diagnostics findings_of_files(const Diagnostics& all, std::uint32_t files, const
 /// The program that the cluster's configuration makes, or would make with these files applied. `exit` where there is
 /// none; stderr says why.
 std::optional<ReadProgram> program_of_cluster(std::string_view command, const cli::Arguments& arguments,
-                                              const std::vector<std::string>& files, program::Target target, int& exit);
+                                              const std::vector<std::string>& files, const Compiling& how, int& exit);
+
+/// The program that a command is about: of `paths`, or without any the one of the connected edge, which is what the
+/// cluster's configuration makes, or where no cluster is configured what the agent of this machine runs. `exit` where
+/// there is none; stderr says why.
+std::optional<ReadProgram> program_of_paths_or_edge(std::string_view command, const cli::Arguments& arguments,
+                                                    const std::vector<std::string>& paths, const Compiling& how,
+                                                    int& exit);
 
 }  // namespace edge::edgectl

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "edgectl/resources/target.h"
+#include "program/version.h"
 
 namespace edge::edgectl {
 namespace {
@@ -34,10 +35,11 @@ cli::Program table() {
        trace_get_command(), trace_search_command(), trace_services_command(), debug_bundle_command()});
   add(commands, {schema_command(), crds_command(), explain_code_command(), key_generate_command(),
                  key_replace_administrator_command(), config_view_command(), config_get_contexts_command(),
-                 config_use_context_command(), config_set_context_command(), completion_command(), man_command(),
-                 version_command()});
+                 config_use_context_command(), config_set_context_command(), completion_command(), help_command(),
+                 man_command(), version_command()});
   return {.name = kName,
           .summary = "edgectl checks, compiles, applies and explains the configuration of the edge proxy.",
+          .version = program::version_text(kName),
           .commands = std::move(commands),
           .flags = target_flags()};
 }

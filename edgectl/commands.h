@@ -71,6 +71,7 @@ cli::Command config_get_contexts_command();
 cli::Command config_use_context_command();
 cli::Command config_set_context_command();
 cli::Command completion_command();
+cli::Command help_command();
 cli::Command man_command();
 cli::Command version_command();
 

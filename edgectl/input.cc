@@ -7,6 +7,7 @@
 #include "base/owned.h"
 #include "cli/terminal.h"
 #include "compiler/compile.h"
+#include "compiler/link/defaults.h"
 #include "compiler/yaml/source_files.h"
 #include "edgectl/agent_source.h"
 #include "edgectl/diagnostics_output.h"
@@ -32,15 +33,37 @@ Result<ReadProgram> stored_program(const std::string& path, const std::vector<st
   return program;
 }
 
-Result<ReadProgram> compiled_program(const std::vector<std::string>& paths, program::Target target) {
+Result<ReadProgram> compiled_program(const std::vector<std::string>& paths, const Compiling& how) {
   compiler::CompileOptions options;
-  options.target = target;
-  auto compiled = compile_paths(paths, std::move(options));
+  options.target = how.target;
+  auto compiled = compile_paths(paths, std::move(options), how.controller_class);
   if (!compiled) return compiled.error();
   return program_of(**compiled);
 }
 
 }  // namespace
+
+cli::Flag controller_class_flag() {
+  return {.name = "controller-class",
+          .value = "CLASS",
+          .help = "Whose gateways and classes are served (rule D8)",
+          .fallback = compiler::link::kDefaults.controller_class};
+}
+
+cli::Positional paths_argument(std::string_view help) {
+  return {.name = "PATH", .help = help, .required = false, .repeatable = true};
+}
+
+std::vector<std::string> paths_of(const cli::Arguments& arguments) {
+  std::vector<std::string> paths = arguments.all("file");
+  const std::vector<std::string>& plain = arguments.all("PATH");
+  paths.insert(paths.end(), plain.begin(), plain.end());
+  return paths;
+}
+
+Compiling compiling_for(program::Target target, const cli::Arguments& arguments) {
+  return {.target = target, .controller_class = arguments.one("controller-class")};
+}
 
 bool is_program(const std::string& path) {
   if (is_agent(path)) return true;
@@ -70,8 +93,8 @@ Result<std::unique_ptr<Compiled>> read_paths(const std::vector<std::string>& pat
   return compiled;
 }
 
-void compile_sources(Compiled& compiled, compiler::CompileOptions options) {
-  compiler::LinkedConfig config = compiler::read_config(compiled.sources, compiled.diagnostics);
+void compile_sources(Compiled& compiled, compiler::CompileOptions options, std::string_view controller_class) {
+  compiler::LinkedConfig config = compiler::read_config(compiled.sources, compiled.diagnostics, controller_class);
   compiler::Compiler compiler(std::move(options));
   compiled.artifact = compiler.compile(config, compiled.diagnostics);
   compiled.diagnostics.finish(compiled.sources);
@@ -85,26 +108,26 @@ void compile_sources(Compiled& compiled, compiler::CompileOptions options) {
   compiled.config = std::move(config);
 }
 
-Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths,
-                                                compiler::CompileOptions options) {
+Result<std::unique_ptr<Compiled>> compile_paths(const std::vector<std::string>& paths, compiler::CompileOptions options,
+                                                std::string_view controller_class) {
   auto compiled = read_paths(paths);
-  if (compiled) compile_sources(**compiled, std::move(options));
+  if (compiled) compile_sources(**compiled, std::move(options), controller_class);
   return compiled;
 }
 
-Result<ReadProgram> program_of(const std::vector<std::string>& paths, program::Target target) {
+Result<ReadProgram> program_of(const std::vector<std::string>& paths, const Compiling& how) {
   if (paths.size() > 1 && std::ranges::any_of(paths, is_program)) {
     return Error{ErrorCode::kInvalidArgument, "a program is given alone, without other files"};
   }
-  return program_with_tests(paths, target);
+  return program_with_tests(paths, how);
 }
 
-Result<ReadProgram> program_with_tests(const std::vector<std::string>& paths, program::Target target) {
+Result<ReadProgram> program_with_tests(const std::vector<std::string>& paths, const Compiling& how) {
   std::vector<std::string> texts;
   std::vector<std::string> programs;
   for (const std::string& path : paths) (is_program(path) ? programs : texts).push_back(path);
   if (programs.size() > 1) return Error{ErrorCode::kInvalidArgument, "one program at a time"};
-  return programs.empty() ? compiled_program(texts, target) : stored_program(programs.front(), texts);
+  return programs.empty() ? compiled_program(texts, how) : stored_program(programs.front(), texts);
 }
 
 }  // namespace edge::edgectl

@@ -3,10 +3,23 @@
 #include <iterator>
 #include <utility>
 
+#include "edgectl/commands.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/complete.h"
 
 namespace edge::edgectl {
+namespace {
+
+std::vector<std::string> complete_command(const cli::Arguments& given, std::string_view typed) {
+  std::vector<std::string> words;
+  const cli::Program program = table();
+  for (const std::string_view word : cli::next_words(program, given.all("COMMAND"))) {
+    if (word.starts_with(typed)) words.emplace_back(word);
+  }
+  return words;
+}
+
+}  // namespace
 
 std::vector<cli::Flag> joined(std::vector<cli::Flag> flags, std::vector<cli::Flag> others) {
   flags.insert(flags.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
@@ -15,15 +28,6 @@ std::vector<cli::Flag> joined(std::vector<cli::Flag> flags, std::vector<cli::Fla
 
 cli::Flag file_flag(std::string_view help, bool required) {
   return {.name = "file", .letter = 'f', .value = "PATH", .help = help, .required = required, .repeatable = true};
-}
-
-cli::Flag form_flag(std::vector<std::string_view> forms) {
-  return {.name = "output",
-          .letter = 'o',
-          .value = "FORM",
-          .help = "Form",
-          .fallback = forms.front(),
-          .choices = std::move(forms)};
 }
 
 cli::Flag all_namespaces_flag() { return {.name = "all-namespaces", .letter = 'A', .help = "In all namespaces"}; }
@@ -95,6 +99,10 @@ cli::Positional type_argument(bool required) {
 
 cli::Positional names_argument(std::string_view help) {
   return {.name = "NAME", .help = help, .required = false, .complete = complete_name, .repeatable = true};
+}
+
+cli::Positional command_argument(std::string_view help) {
+  return {.name = "COMMAND", .help = help, .required = false, .complete = complete_command, .repeatable = true};
 }
 
 cli::Positional agent_argument() { return {.name = "AGENT", .help = "Name of the agent", .complete = complete_agent}; }

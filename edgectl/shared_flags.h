@@ -11,6 +11,8 @@ namespace edge::edgectl {
 inline constexpr std::string_view kFilesToRead = "File, directory or - for standard input";
 inline constexpr std::string_view kFilesOrProgram =
     "File, directory, - for standard input, one .edgeprog, or http://ADDRESS:PORT of an agent";
+inline constexpr std::string_view kPathsOrEdge =
+    "What -f takes; without both, what the connected edge serves: the cluster, or else the agent of this machine";
 inline constexpr std::string_view kTypes =
     "clusters (cl), gateways (gw), routes (rt), backends (be), vips, policies (pol), sites, links, wanpolicies; `edge` "
     "for all of them; any other type that the cluster serves; several with commas; or TYPE/NAME";
@@ -19,8 +21,6 @@ inline constexpr std::string_view kTypes =
 std::vector<cli::Flag> joined(std::vector<cli::Flag> flags, std::vector<cli::Flag> others);
 
 cli::Flag file_flag(std::string_view help, bool required = true);
-/// `-o` of a command with just these forms, the first of which is the default.
-cli::Flag form_flag(std::vector<std::string_view> forms);
 cli::Flag all_namespaces_flag();
 cli::Flag selector_flag();
 cli::Flag no_headers_flag();
@@ -39,5 +39,7 @@ cli::Flag window_flag();
 cli::Positional type_argument(bool required = true);
 cli::Positional names_argument(std::string_view help);
 cli::Positional agent_argument();
+/// COMMAND: the words of a command.
+cli::Positional command_argument(std::string_view help);
 
 }  // namespace edge::edgectl

@@ -150,8 +150,7 @@ class GatewayLinker {
       reason = reason::kNotServed;
       fail(findings.status.conditions, condition::kAccepted, reason, "the gateway is of another class");
       not_served(gateway.metadata, asked->span, "spec.loadBalancerClass",
-                 "the gateway is of another class than " + std::string(kDefaults.controller_class) +
-                     "; it is left to that class's controller",
+                 "the gateway is not of the class that is served here; it is left to its own class's controller",
                  diagnostics_);
     }
     for (const Located<std::string>& group : gateway.agent_groups) {

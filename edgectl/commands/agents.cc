@@ -12,9 +12,9 @@
 #include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 #include "program/dump/dump.h"
-#include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
 namespace {
@@ -22,13 +22,6 @@ namespace {
 using controller::InspectClient;
 
 controller::WallTime now() { return std::chrono::system_clock::now(); }
-
-/// JSON as it was asked for: as it is, or as YAML.
-std::string in_form(const std::string& json, const std::string& form) {
-  return form == "yaml" ? schemas::yaml_text(nlohmann::ordered_json::parse(json, nullptr, false)) : json;
-}
-
-bool wants_object(const std::string& form) { return form == "json" || form == "yaml"; }
 
 /// Runs `use` with a client.
 template <typename Use>
@@ -51,8 +44,7 @@ int show_agent(std::string_view command, const cli::Arguments& arguments, const 
     auto agent = client.agent(arguments.one("AGENT"));
     if (!agent) return tell(command, agent.error());
     if (Status status = refresh(client, *agent); !status) return tell(command, status.error());
-    const std::string form = arguments.one("output");
-    return print(wants_object(form) ? in_form(agent_json(*agent), form) : text(*agent));
+    return print(wants_data(arguments) ? data_text(arguments, agent_json(*agent)) : text(*agent));
   });
 }
 
@@ -66,7 +58,8 @@ int show_program(std::string_view command, const cli::Arguments& arguments, cons
     const auto bytes = std::as_bytes(std::span(*page));
     const auto view = program::read(std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
     if (!view) return tell(command, view.error());
-    return print(arguments.one("output") == "json" ? program::dump_routes_json(*view) : program::dump_routes(*view));
+    return print(wants_data(arguments) ? data_text(arguments, program::dump_routes_json(*view))
+                                       : program::dump_routes(*view));
   });
 }
 
@@ -86,7 +79,7 @@ int agents_list(const cli::Arguments& arguments) {
     const auto agents = client.agents();
     if (!agents) return tell(kCommand, agents.error());
     const std::string form = arguments.one("output");
-    if (wants_object(form)) return print(in_form(agents_json(*agents), form));
+    if (wants_data(arguments)) return print(data_text(arguments, agents_json(*agents)));
     if (form == "name") {
       std::string names;
       for (const auto& agent : agents->agents) names += agent.name + "\n";
@@ -154,7 +147,7 @@ int history(const cli::Arguments& arguments) {
     const auto entries = client.history(arguments.one("group"));
     if (!entries) return tell(kCommand, entries.error());
     const std::string form = arguments.one("output");
-    if (wants_object(form)) return print(in_form(history_json(*entries), form));
+    if (wants_data(arguments)) return print(data_text(arguments, history_json(*entries)));
     return print(history_table(*entries, form == "wide", now()));
   });
 }
@@ -235,14 +228,15 @@ cli::Flag group_flag() {
 }  // namespace
 
 std::vector<cli::Command> agent_commands() {
-  return {of_agent("agents describe", "Tell all about an agent: its program, backends and addresses", agents_describe,
-                   {"text", "json", "yaml"}),
-          of_agent("agents config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}),
-          of_agent("agent config", "Print the match tree of what an agent runs", agent_config, {"text", "json"}),
-          of_agent("agent backends", "List the endpoints of an agent's backends and their health", agent_backends,
-                   {"table", "json", "yaml"}),
-          of_agent("agent vips", "List the addresses that an agent serves, and which it holds", agent_vips,
-                   {"table", "json", "yaml"})};
+  return {
+      of_agent("agents describe", "Tell all about an agent: its program, backends and addresses", agents_describe,
+               {"text", "json", "yaml"}),
+      of_agent("agents config", "Print the match tree of what an agent runs", agent_config, {"text", "json", "yaml"}),
+      of_agent("agent config", "Print the match tree of what an agent runs", agent_config, {"text", "json", "yaml"}),
+      of_agent("agent backends", "List the endpoints of an agent's backends and their health", agent_backends,
+               {"table", "json", "yaml"}),
+      of_agent("agent vips", "List the addresses that an agent serves, and which it holds", agent_vips,
+               {"table", "json", "yaml"})};
 }
 
 cli::Command agents_token_command() {

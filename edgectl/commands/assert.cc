@@ -3,14 +3,19 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "compiler/analyze/claims/claim.h"
 #include "compiler/analyze/explain/explain.h"
+#include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
@@ -111,6 +116,18 @@ std::string result_text(const Claim& claim, const analyze::ClaimResult& result, 
   return text + indented(explanation_text(analyze::explain(program, result.bind, view.view()), false));
 }
 
+nlohmann::ordered_json result_json(const Claim& claim, const analyze::ClaimResult& result) {
+  using State = analyze::ClaimResult::State;
+  nlohmann::ordered_json json = {{"claim", claim.text},
+                                 {"result", result.state == State::kHolds        ? "holds"
+                                            : result.state == State::kNotDecided ? "notDecided"
+                                                                                 : "fails"}};
+  if (result.request) json["request"] = analyze::witness_text(*result.request);
+  if (!result.backend.empty()) json["backend"] = result.backend;
+  if (!result.reason.empty()) json["reason"] = result.reason;
+  return json;
+}
+
 int assert_claims(const cli::Arguments& arguments) {
   SourceMap texts;
   const auto claims = read_claims(arguments, texts);
@@ -123,20 +140,22 @@ int assert_claims(const cli::Arguments& arguments) {
     return cli::kExitUsage;
   }
 
-  auto input = program_of(arguments.all("file"), program::Target::kTablesOnly);
-  if (!input) {
-    const bool silent = input.error().code == ErrorCode::kUnavailable;
-    return failed(kAssert, input.error().text, silent ? cli::kExitUnreachable : cli::kExitFindings);
-  }
+  int exit = cli::kExitOk;
+  const auto input = program_of_paths_or_edge(kAssert, arguments, paths_of(arguments),
+                                              compiling_for(program::Target::kTablesOnly, arguments), exit);
+  if (!input) return exit;
   analyze::ClaimCheck check(input->view);
   bool all_hold = true;
   std::string text;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < parsed.size(); ++i) {
     const analyze::ClaimResult result = check.check(parsed[i]);
     all_hold &= result.state == analyze::ClaimResult::State::kHolds;
     text += result_text((*claims)[i], result, input->view);
+    list.push_back(result_json((*claims)[i], result));
   }
-  const bool written = cli::write_text(stdout, text);
+  const bool written =
+      cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, indented_json(list)) : text);
   if (input->faults) failed(kAssert, "the configuration has errors; what is at fault takes no part above");
   return all_hold && written && !input->faults ? cli::kExitOk : cli::kExitFindings;
 }
@@ -151,16 +170,20 @@ cli::Command assert_command() {
               "A claim is an expression as routes have them that may also ask for `host`, `gateway`, `listener`, "
               "`route`, `backend`, `policy`, `status` and `denied`; `A implies B` joins two. It holds when no "
               "request at all breaks it.",
-          .flags = {file_flag(kFilesOrProgram),
+          .flags = {file_flag(kFilesOrProgram, /*required=*/false),
+                    controller_class_flag(),
                     {.name = "claim", .letter = 'c', .value = "CLAIM", .help = "Another claim", .repeatable = true},
                     {.name = "claims",
                      .value = "FILE",
                      .help = "A file with a claim a line; `#` starts a comment",
-                     .repeatable = true}},
+                     .repeatable = true},
+                    form_flag({"text", "json", "yaml"})},
           .positional = cli::Positional{.name = "CLAIM", .help = "What is to hold", .required = false},
+          .second = paths_argument(kPathsOrEdge),
           .examples = {"edgectl assert -f config/ 'path prefix \"/admin\" implies policy OIDC'",
                        "edgectl assert -f config/ --claims claims.txt"},
-          .run = assert_claims};
+          .run = assert_claims,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

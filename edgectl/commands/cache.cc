@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 
@@ -123,12 +124,12 @@ int cache_stats(const cli::Arguments& arguments) {
                  [&](const std::string& agent, const std::string& body) { all.push_back(read_counts(agent, body)); });
   if (all.empty()) return exit;
   const bool one = arguments.has("agent");
-  if (arguments.one("output") == "json") {
+  if (wants_data(arguments)) {
     OrderedJson json = one ? json_of(all.front()) : OrderedJson::object();
     if (!one) {
       for (const CacheCounts& counts : all) json[counts.agent] = json_of(counts);
     }
-    cli::write_text(stdout, indented_json(json));
+    cli::write_text(stdout, data_text(arguments, indented_json(json)));
   } else {
     cli::write_text(stdout, one ? text_of(all.front()) : table_of(all));
   }
@@ -152,7 +153,7 @@ cli::Command cache_stats_command() {
   return {.name = "cache stats",
           .group = kAgentsGroup,
           .summary = "Say what the caches of agents hold, and what they were good for",
-          .flags = joined(agent_page_flags(), {form_flag({"text", "json"})}),
+          .flags = joined(agent_page_flags(), {form_flag({"text", "json", "yaml"})}),
           .examples = {"edgectl cache stats", "edgectl cache stats --agent 127.0.0.1:9091"},
           .run = cache_stats,
           .global = true};

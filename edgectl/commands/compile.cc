@@ -62,7 +62,9 @@ int compile(const cli::Arguments& arguments) {
   if (!arguments.has("no-cache")) {
     options.cache_dir = arguments.has("cache-dir") ? arguments.one("cache-dir") : default_cache_dir();
   }
-  auto compiled = compile_paths(arguments.all("file"), options);
+  const std::vector<std::string> paths = paths_of(arguments);
+  if (paths.empty()) return usage(kCompile, "name the configuration: a path, or -f");
+  auto compiled = compile_paths(paths, options, arguments.one("controller-class"));
   if (!compiled) return failed(kCompile, compiled.error().text);
   const Compiled& result = **compiled;
   const Colour colour = cli::colour_for(stderr);
@@ -107,7 +109,8 @@ cli::Command compile_command() {
       .group = kFilesGroup,
       .summary = "Compile configuration to a routing program",
       .details = "Writes nothing when the configuration has an error.",
-      .flags = {file_flag(kFilesToRead),
+      .flags = {file_flag(kFilesToRead, /*required=*/false),
+                controller_class_flag(),
                 {.name = "output",
                  .letter = 'o',
                  .value = "FILE",
@@ -131,6 +134,7 @@ cli::Command compile_command() {
                  .help = "Where databases and code are kept (default: $XDG_CACHE_HOME/edge)"},
                 {.name = "no-cache", .help = "Keep nothing, and use nothing that was kept"},
                 {.name = "timings", .help = "Print to stderr how long each stage took, and what came from the cache"}},
+      .positional = paths_argument("What -f takes"),
       .examples = {"edgectl compile -f config/ -o site.edgeprog --sign-key edge.key --endpoints-out endpoints.json"},
       .run = compile};
 }

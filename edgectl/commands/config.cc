@@ -1,9 +1,13 @@
 // edgectl config: ~/.edgectl/config, shown and changed.
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/client_config.h"
 #include "edgectl/resources/complete.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 
@@ -27,6 +31,16 @@ int config_get_contexts(const cli::Arguments& arguments) {
     std::string names;
     for (const ClientContext& context : config->contexts()) names += context.name + "\n";
     return print(names);
+  }
+  if (wants_data(arguments)) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const ClientContext& context : config->contexts()) {
+      list.push_back({{"name", context.name},
+                      {"cluster", context.cluster},
+                      {"namespace", context.name_space},
+                      {"current", context.name == config->current()}});
+    }
+    return print(data_text(arguments, indented_json(list)));
   }
   TextTable table({"CURRENT", "NAME", "CLUSTER", "NAMESPACE"});
   for (const ClientContext& context : config->contexts()) {
@@ -96,12 +110,7 @@ cli::Command config_view_command() {
   return {.name = "config view",
           .group = kProgramGroup,
           .summary = "Print ~/.edgectl/config",
-          .flags = {{.name = "output",
-                     .letter = 'o',
-                     .value = "FORM",
-                     .help = "Form",
-                     .fallback = "yaml",
-                     .choices = {"yaml", "json"}}},
+          .flags = {form_flag({"yaml", "json"})},
           .run = config_view};
 }
 
@@ -109,13 +118,7 @@ cli::Command config_get_contexts_command() {
   return {.name = "config get-contexts",
           .group = kProgramGroup,
           .summary = "List the contexts",
-          .flags = {no_headers_flag(),
-                    {.name = "output",
-                     .letter = 'o',
-                     .value = "FORM",
-                     .help = "Form",
-                     .fallback = "table",
-                     .choices = {"table", "name"}}},
+          .flags = {no_headers_flag(), form_flag({"table", "json", "yaml", "name"})},
           .run = config_get_contexts};
 }
 

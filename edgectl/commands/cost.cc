@@ -9,9 +9,11 @@
 
 #include "base/json.h"
 #include "cli/terminal.h"
+#include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
@@ -125,14 +127,13 @@ std::string cost_json(const analyze::Cost& cost) {
 }
 
 int cost(const cli::Arguments& arguments) {
-  const auto input = program_of(arguments.all("file"), program::Target::kX8664V2);
-  if (!input) {
-    cli::print_error(kCost, input.error().text);
-    return cli::kExitFindings;
-  }
+  int exit = cli::kExitOk;
+  const auto input = program_of_paths_or_edge(kCost, arguments, paths_of(arguments),
+                                              compiling_for(program::Target::kX8664V2, arguments), exit);
+  if (!input) return exit;
   const analyze::Cost found = analyze::cost_of(input->view);
-  const bool json = arguments.one("output") == "json";
-  const bool written = cli::write_text(stdout, json ? cost_json(found) : cost_text(found));
+  const bool written =
+      cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, cost_json(found)) : cost_text(found));
   if (input->faults) cli::print_error(kCost, "the configuration has errors; what is at fault takes no part above");
   return written && !input->faults ? cli::kExitOk : cli::kExitFindings;
 }
@@ -146,9 +147,12 @@ cli::Command cost_command() {
           .details =
               "The bounds are read off the tables: conditions that are evaluated when every rule on the way "
               "fails but the last, with the path on which they are met.",
-          .flags = {file_flag(kFilesOrProgram), form_flag({"text", "json"})},
-          .examples = {"edgectl cost -f config/", "edgectl cost -f site.edgeprog -o json"},
-          .run = cost};
+          .flags = {file_flag(kFilesOrProgram, /*required=*/false), controller_class_flag(),
+                    form_flag({"text", "json", "yaml"})},
+          .positional = paths_argument(kPathsOrEdge),
+          .examples = {"edgectl cost config/", "edgectl cost site.edgeprog -o json", "edgectl cost"},
+          .run = cost,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

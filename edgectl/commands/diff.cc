@@ -15,7 +15,9 @@
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diff_report.h"
+#include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
@@ -94,20 +96,36 @@ std::uint16_t first_port(const program::ProgramView& program) {
   return binds.empty() ? 80 : binds.front().port;
 }
 
+bool is_cluster(const std::vector<std::string>& paths) { return paths == std::vector{std::string(kClusterOperand)}; }
+
+/// What is compared, before and after. An empty side is the connected edge: the cluster, where one is configured.
+std::optional<std::pair<std::vector<std::string>, std::vector<std::string>>> sides_of(const cli::Arguments& arguments) {
+  const std::vector<std::string>& files = arguments.all("file");
+  std::vector<std::string> before = arguments.all("BEFORE");
+  std::vector<std::string> after = arguments.all("AFTER");
+  if (!files.empty() && !after.empty()) return std::nullopt;
+  if (before.empty() && files.empty()) return std::nullopt;
+  // One alone is what is to come.
+  if (!files.empty()) after = files;
+  if (after.empty()) std::swap(before, after);
+  if (before.empty()) {
+    const auto cluster = Cluster::open(arguments);
+    const bool none = !cluster && cluster.error().code == ErrorCode::kNotFound;
+    if (!none) before = {std::string(kClusterOperand)};
+  }
+  return std::pair(std::move(before), std::move(after));
+}
+
 /// One side. Configuration beside a cluster means what it would be with that applied: nobody keeps all of a cluster in
 /// one directory.
-std::optional<ReadProgram> operand(const cli::Arguments& arguments, std::string_view name, std::string_view other,
-                                   int& exit) {
-  constexpr program::Target kTarget = program::Target::kTablesOnly;
-  const std::string path = arguments.one(name);
-  if (path == kClusterOperand) return program_of_cluster(kDiff, arguments, {}, kTarget, exit);
-  if (arguments.one(other) == kClusterOperand && !is_program(path)) {
-    return program_of_cluster(kDiff, arguments, {path}, kTarget, exit);
+std::optional<ReadProgram> operand(const cli::Arguments& arguments, const std::vector<std::string>& paths,
+                                   bool beside_cluster, int& exit) {
+  const Compiling how = compiling_for(program::Target::kTablesOnly, arguments);
+  if (is_cluster(paths)) return program_of_cluster(kDiff, arguments, {}, how, exit);
+  if (beside_cluster && std::ranges::none_of(paths, is_program)) {
+    return program_of_cluster(kDiff, arguments, paths, how, exit);
   }
-  auto program = program_of({path}, kTarget);
-  if (program) return std::move(*program);
-  exit = diff_failed(program.error());
-  return std::nullopt;
+  return program_of_paths_or_edge(kDiff, arguments, paths, how, exit);
 }
 
 int diff(const cli::Arguments& arguments) {
@@ -118,9 +136,11 @@ int diff(const cli::Arguments& arguments) {
     if (!file) return diff_failed({ErrorCode::kNotFound, log + ": cannot be read"});
   }
   int exit = cli::kExitOk;
-  const auto before = operand(arguments, "BEFORE", "AFTER", exit);
+  const auto sides = sides_of(arguments);
+  if (!sides) return usage(kDiff, "name what is compared: BEFORE and AFTER, or one with the connected edge before it");
+  const auto before = operand(arguments, sides->first, is_cluster(sides->second), exit);
   if (!before) return exit;
-  const auto after = operand(arguments, "AFTER", "BEFORE", exit);
+  const auto after = operand(arguments, sides->second, is_cluster(sides->first), exit);
   if (!after) return exit;
 
   analyze::ProgramDiff programs(before->view, after->view, {.by_name = arguments.has("names")});
@@ -136,8 +156,8 @@ int diff(const cli::Arguments& arguments) {
     traffic = std::move(weigher).take();
   }
   const DiffTraffic* const weighed = traffic ? &*traffic : nullptr;
-  const bool json = arguments.one("output") == "json";
-  const bool written = cli::write_text(stdout, json ? diff_json(found, weighed) : diff_text(found, weighed));
+  const bool written = cli::write_text(
+      stdout, wants_data(arguments) ? data_text(arguments, diff_json(found, weighed)) : diff_text(found, weighed));
   const bool faults = before->faults || after->faults;
   if (faults) cli::print_error(kDiff, "the configuration has errors; what is at fault takes no part above");
   return written && found.equal() && !faults ? cli::kExitOk : cli::kExitFindings;
@@ -153,18 +173,23 @@ cli::Command diff_command() {
       .details =
           "Each class of requests is shown with one of them and with what became and what becomes of it. "
           "Exit code 0 when both are equal in meaning.",
-      .flags = {{.name = "names", .help = "Count it as a difference when another rule does the same"},
+      .flags = {file_flag("AFTER, of several files and directories", /*required=*/false),
+                controller_class_flag(),
+                {.name = "names", .help = "Count it as a difference when another rule does the same"},
                 {.name = "access-log",
                  .value = "FILE",
                  .help = "Weigh the classes by the requests in this log (JSON, common or combined lines; - for "
                          "standard input)"},
                 {.name = "log-host", .value = "HOST", .help = "Host of log lines that name none"},
-                form_flag({"text", "json"})},
-      .positional = cli::Positional{.name = "BEFORE",
-                                    .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster"},
-      .second = cli::Positional{.name = "AFTER", .help = "The same after the change"},
+                form_flag({"text", "json", "yaml"})},
+      .positional =
+          cli::Positional{.name = "BEFORE",
+                          .help = "Configuration, .edgeprog, http://ADDRESS:PORT of an agent, or @cluster; where it "
+                                  "stands alone it is AFTER, and before is the connected edge",
+                          .required = false},
+      .second = cli::Positional{.name = "AFTER", .help = "The same after the change", .required = false},
       .examples = {"edgectl diff running.edgeprog config/", "edgectl diff old/ new/ --access-log access.log",
-                   "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff @cluster config/"},
+                   "edgectl diff http://127.0.0.1:9091 config/", "edgectl diff config/"},
       .run = diff,
       .global = true};
 }

@@ -1,6 +1,8 @@
 #include "compiler/analyze/explain/explain.h"
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <span>
 
 #include <nlohmann/json.hpp>
@@ -9,11 +11,15 @@
 #include "cli/terminal.h"
 #include "compiler/analyze/explain/passage.h"
 #include "compiler/analyze/space/witness.h"
+#include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
 #include "edgectl/request_line.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
+#include "schemas/describe.h"
+#include "schemas/schema.h"
 
 namespace edge::edgectl {
 namespace {
@@ -105,9 +111,21 @@ std::string explanation_json(const analyze::Explanation& explanation) {
   return indented_json(document);
 }
 
+/// What somebody may have meant by a request that is none.
+std::string hint_of(const std::string& word) {
+  const std::size_t dot = std::min(word.find('.'), word.size());
+  if (const schemas::Kind* kind = schemas::find_own_kind(word.substr(0, dot)); kind != nullptr) {
+    const bool field = dot < word.size() && schemas::describe(*kind, word.substr(dot + 1));
+    if (dot == word.size() || field) return "; `edgectl schema " + word + "` tells what that is";
+  }
+  std::error_code code;
+  if (std::filesystem::exists(word, code)) return "; that is a file: the request stands before the paths";
+  return {};
+}
+
 int explain(const cli::Arguments& arguments) {
   const auto typed = parse_request(arguments.one("REQUEST"), arguments.all("header"), arguments.one("source"));
-  if (!typed) return usage(kExplain, typed.error().text);
+  if (!typed) return usage(kExplain, typed.error().text + hint_of(arguments.one("REQUEST")));
   std::uint16_t port = typed->request.port;
   if (arguments.has("port")) {
     const std::string text = arguments.one("port");
@@ -116,16 +134,15 @@ int explain(const cli::Arguments& arguments) {
       return usage(kExplain, "--port takes 1 to 65535, not `" + text + "`");
     }
   }
-  if (arguments.has("agent") == arguments.has("file")) {
-    return usage(kExplain, "give configuration or a program with -f, or an agent with --agent");
+  std::vector<std::string> paths = paths_of(arguments);
+  if (arguments.has("agent")) {
+    if (!paths.empty()) return usage(kExplain, "--agent goes with neither a program nor configuration");
+    paths = {"http://" + arguments.one("agent")};
   }
-  std::vector<std::string> paths = arguments.all("file");
-  if (arguments.has("agent")) paths = {"http://" + arguments.one("agent")};
-  auto program = program_of(paths, program::Target::kX8664V2);
-  if (!program) {
-    const bool unreachable = program.error().code == ErrorCode::kUnavailable;
-    return failed(kExplain, program.error().text, unreachable ? cli::kExitUnreachable : cli::kExitFindings);
-  }
+  int exit = cli::kExitOk;
+  const auto program =
+      program_of_paths_or_edge(kExplain, arguments, paths, compiling_for(program::Target::kX8664V2, arguments), exit);
+  if (!program) return exit;
   const auto bind = analyze::bind_of_port(program->view, port, typed->port_written || arguments.has("port"));
   if (!bind) {
     const bool other_port = bind.error().code == ErrorCode::kNotFound;
@@ -134,9 +151,9 @@ int explain(const cli::Arguments& arguments) {
 
   const analyze::WitnessView view(typed->request);
   const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view());
-  const bool json = arguments.one("output") == "json";
-  const bool written = cli::write_text(
-      stdout, json ? explanation_json(explanation) : analyze::explanation_text(explanation, arguments.has("all")));
+  const bool written =
+      cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, explanation_json(explanation))
+                                                    : analyze::explanation_text(explanation, arguments.has("all")));
   if (program->faults) {
     cli::print_error(kExplain, "the configuration has errors; what is at fault takes no part above");
   }
@@ -166,11 +183,15 @@ cli::Command explain_command() {
                     {.name = "source", .value = "IP", .help = "The client's address", .fallback = "127.0.0.1"},
                     {.name = "port", .value = "PORT", .help = "Port that the request comes in on (default: the URL's)"},
                     {.name = "all", .help = "List also every rule that another path or an earlier winner ruled out"},
-                    form_flag({"text", "json"})},
+                    controller_class_flag(),
+                    form_flag({"text", "json", "yaml"})},
           .positional =
               cli::Positional{.name = "REQUEST", .help = "`[METHOD] URL`, e.g. 'GET http://shop.example/cart?id=7'"},
-          .examples = {"edgectl explain -f config/ 'GET https://shop.example/cart' -H 'x-env: staging'"},
-          .run = explain};
+          .second = paths_argument(kPathsOrEdge),
+          .examples = {"edgectl explain 'GET https://shop.example/cart' config/ -H 'x-env: staging'",
+                       "edgectl explain https://shop.example/cart"},
+          .run = explain,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -1,4 +1,6 @@
 // edgectl gateway-api, conformance: resources of Gateway API with what was made of them, and what is supported.
+#include "edgectl/resources/gateway_api.h"
+
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -18,21 +20,6 @@ namespace edge::edgectl {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::string_view kGroup = "gateway.networking.k8s.io";
-
-kube::Resource resource(const char* plural, const char* kind, bool namespaced) {
-  return {.group = std::string(kGroup),
-          .version = "v1",
-          .plural = plural,
-          .kind = kind,
-          .namespaced = namespaced,
-          .singular = {}};
-}
-
-kube::Resource gateway_classes() { return resource("gatewayclasses", "GatewayClass", /*namespaced=*/false); }
-kube::Resource gateways() { return resource("gateways", "Gateway", /*namespaced=*/true); }
-kube::Resource http_routes() { return resource("httproutes", "HTTPRoute", /*namespaced=*/true); }
 
 /// A server without Gateway API's definitions answers 404 for the collection.
 int missing(std::string_view command, const kube::Failure& failure) {
@@ -111,7 +98,7 @@ kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const
 
 int gateway_api_classes(const cli::Arguments& arguments) {
   static constexpr const char* kAccepted = R"(.status.conditions[?(@.type=="Accepted")].status)";
-  return list("edgectl gateway-api gatewayclasses", arguments, gateway_classes(),
+  return list("edgectl gateway-api gatewayclasses", arguments, gateway_class_resource(),
               Columns::of({{"NAME", ".metadata.name"},
                            {"CONTROLLER", ".spec.controllerName"},
                            {"ACCEPTED", kAccepted},
@@ -119,7 +106,7 @@ int gateway_api_classes(const cli::Arguments& arguments) {
 }
 
 int gateway_api_gateways(const cli::Arguments& arguments) {
-  return list("edgectl gateway-api gateways", arguments, gateways(),
+  return list("edgectl gateway-api gateways", arguments, gateway_resource(),
               Columns::of({{"NAMESPACE", ".metadata.namespace"},
                            {"NAME", ".metadata.name"},
                            {"CLASS", ".spec.gatewayClassName"},
@@ -129,7 +116,7 @@ int gateway_api_gateways(const cli::Arguments& arguments) {
 }
 
 int gateway_api_routes(const cli::Arguments& arguments) {
-  return list("edgectl gateway-api httproutes", arguments, http_routes(),
+  return list("edgectl gateway-api httproutes", arguments, http_route_resource(),
               Columns::of({{"NAMESPACE", ".metadata.namespace"},
                            {"NAME", ".metadata.name"},
                            {"HOSTNAMES", ".spec.hostnames"},
@@ -144,13 +131,13 @@ int gateway_api_describe(const cli::Arguments& arguments) {
   const auto cluster = open_cluster(kCommand, arguments, exit);
   if (cluster == nullptr) return exit;
   const std::string name = arguments.one("NAME");
-  const auto reply = cluster->api().get(gateways(), cluster->name_space(), name);
+  const auto reply = cluster->api().get(gateway_resource(), cluster->name_space(), name);
   if (!reply.ok()) return tell(kCommand, reply.failure, "gateway/" + name);
   std::string text = describe(parsed_json(reply.object.text), {}, seconds_now());
   // Events are `edgectl describe`'s; here follow the routes that name the gateway.
   text.resize(text.rfind("Events:"));
   kube::ListOptions everywhere;
-  const auto routes = cluster->api().list_all(http_routes(), everywhere);
+  const auto routes = cluster->api().list_all(http_route_resource(), everywhere);
   std::string attached;
   for (const kube::Object& route : routes.list.items) {
     const Json json = parse_json(route.text);
@@ -173,9 +160,9 @@ int conformance(const cli::Arguments& arguments) {
   const auto cluster = open_cluster(kCommand, arguments, exit);
   if (cluster == nullptr) return exit;
   std::string text;
-  auto failure = add_conditions(*cluster, gateway_classes(), {}, text);
+  auto failure = add_conditions(*cluster, gateway_class_resource(), {}, text);
   const std::string place = arguments.has("all-namespaces") ? std::string() : cluster->name_space();
-  if (failure.none()) failure = add_conditions(*cluster, gateways(), place, text);
+  if (failure.none()) failure = add_conditions(*cluster, gateway_resource(), place, text);
   if (failure.not_found()) text = "  the cluster has no Gateway API\n";
   if (!failure.none() && !failure.not_found()) return tell(kCommand, failure);
   return cli::write_text(stdout, "Status:\n" + (text.empty() ? "  nothing of Gateway API is there\n" : text))

@@ -1,6 +1,8 @@
 // edgectl get: objects as rows of their kind's columns, or in any other form; once, or as they change.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -9,9 +11,11 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/columns.h"
+#include "edgectl/resources/gateway_api.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
 #include "edgectl/resources/server_table.h"
+#include "edgectl/resources/sort_key.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 #include "net/clock.h"
@@ -39,12 +43,19 @@ class Get {
       if (!custom) return usage(custom.error().text);
       columns_ = std::move(*custom);
     }
+    if (arguments_.has("sort-by")) {
+      auto order = SortKey::parse(arguments_.one("sort-by"));
+      if (!order) return usage(order.error().text);
+      if (arguments_.has("watch")) return usage("changes come in their own order: --sort-by goes without --watch");
+      order_ = std::move(*order);
+    }
     if (arguments_.has("watch")) {
       const bool one = selections->size() == 1 && selections->front().names.size() <= 1;
       return one ? watch(selections->front()) : usage("--watch follows one type, or one object");
     }
     if (output_.tabular()) {
       tables(*selections);
+      tell_of_other_gateways(*selections);
     } else {
       objects(*selections);
     }
@@ -126,7 +137,7 @@ class Get {
     const bool heads = !arguments_.has("no-headers");
     const bool wide = output_.form == Form::kWide;
     if (selection.type.own == nullptr) {
-      ServerTable table(cluster_, selection.type, wide);
+      ServerTable table(cluster_, selection.type, wide, order_ ? &*order_ : nullptr);
       for (const auto& failure : table.fetch(selection.names, list_options(selection.type))) {
         failed(failure.why, failure.about);
       }
@@ -134,19 +145,27 @@ class Get {
     }
     const Columns columns = Columns::of_kind(*selection.type.own, wide);
     TextTable text(columns.heads());
-    for (const Json& object : fetch(selection)) text.add(columns.cells(object, seconds_now(), prefix));
+    std::vector<Json> all = fetch(selection);
+    if (order_) order_->sort(all);
+    for (const Json& object : all) text.add(columns.cells(object, seconds_now(), prefix));
     return text.empty() ? std::string() : text.take(heads);
   }
 
   void objects(const std::vector<Selection>& selections) {
+    struct Found {
+      const Type* type;
+      Json object;
+    };
+    std::vector<Found> found;
+    for (const Selection& selection : selections) {
+      for (Json& object : fetch(selection)) found.push_back({&selection.type, std::move(object)});
+    }
+    if (order_) order_->sort(found, [](const Found& one) -> const Json& { return one.object; });
     std::vector<Json> all;
     std::string names;
-    for (const Selection& selection : selections) {
-      for (Json& object : fetch(selection)) {
-        if (output_.form == Form::kName)
-          names += selection.type.qualified(text_in(member_in(object, "metadata"), "name")) + "\n";
-        all.push_back(std::move(object));
-      }
+    for (Found& one : found) {
+      names += one.type->qualified(text_in(member_in(one.object, "metadata"), "name")) + "\n";
+      all.push_back(std::move(one.object));
     }
     if (output_.form == Form::kName) return print(names);
     if (output_.form == Form::kCustomColumns) {
@@ -164,6 +183,27 @@ class Get {
     }
   }
 
+  /// `gateways` means our own kind. Where the cluster has Gateways of Gateway API too, that is told.
+  void tell_of_other_gateways(const std::vector<Selection>& selections) {
+    constexpr std::string_view kWords[] = {"gateway", "gateways", "gw"};
+    const bool meant = std::ranges::any_of(selections, [](const Selection& selection) {
+      return selection.type.own != nullptr && selection.type.own->kind == "ProxyGateway";
+    });
+    const std::string types = "," + arguments_.one("TYPE") + ",";
+    const bool short_word = std::ranges::any_of(
+        kWords, [&](std::string_view word) { return types.find("," + std::string(word) + ",") != std::string::npos; });
+    if (!meant || !short_word) return;
+    kube::ListOptions options;
+    options.limit = 1;
+    if (!arguments_.has("all-namespaces")) options.name_space = cluster_.name_space();
+    const auto list = cluster_.api().list(gateway_resource(), options);
+    if (!list.ok() || list.list.items.empty()) return;
+    cli::print_message(
+        "edgectl",
+        "these are ProxyGateways; there are Gateways of Gateway API too: `edgectl gateway-api gateways`, "
+        "or `edgectl get gateways.gateway.networking.k8s.io`");
+  }
+
   /// One line, or one object, for each that is there and then for each change.
   int watch(const Selection& selection) {
     const Type& type = selection.type;
@@ -173,8 +213,8 @@ class Get {
     }
     TextTable text(columns_.heads());
     bool heads = !arguments_.has("no-headers");
+    const bool row = output_.tabular() || output_.form == Form::kCustomColumns;
     const auto show = [&](const Json& object) {
-      const bool row = output_.tabular() || output_.form == Form::kCustomColumns;
       if (row) {
         text.add(columns_.cells(object, seconds_now()));
         const bool with_heads = std::exchange(heads, false);
@@ -191,6 +231,17 @@ class Get {
     options.field_selector = arguments_.one("field-selector");
     options.reading.managed_fields = arguments_.has("show-managed-fields");
     if (!selection.names.empty()) options.field_selector = "metadata.name=" + selection.names.front();
+    if (!row) return follow(type, options, show);
+    // The rows that are there come first and together: columns are as wide as the widest of them.
+    kube::ListOptions listed = list_options(type);
+    listed.field_selector = options.field_selector;
+    const auto list = cluster_.api().list_all(type.resource, listed);
+    if (!list.ok()) return tell(kGet, list.failure, type.resource.plural);
+    options.resource_version = list.list.resource_version;
+    for (const kube::Object& object : list.list.items) {
+      text.add(columns_.cells(parsed_json(object.text), seconds_now()));
+    }
+    if (!text.empty() && !cli::write_text(stdout, text.take(std::exchange(heads, false)))) return exit_;
     return follow(type, options, show);
   }
 
@@ -226,6 +277,7 @@ class Get {
   const cli::Arguments& arguments_;
   Output output_;
   Columns columns_;
+  std::optional<SortKey> order_{};
   int exit_ = cli::kExitOk;
 };
 
@@ -247,6 +299,9 @@ cli::Command get_command() {
                     {.name = "field-selector",
                      .value = "FIELDS",
                      .help = "Those with these fields, e.g. `metadata.name=x`"},
+                    {.name = "sort-by",
+                     .value = "PATH",
+                     .help = "In the order of what is at this path, e.g. `.metadata.creationTimestamp`"},
                     {.name = "watch", .letter = 'w', .help = "Go on, and print each change"},
                     no_headers_flag(),
                     {.name = "ignore-not-found", .help = "What is not there is no failure"},
@@ -256,6 +311,7 @@ cli::Command get_command() {
           .second = names_argument("Names; all without"),
           .examples = {"edgectl get routes", "edgectl get gateways,routes -A -o wide", "edgectl get rt cart -o yaml",
                        "edgectl get route/cart backend/pay", "edgectl get routes -w",
+                       "edgectl get routes -l app=shop --sort-by .metadata.creationTimestamp",
                        "edgectl get routes -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'"},
           .run = get,
           .global = true};

@@ -3,10 +3,14 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/agents.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 
@@ -26,17 +30,24 @@ Result<std::vector<std::string>> agents_meant(AgentPages& pages, const std::stri
   return pages.names_on(node);
 }
 
-int print_levels(const std::vector<AgentPages::Said>& all) {
+int print_levels(const cli::Arguments& arguments, const std::vector<AgentPages::Said>& all) {
   int exit = cli::kExitOk;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   TextTable table({"DAEMON", "LEVEL"});
   for (const AgentPages::Said& one : all) {
     const auto body = AgentPages::body_of(one);
     if (body) {
-      table.add({shown(one.agent), shown(body->substr(0, body->find('\n')))});
+      const std::string level = body->substr(0, body->find('\n'));
+      list.push_back({{"daemon", one.agent}, {"level", level}});
+      table.add({shown(one.agent), shown(level)});
       continue;
     }
     cli::print_error(kLogLevel, body.error().text);
     exit = cli::kExitUnreachable;
+  }
+  if (wants_data(arguments)) {
+    cli::write_text(stdout, data_text(arguments, indented_json(list)));
+    return exit;
   }
   if (!table.empty()) cli::write_text(stdout, table.take(/*with_heads=*/true));
   return exit;
@@ -47,7 +58,7 @@ int log_level(const cli::Arguments& arguments) {
   int exit = cli::kExitOk;
   if (arguments.one("PART") == "controller") {
     const auto controller = open_controller(kLogLevel, arguments, exit);
-    return controller == nullptr ? exit : print_levels({{"controller", controller->ask({}, question)}});
+    return controller == nullptr ? exit : print_levels(arguments, {{"controller", controller->ask({}, question)}});
   }
   const auto pages = AgentPages::open(kLogLevel, arguments, exit);
   if (pages == nullptr) return exit;
@@ -56,30 +67,31 @@ int log_level(const cli::Arguments& arguments) {
   if (names->empty()) cli::print_message("edgectl", "no agent is connected");
   std::vector<AgentPages::Said> all;
   for (const std::string& name : *names) all.push_back(pages->ask_one(name, question));
-  return print_levels(all);
+  return print_levels(arguments, all);
 }
 
 }  // namespace
 
 cli::Command log_level_command() {
-  return {.name = "log-level",
-          .group = kTrafficGroup,
-          .summary = "Show which messages the controller or agents write, or change it while they run",
-          .details =
-              "A change holds until the process ends: --log-level says how it begins. Of all agents unless "
-              "--agent or --node names one. At `debug` what peers bring about is told too.",
-          .flags = joined(agent_page_flags(),
-                          {{.name = "node", .value = "NODE", .help = "Of the agent on this node alone"}}),
-          .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
-          .second = cli::Positional{.name = "LEVEL",
-                                    .help = "Least important messages that are written; without it the level "
-                                            "is shown",
-                                    .required = false,
-                                    .choices = {"debug", "info", "warn", "error"}},
-          .examples = {"edgectl log-level agent", "edgectl log-level agent debug --agent edge-1",
-                       "edgectl log-level controller info"},
-          .run = log_level,
-          .global = true};
+  return {
+      .name = "log-level",
+      .group = kTrafficGroup,
+      .summary = "Show which messages the controller or agents write, or change it while they run",
+      .details =
+          "A change holds until the process ends: --log-level says how it begins. Of all agents unless "
+          "--agent or --node names one. At `debug` what peers bring about is told too.",
+      .flags = joined(agent_page_flags(), {{.name = "node", .value = "NODE", .help = "Of the agent on this node alone"},
+                                           form_flag({"table", "json", "yaml"})}),
+      .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
+      .second = cli::Positional{.name = "LEVEL",
+                                .help = "Least important messages that are written; without it the level "
+                                        "is shown",
+                                .required = false,
+                                .choices = {"debug", "info", "warn", "error"}},
+      .examples = {"edgectl log-level agent", "edgectl log-level agent debug --agent edge-1",
+                   "edgectl log-level controller info"},
+      .run = log_level,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

@@ -10,8 +10,10 @@
 #include "edgectl/exits.h"
 #include "edgectl/page_lines.h"
 #include "edgectl/request_filter.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
+#include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
 namespace {
@@ -47,6 +49,16 @@ std::string whole_line(const PageLine& line) {
   return json_line(object);
 }
 
+/// The same as a document of a YAML stream.
+std::string whole_document(const PageLine& line) {
+  nlohmann::ordered_json object = parse_ordered_json(line.text);
+  object["agent"] = line.source;
+  std::string text = "---\n" + schemas::yaml_text(object);
+  // The line's end is written by who prints it.
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 int logs_access(const cli::Arguments& arguments) {
   const std::string since = arguments.one("since");
   if (!since.empty() && !parse_duration(since))
@@ -73,9 +85,9 @@ int logs_access(const cli::Arguments& arguments) {
   if (!filter->all()) first += first.empty() ? "after=0" : "&after=0";
   PageLines lines(fetch, "/debug/access-log" + filters, first);
   if (!filter->all()) lines.only([&](const nlohmann::json& line) { return filter->wants(line); });
-  const bool json = arguments.one("output") == "json";
-  return print_lines(
-      kLogsAccess, lines, [&] { return pages->names(); }, json ? whole_line : request_line, arguments.has("follow"));
+  const std::string form = arguments.one("output");
+  const auto text = form == "json" ? whole_line : form == "yaml" ? whole_document : request_line;
+  return print_lines(kLogsAccess, lines, [&] { return pages->names(); }, text, arguments.has("follow"));
 }
 
 }  // namespace
@@ -99,7 +111,7 @@ cli::Command logs_access_command() {
                        {.name = "client", .value = "ADDRESS", .help = "This one, or a network such as 10.0.0.0/8"},
                        {.name = "min-duration", .value = "DURATION", .help = "What took at least so long: 250ms"},
                        {.name = "follow", .letter = 'f', .help = "Go on, and print what comes"},
-                       form_flag({"text", "json"})}),
+                       form_flag({"text", "json", "yaml"})}),
       .examples = {"edgectl logs-access --follow --status 5xx", "edgectl logs-access --since 5m --route cart -o json"},
       .run = logs_access,
       .global = true};

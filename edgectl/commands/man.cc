@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
 namespace {
@@ -56,10 +57,7 @@ cli::Command man_command() {
           .group = kProgramGroup,
           .summary = "Print a manual page, or write all of them",
           .flags = {{.name = "out", .value = "DIR", .help = "Write a page for each command into this directory"}},
-          .positional = cli::Positional{.name = "COMMAND",
-                                        .help = "Words of a command, e.g. `config view`; the program's page without",
-                                        .required = false,
-                                        .repeatable = true},
+          .positional = command_argument("Words of a command, e.g. `config view`; the program's page without"),
           .examples = {"edgectl man get | man -l -", "edgectl man --out /usr/local/share/man/man1"},
           .run = man};
 }

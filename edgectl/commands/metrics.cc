@@ -17,7 +17,6 @@
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
-#include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
 namespace {
@@ -30,10 +29,8 @@ int told_of_metrics(std::string_view command, const Error& error) {
 }
 
 int print_series(const cli::Arguments& arguments, const std::string& table, const std::string& json) {
-  const std::string form = arguments.one("output");
-  std::string text = form == "table" ? table : json;
-  if (form == "yaml") text = schemas::yaml_text(OrderedJson::parse(json, nullptr, /*allow_exceptions=*/false));
-  return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
+  return cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, json) : table) ? cli::kExitOk
+                                                                                             : cli::kExitFindings;
 }
 
 bool is_window(const std::string& text) {

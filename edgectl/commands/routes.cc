@@ -6,6 +6,7 @@
 #include "edgectl/input.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/complete.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 #include "program/dump/dump.h"
 
@@ -29,14 +30,14 @@ int routes_dump(const cli::Arguments& arguments) {
     return cli::kExitUsage;
   }
   if (paths.empty()) paths = arguments.all("PROGRAM");
-  auto program = program_of(paths, program::Target::kTablesOnly);
+  auto program = program_of(paths, compiling_for(program::Target::kTablesOnly, arguments));
   if (!program) {
     cli::print_error("edgectl routes dump", program.error().text);
     return agent.empty() ? cli::kExitFindings : cli::kExitUnreachable;
   }
-  const bool json = arguments.one("output") == "json";
   const bool written =
-      cli::write_text(stdout, json ? program::dump_routes_json(program->view) : program::dump_routes(program->view));
+      cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, program::dump_routes_json(program->view))
+                                                    : program::dump_routes(program->view));
   if (program->faults) {
     cli::print_error("edgectl routes dump", "the configuration has errors; the tree above is without what is at fault");
   }
@@ -56,9 +57,10 @@ cli::Command routes_dump_command() {
                      .help = "What this agent runs: by its name, which the controller knows, or by its health "
                              "address, e.g. 127.0.0.1:9091",
                      .complete = complete_agent},
+                    controller_class_flag(),
                     controller_flags().front(),
                     controller_flags().back(),
-                    form_flag({"text", "json"})},
+                    form_flag({"text", "json", "yaml"})},
           .positional =
               cli::Positional{.name = "PROGRAM", .help = "A program (*.edgeprog), instead of -f", .required = false},
           .examples = {"edgectl routes dump site.edgeprog", "edgectl routes dump -f config/ -o json",

@@ -5,18 +5,16 @@
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/agents.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 #include "edgectl/status_report.h"
-#include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
 namespace {
 
 int status(const cli::Arguments& arguments) {
   const nlohmann::ordered_json report = status_report(arguments);
-  const std::string form = arguments.one("output");
-  std::string text = form == "table" ? status_text(report) : indented_json(report);
-  if (form == "yaml") text = schemas::yaml_text(nlohmann::ordered_json::parse(text, nullptr, false));
+  const std::string text = wants_data(arguments) ? data_text(arguments, indented_json(report)) : status_text(report);
   if (!cli::write_text(stdout, text)) return cli::kExitFindings;
   if (nothing_reached(report)) return cli::kExitUnreachable;
   return report["problems"].empty() ? cli::kExitOk : cli::kExitFindings;

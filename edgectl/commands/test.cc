@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -7,10 +8,13 @@
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/route_test/generate.h"
 #include "compiler/route_test/run.h"
+#include "compiler/yaml/source_files.h"
+#include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 #include "edgectl/test_report.h"
 
@@ -47,23 +51,54 @@ std::optional<unsigned> least_coverage(const cli::Arguments& arguments) {
 
 std::string report_text(const TestReport& report, const cli::Arguments& arguments) {
   const std::string format = arguments.one("output");
-  if (format == "json") return test_report_json(report);
+  if (wants_data(arguments)) return data_text(arguments, test_report_json(report));
   if (format == "junit") return test_report_junit(report);
   return test_report_text(report, arguments.has("coverage"));
+}
+
+/// Whether there is something to test in what the paths name, beside the tests.
+bool only_tests(const std::vector<std::string>& paths) {
+  if (std::ranges::any_of(paths, is_program)) return false;
+  const auto read = read_paths(paths);
+  return read && std::ranges::all_of(resources_in((*read)->sources),
+                                     [](const std::string& resource) { return resource.starts_with("RouteTest "); });
+}
+
+/// What is tested, and the texts that the tests are in. Tests alone are for the connected edge.
+std::optional<ReadProgram> tested_program(const cli::Arguments& arguments, int& exit) {
+  const Compiling how = compiling_for(program::Target::kTablesOnly, arguments);
+  const std::vector<std::string> paths = paths_of(arguments);
+  // Standard input is read once.
+  const bool stdin_given = std::ranges::find(paths, "-") != paths.end();
+  if (paths.empty() || (!stdin_given && only_tests(paths))) {
+    auto program = program_of_paths_or_edge(kTest, arguments, {}, how, exit);
+    if (!program) return std::nullopt;
+    program->sources = SourceMap();
+    const Status read = compiler::yaml::read_sources(paths, program->sources);
+    if (read) return program;
+    exit = failed(kTest, read.error().text);
+    return std::nullopt;
+  }
+  auto program = program_with_tests(paths, how);
+  if (program) return std::move(*program);
+  const bool silent = program.error().code == ErrorCode::kUnavailable;
+  exit = failed(kTest, program.error().text, silent ? cli::kExitUnreachable : cli::kExitFindings);
+  return std::nullopt;
 }
 
 int test(const cli::Arguments& arguments) {
   const auto least = least_coverage(arguments);
   if (!least) return usage(kTest, "--fail-under takes a percentage, not `" + arguments.one("fail-under") + "`");
-  auto input = program_with_tests(arguments.all("file"), program::Target::kTablesOnly);
-  if (!input) return failed(kTest, input.error().text);
+  int exit = cli::kExitOk;
+  const auto input = tested_program(arguments, exit);
+  if (!input) return exit;
   if (arguments.has("generate")) return generate(*input);
 
   Diagnostics diagnostics;
   const std::vector<route_test::Case> cases = route_test::read_cases(input->sources, diagnostics);
   diagnostics.finish(input->sources);
   cli::write_text(stderr, errors_text(diagnostics, input->sources, cli::colour_for(stderr)));
-  if (cases.empty() && diagnostics.ok()) return failed(kTest, "there is no `kind: RouteTest` in what -f names");
+  if (cases.empty() && diagnostics.ok()) return failed(kTest, "there is no `kind: RouteTest` in what is named");
 
   const program::RegexMatcher regex = compiler::expr::regex_matcher();
   std::vector<route_test::CaseResult> results;
@@ -87,19 +122,22 @@ cli::Command test_command() {
           .group = kFilesGroup,
           .summary = "Run route tests: requests with what is to become of each",
           .details =
-              "Tests are documents of `kind: RouteTest` in what -f names. A failing one is shown with what "
+              "Tests are documents of `kind: RouteTest` in what is named. A failing one is shown with what "
               "differs and with the way that the request takes.",
           .flags =
-              {file_flag("Configuration or one .edgeprog, and tests"),
+              {file_flag("Configuration or one .edgeprog, and tests", /*required=*/false),
                {.name = "generate",
                 .help = "Run nothing; print tests on both sides of every border that the rules draw, which hold "
                         "what becomes of each request today"},
+               controller_class_flag(),
                {.name = "coverage", .help = "List the rules that no test reaches"},
                {.name = "fail-under", .value = "PERCENT", .help = "Fail when fewer rules are covered", .fallback = "0"},
-               form_flag({"text", "json", "junit"})},
-          .examples = {"edgectl test -f config/ -f tests.yaml --coverage",
-                       "edgectl test -f config/ --generate > boundaries.yaml"},
-          .run = test};
+               form_flag({"text", "json", "yaml", "junit"})},
+          .positional = paths_argument("What -f takes; tests alone are run against the connected edge"),
+          .examples = {"edgectl test config/ tests.yaml --coverage", "edgectl test tests.yaml",
+                       "edgectl test config/ --generate > boundaries.yaml"},
+          .run = test,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

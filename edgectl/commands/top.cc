@@ -15,6 +15,7 @@
 #include "edgectl/observe/live_screen.h"
 #include "edgectl/observe/sparkline.h"
 #include "edgectl/observe/traffic.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 
@@ -128,8 +129,8 @@ int once(const cli::Arguments& arguments, AgentPages& pages, std::chrono::nanose
   for (const std::string& fault : after.faults) cli::print_error(kTop, fault);
   if (after.agents.empty()) return cli::kExitUnreachable;
   const auto routes = between(before, after);
-  if (arguments.one("output") == "json") {
-    cli::write_text(stdout, json_of(routes));
+  if (wants_data(arguments)) {
+    cli::write_text(stdout, data_text(arguments, json_of(routes)));
   } else if (routes.empty()) {
     cli::print_message("edgectl", "no request came");
   } else {
@@ -165,7 +166,7 @@ cli::Command top_command() {
       .flags = joined(agent_page_flags(),
                       {{.name = "interval", .value = "DURATION", .help = "Time between two looks", .fallback = "2s"},
                        {.name = "once", .help = "Print what came in one interval, and end"},
-                       form_flag({"table", "json"})}),
+                       form_flag({"table", "json", "yaml"})}),
       .examples = {"edgectl top", "edgectl top --once -o json --interval 5s"},
       .run = top,
       .global = true};

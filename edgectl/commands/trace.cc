@@ -13,13 +13,13 @@
 #include "edgectl/exits.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/client_config.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/resources/target.h"
 #include "edgectl/shared_flags.h"
 #include "edgectl/traces/trace_source.h"
 #include "edgectl/traces/trace_tree.h"
 #include "edgectl/web_client.h"
-#include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
 namespace {
@@ -107,11 +107,7 @@ Result<TraceSource> source_of(const cli::Arguments& arguments) {
 }
 
 int print_trace(const cli::Arguments& arguments, const OrderedJson& json, const std::string& table) {
-  const std::string form = arguments.one("output");
-  std::string text = table;
-  if (form == "json") text = indented_json(json);
-  // What a server sent may be no UTF-8: read back, it is.
-  if (form == "yaml") text = schemas::yaml_text(OrderedJson::parse(json_line(json)));
+  const std::string text = wants_data(arguments) ? data_text(arguments, indented_json(json)) : table;
   return cli::write_text(stdout, text) ? cli::kExitOk : cli::kExitFindings;
 }
 

@@ -5,6 +5,7 @@
 #include "edgectl/commands.h"
 #include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
+#include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 
 namespace edge::edgectl {
@@ -23,15 +24,19 @@ void add_shadows(Compiled& result, bool partly) {
 
 int validate(const cli::Arguments& arguments) {
   constexpr const char* kValidate = "edgectl validate";
-  auto read = read_paths(arguments.all("file"));
+  const std::vector<std::string> paths = paths_of(arguments);
+  // Without paths, what the cluster holds is checked.
+  const bool all_of_cluster = paths.empty();
+  const bool with_cluster = all_of_cluster || arguments.has("cluster");
+  auto read = read_paths(paths);
   if (!read) {
     cli::print_error(kValidate, read.error().text);
     return cli::kExitFindings;
   }
   Compiled& result = **read;
-  const std::uint32_t files = result.sources.size();
+  std::uint32_t files = result.sources.size();
   std::set<std::string> resources;
-  if (arguments.has("cluster")) {
+  if (with_cluster) {
     int exit = cli::kExitOk;
     const auto cluster = open_cluster(kValidate, arguments, exit);
     if (cluster == nullptr) return exit;
@@ -40,14 +45,15 @@ int validate(const cli::Arguments& arguments) {
       return tell(kValidate, failure);
     }
   }
-  compile_sources(result, {});
+  if (all_of_cluster) files = result.sources.size();
+  compile_sources(result, {}, arguments.one("controller-class"));
   add_shadows(result, arguments.has("shadows"));
-  const Diagnostics found = arguments.has("cluster") ? findings_of_files(result.diagnostics, files, resources)
-                                                     : std::move(result.diagnostics);
+  const Diagnostics found = with_cluster && !all_of_cluster ? findings_of_files(result.diagnostics, files, resources)
+                                                            : std::move(result.diagnostics);
   const std::string format = arguments.one("output");
   std::string text;
-  if (format == "json") {
-    text = diagnostics_json(found, result.sources);
+  if (wants_data(arguments)) {
+    text = data_text(arguments, diagnostics_json(found, result.sources));
   } else if (format == "sarif") {
     text = diagnostics_sarif(found, result.sources);
   } else {
@@ -55,8 +61,8 @@ int validate(const cli::Arguments& arguments) {
     if (arguments.has("conditions")) text += "\n" + compiler::link::conditions_text(result.config);
   }
   if (!cli::write_text(stdout, text)) return cli::kExitFindings;
-  if (files == 0) {
-    cli::print_error(kValidate, "there is no *.yaml, *.yml or *.json in what -f names");
+  if (files == 0 && !all_of_cluster) {
+    cli::print_error(kValidate, "there is no *.yaml, *.yml or *.json in what is named");
     return cli::kExitFindings;
   }
   const bool warnings_count = arguments.one("fail-on") == "warning";
@@ -74,8 +80,9 @@ cli::Command validate_command() {
           .details =
               "Runs the whole compiler, its proof included, so that rules that no request reaches are reported "
               "too. All paths are one configuration: references between them are resolved.",
-          .flags = {file_flag(kFilesToRead),
-                    form_flag({"text", "json", "sarif"}),
+          .flags = {file_flag(kFilesToRead, /*required=*/false),
+                    controller_class_flag(),
+                    form_flag({"text", "json", "yaml", "sarif"}),
                     {.name = "fail-on",
                      .value = "SEVERITY",
                      .help = "Least severity that makes the exit code 1",
@@ -87,7 +94,8 @@ cli::Command validate_command() {
                     {.name = "shadows", .help = "Note also which rules take some of another rule's requests"},
                     {.name = "conditions",
                      .help = "Print the conditions of gateways, of Gateway API's resources and of what is not fine"}},
-          .examples = {"edgectl validate -f examples/quick-start",
+          .positional = paths_argument("What -f takes; without both, what the cluster holds is checked"),
+          .examples = {"edgectl validate examples/quick-start", "edgectl validate",
                        "kubectl get -o yaml proxyroutes | edgectl validate -f -",
                        "edgectl validate -f . -o sarif > edge.sarif", "edgectl validate -f route.yaml --cluster"},
           .run = validate,

@@ -1,10 +1,10 @@
-#include <cstdio>
+#include "program/version.h"
 
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
@@ -14,26 +14,42 @@
 namespace edge::edgectl {
 namespace {
 
+constexpr std::string_view kVersion = "edgectl version";
+
+/// `orchestrator` empty: none was asked.
+int print_version(const cli::Arguments& arguments, const std::string& orchestrator) {
+  if (!wants_data(arguments)) {
+    return print(program::version_text(kName) +
+                 (orchestrator.empty() ? "" : "orchestrator " + shown(orchestrator) + "\n"));
+  }
+  nlohmann::ordered_json json = {{"version", EDGE_VERSION},
+                                 {"commit", program::commit()},
+                                 {"programFormat", program::kFormatVersion},
+                                 {"nativeInterface", program::kAbiVersion},
+                                 {"apiGroup", EDGE_API_GROUP}};
+  if (!orchestrator.empty()) json["orchestrator"] = orchestrator;
+  return print(data_text(arguments, indented_json(json)));
+}
+
 int version(const cli::Arguments& arguments) {
-  std::printf("edgectl %s\nprogram format %u, native interface %u\nAPI group %s\n", EDGE_VERSION,
-              program::kFormatVersion, program::kAbiVersion, EDGE_API_GROUP);
-  if (arguments.has("client")) return cli::kExitOk;
+  if (arguments.has("client")) return print_version(arguments, {});
   const auto cluster = Cluster::open(arguments);
-  if (!cluster && cluster.error().code == ErrorCode::kNotFound) {
+  if (!cluster) {
+    const int code = print_version(arguments, {});
+    if (cluster.error().code != ErrorCode::kNotFound) {
+      return failed(kVersion, cluster.error().text, cli::kExitUnreachable);
+    }
     // A compiler needs no cluster: that there is none is no failure.
     cli::print_message("edgectl", "no cluster is configured, so there is no orchestrator's version");
-    return cli::kExitOk;
-  }
-  if (!cluster) {
-    cli::print_error("edgectl version", cluster.error().text);
-    return cli::kExitUnreachable;
+    return code;
   }
   const auto reply = (*cluster)->api().send({.target = "/version"});
-  if (!reply.ok()) return tell("edgectl version", reply.failure);
+  if (!reply.ok()) {
+    print_version(arguments, {});
+    return tell(kVersion, reply.failure);
+  }
   const std::string text = text_in(parse_json(reply.body), "gitVersion");
-  return cli::write_text(stdout, "orchestrator " + (text.empty() ? "unknown" : shown(text)) + "\n")
-             ? cli::kExitOk
-             : cli::kExitFindings;
+  return print_version(arguments, text.empty() ? "unknown" : text);
 }
 
 }  // namespace
@@ -42,7 +58,8 @@ cli::Command version_command() {
   return {.name = "version",
           .group = kProgramGroup,
           .summary = "Print the version of this program, of the formats it knows, and of the cluster",
-          .flags = {{.name = "client", .help = "Ask no cluster"}},
+          .details = "`--version` prints the same without asking the cluster, as it does in every program.",
+          .flags = {{.name = "client", .help = "Ask no cluster"}, form_flag({"text", "json", "yaml"})},
           .run = version,
           .global = true};
 }

@@ -1,5 +1,7 @@
 #include "edgectl/resources/output.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -14,17 +16,39 @@ using Json = nlohmann::json;
 constexpr std::string_view kJsonPath = "jsonpath=";
 constexpr std::string_view kCustomColumns = "custom-columns=";
 
+/// Of all commands: one that EDGECTL_OUTPUT names is no mistake where a command does not have it.
+const std::vector<std::string_view>& all_forms() {
+  static const std::vector<std::string_view> kAll = {"table",       "text",     "wide",         "json",
+                                                     "yaml",        kJsonPath,  kCustomColumns, "name",
+                                                     "json-schema", "markdown", "sarif",        "junit"};
+  return kAll;
+}
+
 }  // namespace
 
-cli::Flag output_flag() {
+cli::Flag form_flag(std::vector<std::string_view> forms) {
   return {.name = "output",
           .letter = 'o',
           .value = "FORM",
           .help = "Form",
-          .fallback = "table",
-          .choices = {"table", "wide", "json", "yaml", "name", kJsonPath, kCustomColumns},
-          .environment = "EDGECTL_OUTPUT"};
+          .fallback = forms.front(),
+          .choices = std::move(forms),
+          .environment = "EDGECTL_OUTPUT",
+          .passed_over = all_forms()};
 }
+
+bool wants_data(const cli::Arguments& arguments) {
+  const std::string form = arguments.one("output");
+  return form == "json" || form == "yaml";
+}
+
+std::string data_text(const cli::Arguments& arguments, const std::string& json) {
+  if (arguments.one("output") != "yaml") return json;
+  const auto value = parse_ordered_json(json);
+  return value.is_discarded() ? json : schemas::yaml_text(value);
+}
+
+cli::Flag output_flag() { return form_flag({"table", "wide", "json", "yaml", "name", kJsonPath, kCustomColumns}); }
 
 cli::Flag result_flag() {
   return {.name = "output",

@@ -28,6 +28,14 @@ cli::Flag output_flag();
 cli::Flag result_flag();
 Output output_of(const cli::Arguments& arguments);
 
+/// `-o` of a command with just these forms, the first of which is the default. Data comes as `json` and `yaml` in every
+/// command that prints some.
+cli::Flag form_flag(std::vector<std::string_view> forms);
+/// Whether `-o` asks for data, which is JSON or YAML.
+bool wants_data(const cli::Arguments& arguments);
+/// `json` as `-o` asks for it: as it is, or as YAML.
+std::string data_text(const cli::Arguments& arguments, const std::string& json);
+
 /// JSON, YAML or a template filled in. Precondition: neither a table nor a name.
 Result<std::string> object_text(const Output& output, const nlohmann::json& object);
 /// v1 List, as `kubectl get` gives several objects.

@@ -41,9 +41,10 @@ kube::Failure ServerTable::page(const std::string& target, std::string& next) {
   }
   for (const Json& row : list_in(table, "rows")) {
     const Json& cells = list_in(row, "cells");
-    std::vector<std::string> line{text_in(member_in(member_in(row, "object"), "metadata"), "namespace")};
+    const Json& object = member_in(row, "object");
+    std::vector<std::string> line{text_in(member_in(object, "metadata"), "namespace")};
     for (const std::size_t i : shown_) line.push_back(i < cells.size() ? cell_text(cells[i]) : "");
-    rows_.push_back(std::move(line));
+    rows_.push_back({std::move(line), order_ != nullptr ? object : Json()});
   }
   next = text_in(member_in(table, "metadata"), "continue");
   return {};
@@ -54,17 +55,21 @@ std::vector<ServerTable::Failed> ServerTable::fetch(const std::vector<std::strin
   std::vector<Failed> failures;
   std::string next;
   for (const std::string& name : names) {
-    auto failure = page(kube::path_of(type_.resource, options.name_space, name), next);
+    kube::Query query;
+    query.add_some("includeObject", order_ != nullptr ? "Object" : "");
+    auto failure = page(kube::path_of(type_.resource, options.name_space, name) + query.text(), next);
     if (!failure.none()) failures.push_back({std::move(failure), type_.singular() + "/" + name});
   }
   for (std::size_t pages = 0; names.empty() && pages < kMostPages; ++pages) {
     kube::Query query;
     query.add("limit", std::to_string(options.limit)).add_some("continue", next);
+    query.add_some("includeObject", order_ != nullptr ? "Object" : "");
     query.add_some("labelSelector", options.label_selector).add_some("fieldSelector", options.field_selector);
     auto failure = page(kube::path_of(type_.resource, options.name_space) + query.text(), next);
     if (!failure.none()) failures.push_back({std::move(failure), type_.resource.plural});
     if (next.empty() || !failures.empty()) break;
   }
+  if (order_ != nullptr) order_->sort(rows_, [](const Row& row) -> const Json& { return row.object; });
   return failures;
 }
 
@@ -75,7 +80,8 @@ std::string ServerTable::text(const std::string& prefix, bool with_heads) const 
   std::vector<std::string> heads = heads_;
   if (namespaced) heads.insert(heads.begin(), "NAMESPACE");
   TextTable text(std::move(heads));
-  for (std::vector<std::string> row : rows_) {
+  for (const Row& each : rows_) {
+    std::vector<std::string> row = each.cells;
     if (row.size() > 1) row[1].insert(0, prefix);
     if (!namespaced) row.erase(row.begin());
     text.add(std::move(row));

@@ -4,14 +4,19 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "edgectl/resources/cluster.h"
+#include "edgectl/resources/sort_key.h"
 #include "edgectl/resources/table.h"
 
 namespace edge::edgectl {
 
 class ServerTable {
  public:
-  ServerTable(Cluster& cluster, const Type& type, bool wide) : cluster_(cluster), type_(type), wide_(wide) {}
+  /// `order`: of the rows, in place of the server's; must outlive this object.
+  ServerTable(Cluster& cluster, const Type& type, bool wide, const SortKey* order = nullptr)
+      : cluster_(cluster), type_(type), wide_(wide), order_(order) {}
 
   struct Failed {
     kube::Failure why;
@@ -30,7 +35,12 @@ class ServerTable {
   bool wide_;
   std::vector<std::string> heads_;
   std::vector<std::size_t> shown_;  ///< which cells of a row
-  std::vector<std::vector<std::string>> rows_;
+  const SortKey* order_;
+  struct Row {
+    std::vector<std::string> cells;
+    nlohmann::json object;  ///< what it is of; its metadata alone without an order
+  };
+  std::vector<Row> rows_;
 };
 
 }  // namespace edge::edgectl

@@ -1,0 +1,12 @@
+// The kinds of Gateway API that commands ask for by themselves.
+#pragma once
+
+#include "controller/kube/resource.h"
+
+namespace edge::edgectl {
+
+kube::Resource gateway_class_resource();
+kube::Resource gateway_resource();
+kube::Resource http_route_resource();
+
+}  // namespace edge::edgectl
