@@ -38,7 +38,7 @@ struct ControllerOptions {
   std::string listen = "0.0.0.0:9090";
   /// Names an agent's group by its value.
   std::string group_label = std::string(kGroupLabel);
-  std::string listen_flag = "--listen";  ///< what chooses it, for whoever cannot have it
+  std::string listen_flag = "--agents-listen";  ///< what chooses it, for whoever cannot have it
   /// The API is the embedded one.
   bool embedded = false;
   bool elect = false;

@@ -19,6 +19,7 @@
 #include "daemon/logging.h"
 #include "daemon/notify.h"
 #include "metrics/process.h"
+#include "program/version.h"
 
 namespace edge::controller {
 namespace {
@@ -38,13 +39,14 @@ Result<std::unique_ptr<daemon::AdminServer>> serve_admin(const std::string& addr
   if (address == kNotServed) return std::unique_ptr<daemon::AdminServer>();
   const auto listen = daemon::parse_listen_address(address);
   if (!listen) {
-    return Error{ErrorCode::kInvalidArgument, "--metrics takes ADDRESS:PORT, :PORT or off, not `" + address + "`"};
+    return Error{ErrorCode::kInvalidArgument,
+                 "--metrics-listen takes ADDRESS:PORT, :PORT or off, not `" + address + "`"};
   }
   const bool local = daemon::is_loopback(listen->address);
   const auto handler = [&pages, local](net::Loop& loop, const daemon::AdminRequest& request) {
     return pages.attend(loop, request, local);
   };
-  return daemon::AdminServer::start({{*listen, handler, "--metrics"}});
+  return daemon::AdminServer::start({{*listen, handler, "--metrics-listen"}});
 }
 
 Result<kube::Config> cluster_config(const cli::Arguments& arguments) {
@@ -60,7 +62,7 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
   options.config = std::move(config);
   options.controller_class = arguments.one("controller-class");
   options.published_addresses = arguments.all("published-address");
-  options.listen = arguments.one("listen");
+  options.listen = arguments.one("agents-listen");
   options.group_label = arguments.one("group-label");
   options.elect = arguments.has("leader-elect");
   options.lease_namespace = arguments.one("lease-namespace");
@@ -106,7 +108,7 @@ int run(const cli::Arguments& arguments) {
   std::unique_ptr<Controller> controller = std::move(*started);
   pages.serve(*controller);
   tell("agents on port " + std::to_string(controller->port()) + "; they join with " + controller->join_file());
-  auto admin = serve_admin(arguments.one("metrics"), pages);
+  auto admin = serve_admin(arguments.one("metrics-listen"), pages);
   if (!admin) return failed(log, admin.error());
   if (*admin) tell("metrics on " + to_string((*admin)->addresses()[0]));
 
@@ -151,7 +153,7 @@ cli::Program table() {
             .value = "ADDRESS",
             .help = "Told in the status of Gateways and Ingresses that name no address",
             .repeatable = true},
-           {.name = "listen",
+           {.name = "agents-listen",
             .value = "ADDR",
             .help = "Where agents and edgectl are served; port 0 is chosen by the system",
             .fallback = "0.0.0.0:9090"},
@@ -159,7 +161,7 @@ cli::Program table() {
             .value = "KEY",
             .help = "Label of agents whose value names the group that they are in",
             .fallback = kGroupLabel},
-           {.name = "metrics",
+           {.name = "metrics-listen",
             .value = "ADDR",
             .help = "Where /metrics, /healthz, /readyz and, on a loopback address, /debug are served, or `off`",
             .fallback = "127.0.0.1:9092"},
@@ -169,7 +171,8 @@ cli::Program table() {
       .run = run};
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : daemon::log_flags()) command.flags.push_back(std::move(flag));
-  return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
+  return {
+      .name = kName, .summary = kSummary, .version = program::version_text(kName), .commands = {std::move(command)}};
 }
 
 }  // namespace

@@ -268,15 +268,15 @@ TEST_F(Several, APortThatIsTakenIsToldWithItsFlag) {
   auto control = controller();
   const std::string port = controller_ports_["controller"];
   const Finished taken = run_command({"edge-controller", "--kubeconfig", dir_ / "api/kubeconfig", "--data-dir",
-                                      dir_ / "second", "--listen", "127.0.0.1:" + port, "--metrics", "off",
-                                      "--otlp-listen", "off", "--traces-listen", "off"});
+                                      dir_ / "second", "--agents-listen", "127.0.0.1:" + port, "--metrics-listen",
+                                      "off", "--otlp-listen", "off", "--traces-listen", "off"});
   EXPECT_NE(taken.code, 0);
-  EXPECT_THAT(taken.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--listen): port is in use"));
-  const Finished metrics =
-      run_command({"edge-controller", "--kubeconfig", dir_ / "api/kubeconfig", "--data-dir", dir_ / "third", "--listen",
-                   "127.0.0.1:0", "--metrics", "127.0.0.1:" + port, "--otlp-listen", "off", "--traces-listen", "off"});
+  EXPECT_THAT(taken.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--agents-listen): port is in use"));
+  const Finished metrics = run_command({"edge-controller", "--kubeconfig", dir_ / "api/kubeconfig", "--data-dir",
+                                        dir_ / "third", "--agents-listen", "127.0.0.1:0", "--metrics-listen",
+                                        "127.0.0.1:" + port, "--otlp-listen", "off", "--traces-listen", "off"});
   EXPECT_NE(metrics.code, 0);
-  EXPECT_THAT(metrics.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--metrics): port is in use"));
+  EXPECT_THAT(metrics.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--metrics-listen): port is in use"));
   const Finished api = run_command({"edge-standalone", "--data-dir", dir_ / "fourth", "--api-listen",
                                     "127.0.0.1:" + port, "--metrics-listen", "off", "--health-listen", "off",
                                     "--otlp-listen", "off", "--traces-listen", "off"});

@@ -122,9 +122,9 @@ std::unique_ptr<Process> Parts::serve_api() {
 std::unique_ptr<Process> Parts::controller(const std::string& name, const std::vector<std::string>& more) {
   std::string& port = controller_ports_[name];
   if (port.empty()) port = std::to_string(lasting_port());
-  std::vector<std::string> words = {"edge-controller",   "--kubeconfig", dir_ / "api/kubeconfig",
-                                    "--data-dir",        dir_ / name,    "--listen",
-                                    "127.0.0.1:" + port, "--metrics",    "127.0.0.1:0"};
+  std::vector<std::string> words = {"edge-controller",   "--kubeconfig",     dir_ / "api/kubeconfig",
+                                    "--data-dir",        dir_ / name,        "--agents-listen",
+                                    "127.0.0.1:" + port, "--metrics-listen", "127.0.0.1:0"};
   words.insert(words.end(), {"--otlp-listen", "off", "--traces-listen", "off"});
   words.insert(words.end(), more.begin(), more.end());
   auto process = std::make_unique<Process>(words);

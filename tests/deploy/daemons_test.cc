@@ -259,8 +259,8 @@ TEST_F(Daemons, ServeTheControllersPagesToo) {
       "'http://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n");
   ServiceManager manager;
   Process process({(bin_dir() / "edge-controller").string(), "--data-dir", dir_ / "data", "--kubeconfig",
-                   dir_ / "kubeconfig", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--otlp-listen",
-                   "127.0.0.1:0", "--traces-listen", "127.0.0.1:0", "--log-level", "debug"});
+                   dir_ / "kubeconfig", "--agents-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
+                   "--otlp-listen", "127.0.0.1:0", "--traces-listen", "127.0.0.1:0", "--log-level", "debug"});
   const auto line = process.wait_err("metrics on ");
   ASSERT_TRUE(line) << process.err_text();
   const std::string port = line->substr(line->rfind(':') + 1);

@@ -82,8 +82,8 @@ class ClusterTest : public testing::Test {
   void start_controller() {
     controller_ = std::make_unique<Process>(
         std::vector<std::string>{EDGE_BIN "/edge-controller", "--data-dir", directory_ + "/controller", "--kubeconfig",
-                                 api_->kubeconfig(), "--listen", "127.0.0.1:" + std::to_string(controller_port_),
-                                 "--metrics", "off", "--otlp-listen", "off", "--traces-listen", "off"},
+                                 api_->kubeconfig(), "--agents-listen", "127.0.0.1:" + std::to_string(controller_port_),
+                                 "--metrics-listen", "off", "--otlp-listen", "off", "--traces-listen", "off"},
         directory_ + "/controller.log");
     ASSERT_NE(controller_->after("agents on port "), "") << controller_->log();
   }
