@@ -17,6 +17,8 @@
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"
 #include "daemon/logging.h"
+#include "program/version.h"
+#include "standalone/check.h"
 #include "standalone/whole.h"
 
 namespace edge::standalone {
@@ -36,7 +38,21 @@ Status read_labels(const cli::Arguments& arguments, WholeOptions& parts) {
   return Error{ErrorCode::kInvalidArgument, "--group-label takes a label's key, not `" + parts.group_label + "`"};
 }
 
+/// Nothing of the process is begun for it.
+int run_check(const cli::Arguments& arguments) {
+  if (!arguments.has("config")) {
+    cli::print_error(kName, "--check needs --config");
+    return cli::kExitUsage;
+  }
+  return check_files(kName, arguments.all("config"), arguments.one("controller-class"));
+}
+
 int run(const cli::Arguments& arguments) {
+  if (arguments.has("check")) return run_check(arguments);
+  if (!arguments.has("data-dir")) {
+    cli::print_error(kName, "the flag `--data-dir DIR` is required");
+    return cli::kExitUsage;
+  }
   daemon::hold_ending_signals();
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   const daemon::GrpcLog grpc_log(log->logger());
@@ -111,8 +127,11 @@ cli::Program table() {
                  .repeatable = true},
                 {.name = "data-dir",
                  .value = "DIR",
-                 .help = "Where resources, keys, the kubeconfig and the last programs are kept",
-                 .required = true},
+                 .help = "Where resources, keys, the kubeconfig and the last programs are kept; required but for "
+                         "--check"},
+                {.name = "check",
+                 .help = "Read and compile the files of --config, print what is at fault, and end: 0 when they would "
+                         "be served, 1 when not"},
                 {.name = "api-listen",
                  .value = "ADDR",
                  .help = "Where the resource API is served; port 0 is chosen by the system",
@@ -138,11 +157,12 @@ cli::Program table() {
                  .help = "Told in the status of Gateways and Ingresses that name no address",
                  .repeatable = true}},
       .examples = {"edge-standalone --config examples/quick-start --data-dir /var/lib/edge",
-                   "edge-standalone --data-dir /var/lib/edge"},
+                   "edge-standalone --data-dir /var/lib/edge", "edge-standalone --check --config /etc/edge"},
       .run = run};
   for (cli::Flag& flag : traces::trace_flags()) command.flags.push_back(std::move(flag));
   for (cli::Flag& flag : agent::service_flags()) command.flags.push_back(std::move(flag));
-  return {.name = kName, .summary = kSummary, .commands = {std::move(command)}};
+  return {
+      .name = kName, .summary = kSummary, .version = program::version_text(kName), .commands = {std::move(command)}};
 }
 
 }  // namespace
