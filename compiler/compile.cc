@@ -40,9 +40,9 @@ model::ResourceSet translated(model::ResourceSet resources, Diagnostics& diagnos
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class) {
   model::ResourceSet resources = model::decode_all(sources, diagnostics);  // read, decode
   translate::serve_class(controller_class, link::kDefaults.controller_class, resources);
-  resources = translated(std::move(resources), diagnostics);               // translate
-  lint::lint_all(resources, diagnostics);                                  // lint
-  return link::link(std::move(resources), diagnostics);                    // link
+  resources = translated(std::move(resources), diagnostics);  // translate
+  lint::lint_all(resources, diagnostics);                     // lint
+  return link::link(std::move(resources), diagnostics);       // link
 }
 
 LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics) {

@@ -45,6 +45,8 @@ std::string_view type_text(Type type) {
   return {};
 }
 
+bool is_plain(Node node) { return node.is_scalar() && node.data().style == yaml::Style::kPlain; }
+
 std::string found_text(Node node) {
   switch (node.kind()) {
     case NodeKind::kNull:
@@ -228,6 +230,8 @@ class Validator {
     std::string fix;
     if (!near.empty()) {
       fix = "did you mean `" + std::string(near) + "`?";
+    } else if (const std::size_t colon = child.key().find(':'); colon != std::string_view::npos && colon > 0) {
+      fix = "put a space after the colon: `" + clipped(child.key().substr(0, colon)) + ": ...`";
     } else if (names.size() <= 12) {
       fix = "the fields here are ";
       for (std::size_t i = 0; i < names.size(); ++i) fix += (i == 0 ? "`" : ", `") + std::string(names[i]) + "`";
@@ -249,11 +253,36 @@ class Validator {
     Span span = node.key_span();
     // An entry of a list has no key: its first field shows it.
     if (span == node.span() && node.size() > 0) span = (*node.begin()).key_span();
+    std::string fix;
+    for (const Node child : node) {
+      const std::string_view key = child.key();
+      const bool joined =
+          key.starts_with(field.name) && key.size() > field.name.size() && key[field.name.size()] == ':';
+      if (joined) fix = "put a space after the colon of `" + std::string(field.name) + ":`";
+    }
     report_.fault(DiagnosticCode::kMissingField, span, here.text(),
-                  "the field `" + std::string(field.name) + "` is required");
+                  "the field `" + std::string(field.name) + "` is required", std::move(fix));
+  }
+
+  /// What somebody who knows YAML little may have meant by a value that is read otherwise.
+  std::string slip_of_the_pen(Node node, Type wanted) const {
+    const std::string_view text = node.is_scalar() ? node.text() : std::string_view();
+    const std::size_t colon = is_plain(node) ? text.find(':') : std::string_view::npos;
+    if ((wanted == Type::kObject || wanted == Type::kStringMap) && colon != std::string_view::npos && colon > 0 &&
+        colon + 1 < text.size()) {
+      return "put a space after the colon: `" + std::string(text.substr(0, colon)) + ": " +
+             clipped(text.substr(colon + 1)) + "`";
+    }
+    if (wanted != Type::kList) return {};
+    if (node.is_map() && node.size() > 0 && (*node.begin()).key().starts_with('-')) {
+      return "put a space after the `-`: `- " + clipped((*node.begin()).key().substr(1)) + ":`";
+    }
+    const bool folded = is_plain(node) && text.find(" - ") != std::string_view::npos;
+    return folded ? "put each item on a line of its own, below a key without a value" : std::string();
   }
 
   void wrong_type(Node node, Type wanted, const FieldPath* path, std::string fix = {}) {
+    if (std::string slip = slip_of_the_pen(node, wanted); !slip.empty()) fix = std::move(slip);
     Span span = node.span();
     if (!node.is_scalar() && node.key_span() != span) span = node.key_span();
     report_.fault(DiagnosticCode::kWrongType, span, path == nullptr ? "" : path->text(),

@@ -7,8 +7,8 @@
 
 namespace edge::compiler::translate {
 
-/// The stages serve the class `usual`. So that they serve `ours`, these two change places in `resources`; a gateway that
-/// names no class is of `usual`.
+/// The stages serve the class `usual`. So that they serve `ours`, these two change places in `resources`; a gateway
+/// that names no class is of `usual`.
 void serve_class(std::string_view ours, std::string_view usual, model::ResourceSet& resources);
 
 }  // namespace edge::compiler::translate

@@ -2,31 +2,14 @@
 
 #include <algorithm>
 
+#include "compiler/yaml/characters.h"
+
 namespace edge::compiler::yaml {
 namespace {
 
 constexpr std::size_t kNowhere = std::string_view::npos;
 
-bool blank(char c) { return c == ' ' || c == '\t'; }
-bool ends_line(char c) { return c == '\n' || c == '\r'; }
-bool opens(char c) { return c == '{' || c == '['; }
-bool closes(char c) { return c == '}' || c == ']'; }
-
 std::size_t end_of_line(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size()); }
-
-/// Behind the quoted scalar that begins at `at`.
-std::size_t skip_quoted(std::string_view text, std::size_t at) {
-  const char quote = text[at];
-  for (++at; at < text.size(); ++at) {
-    if (quote == '"' && text[at] == '\\') {
-      ++at;
-    } else if (text[at] == quote) {
-      if (quote != '\'' || at + 1 >= text.size() || text[at + 1] != '\'') return at + 1;
-      ++at;
-    }
-  }
-  return text.size();
-}
 
 /// How a flow collection ends: behind its last bracket, or at one that is too deep, or never.
 struct Flow {
@@ -40,7 +23,7 @@ Flow scan_flow(std::string_view text, std::size_t at, std::size_t most) {
   while (at < text.size()) {
     const char c = text[at];
     if (token_may_begin && (c == '"' || c == '\'')) {
-      at = skip_quoted(text, at);
+      at = std::min(quoted_end(text, at), text.size());
       token_may_begin = false;
       continue;
     }
@@ -98,7 +81,7 @@ class BlockScan {
         break;
       } else if (c == '"' || c == '\'') {
         column = at_ - line;
-        at_ = skip_quoted(text_, at_);
+        at_ = std::min(quoted_end(text_, at_), text_.size());
       } else if (opens(c)) {
         if (!flow()) return;
       } else if (!plain_key()) {
@@ -138,6 +121,19 @@ class BlockScan {
 };
 
 }  // namespace
+
+std::size_t quoted_end(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  for (++at; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == quote) {
+      if (quote != '\'' || at + 1 >= text.size() || text[at + 1] != '\'') return at + 1;
+      ++at;
+    }
+  }
+  return kNowhere;
+}
 
 std::optional<std::uint32_t> find_closing(std::string_view text, std::uint32_t begin) {
   const Flow flow = scan_flow(text, begin, kNowhere);

@@ -9,6 +9,9 @@
 
 namespace edge::compiler::yaml {
 
+/// Behind the quoted scalar that begins at `at`; npos when it does not end.
+std::size_t quoted_end(std::string_view text, std::size_t at);
+
 /// The bracket that closes the `{` or `[` at `begin`, quotes and comments passed over; nullopt when there is none.
 std::optional<std::uint32_t> find_closing(std::string_view text, std::uint32_t begin);
 

@@ -15,6 +15,7 @@
 
 #include "base/scalar_place.h"
 #include "compiler/yaml/brackets.h"
+#include "compiler/yaml/mistakes.h"
 #include "compiler/yaml/split.h"
 #include "compiler/yaml/surrogates.h"
 
@@ -111,7 +112,8 @@ class Builder : public YAML::EventHandler {
     if (tag != "?" && tag != "!" && !string_tag) refuse_tag(offset(mark), begin, tag);
     // The parser takes the end of the text for the missing quote.
     if (style == Style::kQuoted && (end < begin + 2 || text_[end - 1] != text_[begin])) {
-      refuse(begin, begin + 1, DiagnosticCode::kSyntax, "the quoted string does not end");
+      refuse(begin, begin + 1, DiagnosticCode::kSyntax, "the quoted string does not end",
+             std::string("close it by `") + text_[begin] + "`");
     }
     const std::string_view text = keep(begin, style, value);
     if (wants_key()) {
@@ -178,6 +180,10 @@ class Builder : public YAML::EventHandler {
       const std::string closing(1, bracket == '{' ? '}' : ']');
       refuse(begin, begin + 1, DiagnosticCode::kSyntax, std::string("the `") + bracket + "` is not closed",
              "add `" + closing + "`");
+    }
+    if (bracket == '{' && begin > 0 && text_[begin - 1] == '{') {
+      refuse(begin - 1, begin + 1, DiagnosticCode::kSyntax, "`{{` is of a template that was not filled in",
+             "fill the template in first, as `helm template` does, or put the value in quotes");
     }
     refuse(begin, begin + 1, DiagnosticCode::kNotSupported, "a key must be a string");
   }
@@ -343,22 +349,6 @@ class Builder : public YAML::EventHandler {
   std::unordered_map<YAML::anchor_t, std::uint32_t> anchors_;
 };
 
-/// The parser's words with the hint that its most frequent complaints need.
-Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece, const YAML::Exception& fault) {
-  const std::string_view text = source.text();
-  const auto at = static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(std::int64_t{piece.begin} + std::max(fault.mark.pos, 0), piece.begin, piece.end));
-  Diagnostic diagnostic{.code = DiagnosticCode::kSyntax,
-                        .span = {id, at, std::min(at + 1, static_cast<std::uint32_t>(text.size()))},
-                        .message = fault.msg.empty() ? "this is not YAML" : fault.msg.substr(0, 200)};
-  const std::string_view line = source.line(source.position(at).line);
-  const std::size_t first = line.find_first_not_of(' ');
-  if (first != std::string_view::npos && line[first] == '\t') {
-    diagnostic.fix = "indent with spaces: YAML allows no tabs there";
-  }
-  return diagnostic;
-}
-
 /// Whether a document that cannot be read says `kind: Secret` somewhere: nothing else of it is known.
 bool may_be_secret(std::string_view text, Piece piece) {
   text = text.substr(piece.begin, piece.end - piece.begin);
@@ -371,6 +361,23 @@ bool may_be_secret(std::string_view text, Piece piece) {
     if (before.ends_with("kind")) return true;
   }
   return false;
+}
+
+/// What is known to be a mistake in a piece that cannot be read, before `fault`.
+std::optional<Diagnostic> mistake_in(std::string_view text, std::uint32_t source, Piece piece, std::uint32_t fault) {
+  return find_mistake(text, source, piece, fault, may_be_secret(text, piece) ? Citing::kNo : Citing::kYes);
+}
+
+/// The mistake that the parser stopped behind; where it is none of the known ones, the place where it stopped.
+Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece, const YAML::Exception& fault) {
+  const std::string_view text = source.text();
+  const auto at = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(std::int64_t{piece.begin} + std::max(fault.mark.pos, 0), piece.begin, piece.end));
+  if (auto mistake = mistake_in(text, id, piece, at)) return std::move(*mistake);
+  return Diagnostic{
+      .code = DiagnosticCode::kSyntax,
+      .span = {id, at, std::min(at + 1, static_cast<std::uint32_t>(text.size()))},
+      .message = fault.msg.empty() ? "this is not YAML" : std::string(syntax_words(fault.msg).substr(0, 200))};
 }
 
 /// nullopt when the piece holds nothing.
@@ -388,6 +395,9 @@ std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t sourc
   Builder builder(sources, source, piece, limits, budget);
   if (!parser.HandleNextDocument(builder) || builder.empty()) return std::nullopt;
   if (parser.HandleNextDocument(builder)) {
+    if (auto mistake = mistake_in(sources[source].text(), source, piece, piece.end)) {
+      throw Refused{std::move(*mistake)};
+    }
     throw Refused{{.code = DiagnosticCode::kSyntax,
                    .span = {source, piece.begin, piece.begin + 1},
                    .message = "more than one value in one document",
