@@ -16,6 +16,7 @@
 #include "compiler/ir/lower.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/link.h"
+#include "compiler/link/values.h"
 #include "compiler/lint/lint.h"
 #include "compiler/model/decode.h"
 #include "compiler/opt/passes.h"
@@ -30,8 +31,9 @@ namespace edge::compiler {
 
 namespace {
 
-model::ResourceSet translated(model::ResourceSet resources, Diagnostics& diagnostics) {
-  translate::append(translate::translate(resources, link::kDefaults.controller_class, diagnostics), resources);
+model::ResourceSet translated(model::ResourceSet resources, Diagnostics& diagnostics,
+                              translate::KeptTranslation* kept = nullptr) {
+  translate::append(translate::translate(resources, link::kDefaults.controller_class, diagnostics, kept), resources);
   return resources;
 }
 
@@ -45,8 +47,13 @@ LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std
   return link::link(std::move(resources), diagnostics);       // link
 }
 
-LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics) {
-  return link::link(translated(std::move(resources), diagnostics), diagnostics);
+LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics, translate::KeptTranslation& kept) {
+  resources = translated(std::move(resources), diagnostics, &kept);
+  return link::link_names(resources, diagnostics);
+}
+
+void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagnostics& diagnostics) {
+  link::add_values(resources, config, diagnostics);
 }
 
 void lint_resources(const model::ResourceSet& resources, Diagnostics& diagnostics) {

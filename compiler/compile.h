@@ -27,11 +27,17 @@
 
 namespace edge::compiler {
 
+namespace translate {
+struct KeptTranslation;
+}  // namespace translate
+
 /// read, decode, translate, lint, link. Always gives a configuration: what was at fault is left out of it and reported.
 /// `controller_class`: whose gateways are served (rule D8); empty: the default class's.
 LinkedConfig read_config(const SourceMap& sources, Diagnostics& diagnostics, std::string_view controller_class = {});
-/// translate, link.
-LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics);
+/// translate, link, less what travels beside a program (add_values). `kept` as translate() takes it.
+LinkedConfig link_resources(model::ResourceSet resources, Diagnostics& diagnostics, translate::KeptTranslation& kept);
+/// What travels beside it, of a configuration whose parts were linked at different times (link/values.h).
+void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagnostics& diagnostics);
 /// lint, of resources that were not translated yet.
 void lint_resources(const model::ResourceSet& resources, Diagnostics& diagnostics);
 

@@ -23,7 +23,7 @@ constexpr std::size_t kManyDocuments = 1000;
 }  // namespace
 
 struct Workspace::State {
-  explicit State(CompileOptions with) : options(std::move(with)), compiler(options) {}
+  State(CompileOptions with, ValuesPlace place) : options(std::move(with)), compiler(options), values(place) {}
 
   std::optional<Artifact> compile(const WorkspaceLink::Change& change);
   std::optional<Artifact> compile_groups(const std::vector<std::string>& groups);
@@ -35,12 +35,15 @@ struct Workspace::State {
   Compiler compiler;
   std::map<std::string, Compiler> group_compilers;
   std::map<std::string, GroupProgram> group_programs;
+  ValuesPlace values;
+  std::optional<Artifact> last;  ///< of these documents, but for those that are being applied
   Diagnostics compile_said;
   std::vector<ResourceStatus> compile_statuses;
   WorkspaceStats stats;
 };
 
-Workspace::Workspace(CompileOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Workspace::Workspace(CompileOptions options, ValuesPlace values)
+    : state_(std::make_unique<State>(std::move(options), values)) {}
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
@@ -57,15 +60,24 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   const Clock::time_point decoded = Clock::now();
   state.stats.decode = decoded - start;
   const WorkspaceLink::Change change = state.link.update(state.resources, touched);
+  if (state.values == ValuesPlace::kDocuments) state.link.add_values(state.resources);
   state.stats.routes_linked = change.routes_linked;
   state.stats.linked_whole = change.whole;
   if (edits.size() >= kManyDocuments) ::malloc_trim(0);
   state.stats.link = Clock::now() - decoded;
 
+  if (state.last && change.nothing) {
+    CompileStats stats;
+    stats.hosts = state.last->stats.hosts;
+    stats.cache_fault = state.last->stats.cache_fault;
+    state.last->stats = std::move(stats);
+    return state.last;
+  }
+  state.stats.compiled = true;
   state.compile_said = Diagnostics();
-  auto artifact = state.compile(change);
-  if (artifact) state.compile_statuses = artifact->statuses;
-  return artifact;
+  state.last = state.compile(change);
+  if (state.last) state.compile_statuses = state.last->statuses;
+  return state.last;
 }
 
 std::optional<Artifact> Workspace::State::compile(const WorkspaceLink::Change& change) {

@@ -4,8 +4,8 @@
 //
 // Every stage keeps what it made, and a change passes through it alone: a document is decoded once; a ProxyRoute is
 // linked anew when it changes, or a policy on it, or something that it refers to; a host is lowered when what it is
-// made from changed. What comes out, programs and diagnostics, is what a compile of the same documents from nothing
-// gives, byte for byte.
+// made from changed; a document that no program depends on makes none. What comes out, programs and diagnostics, is
+// what a compile of the same documents from nothing gives, byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,17 @@ struct DocumentEdit {
   std::optional<std::string> text;
 };
 
+/// Where endpoints, and the values of secrets, are kept.
+enum class ValuesPlace : std::uint8_t {
+  kDocuments,  ///< in the documents, as in files
+  kElsewhere,  ///< whoever asks for programs has them (controller/endpoints): nothing is said of backends without any
+};
+
 /// What the last apply() did.
 struct WorkspaceStats {
   std::size_t documents_decoded = 0;
+  /// Something of a program may be another, so that it was put together anew.
+  bool compiled = false;
   std::size_t routes_linked = 0;
   /// All routes were linked: something changed that each of them may depend on.
   bool linked_whole = false;
@@ -48,7 +56,7 @@ struct GroupProgram {
 /// Not thread-safe.
 class Workspace {
  public:
-  explicit Workspace(CompileOptions options);
+  explicit Workspace(CompileOptions options, ValuesPlace values = ValuesPlace::kDocuments);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
@@ -61,9 +69,9 @@ class Workspace {
   /// compiled as a whole, of which what did not change is taken from the last time.
   const std::map<std::string, GroupProgram>& group_programs() const;
   const WorkspaceStats& stats() const;
-  /// Of the last program.
+  /// Of the last program, where the documents have them.
   const program::EndpointSet& endpoints() const;
-  /// Values of the secrets that the program names.
+  /// Values of the secrets that the program names, where the documents have them.
   const program::SecretSet& secrets() const;
   const LinkedConfig& config() const;
   /// Of every resource that is not plainly fine, and every gateway.

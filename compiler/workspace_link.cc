@@ -6,16 +6,17 @@
 
 #include "compiler/cache/fingerprint.h"
 #include "compiler/compile.h"
-#include "compiler/link/link.h"
 
 namespace edge::compiler {
 namespace {
 
 using Names = WorkspaceResources::Names;
 
-constexpr std::string_view kRouteKind = "ProxyRoute";
+constexpr std::string_view kRouteKind = "ProxyRoute ";
+constexpr std::string_view kIngress = "Ingress ";
 
-std::string route_text(const std::string& name) { return std::string(kRouteKind) + " " + name; }
+bool is_own(const std::string& route) { return route.starts_with(kRouteKind); }
+bool is_ingress(const std::string& route) { return route.starts_with(kIngress); }
 std::string name_of(const Identity& identity) { return identity.name_space + "/" + identity.name; }
 
 template <typename T>
@@ -23,6 +24,20 @@ program::Hash hash_of(const T& value) {
   Fingerprint fingerprint;
   fingerprint.add(value);
   return fingerprint.take();
+}
+
+/// The resource that a route or policy was made of: its name begins with that one's (translate/ingress.cc, routes.cc).
+std::string origin_of(const std::string& made) {
+  const std::size_t name = made.find('/');  // a cluster may stand before
+  return made.substr(0, made.find(':', name == std::string::npos ? 0 : name));
+}
+
+/// Who has what is said of `resource`: a route that is linked, the policies on it, and those that were made of its
+/// filters, whose names begin with its own (translate/routes.cc). End: what is linked with everything.
+template <typename Owners>
+auto owner_of(const Owners& owners, const std::string& resource) {
+  const auto owner = owners.find(resource);
+  return owner != owners.end() ? owner : owners.find(origin_of(resource));
 }
 
 /// What linking a route may depend on, less the backends: gateways, listeners, and which policies the gateways have.
@@ -86,9 +101,10 @@ void renumber(std::vector<std::uint32_t>& numbers, const std::vector<std::uint32
 }  // namespace
 
 WorkspaceLink::Change WorkspaceLink::update(WorkspaceResources& resources, const Touched& touched) {
+  if (linked_ && !touched.links_something()) return {.nothing = true, .routes = {}};
   const std::optional<Names> names = linked_ ? depending_on(resources, touched) : std::nullopt;
   if (!names) return link_whole(resources);
-  if (auto change = link_part(resources, *names, touched.others)) return *std::move(change);
+  if (auto change = link_part(resources, *names)) return *std::move(change);
   return link_whole(resources);
 }
 
@@ -97,10 +113,22 @@ std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, 
   if (touched.unclear || resources.has_unclear_policy()) return std::nullopt;
   Names names = touched.routes;
   const bool others = touched.others || touched.grants;
-  if (!touched.supply && !touched.secrets && !touched.policies && !others) return names;
+  if (!touched.supply && !touched.secrets && !touched.policies && !others) return with_found_translated(names);
 
+  // Translated ones become what they become by Services, Gateways, classes, policies for TLS and their Secrets.
+  if (others || touched.secrets) names.merge(resources.translated_names());
+  names.merge(resources.routes_naming(touched.services));
+  names.merge(resources.routes_naming(touched.backends));
+  names = with_found_translated(std::move(names));
+  Names translated;
+  for (const std::string& name : names) {
+    if (!is_own(name)) translated.insert(name);
+  }
   Diagnostics unheard;
-  const LinkedConfig fresh = link_resources(resources.others(), unheard);
+  model::ResourceSet set = resources.others();
+  resources.add_routes(translated, set);
+  translate::KeptTranslation kept = kept_without(resources, translated);
+  const LinkedConfig fresh = link_resources(std::move(set), unheard, kept);
   if (world_of(fresh) != world_) return std::nullopt;
   Names backends = touched.backends;
   Names gone;
@@ -123,31 +151,54 @@ std::optional<Names> WorkspaceLink::depending_on(WorkspaceResources& resources, 
   return names;
 }
 
+/// A reference that leads nowhere is told with near names, which may come and go with what others refer to.
+WorkspaceLink::Names WorkspaceLink::with_found_translated(Names names) const {
+  if (std::ranges::all_of(names, is_own)) return names;
+  for (const auto& [name, found] : found_) {
+    if (!is_own(name) && !found.said.empty()) names.insert(name);
+  }
+  return names;
+}
+
+/// For a translation of these routes.
+translate::KeptTranslation WorkspaceLink::kept_without(const WorkspaceResources& resources, const Names& names) const {
+  translate::KeptTranslation kept = kept_;
+  kept.others = resources.has_api_routes();
+  kept.let_go([&](const std::string& user) { return names.contains(user); });
+  kept.ingresses.emplace();
+  for (const std::string& name : names) {
+    if (is_ingress(name)) kept.ingresses->insert(name);
+  }
+  return kept;
+}
+
 WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
   clear();
   const Names names = resources.route_names();
   model::ResourceSet set = resources.others();
   resources.add_routes(names, set);
   Diagnostics said;
-  LinkedConfig whole = link_resources(std::move(set), said);
+  LinkedConfig whole = link_resources(std::move(set), said, kept_);
   linked_ = true;
   world_ = world_of(whole);
   settings_ = settings_of(whole);
 
   Owners owners;
-  for (const std::string& name : names) {
+  Names all = resources.translated_names();
+  all.insert(names.begin(), names.end());
+  for (const std::string& name : all) {
     for (std::string& text : resources.texts(name)) owners.emplace(std::move(text), name);
   }
   keep_found(owners, said, std::exchange(whole.statuses, {}));
   for (std::uint32_t i = 0; i < whole.routes.size(); ++i) {
     const Identity& identity = whole.routes[i].identity;
     routes_.emplace(identity.text(), i);
-    if (identity.kind != kRouteKind) translated_.insert(identity.text());
+    if (is_ingress(identity.text())) of_ingresses_[origin_of(identity.text())].insert(identity.text());
   }
   for (std::uint32_t i = 0; i < whole.backends.size(); ++i) backends_.emplace(name_of(whole.backends[i].identity), i);
   for (std::uint32_t i = 0; i < whole.policies.size(); ++i) {
     const std::string text = whole.policies[i].identity.text();
-    const auto owner = owners.find(text);
+    const auto owner = owner_of(owners, text);
     policies_.emplace(text, i);
     if (owner != owners.end()) routes_of_policies_.emplace(text, owner->second);
   }
@@ -156,15 +207,15 @@ WorkspaceLink::Change WorkspaceLink::link_whole(WorkspaceResources& resources) {
 }
 
 /// nullopt when what was found shows that more has to be linked.
-std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources& resources, const Names& names,
-                                                              bool others) {
+std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources& resources, const Names& names) {
   model::ResourceSet set = resources.others();
   resources.add_routes(names, set);
-  const std::size_t routes = set.routes.size();
   Diagnostics said;
-  LinkedConfig part = link_resources(std::move(set), said);
+  translate::KeptTranslation kept = kept_without(resources, names);
+  LinkedConfig part = link_resources(std::move(set), said, kept);
   if (world_of(part) != world_ || needs_all_names(resources, part, names)) return std::nullopt;
 
+  kept_ = std::move(kept);
   Owners owners;
   for (const std::string& name : names) {
     for (std::string& text : resources.texts(name)) owners.emplace(std::move(text), name);
@@ -173,13 +224,10 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
   keep_found(owners, said, std::exchange(part.statuses, {}));
   const program::Hash settings = settings_of(part);
   const Places places = take_shared(part, owners, names);
-  Change change{.whole = false,
-                .settings = std::exchange(settings_, settings) != settings,
-                .routes = take_routes(part.routes, places, names, others),
+  const std::size_t routes = part.routes.size();
+  return Change{.settings = std::exchange(settings_, settings) != settings,
+                .routes = take_routes(part.routes, places, names),
                 .routes_linked = routes};
-  // Those of the part alone would leave out what policies of routes that were not linked again name.
-  config_.secrets = link::secrets_of(config_, resources.others());
-  return change;
 }
 
 /// A policy on a route that is not there is told of routes with near names: of all that there are. That takes all of
@@ -190,25 +238,30 @@ bool WorkspaceLink::needs_all_names(const WorkspaceResources& resources, const L
   if (with_policies.empty()) return false;
   Names linked;
   for (const LinkedRoute& route : part.routes) {
-    if (route.identity.kind == kRouteKind) linked.insert(name_of(route.identity));
+    linked.insert(route.identity.text());
   }
   bool moved = false;
   for (const std::string& name : names) {
     if (with_policies.contains(name) && !linked.contains(name)) return true;
-    moved |= routes_.contains(route_text(name)) != linked.contains(name);
+    moved |= is_own(name) && routes_.contains(name) != linked.contains(name);
   }
   return moved && std::ranges::any_of(with_policies, [&](const std::string& name) {
-           return !linked.contains(name) && !routes_.contains(route_text(name));
+           return !linked.contains(name) && !routes_.contains(name);
          });
 }
 
 void WorkspaceLink::keep_found(const Owners& owners, const Diagnostics& said, std::vector<ResourceStatus> statuses) {
   const auto found = [&](const std::string& text) -> Found& {
-    const auto owner = owners.find(text);
+    const auto owner = owner_of(owners, text);
     return owner == owners.end() ? found_of_others_ : found_[owner->second];
   };
   found_of_others_ = {};
-  for (const Diagnostic& diagnostic : said.all()) found(diagnostic.resource).said.push_back(diagnostic);
+  for (const Diagnostic& diagnostic : said.all()) {
+    // Ingresses are looked at with everything: what is said of those that are not linked now was kept when they were.
+    const bool again = is_ingress(diagnostic.resource) && found_.contains(diagnostic.resource);
+    if (again && owner_of(owners, diagnostic.resource) == owners.end()) continue;
+    found(diagnostic.resource).said.push_back(diagnostic);
+  }
   for (ResourceStatus& status : statuses) {
     found(resource_text(status.kind, status.name_space, status.name)).statuses.push_back(std::move(status));
   }
@@ -239,7 +292,7 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
     config_.policies[place] = std::move(policy);
     places.policies.push_back(place);
     named.insert(text);
-    const auto owner = owners.find(text);
+    const auto owner = owner_of(owners, text);
     if (owner == owners.end()) {
       routes_of_policies_.erase(text);
     } else {
@@ -259,17 +312,17 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
   config_.gateways = std::move(part.gateways);
   for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, places.policies);
   config_.listeners = std::move(part.listeners);
-  config_.endpoints = std::move(part.endpoints);
   return places;
 }
 
 /// \returns the places whose routes changed.
 std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& routes, const Places& places,
-                                                      const Names& names, bool others) {
+                                                      const Names& names) {
   std::set<std::uint32_t> changed;
-  // Routes that were translated from other kinds are in every part: one that is not there is gone.
-  std::set<std::string> gone = std::exchange(translated_, {});
-  for (const std::string& name : names) gone.insert(route_text(name));
+  Names gone = names;
+  for (const std::string& name : names) {
+    if (const auto made = of_ingresses_.extract(name)) gone.insert(made.mapped().begin(), made.mapped().end());
+  }
   for (LinkedRoute& route : routes) {
     renumber(route.policies, places.policies);
     for (LinkedRule& rule : route.rules) {
@@ -282,12 +335,9 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
       }
     }
     const std::string text = route.identity.text();
-    const bool own = route.identity.kind == kRouteKind;
-    // Of those of other kinds the places may be others where the meaning is not.
-    const bool asked_for = gone.erase(text) == 1 && (own || others);
-    if (!own) translated_.insert(text);
+    gone.erase(text);
+    if (is_ingress(text)) of_ingresses_[origin_of(text)].insert(text);
     const std::uint32_t place = place_for(routes_, free_routes_, config_.routes, text);
-    if (!asked_for && hash_of(config_.routes[place]) == hash_of(route)) continue;
     config_.routes[place] = std::move(route);
     changed.insert(place);
   }
@@ -302,8 +352,15 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
   return {changed.begin(), changed.end()};
 }
 
+void WorkspaceLink::add_values(WorkspaceResources& resources) {
+  config_.statuses.clear();
+  said_of_values_ = {};
+  compiler::add_values(resources.others(), config_, said_of_values_);
+}
+
 std::vector<ResourceStatus> WorkspaceLink::statuses() const {
   std::vector<ResourceStatus> statuses = found_of_others_.statuses;
+  statuses.insert(statuses.end(), config_.statuses.begin(), config_.statuses.end());
   for (const auto& [name, found] : found_)
     statuses.insert(statuses.end(), found.statuses.begin(), found.statuses.end());
   sort_and_merge(statuses);
@@ -325,6 +382,7 @@ std::vector<ResourceStatus> WorkspaceLink::statuses() const {
 }
 
 void WorkspaceLink::report(Diagnostics& diagnostics) const {
+  diagnostics.append(said_of_values_);
   for (const Diagnostic& diagnostic : found_of_others_.said) diagnostics.add(diagnostic);
   for (const auto& [name, found] : found_)
     for (const Diagnostic& diagnostic : found.said) diagnostics.add(diagnostic);

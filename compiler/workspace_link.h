@@ -11,6 +11,7 @@
 
 #include "base/diagnostics.h"
 #include "compiler/link/linked_config.h"
+#include "compiler/translate/translate.h"
 #include "compiler/workspace_resources.h"
 #include "program/read.h"
 
@@ -24,6 +25,7 @@ class WorkspaceLink {
   using Touched = WorkspaceResources::Touched;
 
   struct Change {
+    bool nothing = false;               ///< no program depends on what was touched
     bool whole = false;                 ///< anything may have changed
     bool settings = false;              ///< of gateways or listeners: any host may be another, though no route is
     std::vector<std::uint32_t> routes;  ///< unless `whole`: these places
@@ -31,6 +33,8 @@ class WorkspaceLink {
   };
   /// Links what depends on what was touched.
   Change update(WorkspaceResources& resources, const Touched& touched);
+  /// Finds what travels beside a program; of this, too, statuses() and report() tell then.
+  void add_values(WorkspaceResources& resources);
   /// Forgets everything.
   void clear() { *this = {}; }
 
@@ -54,26 +58,30 @@ class WorkspaceLink {
 
   std::optional<Names> depending_on(WorkspaceResources& resources, const Touched& touched) const;
   Change link_whole(WorkspaceResources& resources);
-  std::optional<Change> link_part(WorkspaceResources& resources, const Names& names, bool others);
+  std::optional<Change> link_part(WorkspaceResources& resources, const Names& names);
+  Names with_found_translated(Names names) const;
+  translate::KeptTranslation kept_without(const WorkspaceResources& resources, const Names& names) const;
   bool needs_all_names(const WorkspaceResources& resources, const LinkedConfig& part, const Names& names) const;
   void keep_found(const Owners& owners, const Diagnostics& said, std::vector<ResourceStatus> statuses);
   Places take_shared(LinkedConfig& part, const Owners& owners, const Names& names);
-  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const Places& places, const Names& names,
-                                         bool others);
+  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const Places& places, const Names& names);
 
   LinkedConfig config_;
   bool linked_ = false;
   program::Hash world_{};
   program::Hash settings_{};
-  Place routes_;                      ///< by `Kind ns/name`
-  std::set<std::string> translated_;  ///< those of routes_ that were translated from other kinds
-  Place backends_;                    ///< by `ns/name`
+  translate::KeptTranslation kept_;
+  Place routes_;  ///< by `Kind ns/name`
+  /// Those of routes_ that were made of an Ingress, by the Ingress: one for each of its hosts.
+  std::unordered_map<std::string, std::set<std::string>> of_ingresses_;
+  Place backends_;  ///< by `ns/name`
   std::vector<std::uint32_t> free_routes_, free_backends_, free_policies_;
   Place policies_;  ///< by `Kind ns/name`
   /// The route that a policy is linked with, by the policy's `Kind ns/name`; none: it is linked with everything else.
   std::unordered_map<std::string, std::string> routes_of_policies_;
-  std::map<std::string, Found> found_;  ///< by name of the route
+  std::map<std::string, Found> found_;  ///< by `Kind ns/name` of the route
   Found found_of_others_;
+  Diagnostics said_of_values_;  ///< the statuses are in config_
 };
 
 }  // namespace edge::compiler

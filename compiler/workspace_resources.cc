@@ -7,6 +7,7 @@
 
 #include "base/fields.h"
 #include "compiler/model/decode.h"
+#include "compiler/translate/ingress.h"
 #include "compiler/yaml/read.h"
 
 namespace edge::compiler {
@@ -16,9 +17,14 @@ using Touched = WorkspaceResources::Touched;
 
 std::string name_of(const model::Metadata& metadata) { return metadata.name_space + "/" + metadata.name; }
 
+/// Of a policy on a ProxyRoute.
 std::string target_of(const model::ProxyPolicy& policy) {
   const std::string& space = policy.target.name_space.empty() ? policy.metadata.name_space : policy.target.name_space;
-  return space + "/" + policy.target.name.value;
+  return resource_text("ProxyRoute", space, policy.target.name.value);
+}
+
+bool is_api_route(std::string_view kind) {
+  return kind == "HTTPRoute" || kind == "GRPCRoute" || kind == "TLSRoute" || kind == "TCPRoute";
 }
 
 bool is_unclear(const model::ProxyPolicy& policy) {
@@ -52,6 +58,18 @@ bool any_reference(const T& value, const Test& test) {
   }
 }
 
+/// Whether an Ingress refers to a Service, or to what else may be a backend, of these names.
+bool names_one(const model::Ingress& ingress, const WorkspaceResources::Names& names) {
+  const auto refers = [&](const model::IngressBackend& to) {
+    const std::string* name = to.service ? &to.service->value : to.resource ? &to.resource->to.name.value : nullptr;
+    return name != nullptr && names.contains(ingress.metadata.name_space + "/" + *name);
+  };
+  if (ingress.default_backend && refers(*ingress.default_backend)) return true;
+  return std::ranges::any_of(ingress.rules, [&](const model::IngressRule& rule) {
+    return std::ranges::any_of(rule.paths, [&](const model::IngressPath& path) { return refers(path.backend); });
+  });
+}
+
 /// Adds everything of `from` to `to`, list by list.
 void append(const model::ResourceSet& from, model::ResourceSet& to) {
   const auto sources = fields_of(from);
@@ -69,19 +87,24 @@ bool is_empty(const model::ResourceSet& set) {
 /// Which parts of a configuration the resources of one document belong to, less its routes.
 void touch(const model::ResourceSet& set, Touched& touched) {
   for (const model::ProxyBackend& backend : set.backends) touched.backends.insert(name_of(backend.metadata));
+  for (const model::Service& service : set.services) touched.services.insert(name_of(service.metadata));
   bool known = true;
   for (const model::Metadata& metadata : set.refused) {
     if (metadata.kind == "ProxyBackend") touched.backends.insert(name_of(metadata));
     known &= metadata.kind == "ProxyBackend";
   }
-  touched.supply |= !set.backends.empty() || !set.services.empty() || !set.slices.empty() || !touched.backends.empty();
+  touched.supply |= !set.backends.empty() || !set.services.empty() || !touched.backends.empty();
+  for (const model::Ingress& ingress : set.ingresses) {
+    touched.routes.insert(ingress.metadata.text());
+    touched.others |= translate::concerns_others(ingress);
+  }
   touched.secrets |= !set.secrets.empty();
   touched.policies |= !set.policies.empty();
   touched.unclear |= std::ranges::any_of(set.policies, is_unclear);
   touched.grants |= !set.grants.empty();
   const auto lists = std::apply([](const auto&... list) { return (list.size() + ...); }, fields_of(set));
   const std::size_t told = set.backends.size() + set.services.size() + set.slices.size() + set.secrets.size() +
-                           set.policies.size() + set.grants.size() + set.refused.size();
+                           set.policies.size() + set.grants.size() + set.ingresses.size() + set.refused.size();
   touched.others |= !known || lists != told;
 }
 
@@ -146,14 +169,18 @@ void WorkspaceResources::take_routes(model::ResourceSet& set, Document& document
     document.routes.push_back(name);
     return claims_[std::move(name)];
   };
-  for (model::ProxyRoute& route : set.routes) {
-    claim(name_of(route.metadata)).routes.push_back(static_cast<std::uint32_t>(routes_.size()));
-    routes_.push_back(std::move(route));
-  }
-  set.routes.clear();
+  const auto take = [&](auto& from, auto& into) {
+    for (auto& route : from) {
+      claim(route.metadata.text()).routes.push_back(static_cast<std::uint32_t>(into.size()));
+      into.push_back(std::move(route));
+    }
+    from.clear();
+  };
+  take(set.routes, routes_);
+  take(set.api_routes, api_routes_);
   std::erase_if(set.refused, [&](model::Metadata& metadata) {
-    if (metadata.kind != "ProxyRoute") return false;
-    claim(name_of(metadata)).refused.push_back(metadata);
+    if (metadata.kind != "ProxyRoute" && !is_api_route(metadata.kind)) return false;
+    claim(metadata.text()).refused.push_back(metadata);
     return true;
   });
   std::erase_if(set.policies, [&](model::ProxyPolicy& policy) {
@@ -190,27 +217,31 @@ void WorkspaceResources::remove_claims(std::uint32_t number, const std::string& 
   const auto found = claims_.find(name);
   if (found == claims_.end()) return;
   Claims& claims = found->second;
-  const auto of_document = [number](const auto& resource) { return resource.metadata.span.source == number; };
-  for (std::size_t i = claims.routes.size(); i > 0; --i) {
-    const std::uint32_t place = claims.routes[i - 1];
-    if (!of_document(routes_[place])) continue;
-    claims.routes.erase(claims.routes.begin() + static_cast<std::ptrdiff_t>(i - 1));
-    remove_route(place);
+  if (name.starts_with("ProxyRoute ")) {
+    remove_routes(number, routes_, claims);
+  } else {
+    remove_routes(number, api_routes_, claims);
   }
   std::erase_if(claims.refused, [number](const model::Metadata& metadata) { return metadata.span.source == number; });
-  std::erase_if(claims.policies, of_document);
+  std::erase_if(claims.policies, [number](const auto& policy) { return policy.metadata.span.source == number; });
   if (claims.policies.empty()) with_policies_.erase(name);
   if (claims.routes.empty() && claims.refused.empty() && claims.policies.empty()) claims_.erase(found);
 }
 
 /// The last route moves into the place that is free.
-void WorkspaceResources::remove_route(std::uint32_t place) {
-  const auto last = static_cast<std::uint32_t>(routes_.size() - 1);
-  if (place != last) {
-    routes_[place] = std::move(routes_[last]);
-    std::ranges::replace(claims_.at(name_of(routes_[place].metadata)).routes, last, place);
+template <typename Route>
+void WorkspaceResources::remove_routes(std::uint32_t number, std::vector<Route>& routes, Claims& claims) {
+  for (std::size_t i = claims.routes.size(); i > 0; --i) {
+    const std::uint32_t place = claims.routes[i - 1];
+    if (routes[place].metadata.span.source != number) continue;
+    claims.routes.erase(claims.routes.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    const auto last = static_cast<std::uint32_t>(routes.size() - 1);
+    if (place != last) {
+      routes[place] = std::move(routes[last]);
+      std::ranges::replace(claims_.at(routes[place].metadata.text()).routes, last, place);
+    }
+    routes.pop_back();
   }
-  routes_.pop_back();
 }
 
 const model::ResourceSet& WorkspaceResources::others() {
@@ -229,7 +260,14 @@ void WorkspaceResources::add_routes(const Names& names, model::ResourceSet& set)
   for (const std::string& name : names) {
     const auto found = claims_.find(name);
     if (found == claims_.end()) continue;
-    for (const std::uint32_t place : found->second.routes) set.routes.push_back(routes_[place]);
+    const bool own = name.starts_with("ProxyRoute ");
+    for (const std::uint32_t place : found->second.routes) {
+      if (own) {
+        set.routes.push_back(routes_[place]);
+      } else {
+        set.api_routes.push_back(api_routes_[place]);
+      }
+    }
     // Which of several is pointed to must not depend on the order of edits.
     std::vector<model::Metadata> refused = found->second.refused;
     std::ranges::sort(refused, {}, [this](const model::Metadata& metadata) {
@@ -251,8 +289,17 @@ WorkspaceResources::Names WorkspaceResources::route_names() const {
   return names;
 }
 
+WorkspaceResources::Names WorkspaceResources::translated_names() {
+  Names names;
+  for (const model::Ingress& ingress : others().ingresses) names.insert(ingress.metadata.text());
+  for (const auto& [name, claims] : claims_) {
+    if (!name.starts_with("ProxyRoute ")) names.insert(name);
+  }
+  return names;
+}
+
 std::vector<std::string> WorkspaceResources::texts(const std::string& route) const {
-  std::vector<std::string> texts{"ProxyRoute " + route};
+  std::vector<std::string> texts{route};
   const auto found = claims_.find(route);
   if (found == claims_.end()) return texts;
   for (const model::ProxyPolicy& policy : found->second.policies) texts.push_back(policy.metadata.text());
@@ -261,27 +308,38 @@ std::vector<std::string> WorkspaceResources::texts(const std::string& route) con
 
 bool WorkspaceResources::has_unclear_policy() { return std::ranges::any_of(others().policies, is_unclear); }
 
-WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) const {
+WorkspaceResources::Names WorkspaceResources::routes_naming(const Names& names) {
   Names found;
   if (names.empty()) return found;
-  for (const model::ProxyRoute& route : routes_) {
-    const bool names_one = any_reference(route, [&](const model::Reference& reference) {
-      const std::string& space = reference.name_space.empty() ? route.metadata.name_space : reference.name_space;
-      return names.contains(space + "/" + reference.name.value);
-    });
-    if (names_one) found.insert(name_of(route.metadata));
+  const auto search = [&](const auto& routes) {
+    for (const auto& route : routes) {
+      const bool refers = any_reference(route, [&](const model::Reference& reference) {
+        const std::string& space = reference.name_space.empty() ? route.metadata.name_space : reference.name_space;
+        return names.contains(space + "/" + reference.name.value);
+      });
+      if (refers) found.insert(route.metadata.text());
+    }
+  };
+  search(routes_);
+  search(api_routes_);
+  for (const model::Ingress& ingress : others().ingresses) {
+    if (names_one(ingress, names)) found.insert(ingress.metadata.text());
   }
   return found;
 }
 
 WorkspaceResources::Names WorkspaceResources::routes_crossing() const {
   Names found;
-  for (const model::ProxyRoute& route : routes_) {
-    const bool crosses = any_reference(route, [&](const model::Reference& reference) {
-      return !reference.name_space.empty() && reference.name_space != route.metadata.name_space;
-    });
-    if (crosses) found.insert(name_of(route.metadata));
-  }
+  const auto search = [&](const auto& routes) {
+    for (const auto& route : routes) {
+      const bool crosses = any_reference(route, [&](const model::Reference& reference) {
+        return !reference.name_space.empty() && reference.name_space != route.metadata.name_space;
+      });
+      if (crosses) found.insert(route.metadata.text());
+    }
+  };
+  search(routes_);
+  search(api_routes_);
   return found;
 }
 

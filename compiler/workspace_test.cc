@@ -53,10 +53,70 @@ TEST(Workspace, EndpointsChangeNoProgram) {
   const auto before = world.artifact().hash;
   const CompileStats stats = world.edit("slice b1", slice("b1", "10.0.0.77"));
   EXPECT_EQ(stats.hosts_lowered, 0u);
+  EXPECT_FALSE(world.workspace().stats().compiled);
   EXPECT_EQ(world.workspace().stats().routes_linked, 0u);
   EXPECT_EQ(world.artifact().hash, before);
   EXPECT_THAT(program::write_endpoints(world.workspace().endpoints()), HasSubstr("10.0.0.77"));
   world.expect_as_from_nothing("the edit");
+}
+
+std::string http_route(const std::string& name, const std::string& path, const std::string& service) {
+  return "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
+         "}\nspec: {parentRefs: [{name: edge, group: edgeproxy.io, kind: ProxyGateway}], rules: [{matches: [{path: "
+         "{type: Exact, value: " +
+         path + "}}], backendRefs: [{name: " + service + ", port: 80}]}]}\n";
+}
+
+TEST(Workspace, ARouteOfGatewayApiIsLinkedWithWhatItRefersToAlone) {
+  Documents documents = small_world();
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    documents["api a" + n] = http_route("a" + n, "/a" + n, "b" + std::to_string(i % 3));
+  }
+  World world(std::move(documents));
+  world.edit("api a1", http_route("a1", "/other", "b1"));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("an edit");
+  world.edit("api a1", http_route("a1", "/other", "b2"));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("another Service");
+  world.edit("api a7", http_route("a7", "/a7", "b0"));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("a new one");
+  world.edit("api a4", std::nullopt);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 0u);
+  world.expect_as_from_nothing("the last that named its Service is gone");
+  world.edit("route r1", route("r1", "h1.com", prefix("/q")));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u) << "none of them";
+  world.expect_as_from_nothing("a ProxyRoute");
+  world.edit("service b2", service("b2").replace(service("b2").find("80"), 2, "81"));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 3u) << "a1, a2 and a5";
+  world.expect_as_from_nothing("a Service without the port");
+}
+
+TEST(Workspace, AnIngressIsLinkedWithWhatItRefersToAlone) {
+  const auto ingress = [](const std::string& name, const std::string& path, const std::string& more = "") {
+    return "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: " + name + "}\nspec: {" + more +
+           "ingressClassName: ours, rules: [{host: " + name + ".com, http: {paths: [{path: " + path +
+           ", pathType: Prefix, backend: {service: {name: b0, port: {number: 80}}}}]}}]}\n";
+  };
+  Documents documents = small_world();
+  documents["class"] =
+      "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: ours}\n"
+      "spec: {controller: edgeproxy.io/proxy}\n";
+  for (int i = 0; i < 5; ++i) documents["ingress i" + std::to_string(i)] = ingress("i" + std::to_string(i), "/");
+  World world(std::move(documents));
+  world.edit("ingress i1", ingress("i1", "/other"));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("an edit");
+  world.edit("ingress i7", ingress("i7", "/"));
+  EXPECT_EQ(world.workspace().stats().routes_linked, 1u);
+  world.expect_as_from_nothing("a new one");
+  world.edit("ingress i2", std::nullopt);
+  EXPECT_EQ(world.workspace().stats().routes_linked, 0u);
+  world.expect_as_from_nothing("one that is gone");
+  world.edit("ingress i3", ingress("i3", "/", "tls: [{hosts: [i3.com], secretName: cert}], "));
+  world.expect_as_from_nothing("a certificate");
 }
 
 TEST(Workspace, ABackendThatComesOrGoesConcernsThoseWhoNameIt) {

@@ -52,6 +52,14 @@ void drop_values(Json& object) {
   for (auto& [key, value] : binary->items()) value = "";
 }
 
+/// Of a Service ports are read. What else is in it comes from its cluster, and changes with that.
+void keep_ports(Json& object) {
+  const Json ports = list_in(member_in(object, "spec"), "ports");
+  object["spec"] = {{"ports", ports}};
+  Json& metadata = object["metadata"];
+  for (const char* field : {"labels", "annotations", "generation"}) metadata.erase(field);
+}
+
 /// Rule D8: who is called `ours` is told by the default's name, and the default by that of ours.
 void swap_class(Json& holder, const char* field, std::string_view ours) {
   const std::string usual(compiler::link::kDefaults.controller_class);
@@ -105,6 +113,7 @@ Result<std::optional<ClusterObject>> read_cluster_object(std::string_view json, 
   const auto spec = object.find("spec");
   if (spec != object.end()) read_facts(*spec, read);
   if (read.key.kind == "ConfigMap") drop_values(object);
+  if (read.key.kind == "Service") keep_ports(object);
   if (read.key.kind == "ProxyGateway" && spec != object.end()) swap_class(*spec, "loadBalancerClass", controller_class);
   if (read.key.kind == "GatewayClass" && spec != object.end()) swap_class(*spec, "controllerName", controller_class);
   if (read.key.kind == "IngressClass" && spec != object.end()) swap_class(*spec, "controller", controller_class);

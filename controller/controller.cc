@@ -1,12 +1,14 @@
 #include "controller/controller.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <latch>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "base/file.h"
@@ -201,13 +203,13 @@ class Controller::Impl {
   void reconciled(const Reconciled& result) {
     if (result.program == nullptr) {
       options_.log.error("no program could be made, the last one stays in force: " + result.fault);
-    } else if (result.program_changed || result.values_changed) {
+    } else if (result.program_changed) {
       keeps_last_ = keeps_last_ && !listens(result.program);
-      if (!keeps_last_) groups_->take(result);
-      // Numbers of programs that agents run are others now, though no agent says anything.
-      if (result.program_changed && !result.group_programs.empty()) agents_changed();
     }
+    if ((result.program_changed || result.values_changed) && !keeps_last_) groups_->take(result);
     if (result.program != nullptr) program_number_ = result.number;
+    // Numbers of programs that agents run may be others now, though no agent says anything.
+    if (result.program_changed) agents_changed();
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
     if (result.program_changed) {
       options_.log.info("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
@@ -220,6 +222,12 @@ class Controller::Impl {
       agents_stale_ = true;
     }
     wake_.notify_all();
+  }
+
+  /// Whether what agents run is another than at the last look, or its number, and not only which values they have.
+  bool look_again() {
+    Seen now{distributor_->changes(), program_number_.load(), pinned_words(groups_->pinned())};
+    return std::exchange(looked_at_, std::optional(now)) != now;
   }
 
   void watch_agents() {
@@ -245,6 +253,10 @@ class Controller::Impl {
       lock.unlock();
       for (const std::string& group : came) groups_->came(group);
       const auto began = std::chrono::steady_clock::now();
+      if (!look_again()) {
+        lock.lock();
+        continue;
+      }
       AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
                                 [this](const std::string& program) { return groups_->number(program); });
       view.pinned = pinned_words(groups_->pinned());
@@ -261,8 +273,8 @@ class Controller::Impl {
   program::SigningKey key_;
   std::unique_ptr<Groups> groups_;
   ServedObjects served_;
-  bool keeps_last_ = false;           ///< see api_began_empty; of the reconciler's thread once there is one
-  std::uint64_t program_number_ = 0;  ///< of the newest; of the reconciler's thread
+  bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
+  std::atomic<std::uint64_t> program_number_ = 0;  ///< of the newest
   std::unique_ptr<Distributor> distributor_;
   std::unique_ptr<Reconciler> reconciler_;
   std::unique_ptr<Cluster> cluster_;
@@ -273,6 +285,8 @@ class Controller::Impl {
   bool agents_stale_ = false;
   std::vector<std::string> groups_came_;
   bool stopping_ = false;
+  using Seen = std::tuple<std::uint64_t, std::uint64_t, std::string>;
+  std::optional<Seen> looked_at_;  ///< of the thread that watches
   std::thread watching_;
   ControllerMetrics metrics_;
   std::vector<ExtraDocument> beside_;  ///< of the thread that calls compile_beside

@@ -13,8 +13,9 @@ constexpr std::size_t kMaxFollowed = 64;
 }  // namespace
 
 void ControllerMetrics::reconciled(const Reconciled& result, std::chrono::nanoseconds took, Clock::time_point now) {
-  compile_time_.observe(took);
   queue_time_.observe(result.waited);
+  if (result.runs == 0) return;  // values alone
+  compile_time_.observe(took);
   const std::lock_guard lock(mutex_);
   ++compiles_;
   failures_ += result.program == nullptr ? 1 : 0;

@@ -21,6 +21,7 @@ Reconciled program(std::uint64_t number) {
   result.hash[0] = static_cast<std::uint8_t>(number);
   result.number = number;
   result.program_changed = true;
+  result.runs = 1;
   result.stats.link = milliseconds(3);
   return result;
 }

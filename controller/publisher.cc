@@ -107,20 +107,25 @@ void Publisher::take(const Reconciled& result) {
   Unsaved unsaved;
   {
     const std::lock_guard lock(mutex_);
-    unsaved.program = !fresh_ || hash != newest_hash_;
+    if (result.program == nullptr && !fresh_) return;
+    unsaved.program = result.program != nullptr && (!fresh_ || hash != newest_hash_);
     unsaved.values = !fresh_ || !(result.values == newest_.values);
-    newest_ = {result.program, result.values};
-    newest_hash_ = hash;
-    fresh_ = true;
-    if (numbers_.size() >= kMaxNumbers) numbers_.clear();
-    numbers_[hash] = result.number;
+    newest_.values = result.values;
+    if (unsaved.program) {
+      newest_.program = result.program;
+      newest_hash_ = hash;
+      fresh_ = true;
+      if (numbers_.size() >= kMaxNumbers) numbers_.clear();
+      numbers_[hash] = result.number;
+    }
+    unsaved.stored = newest_;
     // Agents are held to a pinned program: changes of others are for when it is released.
     publish_locked(unsaved.program && !pinned_, unsaved.values);
   }
   {
     const std::lock_guard lock(saving_mutex_);
     if (!unsaved_) unsaved_.emplace();
-    unsaved_->stored = {result.program, result.values};
+    unsaved_->stored = std::move(unsaved.stored);
     unsaved_->values |= unsaved.values;
     if (unsaved.program) {
       unsaved_->program = true;

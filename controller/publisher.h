@@ -52,6 +52,7 @@ class Publisher {
   void give_out_last();
   /// The last program of the run before has listeners.
   bool last_listens() const;
+  /// Of a result without a program its values alone: the program before needs them.
   void take(const Reconciled& result);
 
   // From any thread.

@@ -169,7 +169,7 @@ void Reconciler::reconcile(std::vector<ObjectEdit> batch, Clock::time_point sinc
     result->took = std::chrono::steady_clock::now() - began;
   }
   // Where nothing was to be made, what could not be made before is in no program still.
-  if (result) behind_ = result->program == nullptr;
+  if (result && result->runs > 0) behind_ = result->program == nullptr;
   const bool sound_versions = result && result->sound_versions_changed;
   if (result) events_.reconciled(*std::move(result));
   if (!behind_) tell_taken();

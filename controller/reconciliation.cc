@@ -75,17 +75,22 @@ ResourceStatus refused_status(const ResourceId& key, std::int64_t generation, st
 }  // namespace
 
 Reconciliation::Reconciliation(compiler::CompileOptions compile, JudgeOptions judge, SoundVersions sound)
-    : workspace_(std::move(compile)), judge_options_(std::move(judge)), sound_(std::move(sound)) {}
+    : workspace_(std::move(compile), compiler::ValuesPlace::kElsewhere),
+      judge_options_(std::move(judge)),
+      sound_(std::move(sound)) {}
 
 std::optional<Reconciled> Reconciliation::apply(std::vector<ObjectEdit> edits) {
   std::vector<DocumentEdit> documents;
   Tried tried;
   Reconciled result;
   for (ObjectEdit& edit : edits) take(std::move(edit), documents, tried, result);
-  if (documents.empty() && started_) return std::nullopt;
+  if (documents.empty() && started_) return values_alone(std::move(result));
   const auto artifact = compile(documents, tried, result);
   result.stats = workspace_.stats();
-  if (!artifact) return result;
+  if (!artifact) {
+    if (started_) give_values(result);
+    return result;
+  }
   started_ = true;
   result.compile = artifact->stats;
   finish(*artifact, tried, result);
@@ -98,7 +103,8 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   if (!edit.object) {
     if (found == objects_.end()) return;
     result.cause.add(name, {});
-    documents.push_back({name, std::nullopt});
+    if (ValueIndex::holds(edit.key.kind)) values_.remove(name);
+    if (ValueIndex::leaves_something(edit.key.kind)) documents.push_back({name, std::nullopt});
     tried.erase(name);
     tls_policies_.erase(name);
     // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
@@ -111,6 +117,10 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   Known& known = objects_[name];
   const bool another = was_there && known.object.uid != edit.object->uid;
   std::string text = std::exchange(edit.object->document, {});
+  if (ValueIndex::holds(edit.key.kind)) {
+    auto left = values_.put(edit.key.kind, name, text);
+    text = left ? *std::move(left) : std::string();
+  }
   const program::Hash document = hash_of(text);
   const bool same = was_there && known.document == document && !another;
   known.object = *std::move(edit.object);
@@ -129,6 +139,7 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   }
   known.document = document;
   result.cause.add(name, known.object.changed_by);
+  if (!ValueIndex::leaves_something(edit.key.kind)) return;
   // Of two texts in one batch the later holds.
   if (tried.contains(name))
     std::erase_if(documents, [&](const DocumentEdit& present) { return present.document == name; });
@@ -339,44 +350,40 @@ void Reconciliation::note_statuses(std::vector<ResourceStatus> statuses) {
   statuses_ = std::move(statuses);
 }
 
-void Reconciliation::note_endpoints(const program::EndpointSet& endpoints) {
-  const auto note = [this](const program::BackendEndpoints& backend) {
-    to_judge_.insert(resource_text("ProxyBackend", backend.name_space, backend.name));
-  };
-  auto before = endpoints_.backends.begin();
-  auto now = endpoints.backends.begin();
-  while (before != endpoints_.backends.end() || now != endpoints.backends.end()) {
-    if (now == endpoints.backends.end() ||
-        (before != endpoints_.backends.end() && before->backend_id < now->backend_id)) {
-      note(*before++);
-    } else if (before == endpoints_.backends.end() || now->backend_id < before->backend_id) {
-      note(*now++);
-    } else {
-      if (*before != *now) note(*now);
-      ++before;
-      ++now;
-    }
+/// What came makes no difference to the program.
+std::optional<Reconciled> Reconciliation::values_alone(Reconciled result) {
+  give_values(result);
+  if (!result.values_changed) return std::nullopt;
+  result.program = program_;
+  result.group_programs = group_programs_;
+  result.hash = hash_;
+  result.number = number_;
+  return result;
+}
+
+void Reconciliation::give_values(Reconciled& result) {
+  result.values = values_.values();
+  result.values_changed = values_.take_changed();
+  for (const auto& [name_space, name] : values_.take_changed_backends()) {
+    to_judge_.insert(resource_text("ProxyBackend", name_space, name));
   }
 }
 
 void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tried, Reconciled& result) {
   result.program = artifact.bytes;
   result.hash = artifact.hash;
-  result.values = program::value_set(workspace_.endpoints(), workspace_.secrets());
-  result.group_programs = workspace_.group_programs();
+  program_ = artifact.bytes;
+  group_programs_ = workspace_.group_programs();
+  result.group_programs = group_programs_;
+  values_.follow(workspace_.config());
+  give_values(result);
   std::map<std::string, program::Hash> group_hashes;
   for (const auto& [group, program] : result.group_programs) group_hashes[group] = program.hash;
   result.program_changed = number_ == 0 || artifact.hash != hash_ || group_hashes != group_hashes_;
   group_hashes_ = std::move(group_hashes);
-  result.values_changed = !(result.values == values_);
   if (result.program_changed) ++number_;
   result.number = number_;
   hash_ = artifact.hash;
-  if (result.values_changed) {
-    note_endpoints(workspace_.endpoints());
-    endpoints_ = workspace_.endpoints();
-    values_ = result.values;
-  }
   for (const auto& [name, text] : tried) {
     objects_.at(name).program = number_;
     to_judge_.insert(name);
@@ -392,7 +399,7 @@ void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tri
 
 std::vector<Verdict> Reconciliation::judge(std::size_t most) {
   std::vector<Verdict> verdicts;
-  Judge judge(judge_options_, workspace_.config(), statuses_);
+  Judge judge(judge_options_, workspace_.config(), values_.values(), statuses_);
   for (; most > 0 && !to_judge_.empty(); --most) {
     const auto found = objects_.find(*to_judge_.begin());
     to_judge_.erase(to_judge_.begin());
@@ -410,6 +417,12 @@ std::optional<Verdict> Reconciliation::judge(Judge& judge, Known& known) const {
   std::optional<ResourceStatus> told;
   if (is_at_fault(found)) {
     told = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);
+  } else if (auto fault =
+                 key.kind == "ProxyBackend" ? values_.fault_of({key.qualified_namespace(), key.name}) : std::nullopt) {
+    told = found != nullptr
+               ? *found
+               : ResourceStatus{.kind = key.kind, .name_space = key.qualified_namespace(), .name = key.name};
+    compiler::set_condition(told->conditions, *std::move(fault));
   }
   Verdict verdict = judge.judge(known.object, told ? &*told : nullptr);
   verdict.program = known.program;

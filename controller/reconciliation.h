@@ -1,7 +1,10 @@
 // Objects of the cluster in, programs and verdicts out, one batch after the other: what the controller thinks with. No
 // clock, no thread, no network; reconciler.h gives it those.
 //
-//   ClusterObject -> DocumentEdit -> Workspace -> Reconciled{program, endpoints, secrets}, verdicts
+//   ClusterObject -> DocumentEdit -> Workspace -> Reconciled{program}, verdicts
+//                 -> ValueIndex                -> Reconciled{values}
+//
+// Endpoints, and Secrets with other values, pass by the compiler: the program stays what it was.
 //
 // A resource at fault takes nothing away: it is compiled as it last was sound, so that it is served no wider than
 // before, and its status says so (decision 0058).
@@ -20,6 +23,7 @@
 #include "compiler/workspace.h"
 #include "controller/cause.h"
 #include "controller/cluster_object.h"
+#include "controller/endpoints/value_index.h"
 #include "controller/sound_versions.h"
 #include "controller/verdict.h"
 #include "program/value_set.h"
@@ -38,7 +42,7 @@ struct Reconciled {
   program::Hash hash{};
   /// In place of `program`, of groups of agents that gateways name.
   std::map<std::string, compiler::GroupProgram> group_programs;
-  program::ValueSet values;      ///< all that the programs need
+  program::ValueSet values;      ///< all that the programs need, or the last ones where there are none
   bool program_changed = false;  ///< any of them
   bool values_changed = false;
   std::uint64_t number = 0;  ///< of the program, from 1
@@ -47,7 +51,7 @@ struct Reconciled {
   bool sound_versions_changed = false;
   std::chrono::nanoseconds waited{};  ///< the first change of the batch, until it was begun
   std::chrono::nanoseconds took{};
-  int runs = 0;  ///< of the compiler; more than one where something had to be held back
+  int runs = 0;  ///< of the compiler; more than one where something had to be held back, none for values alone
   compiler::WorkspaceStats stats;
   compiler::CompileStats compile;  ///< of the last run, where several were needed
 };
@@ -57,7 +61,7 @@ class Reconciliation {
  public:
   Reconciliation(compiler::CompileOptions compile, JudgeOptions judge, SoundVersions sound = {});
 
-  /// nullopt: nothing that the compiler reads has changed.
+  /// nullopt: nothing that a program or its values are made of has changed.
   std::optional<Reconciled> apply(std::vector<ObjectEdit> edits);
   /// Those of at most `most` of the resources whose verdict may have changed since; only what differs from what was
   /// told before. To be called until `judged_all`.
@@ -108,11 +112,13 @@ class Reconciliation {
   void release(const std::string& document, Reconciled& result);
   void explain(const std::set<std::string>& at_fault);
   void note_statuses(std::vector<compiler::ResourceStatus> statuses);
-  void note_endpoints(const program::EndpointSet& endpoints);
+  std::optional<Reconciled> values_alone(Reconciled result);
+  void give_values(Reconciled& result);
   void finish(const compiler::Artifact& artifact, const Tried& tried, Reconciled& result);
   std::optional<Verdict> judge(Judge& judge, Known& known) const;
 
   compiler::Workspace workspace_;
+  ValueIndex values_;
   JudgeOptions judge_options_;
   SoundVersions sound_;
   std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named
@@ -120,11 +126,11 @@ class Reconciliation {
   std::set<std::string> tls_policies_;  ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;
   bool started_ = false;
+  std::shared_ptr<const std::vector<std::byte>> program_;  ///< the last that could be made, and those of groups
+  std::map<std::string, compiler::GroupProgram> group_programs_;
   program::Hash hash_{};
   std::map<std::string, program::Hash> group_hashes_;
   std::uint64_t number_ = 0;
-  program::EndpointSet endpoints_;
-  program::ValueSet values_;
 };
 
 }  // namespace edge::controller

@@ -167,8 +167,82 @@ TEST(Reconciliation, EndpointsAloneMakeNoProgram) {
   const Reconciled second = world.apply({edit(slice("10.0.0.2"))});
   EXPECT_TRUE(second.values_changed);
   EXPECT_FALSE(second.program_changed);
+  EXPECT_EQ(second.runs, 0) << "the compiler is not asked";
+  EXPECT_EQ(second.program, first.program) << "the same bytes, not equal ones";
   EXPECT_EQ(second.number, first.number);
   EXPECT_NE(second.values, first.values);
+}
+
+Json secret(const std::string& users) {
+  Json made = object("Secret", "users", {});
+  made["apiVersion"] = "v1";
+  made.erase("spec");
+  made["type"] = "Opaque";
+  made["stringData"] = {{"htpasswd", users}};
+  return made;
+}
+
+TEST(Reconciliation, ASecretWithAnotherValueMakesNoProgramAndOneWithoutItsKeyDoes) {
+  World world;
+  Json policy = object("ProxyPolicy", "login",
+                       {{"targetRef", {{"kind", "ProxyRoute"}, {"name", "a"}}},
+                        {"type", "BasicAuth"},
+                        {"basicAuth", {{"secretRef", {{"name", "users"}}}}}});
+  const Reconciled first = world.start({edit(route("a", "/a")), edit(policy), edit(secret("a:1"))});
+  ASSERT_EQ(first.values.secrets.size(), 1u);
+  EXPECT_EQ(*first.values.secrets[0]->values[0].value, "a:1");
+
+  const Reconciled second = world.apply({edit(secret("a:2"))});
+  EXPECT_EQ(second.runs, 0);
+  EXPECT_FALSE(second.program_changed);
+  ASSERT_EQ(second.values.secrets.size(), 1u);
+  EXPECT_EQ(*second.values.secrets[0]->values[0].value, "a:2");
+
+  Json without = secret("a:2");
+  without["stringData"] = {{"other", "x"}};
+  const Reconciled third = world.apply({edit(without)});
+  EXPECT_TRUE(third.program_changed) << "requests are denied now";
+  EXPECT_TRUE(third.values.secrets.empty());
+
+  const Reconciled fourth = world.apply({edit(secret("a:3"))});
+  EXPECT_EQ(fourth.hash, first.hash);
+  ASSERT_EQ(fourth.values.secrets.size(), 1u);
+  EXPECT_EQ(*fourth.values.secrets[0]->values[0].value, "a:3");
+}
+
+TEST(Reconciliation, AServiceThatIsLabelledMakesNoProgram) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  Json labelled = service();
+  labelled["metadata"]["labels"] = {{"team", "x"}};
+  labelled["spec"]["clusterIP"] = "10.1.2.3";
+  EXPECT_FALSE(world.try_apply({edit(labelled)}).has_value());
+}
+
+TEST(Reconciliation, EveryChangeOfEndpointsIsGivenOnceAndInOrder) {
+  World world;
+  const Reconciled first = world.start({edit(route("a", "/a"))});
+  for (int i = 1; i <= 200; ++i) {
+    const std::string address = "10.0." + std::to_string(i) + ".1";
+    const Reconciled next = world.apply({edit(slice(address))});
+    EXPECT_EQ(next.runs, 0);
+    EXPECT_EQ(next.program, first.program);
+    ASSERT_EQ(next.values.backends.size(), 1u);
+    ASSERT_EQ(next.values.backends[0]->endpoints.size(), 1u);
+    EXPECT_EQ(next.values.backends[0]->endpoints[0].address, *parse_ip(address));
+    EXPECT_FALSE(world.try_apply({edit(slice(address))}).has_value()) << "the same again is no change";
+  }
+}
+
+TEST(Reconciliation, ABackendWithoutEndpointsSaysSo) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.verdicts();
+  EXPECT_EQ(world.apply({removal("EndpointSlice", "be-1")}).runs, 0);
+  const Verdict verdict = world.verdicts()["ProxyBackend shop/be"];
+  EXPECT_EQ(condition(verdict.status, "Healthy")["reason"], "NoEndpoints");
+  world.apply({edit(slice("10.0.0.9"))});
+  EXPECT_TRUE(condition(world.verdicts()["ProxyBackend shop/be"].status, "Healthy").is_null());
 }
 
 TEST(Reconciliation, AResourceAtFaultIsServedAsItLastWasSound) {

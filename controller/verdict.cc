@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "compiler/link/conditions_text.h"
 #include "schemas/schema.h"
@@ -105,14 +106,11 @@ const compiler::LinkedRoute* Judge::route(const ResourceId& key) {
   return found == routes_.end() ? nullptr : found->second;
 }
 
-const program::BackendEndpoints* Judge::endpoints(const ResourceId& key) {
-  if (endpoints_.empty()) {
-    for (const program::BackendEndpoints& backend : config_.endpoints.backends) {
-      endpoints_.emplace(resource_path(backend.name_space, backend.name), &backend);
-    }
-  }
-  const auto found = endpoints_.find(resource_path(key.qualified_namespace(), key.name));
-  return found == endpoints_.end() ? nullptr : found->second;
+const program::BackendEndpoints* Judge::endpoints(const ResourceId& key) const {
+  const std::uint64_t id = stable_id("ProxyBackend", key.qualified_namespace(), key.name);
+  const auto found =
+      std::ranges::lower_bound(values_.backends, id, {}, [](const auto& backend) { return backend->backend_id; });
+  return found == values_.backends.end() || (*found)->backend_id != id ? nullptr : found->get();
 }
 
 const Judge::ServiceUsers& Judge::service_users() {

@@ -17,6 +17,7 @@
 #include "compiler/link/conditions.h"
 #include "compiler/link/linked_config.h"
 #include "controller/cluster_object.h"
+#include "program/value_set.h"
 
 namespace edge::controller {
 
@@ -45,12 +46,13 @@ struct JudgeOptions {
   std::vector<std::string> published_addresses;
 };
 
-/// Judges resources against one state of a Workspace. Cheap to make; valid while neither argument changes.
+/// Judges resources against one state of a Workspace, and of the values beside its program. Cheap to make; valid while
+/// no argument changes.
 class Judge {
  public:
-  Judge(const JudgeOptions& options, const compiler::LinkedConfig& config,
+  Judge(const JudgeOptions& options, const compiler::LinkedConfig& config, const program::ValueSet& values,
         const std::vector<compiler::ResourceStatus>& statuses)
-      : options_(options), config_(config), statuses_(statuses) {}
+      : options_(options), config_(config), values_(values), statuses_(statuses) {}
 
   /// `stored` replaces what the statuses say, for a version that is not what is compiled.
   Verdict judge(const ClusterObject& object, const compiler::ResourceStatus* stored = nullptr);
@@ -63,13 +65,13 @@ class Judge {
   /// `stored` without what it says of other controllers' gateways (rule D8). False: the route is on no other.
   bool strike_others(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceId& key);
-  const program::BackendEndpoints* endpoints(const ResourceId& key);
+  const program::BackendEndpoints* endpoints(const ResourceId& key) const;
 
   const JudgeOptions& options_;
   const compiler::LinkedConfig& config_;
+  const program::ValueSet& values_;
   const std::vector<compiler::ResourceStatus>& statuses_;
   std::unordered_map<std::string, const compiler::LinkedRoute*> routes_;
-  std::unordered_map<std::string, const program::BackendEndpoints*> endpoints_;
   std::optional<ServiceUsers> users_;
 };
 

@@ -6,6 +6,7 @@
   churn     rules reordered, backends renamed and policies changed under load, none of which may fail
   scale     10,000 routes as fast as they are taken: CPU time and memory; writes at steady state
   agent     resident memory of an agent of 5,000 routes
+  endpoints CPU time of the controller for one changed EndpointSlice, at few and many routes; 1,000 changes a second
 """
 import argparse
 import http.client
@@ -23,6 +24,8 @@ import threading
 import time
 from base64 import b64decode
 from pathlib import Path
+
+import endpoints
 
 GROUP = "/apis/edgeproxy.io/v1alpha1/namespaces/default"
 POLL = 0.0005  # seconds between two looks
@@ -312,15 +315,24 @@ def agent(report, build, folder):
     agent.wait(60)
 
 
+PARTS = ["latency", "load", "churn", "scale", "agent", "endpoints"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", action="append", choices=["latency", "load", "churn", "scale", "agent"])
+    parser.add_argument("--only", action="append", choices=PARTS)
     parser.add_argument("--routes", type=int, default=3000)
     parser.add_argument("--changes", type=int, default=300)
+    parser.add_argument("--backends", type=int, default=500, help="of endpoints")
+    parser.add_argument("--many-routes", type=int, default=100_000, help="of endpoints")
+    parser.add_argument("--slices", type=int, default=1000, help="changed one after the other, of endpoints")
+    parser.add_argument("--rate", type=int, default=50, help="of these a second")
+    parser.add_argument("--turns", type=int, default=3, help="of endpoints")
+    parser.add_argument("--seconds", type=int, default=60, help="of 1,000 changes each, of endpoints; 0: left out")
     options = parser.parse_args()
-    wanted = options.only or ["latency", "load", "churn", "scale", "agent"]
+    wanted = options.only or PARTS
     report = Report()
     with tempfile.TemporaryDirectory(prefix="edge-control-") as folder:
         if {"latency", "load", "churn"} & set(wanted):
@@ -336,6 +348,10 @@ def main():
                 place = Path(folder) / name
                 place.mkdir()
                 run(report, options.build, place)
+        if "endpoints" in wanted:
+            place = Path(folder) / "endpoints"
+            place.mkdir()
+            endpoints.endpoints(report, options.build, place, options, free_port, resident_mb)
     if options.json:
         options.json.write_text(json.dumps(report.rows, indent=1))
     return 1 if report.missed else 0

@@ -6,6 +6,7 @@
 #include "compiler/link/defaults.h"
 #include "compiler/link/link_clusters.h"
 #include "compiler/link/stages.h"
+#include "compiler/link/values.h"
 
 namespace edge::compiler::link {
 namespace {
@@ -22,15 +23,12 @@ std::vector<std::optional<std::uint32_t>> link_backends(const std::vector<model:
   std::vector<std::optional<std::uint32_t>> index(backends.size());
   for (std::size_t i = 0; i < backends.size(); ++i) {
     Findings findings{diagnostics};
-    auto link = link_backend(backends[i], targets, findings);
+    auto linked = link_backend(backends[i], targets, findings);
     keep_status(backends[i].metadata, findings, config);
-    if (!link) continue;
+    if (!linked) continue;
     index[i] = static_cast<std::uint32_t>(config.backends.size());
-    config.backends.push_back(std::move(link->backend));
-    config.endpoints.backends.push_back(std::move(link->endpoints));
+    config.backends.push_back(*std::move(linked));
   }
-  std::sort(config.endpoints.backends.begin(), config.endpoints.backends.end(),
-            [](const auto& a, const auto& b) { return a.backend_id < b.backend_id; });
   return index;
 }
 
@@ -133,6 +131,12 @@ std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Finding
 }
 
 LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
+  LinkedConfig config = link_names(resources, diagnostics);
+  add_values(resources, config, diagnostics);
+  return config;
+}
+
+LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics) {
   drop_doubles(resources, diagnostics);
 
   const Grants grants(resources.grants);
@@ -157,8 +161,8 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   LinkedConfig config;
   const ListenerStates listeners =
       link_gateways(resources.gateways, {resources.vips, vip_names, vips, secrets, namespaces}, diagnostics, config);
-  const ServiceTable table(resources.services, resources.slices);
-  const auto backend_index = link_backends(resources.backends, {table, services, secrets}, diagnostics, config);
+  const auto backend_index =
+      link_backends(resources.backends, {resources.services, services, secrets}, diagnostics, config);
   link_routes(resources.routes, {gateways, backends, backend_index, listeners, config}, diagnostics, refused, config);
 
   const NameIndex route_names = resources.policies.empty() ? NameIndex() : index_of_routes(config);
@@ -171,15 +175,7 @@ LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics) {
   backend_tls_statuses(resources, config.statuses);
   sort_and_merge(config.statuses);
   count_attached_routes(gateway_names, listeners, config);
-  config.secrets = collect_secrets(config, resources.secrets, resources.config_maps);
   return config;
-}
-
-program::SecretSet secrets_of(const LinkedConfig& config, const model::ResourceSet& resources) {
-  std::vector<model::Secret> secrets = resources.secrets;
-  Diagnostics unheard(0);  // link() reported the doubles
-  sort_and_drop_doubles(secrets, unheard);
-  return collect_secrets(config, secrets, resources.config_maps);
 }
 
 }  // namespace edge::compiler::link

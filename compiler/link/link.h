@@ -12,8 +12,8 @@ namespace edge::compiler::link {
 /// be enforced denies. Linear in the number of resources.
 LinkedConfig link(model::ResourceSet resources, Diagnostics& diagnostics);
 
-/// LinkedConfig::secrets of a configuration that was put together from parts: what all of it names, with the values
-/// that `resources` have now, by the rules of link().
-program::SecretSet secrets_of(const LinkedConfig& config, const model::ResourceSet& resources);
+/// The same without what travels beside a program: endpoints and secrets are not in it (values.h), and nothing is said
+/// of backends without endpoints. Puts `resources` in order, and takes out what comes twice.
+LinkedConfig link_names(model::ResourceSet& resources, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::link

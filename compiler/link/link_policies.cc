@@ -52,9 +52,7 @@ bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets,
   if (const auto* oidc = std::get_if<model::Oidc>(&policy.settings)) {
     const bool client =
         check(policy, oidc->client_secret, {"client-secret"}, "spec.oidc.clientSecretRef", secrets, findings);
-    // An AES-256 key (specification, "Limits").
-    return check(policy, oidc->session_secret, {"session-secret", 32}, "spec.oidc.sessionSecretRef", secrets,
-                 findings) &&
+    return check(policy, oidc->session_secret, kSessionSecretNeed, "spec.oidc.sessionSecretRef", secrets, findings) &&
            client;
   }
   return true;

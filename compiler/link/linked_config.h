@@ -152,8 +152,20 @@ struct LinkedListener {
   Span span;
 };
 
+/// Where a backend's endpoints come from: a Service, at one of its ports.
+struct EndpointSource {
+  std::string name_space;
+  std::string name;
+  std::string port;               ///< name; may be empty
+  std::uint16_t target_port = 0;  ///< number; 0: told by name, or not at all
+  bool only_port = false;         ///< the Service has no other
+  std::int64_t generation = 0;    ///< of the backend
+  Span reference{}, service{};    ///< where the backend names the Service, and where that is
+};
+
 struct LinkedBackend {
   Identity identity;
+  EndpointSource source{};
   program::Balance balance = program::Balance::kRoundRobin;
   program::BackendProtocol protocol = program::BackendProtocol::kHttp1;
   program::ProxyProtocol proxy_protocol = program::ProxyProtocol::kNone;
@@ -191,9 +203,9 @@ struct LinkedConfig {
   std::vector<LinkedBackend> backends;
   /// Those that apply to something; of two of a type on one target the one that holds.
   std::vector<LinkedPolicy> policies{};
-  program::EndpointSet endpoints;
-  /// Values of the secrets that are named above: beside the program too.
-  program::SecretSet secrets{};
+  /// Beside the program: what add_values() finds (link/values.h).
+  program::EndpointSet endpoints{};
+  program::SecretSet secrets{};  ///< those that are named above, with their values
   /// Of resources that are not plainly fine, and of every gateway; see find_status().
   std::vector<ResourceStatus> statuses{};
 };

@@ -33,6 +33,19 @@ std::string unfitness(const model::Secret& secret, const SecretNeed& need) {
 
 }  // namespace
 
+std::string blotted(const model::SecretEntry& entry) {
+  if (entry.size == 0 || entry.value == nullptr) return std::string(entry.size, 'x');
+  std::string value;
+  for (const std::string_view label : {kCertificateNeed.pem, kPrivateKeyNeed.pem}) {
+    if (!has_pem(*entry.value, label)) continue;
+    value += (value.empty() ? "-----BEGIN " : "") + std::string(label) + "-----";
+  }
+  if (!value.empty()) value += "-----END ";
+  // No other is asked for its size.
+  value.resize(entry.key == kSessionSecretNeed.key ? entry.size : std::max<std::size_t>(value.size(), 1), 'x');
+  return value;
+}
+
 bool has_pem(std::string_view text, std::string_view label) {
   const std::string end_of_line = std::string(label) + "-----";
   const std::size_t begin = text.find("-----BEGIN ");

@@ -14,6 +14,7 @@
 #include "compiler/link/resolve.h"
 #include "compiler/model/cluster.h"
 #include "compiler/model/gateway_api.h"
+#include "compiler/model/resource_set.h"
 #include "program/secrets.h"
 
 namespace edge::compiler::link {
@@ -49,6 +50,13 @@ SecretFault check_secret(const model::Metadata& from, const model::Reference& re
                          const std::vector<SecretNeed>& needs, const std::string& field, const SecretTable& table,
                          Findings& findings);
 
+/// The key that seals sessions: AES-256 (specification, "Limits").
+inline constexpr SecretNeed kSessionSecretNeed{"session-secret", 32};
+
+/// A value for the place of `entry`'s with which check_secret() finds the same, and in which nothing of it is left:
+/// whoever links needs to know no secret.
+std::string blotted(const model::SecretEntry& entry);
+
 /// Whether the text has a PEM block whose label ends in `label`. What is in the block is the agent's to read.
 bool has_pem(std::string_view text, std::string_view label);
 
@@ -57,8 +65,7 @@ SecretFault check_config_map_authority(const model::Metadata& from, const model:
                                        const std::string& field, const SecretTable& table, Findings& findings);
 
 /// What a configuration names, with the values: of what is not there nothing.
-program::SecretSet collect_secrets(const LinkedConfig& config, const std::vector<model::Secret>& secrets,
-                                   const std::vector<model::ConfigMap>& config_maps);
+program::SecretSet collect_secrets(const LinkedConfig& config, const model::ResourceSet& resources);
 
 /// The name of one value of the secret that `reference` of `from` means.
 SecretKey secret_key(const model::Metadata& from, const model::Reference& reference, std::string_view key);

@@ -64,33 +64,16 @@ std::optional<SchemeRedirectSettings> scheme_redirect_of(const model::ProxyGatew
 
 // ---- Backends -------------------------------------------------------------------------------------------------------
 
-/// Services and their endpoints.
-class ServiceTable {
- public:
-  ServiceTable(const std::vector<model::Service>& services, const std::vector<model::EndpointSlice>& slices);
-  const model::Service& service(std::uint32_t position) const { return (*services_)[position]; }
-  const std::vector<const model::EndpointSlice*>& slices(const model::Metadata& service) const;
-
- private:
-  const std::vector<model::Service>* services_;
-  std::unordered_map<std::string, std::vector<const model::EndpointSlice*>, StringHash, std::equal_to<>> slices_;
-};
-
 /// What backends refer to.
 struct BackendTargets {
-  const ServiceTable& table;
-  const Resolver& services;
+  const std::vector<model::Service>& services;
+  const Resolver& service_names;
   const SecretTable& secrets;
 };
 
-struct BackendLink {
-  LinkedBackend backend;
-  program::BackendEndpoints endpoints;
-};
-
 /// nullopt: its service does not resolve; routes answer 500 in its place.
-std::optional<BackendLink> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
-                                        Findings& findings);
+std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
+                                          Findings& findings);
 /// TLS towards the endpoints of a backend that has `tls`; nullopt where a secret that it needs cannot be used.
 std::optional<BackendTlsSettings> link_backend_tls(const model::ProxyBackend& backend, const SecretTable& secrets,
                                                    Findings& findings);

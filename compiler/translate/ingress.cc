@@ -373,8 +373,15 @@ bool is_weighted_canary(const IngressOfOurs& one) {
 
 }  // namespace
 
-void translate_ingresses(const model::ResourceSet& resources, std::string_view controller, ServiceBackends& backends,
-                         model::ResourceSet& made, Diagnostics& diagnostics) {
+bool concerns_others(const model::Ingress& ingress) {
+  return !ingress.tls.empty() || std::ranges::any_of(ingress.annotations, [](const model::NameValue& annotation) {
+    return annotation.name.value.find("canary") != std::string::npos;
+  });
+}
+
+void translate_ingresses(const model::ResourceSet& resources, std::string_view controller,
+                         const std::set<std::string>* wanted, ServiceBackends& backends, model::ResourceSet& made,
+                         Diagnostics& diagnostics) {
   Classes classes(resources, controller, diagnostics);
   const std::vector<IngressOfOurs> ours = ingresses_of_ours(resources, classes, diagnostics);
 
@@ -388,7 +395,8 @@ void translate_ingresses(const model::ResourceSet& resources, std::string_view c
   const IngressTranslator::Canaries none;
   for (const IngressOfOurs& one : ours) {
     const auto found = canaries.find(one.ingress->metadata.name_space);
-    if (!is_weighted_canary(one)) {
+    const bool makes_routes = wanted == nullptr || wanted->contains(one.ingress->metadata.text());
+    if (makes_routes && !is_weighted_canary(one)) {
       IngressTranslator(one, backends, made).run(found == canaries.end() ? none : found->second);
     }
     if (parameters_gateway(*one.ingress_class)) {

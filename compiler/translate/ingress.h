@@ -1,6 +1,8 @@
 // Ingress -> ProxyRoutes, one for each host, on the listeners of its class.
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/diagnostics.h"
@@ -9,8 +11,13 @@
 
 namespace edge::compiler::translate {
 
-/// Makes the gateways of our IngressClasses (rule D8) and the routes and policies of their Ingresses.
-void translate_ingresses(const model::ResourceSet& resources, std::string_view controller, ServiceBackends& backends,
-                         model::ResourceSet& made, Diagnostics& diagnostics);
+/// Makes the gateways of our IngressClasses (rule D8) and the routes and policies of their Ingresses. `wanted`: of
+/// those alone that it names (KeptTranslation::ingresses); null: of all.
+void translate_ingresses(const model::ResourceSet& resources, std::string_view controller,
+                         const std::set<std::string>* wanted, ServiceBackends& backends, model::ResourceSet& made,
+                         Diagnostics& diagnostics);
+
+/// Whether an Ingress holds something in common with others: a certificate of its class, or a share of their traffic.
+bool concerns_others(const model::Ingress& ingress);
 
 }  // namespace edge::compiler::translate

@@ -30,8 +30,9 @@ std::string port_name(const model::Service& service, const model::PortRef& port)
 
 }  // namespace
 
-ServiceBackends::ServiceBackends(const model::ResourceSet& resources, Diagnostics& diagnostics)
-    : resources_(resources), diagnostics_(diagnostics) {
+ServiceBackends::ServiceBackends(const model::ResourceSet& resources, std::map<std::string, MadeBackend>& made,
+                                 Diagnostics& diagnostics)
+    : resources_(resources), diagnostics_(diagnostics), made_(made) {
   for (const model::Service& service : resources.services) {
     // Of doubles linking keeps one and reports the other; the choice must be the same.
     const model::Service*& held = services_[key(service.metadata.name_space, service.metadata.name)];
@@ -57,8 +58,9 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
     return ref;
   }
   const auto [slot, added] = made_.try_emplace(key(space, ref.backend.name.value));
+  slot->second.users.insert(from.text());
   if (!added) return ref;
-  model::ProxyBackend& backend = slot->second;
+  model::ProxyBackend& backend = slot->second.backend;
   backend.metadata = found->second->metadata;
   backend.metadata.name = ref.backend.name.value;
   backend.service = {.name = {service.name.value, found->second->metadata.span}};
@@ -66,7 +68,7 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
   backend.connect_timeout = options.connect_timeout;
   backend.lb_policy = options.lb_policy;
   backend.protocol = options.protocol;
-  apply_tls(backend, *found->second);
+  apply_tls(slot->second, *found->second);
   return ref;
 }
 
@@ -96,11 +98,13 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
   return {.backend = ref.to, .kind = ref.kind, .unresolved = "InvalidKind"};
 }
 
-std::vector<model::ProxyBackend> ServiceBackends::take() {
+std::vector<model::ProxyBackend> ServiceBackends::all() const {
   std::vector<model::ProxyBackend> all;
   all.reserve(made_.size());
-  for (auto& [name, backend] : made_) all.push_back(std::move(backend));
-  made_.clear();
+  for (const auto& [name, made] : made_) {
+    all.push_back(made.backend);
+    diagnostics_.append(made.said);
+  }
   return all;
 }
 
@@ -146,7 +150,8 @@ void ServiceBackends::index_tls_policies() {
   }
 }
 
-void ServiceBackends::apply_tls(model::ProxyBackend& backend, const model::Service& service) {
+void ServiceBackends::apply_tls(MadeBackend& made, const model::Service& service) const {
+  model::ProxyBackend& backend = made.backend;
   const auto found = policies_.find(key(service.metadata.name_space, service.metadata.name));
   if (found == policies_.end()) return;
   const std::string port = port_name(service, backend.service_port.value);
@@ -166,33 +171,34 @@ void ServiceBackends::apply_tls(model::ProxyBackend& backend, const model::Servi
   if (chosen == nullptr) return;
   model::BackendTls tls{.server_name = chosen->hostname, .system_roots = chosen->well_known.has_value()};
   for (const model::ObjectRef& authority : chosen->authorities) {
-    if (!authority_known(*chosen, authority)) continue;
+    if (!authority_known(*chosen, authority, made.said)) continue;
     model::Reference& named = tls.authorities.emplace_back(authority.to);
     if (authority.kind == "ConfigMap") named.name.value = std::string(model::kConfigMapPrefix) + named.name.value;
   }
   tls.alternative_names = chosen->alternative_names;
   // Those that are there do without the others; with none of them nobody is believed.
-  tls.refused = !names_told(*chosen) || (tls.authorities.empty() && !chosen->well_known);
+  tls.refused = !names_told(*chosen, made.said) || (tls.authorities.empty() && !chosen->well_known);
   backend.tls = std::move(tls);
 }
 
-bool ServiceBackends::names_told(const model::BackendTlsPolicy& policy) {
+bool ServiceBackends::names_told(const model::BackendTlsPolicy& policy, Diagnostics& diagnostics) {
   bool told = true;
   for (std::size_t i = 0; i < policy.alternative_names.size(); ++i) {
     const Located<std::string>& name = policy.alternative_names[i].name;
     if (!name.value.empty()) continue;
     told = false;
-    diagnostics_.add({.code = DiagnosticCode::kInvalidValue,
-                      .resource = policy.metadata.text(),
-                      .field = "spec.validation.subjectAltNames[" + std::to_string(i) + "]",
-                      .span = name.span,
-                      .message = "a name is `type: Hostname` with `hostname`, or `type: URI` with `uri`; requests are "
-                                 "answered 500"});
+    diagnostics.add({.code = DiagnosticCode::kInvalidValue,
+                     .resource = policy.metadata.text(),
+                     .field = "spec.validation.subjectAltNames[" + std::to_string(i) + "]",
+                     .span = name.span,
+                     .message = "a name is `type: Hostname` with `hostname`, or `type: URI` with `uri`; requests are "
+                                "answered 500"});
   }
   return told;
 }
 
-bool ServiceBackends::authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority) {
+bool ServiceBackends::authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority,
+                                      Diagnostics& diagnostics) const {
   const auto names = [&](const model::Metadata& metadata) {
     return metadata.name_space == policy.metadata.name_space && metadata.name == authority.to.name.value;
   };
@@ -206,13 +212,13 @@ bool ServiceBackends::authority_known(const model::BackendTlsPolicy& policy, con
                                                                 [](const auto& e) { return e.key == kAuthorityKey; });
                       });
   if (map || secret) return true;
-  diagnostics_.add({.code = DiagnosticCode::kUnknownReference,
-                    .resource = policy.metadata.text(),
-                    .field = "spec.validation.caCertificateRefs",
-                    .span = authority.to.name.span,
-                    .message = "there is no " + authority.kind + " `" + authority.to.name.value +
-                               "` with a key `ca.crt` in the namespace `" + policy.metadata.name_space +
-                               "`; without any authority requests are answered 500"});
+  diagnostics.add({.code = DiagnosticCode::kUnknownReference,
+                   .resource = policy.metadata.text(),
+                   .field = "spec.validation.caCertificateRefs",
+                   .span = authority.to.name.span,
+                   .message = "there is no " + authority.kind + " `" + authority.to.name.value +
+                              "` with a key `ca.crt` in the namespace `" + policy.metadata.name_space +
+                              "`; without any authority requests are answered 500"});
   return false;
 }
 

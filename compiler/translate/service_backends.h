@@ -9,6 +9,7 @@
 
 #include "base/diagnostics.h"
 #include "compiler/model/resource_set.h"
+#include "compiler/translate/translate.h"
 
 namespace edge::compiler::translate {
 
@@ -23,7 +24,9 @@ struct BackendOptions {
 
 class ServiceBackends {
  public:
-  ServiceBackends(const model::ResourceSet& resources, Diagnostics& diagnostics);
+  /// Adds to `made`, by `namespace/name`.
+  ServiceBackends(const model::ResourceSet& resources, std::map<std::string, MadeBackend>& made,
+                  Diagnostics& diagnostics);
 
   /// The reference of a route `from` to a port of a Service. A Service that is not there is left to linking, which
   /// also asks for the grant; a port that it does not have is reported here and answers 500.
@@ -33,14 +36,16 @@ class ServiceBackends {
   model::BackendRef refer(const model::Metadata& from, const model::ObjectRef& ref, const std::string& field,
                           const BackendOptions& options = {});
 
-  /// The backends that were referred to, by name, with the TLS that BackendTLSPolicies ask for.
-  std::vector<model::ProxyBackend> take();
+  /// The backends that are referred to, by name, with the TLS that BackendTLSPolicies ask for; what was said while they
+  /// were made is said again.
+  std::vector<model::ProxyBackend> all() const;
 
  private:
-  void apply_tls(model::ProxyBackend& backend, const model::Service& service);
+  void apply_tls(MadeBackend& made, const model::Service& service) const;
   void index_tls_policies();
-  bool authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority);
-  bool names_told(const model::BackendTlsPolicy& policy);
+  bool authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority,
+                       Diagnostics& diagnostics) const;
+  static bool names_told(const model::BackendTlsPolicy& policy, Diagnostics& diagnostics);
   void unknown_port(const model::Metadata& from, const model::Service& service, const Located<model::PortRef>& port,
                     std::string field);
 
@@ -48,7 +53,7 @@ class ServiceBackends {
   Diagnostics& diagnostics_;
   std::unordered_map<std::string, const model::Service*> services_;                        ///< by namespace/name
   std::unordered_map<std::string, std::vector<const model::BackendTlsPolicy*>> policies_;  ///< oldest first
-  std::map<std::string, model::ProxyBackend> made_;                                        ///< by namespace/name
+  std::map<std::string, MadeBackend>& made_;                                               ///< by namespace/name
 };
 
 }  // namespace edge::compiler::translate

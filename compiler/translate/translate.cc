@@ -8,18 +8,30 @@
 
 namespace edge::compiler::translate {
 
-model::ResourceSet translate(const model::ResourceSet& resources, std::string_view controller,
-                             Diagnostics& diagnostics) {
+void KeptTranslation::let_go(const std::function<bool(const std::string&)>& users) {
+  for (auto made = backends.begin(); made != backends.end();) {
+    std::erase_if(made->second.users, users);
+    made = made->second.users.empty() ? backends.erase(made) : std::next(made);
+  }
+}
+
+model::ResourceSet translate(const model::ResourceSet& resources, std::string_view controller, Diagnostics& diagnostics,
+                             KeptTranslation* kept) {
   model::ResourceSet made;
   // Most configurations hold own kinds alone, and need no index of the Services.
-  if (resources.api_gateways.empty() && resources.api_routes.empty() && resources.ingresses.empty()) return made;
-  ServiceBackends backends(resources, diagnostics);
+  const bool others = kept != nullptr && kept->others;
+  if (resources.api_gateways.empty() && resources.api_routes.empty() && resources.ingresses.empty() && !others) {
+    return made;
+  }
+  KeptTranslation nothing;
+  ServiceBackends backends(resources, (kept != nullptr ? *kept : nothing).backends, diagnostics);
   const OthersGateways others = translate_gateways(resources, controller, made, diagnostics);
   for (const model::ApiRoute& route : resources.api_routes) {
     translate_route(route, others, backends, made, diagnostics);
   }
-  translate_ingresses(resources, controller, backends, made, diagnostics);
-  made.backends = backends.take();
+  const auto& wanted = kept != nullptr ? kept->ingresses : nothing.ingresses;
+  translate_ingresses(resources, controller, wanted ? &*wanted : nullptr, backends, made, diagnostics);
+  made.backends = backends.all();
   return made;
 }
 

@@ -61,6 +61,7 @@ bool AgentRegistry::connected(AgentState state, const std::string& instance, std
   entry.state.since = entry.state.last_seen = now;
   entry.instance = instance;
   entry.session = session;
+  ++changes_;
   return true;
 }
 
@@ -76,6 +77,7 @@ bool AgentRegistry::lost(const std::string& name, std::uint64_t session, WallTim
   entry.endpoints = 0;
   entry.state.vips.clear();
   entry.state.unbound.clear();
+  ++changes_;
   return true;
 }
 
@@ -87,6 +89,7 @@ bool AgentRegistry::applied(const std::string& name, const std::string& instance
   entry->state.program = program;
   entry->state.unbound = std::move(unbound);
   entry->state.refused = {};
+  ++changes_;
   return true;
 }
 
@@ -96,6 +99,7 @@ bool AgentRegistry::refused(const std::string& name, const std::string& instance
   Entry* const entry = find(name, instance, now);
   if (entry == nullptr) return false;
   entry->state.refused = {program, reason, now};
+  ++changes_;
   return true;
 }
 
@@ -134,6 +138,7 @@ bool AgentRegistry::reported(const std::string& name, const std::string& instanc
     changed = true;
     entry->backends.insert_or_assign(key, std::move(backend));
   }
+  changes_ += changed ? 1 : 0;
   return changed;
 }
 
@@ -190,6 +195,11 @@ std::vector<BackendHealth> AgentRegistry::backends() const {
   backends.reserve(all.size());
   for (auto& [key, backend] : all) backends.push_back(std::move(backend));
   return backends;
+}
+
+std::uint64_t AgentRegistry::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
 }
 
 }  // namespace edge::controller

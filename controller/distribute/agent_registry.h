@@ -58,6 +58,8 @@ class AgentRegistry {
   std::vector<AgentState> agents() const;
   std::optional<AgentState> agent(const std::string& name) const;
   std::vector<BackendHealth> backends() const;
+  /// Another number after every change but of which values are at work.
+  std::uint64_t changes() const;
 
  private:
   struct Entry {
@@ -80,6 +82,7 @@ class AgentRegistry {
     std::string program;
   };
   std::map<std::string, Given> given_;  ///< by group
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace edge::controller

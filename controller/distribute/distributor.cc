@@ -145,6 +145,7 @@ std::string Distributor::behind(const std::string& agent, const std::string& pro
   return "the agent has yet to take " + published;
 }
 std::vector<BackendHealth> Distributor::backends() const { return impl_->hub->registry().backends(); }
+std::uint64_t Distributor::changes() const { return impl_->hub->registry().changes(); }
 void Distributor::on_change(std::function<void()> callback) { impl_->hub->on_change(std::move(callback)); }
 std::string Distributor::address() const { return impl_->address; }
 std::uint16_t Distributor::port() const { return static_cast<std::uint16_t>(impl_->port); }

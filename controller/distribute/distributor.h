@@ -88,6 +88,8 @@ class Distributor {
   /// Of all connected agents together, ascending by namespace and name: an endpoint is healthy when every agent that
   /// reports it says so; of the others the latest error stands.
   std::vector<BackendHealth> backends() const;
+  /// Another number once any of these is another, but for which values are at work: most changes are of those.
+  std::uint64_t changes() const;
   /// Why an agent that runs `program` (its hash, hex) does not run what is published, in a line; empty: it does.
   std::string behind(const std::string& agent, const std::string& program) const;
   /// Called after any of them changed, on a thread of the server: gather, do not work. Replaces the one before. Does

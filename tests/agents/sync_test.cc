@@ -601,6 +601,29 @@ TEST_F(SyncTest, AFastRowOfProgramsEndsAtTheLast) {
   EXPECT_TRUE(runs("edge-2", last));
 }
 
+TEST_F(SyncTest, AFastRowOfValuesIsTakenInOrderAndEndsAtTheLast) {
+  start_controller();
+  start_agent("edge-1");
+  const Bytes program = program_of(1, *key_);
+  distributor_->publish({program, program::ValueSet{}});
+  ASSERT_TRUE(runs("edge-1", program));
+  std::uint64_t before = 0;
+  for (unsigned i = 1; i <= 1000; ++i) {
+    distributor_->publish({.values = program::value_set(endpoints(i % 9 + 1), {})});
+    const std::uint64_t now = distributor_->agent("edge-1")->values;
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  const Bytes last = program_of(2, *key_);
+  distributor_->publish({last, program::value_set(endpoints(12), {})});
+  ASSERT_TRUE(runs("edge-1", last));
+  agents_.clear();
+  const auto store = agent::AgentStore::open(directory_ + "/edge-1", "edge-1", "");
+  ASSERT_TRUE(store);
+  std::string fault;
+  EXPECT_EQ(store->last(fault)->endpoints, endpoints(12));
+}
+
 TEST_F(SyncTest, AnAdministratorAsksAndAnAgentMayNot) {
   start_controller();
   start_agent("edge-1");

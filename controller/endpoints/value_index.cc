@@ -1,0 +1,201 @@
+#include "controller/endpoints/value_index.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "base/hash.h"
+#include "compiler/link/values.h"
+#include "controller/endpoints/value_object.h"
+
+namespace edge::controller {
+namespace {
+
+namespace model = compiler::model;
+
+std::string key_of(const std::string& name_space, const std::string& service) { return name_space + "/" + service; }
+std::string service_of(const model::EndpointSlice& slice) { return key_of(slice.metadata.name_space, slice.service); }
+
+bool same_source(const compiler::EndpointSource& a, const compiler::EndpointSource& b) {
+  return std::tie(a.name_space, a.name, a.port, a.target_port, a.only_port) ==
+         std::tie(b.name_space, b.name, b.port, b.target_port, b.only_port);
+}
+
+auto id_of(const std::shared_ptr<const program::BackendEndpoints>& backend) { return backend->backend_id; }
+
+auto name_of(const std::shared_ptr<const program::NamedSecret>& secret) {
+  return std::pair<std::string_view, std::string_view>(secret->name_space, secret->name);
+}
+
+}  // namespace
+
+bool ValueIndex::holds(std::string_view kind) {
+  return !leaves_something(kind) || kind == "Secret" || kind == "ConfigMap";
+}
+
+bool ValueIndex::leaves_something(std::string_view kind) { return kind != "EndpointSlice" && kind != "Endpoints"; }
+
+std::optional<std::string> ValueIndex::put(std::string_view kind, const std::string& object,
+                                           const std::string& document) {
+  ValueObject read = read_value_object(object, document);
+  replace(object, {std::move(read.slices), std::move(read.secrets)});
+  return leaves_something(kind) ? std::move(read.for_compiler) : std::nullopt;
+}
+
+void ValueIndex::remove(const std::string& object) {
+  replace(object, {});
+  objects_.erase(object);
+}
+
+void ValueIndex::replace(const std::string& object, Held next) {
+  Held& held = objects_[object];
+  std::set<std::string> services;
+  std::set<SecretName> names;
+  for (const model::EndpointSlice& slice : held.slices) {
+    std::string service = service_of(slice);
+    if (const auto found = slices_.find(service); found != slices_.end()) found->second.erase(object);
+    services.insert(std::move(service));
+  }
+  for (const model::Secret& secret : held.secrets) {
+    SecretName name{secret.metadata.name_space, secret.metadata.name};
+    if (const auto found = secrets_.find(name); found != secrets_.end()) found->second.erase(object);
+    names.insert(std::move(name));
+  }
+  held = std::move(next);
+  for (const model::EndpointSlice& slice : held.slices) {
+    std::string service = service_of(slice);
+    slices_[service].insert(object);
+    services.insert(std::move(service));
+  }
+  for (const model::Secret& secret : held.secrets) {
+    SecretName name{secret.metadata.name_space, secret.metadata.name};
+    secrets_[name].insert(object);
+    names.insert(std::move(name));
+  }
+  for (const std::string& service : services) {
+    if (const auto found = slices_.find(service); found->second.empty()) slices_.erase(found);
+    refresh_backends(service);
+  }
+  for (const SecretName& name : names) {
+    if (const auto found = secrets_.find(name); found->second.empty()) secrets_.erase(found);
+    refresh_secret(name);
+  }
+}
+
+/// Leaves what is there where it is no other, so that it stays shared with what was published.
+void ValueIndex::find_endpoints(Backend& backend, const BackendName& name) const {
+  std::vector<const model::EndpointSlice*> slices;
+  const std::string service = key_of(backend.source.name_space, backend.source.name);
+  if (const auto objects = slices_.find(service); objects != slices_.end()) {
+    for (const std::string& object : objects->second) {
+      for (const model::EndpointSlice& slice : objects_.at(object).slices) {
+        if (service_of(slice) == service) slices.push_back(&slice);
+      }
+    }
+  }
+  std::vector<program::Endpoint> endpoints = compiler::link::endpoints_of(backend.source, slices);
+  if (backend.endpoints != nullptr && backend.endpoints->endpoints == endpoints) return;
+  backend.endpoints = std::make_shared<const program::BackendEndpoints>(program::BackendEndpoints{
+      stable_id("ProxyBackend", name.first, name.second), name.first, name.second, std::move(endpoints)});
+}
+
+void ValueIndex::refresh_backends(const std::string& service) {
+  const auto users = users_.find(service);
+  if (users == users_.end()) return;
+  for (const std::uint64_t id : users->second) {
+    Backend& backend = backends_.at(id);
+    const auto before = backend.endpoints;
+    BackendName name{before->name_space, before->name};
+    find_endpoints(backend, name);
+    if (backend.endpoints == before) continue;
+    *std::ranges::lower_bound(values_.backends, id, {}, id_of) = backend.endpoints;
+    changed_backends_.insert(std::move(name));
+    changed_ = true;
+  }
+}
+
+/// Those values that the program names, ascending by key; null: none of them is there.
+std::shared_ptr<const program::NamedSecret> ValueIndex::find_secret(const SecretName& name,
+                                                                    const std::set<std::string>& keys) const {
+  const auto objects = secrets_.find(name);
+  if (objects == secrets_.end()) return nullptr;
+  program::NamedSecret named{name.first, name.second, {}};
+  // Of several objects that claim a name the first holds.
+  for (const model::Secret& secret : objects_.at(*objects->second.begin()).secrets) {
+    if (secret.metadata.name_space != name.first || secret.metadata.name != name.second) continue;
+    for (const model::SecretEntry& entry : secret.entries) {
+      if (keys.contains(entry.key)) named.values.push_back({entry.key, entry.value});
+    }
+    break;
+  }
+  if (named.values.empty()) return nullptr;
+  std::ranges::sort(named.values, {}, &program::SecretValue::key);
+  return std::make_shared<const program::NamedSecret>(std::move(named));
+}
+
+void ValueIndex::refresh_secret(const SecretName& name) {
+  const auto keys = named_.find(name);
+  const auto secret = keys == named_.end() ? nullptr : find_secret(name, keys->second);
+  const std::pair<std::string_view, std::string_view> wanted(name.first, name.second);
+  const auto at = std::ranges::lower_bound(values_.secrets, wanted, {}, name_of);
+  const bool there = at != values_.secrets.end() && name_of(*at) == wanted;
+  if (secret == nullptr) {
+    if (!there) return;
+    values_.secrets.erase(at);
+  } else if (!there) {
+    values_.secrets.insert(at, secret);
+  } else if (**at == *secret) {
+    return;
+  } else {
+    *at = secret;
+  }
+  changed_ = true;
+}
+
+void ValueIndex::follow(const compiler::LinkedConfig& config) {
+  std::map<std::uint64_t, Backend> backends = std::exchange(backends_, {});
+  users_.clear();
+  std::vector<std::shared_ptr<const program::BackendEndpoints>> all;
+  for (const compiler::LinkedBackend& linked : config.backends) {
+    const compiler::Identity& identity = linked.identity;
+    if (identity.name.empty()) continue;  // a place that is free (compiler/workspace_link.h)
+    BackendName name{identity.name_space, identity.name};
+    const std::uint64_t id = stable_id("ProxyBackend", name.first, name.second);
+    const auto known = backends.find(id);
+    Backend& backend = backends_[id];
+    if (known != backends.end()) backend.endpoints = known->second.endpoints;
+    const bool same = known != backends.end() && same_source(known->second.source, linked.source);
+    backend.source = linked.source;
+    const auto before = backend.endpoints;
+    if (!same) find_endpoints(backend, name);
+    if (backend.endpoints != before) changed_backends_.insert(std::move(name));
+    users_[key_of(linked.source.name_space, linked.source.name)].push_back(id);
+  }
+  for (const auto& [id, backend] : backends) {
+    if (!backends_.contains(id)) changed_backends_.insert({backend.endpoints->name_space, backend.endpoints->name});
+  }
+  for (const auto& [id, backend] : backends_) all.push_back(backend.endpoints);
+  changed_ |= all != values_.backends;
+  values_.backends = std::move(all);
+
+  std::map<SecretName, std::set<std::string>> before = std::exchange(named_, {});
+  for (compiler::SecretKey& key : compiler::link::secret_names(config)) {
+    named_[{std::move(key.name_space), std::move(key.name)}].insert(std::move(key.key));
+  }
+  for (const auto& [name, keys] : named_) {
+    const auto known = before.find(name);
+    if (known == before.end() || known->second != keys) refresh_secret(name);
+  }
+  for (const auto& [name, keys] : before) {
+    if (!named_.contains(name)) refresh_secret(name);
+  }
+}
+
+std::optional<compiler::Condition> ValueIndex::fault_of(const BackendName& backend) const {
+  const auto found = backends_.find(stable_id("ProxyBackend", backend.first, backend.second));
+  if (found == backends_.end() || !found->second.endpoints->endpoints.empty()) return std::nullopt;
+  return compiler::link::no_endpoints(found->second.source);
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,84 @@
+// Endpoints and secrets apart from the compile path: objects of the cluster in, values of the newest program out, and
+// what changed of them. A change costs what hangs on it: an EndpointSlice leads by its Service to the backends that
+// name that, a Secret to whether the program names it. Nothing is linked or compiled for it.
+//
+//   EndpointSlice -> Service -> backends -> program::ValueSet <- Secret, ConfigMap
+//                                  ^
+//                  LinkedConfig: which backends there are, of which Services; which secrets are named
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/link/linked_config.h"
+#include "compiler/model/resource_set.h"
+#include "program/value_set.h"
+
+namespace edge::controller {
+
+/// Not thread-safe. Objects are named as documents are: each has one name, and each name one object.
+class ValueIndex {
+ public:
+  /// Namespace and name of a ProxyBackend, or of one that was made of a Service and its port.
+  using BackendName = std::pair<std::string, std::string>;
+
+  /// Whether objects of a kind have values.
+  static bool holds(std::string_view kind);
+  /// Whether a compiler reads objects of a kind, too.
+  static bool leaves_something(std::string_view kind);
+
+  /// An object that is new or another than it was, as the compiler would read it. \returns what a compiler is to read
+  /// in its place, which is the same as long as it makes no difference to a program: of a Secret all but its values; of
+  /// endpoints nothing, nullopt. A Secret at fault is left to the compiler as it is, and has no values.
+  std::optional<std::string> put(std::string_view kind, const std::string& object, const std::string& document);
+  void remove(const std::string& object);
+  /// `config` is what programs are made of from now on. Linear in its backends and in what it names.
+  void follow(const compiler::LinkedConfig& config);
+
+  /// All that the program needs, less what there is not.
+  const program::ValueSet& values() const { return values_; }
+  /// Whether they are others than at the last call.
+  bool take_changed() { return std::exchange(changed_, false); }
+  /// Backends with other endpoints than at the last call.
+  std::set<BackendName> take_changed_backends() { return std::exchange(changed_backends_, {}); }
+  /// What is to be said of a backend that has no endpoints; nullopt: it has some, or there is no such backend.
+  std::optional<compiler::Condition> fault_of(const BackendName& backend) const;
+
+ private:
+  using SecretName = std::pair<std::string, std::string>;
+  /// What an object has.
+  struct Held {
+    std::vector<compiler::model::EndpointSlice> slices;
+    std::vector<compiler::model::Secret> secrets;  ///< ConfigMaps with authorities among them
+  };
+  struct Backend {
+    compiler::EndpointSource source;
+    std::shared_ptr<const program::BackendEndpoints> endpoints;
+  };
+  void replace(const std::string& object, Held next);
+  void find_endpoints(Backend& backend, const BackendName& name) const;
+  void refresh_backends(const std::string& service);
+  void refresh_secret(const SecretName& name);
+  std::shared_ptr<const program::NamedSecret> find_secret(const SecretName& name,
+                                                          const std::set<std::string>& keys) const;
+
+  std::unordered_map<std::string, Held> objects_;
+  std::unordered_map<std::string, std::set<std::string>> slices_;      ///< objects with slices, by `namespace/service`
+  std::map<SecretName, std::set<std::string>> secrets_;                ///< objects with the secret
+  std::map<std::uint64_t, Backend> backends_;                          ///< of the program, by id
+  std::unordered_map<std::string, std::vector<std::uint64_t>> users_;  ///< of each `namespace/service`
+  std::map<SecretName, std::set<std::string>> named_;                  ///< keys that the program names
+  program::ValueSet values_;
+  std::set<BackendName> changed_backends_;
+  bool changed_ = false;
+};
+
+}  // namespace edge::controller

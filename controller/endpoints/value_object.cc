@@ -1,0 +1,77 @@
+#include "controller/endpoints/value_object.h"
+
+#include <memory>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/diagnostics.h"
+#include "base/json.h"
+#include "base/source.h"
+#include "compiler/link/secrets.h"
+#include "compiler/model/decode.h"
+#include "compiler/model/gateway_api.h"
+#include "compiler/yaml/read.h"
+
+namespace edge::controller {
+namespace {
+
+namespace model = compiler::model;
+using Json = nlohmann::json;
+
+Json document_of(const model::Metadata& metadata) {
+  return {{"apiVersion", "v1"},
+          {"kind", metadata.kind},
+          {"metadata", {{"name", metadata.name}, {"namespace", metadata.name_space}}}};
+}
+
+/// The secret with its values blotted out.
+std::string blotted(const model::Secret& secret) {
+  Json document = document_of(secret.metadata);
+  if (!secret.type.empty()) document["type"] = secret.type;
+  Json& values = document["stringData"] = Json::object();
+  for (const model::SecretEntry& entry : secret.entries) values[entry.key] = compiler::link::blotted(entry);
+  return json_line(document);
+}
+
+std::string blotted(const model::ConfigMap& map) {
+  Json document = document_of(map.metadata);
+  Json& values = document["data"] = Json::object();
+  for (const std::string& key : map.keys) values[key] = "";
+  values[std::string(compiler::link::kAuthorityKey)] =
+      compiler::link::blotted({.key = {}, .size = map.authorities->size(), .value = map.authorities});
+  return json_line(document);
+}
+
+model::Secret secret_of(const model::ConfigMap& map) {
+  model::Secret secret{.metadata = map.metadata};
+  secret.metadata.name.insert(0, model::kConfigMapPrefix);
+  secret.entries.push_back({std::string(compiler::link::kAuthorityKey), map.authorities->size(), map.authorities});
+  return secret;
+}
+
+}  // namespace
+
+ValueObject read_value_object(const std::string& name, const std::string& document) {
+  SourceMap sources;
+  sources.add(name, document);
+  Diagnostics said;
+  model::ResourceSet set;
+  compiler::yaml::read_documents(sources, 0, said, {},
+                                 [&](const compiler::yaml::Document& read) { model::decode(read, set, said); });
+  ValueObject object;
+  const bool at_fault = !said.ok() || !set.refused.empty();
+  if (at_fault) object.for_compiler = document;
+  object.slices = std::move(set.slices);
+  for (model::Secret& secret : set.secrets) {
+    if (!at_fault) object.for_compiler = blotted(secret);
+    object.secrets.push_back(std::move(secret));
+  }
+  for (const model::ConfigMap& map : set.config_maps) {
+    if (map.authorities != nullptr) object.secrets.push_back(secret_of(map));
+    if (!at_fault) object.for_compiler = map.authorities != nullptr ? blotted(map) : document;
+  }
+  return object;
+}
+
+}  // namespace edge::controller
