@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <latch>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -32,11 +33,21 @@ constexpr auto kSeeing = 5s;
 constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
 
+std::shared_ptr<const program::NamedSecret> session_key_of(const program::SigningKey& key) {
+  std::string secret = key.derived_secret("session persistence 1");
+  if (secret.empty()) return nullptr;
+  program::NamedSecret named{std::string(program::kSessionSecretSpace), std::string(program::kSessionSecretName), {}};
+  named.values.push_back(
+      {std::string(program::kSessionSecretKey), std::make_shared<const std::string>(std::move(secret))});
+  return std::make_shared<const program::NamedSecret>(std::move(named));
+}
+
 }  // namespace
 
 class Controller::Impl {
  public:
-  Impl(ControllerOptions options, program::SigningKey key) : options_(std::move(options)), key_(std::move(key)) {}
+  Impl(ControllerOptions options, program::SigningKey key)
+      : options_(std::move(options)), key_(std::move(key)), session_key_(session_key_of(key_)) {}
 
   ~Impl() {
     // Each stops to be called before who it calls goes. One that failed to start is waited for no more.
@@ -57,9 +68,22 @@ class Controller::Impl {
     distributor_.reset();
   }
 
+  /// With the key of client sessions, which is none of the configuration's secrets: derived from the signing key, so
+  /// that it outlives the process and all agents have the same.
+  void publish(Published published) {
+    if (published.values && session_key_ != nullptr) {
+      auto& secrets = published.values->secrets;
+      const auto place =
+          std::ranges::lower_bound(secrets, std::tie(session_key_->name_space, session_key_->name), {},
+                                   [](const auto& secret) { return std::tie(secret->name_space, secret->name); });
+      secrets.insert(place, session_key_);
+    }
+    distributor_->publish(std::move(published));
+  }
+
   Status start() {
     groups_ = std::make_unique<Groups>(
-        options_.data_dir, [this](Published published) { distributor_->publish(std::move(published)); }, options_.log);
+        options_.data_dir, [this](Published published) { publish(std::move(published)); }, options_.log);
     if (Status status = groups_->open(); !status) return status;
     if (Status status = start_distributor(); !status) return status;
     groups_->restore();
@@ -271,6 +295,8 @@ class Controller::Impl {
 
   ControllerOptions options_;
   program::SigningKey key_;
+  /// Null where none could be derived: clients have no sessions then.
+  std::shared_ptr<const program::NamedSecret> session_key_;
   std::unique_ptr<Groups> groups_;
   ServedObjects served_;
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one

@@ -68,46 +68,66 @@ enum class FilterPlace : std::uint8_t {
   kAnswer,        ///< answers the request: always last
 };
 
+/// What FilterRecord::detail is.
+enum class Detail : std::uint8_t {
+  kNone,
+  kPrefix,    ///< bytes of the path that the value replaces
+  kRedirect,  ///< redirect_status, redirect_port
+  kSeconds,
+};
+
 struct FilterOpRow {
   FilterOp op;
   Side side;
   Edit edit;
   FilterPlace place;
   bool has_value;
-  bool replaces_prefix;       ///< FilterRecord::detail: bytes of the path that the value replaces
-  std::string_view name;      ///< in dumps
-  std::string_view sentence;  ///< in explanations; `{name}`, `{value}`, `{status}`, `{port}` stand for the record's
+  Detail detail;
+  std::string_view name;  ///< in dumps
+  /// In explanations; `{name}`, `{value}`, `{status}`, `{port}`, `{seconds}` stand for the record's.
+  std::string_view sentence;
 };
 
 inline constexpr std::array kFilterOps = {
-    FilterOpRow{FilterOp::kRequestHeaderSet, Side::kRequest, Edit::kSet, FilterPlace::kAsWritten, true, false,
+    FilterOpRow{FilterOp::kRequestHeaderSet, Side::kRequest, Edit::kSet, FilterPlace::kAsWritten, true, Detail::kNone,
                 "request-header set", "set request header {name}: {value}"},
-    FilterOpRow{FilterOp::kRequestHeaderAdd, Side::kRequest, Edit::kAdd, FilterPlace::kAsWritten, true, false,
+    FilterOpRow{FilterOp::kRequestHeaderAdd, Side::kRequest, Edit::kAdd, FilterPlace::kAsWritten, true, Detail::kNone,
                 "request-header add", "add request header {name}: {value}"},
-    FilterOpRow{FilterOp::kRequestHeaderRemove, Side::kRequest, Edit::kRemove, FilterPlace::kAsWritten, false, false,
-                "request-header remove", "remove request header {name}"},
-    FilterOpRow{FilterOp::kResponseHeaderSet, Side::kResponse, Edit::kSet, FilterPlace::kAsWritten, true, false,
+    FilterOpRow{FilterOp::kRequestHeaderRemove, Side::kRequest, Edit::kRemove, FilterPlace::kAsWritten, false,
+                Detail::kNone, "request-header remove", "remove request header {name}"},
+    FilterOpRow{FilterOp::kResponseHeaderSet, Side::kResponse, Edit::kSet, FilterPlace::kAsWritten, true, Detail::kNone,
                 "response-header set", "set response header {name}: {value}"},
-    FilterOpRow{FilterOp::kResponseHeaderAdd, Side::kResponse, Edit::kAdd, FilterPlace::kAsWritten, true, false,
+    FilterOpRow{FilterOp::kResponseHeaderAdd, Side::kResponse, Edit::kAdd, FilterPlace::kAsWritten, true, Detail::kNone,
                 "response-header add", "add response header {name}: {value}"},
-    FilterOpRow{FilterOp::kResponseHeaderRemove, Side::kResponse, Edit::kRemove, FilterPlace::kAsWritten, false, false,
-                "response-header remove", "remove response header {name}"},
-    FilterOpRow{FilterOp::kRewriteHost, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, false,
+    FilterOpRow{FilterOp::kResponseHeaderRemove, Side::kResponse, Edit::kRemove, FilterPlace::kAsWritten, false,
+                Detail::kNone, "response-header remove", "remove response header {name}"},
+    FilterOpRow{FilterOp::kRewriteHost, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kNone,
                 "rewrite host", "rewrite host to {value}"},
-    FilterOpRow{FilterOp::kRewritePrefix, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, true,
+    FilterOpRow{FilterOp::kRewritePrefix, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kPrefix,
                 "rewrite prefix", "rewrite matched prefix to {value}"},
-    FilterOpRow{FilterOp::kRewriteFullPath, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, false,
+    FilterOpRow{FilterOp::kRewriteFullPath, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kNone,
                 "rewrite path", "rewrite path to {value}"},
-    FilterOpRow{FilterOp::kRedirect, Side::kRequest, Edit::kNone, FilterPlace::kAnswer, false, false, "redirect",
-                "redirect with {status}{port}"},
-    FilterOpRow{FilterOp::kRedirectScheme, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, false,
+    FilterOpRow{FilterOp::kRedirect, Side::kRequest, Edit::kNone, FilterPlace::kAnswer, false, Detail::kRedirect,
+                "redirect", "redirect with {status}{port}"},
+    FilterOpRow{FilterOp::kRedirectScheme, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, Detail::kNone,
                 "redirect scheme", "redirect to scheme {value}"},
-    FilterOpRow{FilterOp::kRedirectHost, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, false,
+    FilterOpRow{FilterOp::kRedirectHost, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, Detail::kNone,
                 "redirect host", "redirect to host {value}"},
-    FilterOpRow{FilterOp::kRedirectPrefix, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, true,
-                "redirect prefix", "redirect with matched prefix replaced by {value}"},
-    FilterOpRow{FilterOp::kRedirectFullPath, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, false,
-                "redirect path", "redirect to path {value}"},
+    FilterOpRow{FilterOp::kRedirectPrefix, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true,
+                Detail::kPrefix, "redirect prefix", "redirect with matched prefix replaced by {value}"},
+    FilterOpRow{FilterOp::kRedirectFullPath, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true,
+                Detail::kNone, "redirect path", "redirect to path {value}"},
+    FilterOpRow{FilterOp::kSessionCookie, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kNone,
+                "session cookie", "keep clients at their endpoint by the cookie {name} of path {value}"},
+    FilterOpRow{FilterOp::kSessionHeader, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false, Detail::kNone,
+                "session header", "keep clients at their endpoint by the header {name}"},
+    FilterOpRow{FilterOp::kSessionPermanent, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false,
+                Detail::kSeconds, "session permanent",
+                "have the session's cookie outlive the browser's run, by at most {seconds}s"},
+    FilterOpRow{FilterOp::kSessionTimeout, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false,
+                Detail::kSeconds, "session timeout", "end sessions {seconds}s after they began"},
+    FilterOpRow{FilterOp::kSessionIdle, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false, Detail::kSeconds,
+                "session idle", "end sessions after {seconds}s without a request"},
 };
 /// Operations count from 1.
 static_assert([] {
@@ -129,6 +149,8 @@ constexpr std::uint32_t redirect_detail(std::uint32_t status, std::uint32_t port
 constexpr std::uint32_t redirect_status(const FilterRecord& filter) { return filter.detail & 0xffff; }
 /// 0: that of the scheme.
 constexpr std::uint32_t redirect_port(const FilterRecord& filter) { return filter.detail >> 16; }
+
+constexpr bool keeps_sessions(FilterOp op) { return op == FilterOp::kSessionCookie || op == FilterOp::kSessionHeader; }
 
 /// The operation that answers the request; nullptr: none does, and it is forwarded.
 constexpr const FilterRecord* answer_of(std::span<const FilterRecord> filters) {

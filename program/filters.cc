@@ -98,6 +98,21 @@ Rewrite rewrite(const program::SectionView& section, std::span<const FilterRecor
   return result;
 }
 
+SessionSettings session_settings(const SectionView& section, std::span<const FilterRecord> filters) {
+  SessionSettings settings;
+  for (const FilterRecord& filter : filters) {
+    if (keeps_sessions(filter.op)) {
+      settings.name = section.string(filter.name);
+      settings.path = section.string(filter.value);
+      settings.by_header = filter.op == FilterOp::kSessionHeader;
+    }
+    if (filter.op == FilterOp::kSessionPermanent) settings.cookie_age_s = filter.detail;
+    if (filter.op == FilterOp::kSessionTimeout) settings.timeout_s = filter.detail;
+    if (filter.op == FilterOp::kSessionIdle) settings.idle_s = filter.detail;
+  }
+  return settings;
+}
+
 std::optional<Redirect> redirect(const program::SectionView& section, std::span<const FilterRecord> filters,
                                  const RedirectRequest& request) {
   std::string_view scheme;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +58,17 @@ struct Rewrite {
 };
 /// URLRewrite; empty when there is none.
 Rewrite rewrite(const SectionView& section, std::span<const FilterRecord> filters, std::string_view path);
+
+/// Session persistence of a rule that has it (TrafficFlags::kPersists).
+struct SessionSettings {
+  std::string_view name;
+  bool by_header = false;
+  std::string_view path{};         ///< of the cookie
+  std::uint32_t cookie_age_s = 0;  ///< 0: until the browser ends
+  std::uint32_t timeout_s = 0;     ///< since the endpoint was chosen; 0: no bound
+  std::uint32_t idle_s = 0;        ///< since the last request; 0: no bound
+};
+SessionSettings session_settings(const SectionView& section, std::span<const FilterRecord> filters);
 
 struct Redirect {
   int status = 302;

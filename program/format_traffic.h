@@ -34,6 +34,8 @@ static_assert(sizeof(RouteRecord) == 12);
 enum TrafficFlags : std::uint32_t {
   kBufferRequest = 1,
   kBufferResponse = 2,
+  /// Its filters say how clients are kept at their endpoints. The split then has `treatments`, whatever its backends.
+  kPersists = 8,
   kDenied = 4,  ///< answered 503 `policy_unavailable`: a policy that protects it cannot be enforced
 };
 
@@ -120,9 +122,15 @@ enum class FilterOp : std::uint32_t {
   kRedirectHost = 12,      ///< value
   kRedirectPrefix = 13,    ///< as kRewritePrefix
   kRedirectFullPath = 14,  ///< as kRewriteFullPath
+  // Session persistence: the first two name what carries the session, the others are in `detail`, in seconds.
+  kSessionCookie = 15,     ///< name; value: the cookie's Path
+  kSessionHeader = 16,     ///< name
+  kSessionPermanent = 17,  ///< the cookie lives for so long, in place of the browser's run
+  kSessionTimeout = 18,    ///< since the endpoint was chosen
+  kSessionIdle = 19,       ///< since the last request
 };
 /// Of FilterOps; filter_table.h says of each what it is.
-inline constexpr std::size_t kFilterOpCount = 14;
+inline constexpr std::size_t kFilterOpCount = 19;
 
 struct FilterRecord {
   FilterOp op;

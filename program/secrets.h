@@ -20,6 +20,12 @@ inline constexpr std::string_view kStapleKey = "tls.ocsp-staple";
 /// Beside an authority of clients: PEM of what it has revoked.
 inline constexpr std::string_view kRevokedKey = "ca.crl";
 
+/// What the controller adds to those of the configuration: 32 bytes by which its agents know the sessions that they
+/// have given to clients (session persistence). No resource of Kubernetes has a `:` in its name.
+inline constexpr std::string_view kSessionSecretSpace = "edge-system";
+inline constexpr std::string_view kSessionSecretName = "session-persistence:key";
+inline constexpr std::string_view kSessionSecretKey = "key";
+
 struct SecretValue {
   std::string key;
   /// Shared by the sets that hold it. Never null.

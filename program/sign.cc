@@ -4,7 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include "base/owned.h"
 #include "base/pem.h"
@@ -79,6 +81,20 @@ std::string SigningKey::private_pem() const { return to_pem(impl_->key.get()); }
 
 std::string SigningKey::public_pem() const {
   return to_pem([&](BIO* out) { return PEM_write_bio_PUBKEY(out, impl_->key.get()); });
+}
+
+std::string SigningKey::derived_secret(std::string_view purpose) const {
+  std::array<unsigned char, 32> raw{};
+  std::size_t size = raw.size();
+  if (EVP_PKEY_get_raw_private_key(impl_->key.get(), raw.data(), &size) != 1) return {};
+  std::array<unsigned char, 32> derived{};
+  unsigned int written = 0;
+  const unsigned char* const done =
+      HMAC(EVP_sha256(), raw.data(), static_cast<int>(size), reinterpret_cast<const unsigned char*>(purpose.data()),
+           purpose.size(), derived.data(), &written);
+  OPENSSL_cleanse(raw.data(), raw.size());
+  if (done == nullptr || written != derived.size()) return {};
+  return {derived.begin(), derived.end()};
 }
 
 Status SigningKey::sign(std::span<std::byte> program) const {

@@ -24,6 +24,10 @@ class SigningKey {
   /// SubjectPublicKeyInfo PEM, what agents are given.
   std::string public_pem() const;
 
+  /// 32 bytes that only who has the key can tell, the same at all times; other ones for each `purpose`
+  /// (HMAC-SHA256 of the private key).
+  std::string derived_secret(std::string_view purpose) const;
+
   /// Fills the SignatureBlock of an assembled program in place.
   Status sign(std::span<std::byte> program) const;
 

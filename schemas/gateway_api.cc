@@ -271,6 +271,23 @@ constexpr Field kRetryFields[] = {
 };
 constexpr Object kRetry = lenient(kRetryFields);
 
+constexpr std::string_view kSessionTypes[] = {"Cookie", "Header"};
+constexpr std::string_view kLifetimes[] = {"Session", "Permanent"};
+constexpr Field kSessionCookieFields[] = {
+    string("lifetimeType", "Whether the cookie ends with the browser's run, or with `absoluteTimeout`.")
+        .one_of(kLifetimes)
+        .defaults_to("Session"),
+};
+constexpr Object kSessionCookie = lenient(kSessionCookieFields);
+constexpr Field kSessionFields[] = {
+    string("sessionName", "Name of the cookie or header; one of the rule's own without it.").as(Format::kHeaderName),
+    string("absoluteTimeout", "Longest time that a client stays with its endpoint.").as(Format::kDuration),
+    string("idleTimeout", "Time without a request after which it is let go.").as(Format::kDuration),
+    string("type", "What carries the session.").one_of(kSessionTypes).defaults_to("Cookie"),
+    object("cookieConfig", kSessionCookie, "How the cookie lives."),
+};
+constexpr Object kSession = lenient(kSessionFields);
+
 constexpr Field kHttpRuleFields[] = {
     string("name", "Name of the rule.").as(Format::kName),
     objects("matches", kHttpMatch, "Any of them selects the rule; none: every request.").at_most(64),
@@ -278,7 +295,7 @@ constexpr Field kHttpRuleFields[] = {
     kBackendRefs,
     object("timeouts", kTimeouts, "Bounds of time."),
     object("retry", kRetry, "Retries."),
-    anything("sessionPersistence", "Which backend a client comes back to."),
+    object("sessionPersistence", kSession, "Requests of one client stay with one endpoint."),
 };
 constexpr Object kHttpRule = lenient(kHttpRuleFields);
 constexpr Field kHttpSpecFields[] = {kParentRefs, kHostnames, objects("rules", kHttpRule, "Rules.").at_most(64)};
@@ -304,7 +321,7 @@ constexpr Field kGrpcRuleFields[] = {
     objects("matches", kGrpcMatch, "Any of them selects the rule; none: every call.").at_most(64),
     objects("filters", kFilter, "What is done to requests and responses.").at_most(16),
     kBackendRefs,
-    anything("sessionPersistence", "Which backend a client comes back to."),
+    object("sessionPersistence", kSession, "Requests of one client stay with one endpoint."),
 };
 constexpr Object kGrpcRule = lenient(kGrpcRuleFields);
 constexpr Field kGrpcSpecFields[] = {kParentRefs, kHostnames, objects("rules", kGrpcRule, "Rules.").at_most(64)};

@@ -157,6 +157,32 @@ constexpr Field kBufferingFields[] = {
 };
 constexpr Object kBuffering{kBufferingFields};
 
+constexpr std::string_view kSessionTypes[] = {"Cookie", "Header"};
+constexpr std::string_view kLifetimes[] = {"Session", "Permanent"};
+constexpr Field kSessionCookieFields[] = {
+    string("lifetimeType", "Whether the cookie ends with the browser's run, or with `absoluteTimeout`.")
+        .one_of(kLifetimes)
+        .defaults_to("Session"),
+    string("path", "Path of the cookie; that which the rule's matches have in common without it."),
+};
+constexpr Object kSessionCookie{kSessionCookieFields};
+constexpr Field kSessionFields[] = {
+    string("sessionName", "Name of the cookie or header; one of the rule's own without it.").as(Format::kHeaderName),
+    string("absoluteTimeout", "Longest time that a client stays with its endpoint; none: no bound.")
+        .as(Format::kDuration),
+    string("idleTimeout", "Time without a request after which it is let go; none: no bound.").as(Format::kDuration),
+    string("type", "What carries the session.").one_of(kSessionTypes).defaults_to("Cookie"),
+    object("cookieConfig", kSessionCookie, "How the cookie lives."),
+};
+constexpr Rule kSessionRules[] = {
+    {"!has(self.cookieConfig) || !has(self.type) || self.type == 'Cookie'",
+     "cookieConfig does not go with type Header"},
+    {"!has(self.cookieConfig) || !has(self.cookieConfig.lifetimeType) || self.cookieConfig.lifetimeType != 'Permanent' "
+     "|| has(self.absoluteTimeout)",
+     "absoluteTimeout is required with lifetimeType Permanent"},
+};
+constexpr Object kSession{.fields = kSessionFields, .rules = kSessionRules};
+
 constexpr Field kRuleFields[] = {
     string("name", "Name of the rule.").as(Format::kLabel),
     objects("matches", kMatch, "Any of them selects the rule; none: every request.").at_most(4096),
@@ -166,6 +192,7 @@ constexpr Field kRuleFields[] = {
     object("retry", kRetry, "Retries; replaces the backend's retryPolicy whole."),
     object("limits", kLimits, "Limits of requests."),
     object("buffering", kBuffering, "Whether bodies are held (rule D7)."),
+    object("sessionPersistence", kSession, "Requests of one client stay with one endpoint."),
 };
 // `namespace` is a word of CEL, hence its spelling. Costs are reckoned for the longest lists: no pass over them.
 constexpr Rule kRuleRules[] = {

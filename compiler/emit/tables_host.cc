@@ -301,7 +301,8 @@ class HostEmitter {
     record.max_request_body = rule.max_request_body.value_or(config_.listeners[host_.listener].max_request_body);
     record.max_buffer = rule.max_buffer;
     record.flags = (rule.buffer_request ? program::kBufferRequest : 0u) |
-                   (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u);
+                   (rule.buffer_response ? program::kBufferResponse : 0u) | (denied ? program::kDenied : 0u) |
+                   (std::ranges::any_of(filters, program::keeps_sessions, &Filter::op) ? program::kPersists : 0u);
     constexpr std::uint16_t kMost = program::kRetriesOfBackend - 1;
     record.max_retries = rule.retry ? std::min(rule.retry->max_retries, kMost) : program::kRetriesOfBackend;
     record.retry_on = rule.retry ? rule.retry->retry_on : 0;
@@ -323,7 +324,9 @@ class HostEmitter {
       if (weights[i] < weights[backends.record.canary]) backends.record.canary = i;
     }
     const auto has_own = [](const WeightedBackend& backend) { return backend.filters.has_value(); };
-    if (std::any_of(rule.backends.begin(), rule.backends.end(), has_own)) {
+    // The runtime looks for a session only where there are treatments.
+    const bool persists = std::ranges::any_of(rule.filters, program::keeps_sessions, &Filter::op);
+    if (persists || std::any_of(rule.backends.begin(), rule.backends.end(), has_own)) {
       for (const WeightedBackend& backend : rule.backends) {
         backends.treatments.push_back(backend.filters ? traffic(candidate, *backend.filters) : usual);
       }
@@ -339,8 +342,19 @@ class HostEmitter {
 
   FilterRecord filter_record(const Filter& filter, const PathMatch& path) {
     FilterRecord record{filter.op, 0, builder_.string(filter.name), builder_.string(filter.value)};
-    if (filter.op == FilterOp::kRedirect) record.detail = program::redirect_detail(filter.status, filter.port);
-    if (row_of(filter.op).replaces_prefix) record.detail = matched_length(path);
+    switch (row_of(filter.op).detail) {
+      case program::Detail::kNone:
+        break;
+      case program::Detail::kPrefix:
+        record.detail = matched_length(path);
+        break;
+      case program::Detail::kRedirect:
+        record.detail = program::redirect_detail(filter.status, filter.port);
+        break;
+      case program::Detail::kSeconds:
+        record.detail = filter.seconds;
+        break;
+    }
     return record;
   }
 

@@ -213,6 +213,7 @@ class Dumper {
     } else {
       if (!filter.name.empty()) text += " " + quote(filter.name);
       if (row.has_value) text += " " + quote(filter.value);
+      if (row.detail == program::Detail::kSeconds) text += " " + std::to_string(filter.seconds) + "s";
     }
     line(depth, text);
   }

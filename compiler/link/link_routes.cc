@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/hash.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
@@ -102,6 +103,7 @@ class RouteLinker {
       }
     }
     sort_by_place(linked.filters);
+    if (rule.persistence && !answers(linked.filters)) persistence(rule, index, linked.filters);
     backends(rule, index, linked);
     limits(rule, linked);
     return linked;
@@ -146,6 +148,10 @@ class RouteLinker {
     return linked;
   }
 
+  static bool answers(const std::vector<Filter>& filters) {
+    return !filters.empty() && row_of(filters.back().op).place == program::FilterPlace::kAnswer;
+  }
+
   static void sort_by_place(std::vector<Filter>& filters) {
     std::ranges::stable_sort(filters, {}, [](const Filter& filter) { return row_of(filter.op).place; });
   }
@@ -170,6 +176,54 @@ class RouteLinker {
       case model::FilterType::kExtension:
         return;
     }
+  }
+
+  /// GEP-1619. The cookie or header has a name of its own rule, since its value means nothing to another one.
+  void persistence(const model::Rule& rule, std::size_t index, std::vector<Filter>& out) {
+    const model::SessionPersistence& session = *rule.persistence;
+    const auto number =
+        stable_id(route_.metadata.kind, route_.metadata.name_space, route_.metadata.name + "/" + std::to_string(index));
+    Filter carrier = value_filter(session.by_header ? FilterOp::kSessionHeader : FilterOp::kSessionCookie, {});
+    carrier.name = session.name ? session.name->value : (session.by_header ? "x-" : "") + session_name(number);
+    if (session.by_header) carrier.name = ascii_lower(carrier.name);
+    if (!session.by_header) carrier.value = session.path ? session.path->value : common_path(rule);
+    out.push_back(std::move(carrier));
+    const auto seconds = [&](FilterOp op, const Located<std::chrono::nanoseconds>& time) {
+      Filter filter = value_filter(op, {});
+      filter.seconds = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(time.value).count());
+      out.push_back(std::move(filter));
+    };
+    if (session.permanent && session.absolute_timeout) seconds(FilterOp::kSessionPermanent, *session.absolute_timeout);
+    if (session.absolute_timeout) seconds(FilterOp::kSessionTimeout, *session.absolute_timeout);
+    if (session.idle_timeout) seconds(FilterOp::kSessionIdle, *session.idle_timeout);
+  }
+
+  static std::string session_name(std::uint64_t number) {
+    static constexpr char kHex[] = "0123456789abcdef";
+    std::string name = "edge-sticky-";
+    for (int shift = 28; shift >= 0; shift -= 4) name += kHex[number >> shift & 15];
+    return name;
+  }
+
+  /// Whole segments that the paths of all matches begin with: where the browser is to send the cookie.
+  static std::string common_path(const model::Rule& rule) {
+    std::optional<std::string> common;
+    for (const model::Match& match : rule.matches) {
+      if (!match.path || match.path->type == model::PathType::kRegex) return "/";
+      std::string path = match.path->value.value;
+      if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+      if (!common) {
+        common = path;
+        continue;
+      }
+      while (*common != path && !(path.starts_with(*common) && path[common->size()] == '/')) {
+        const std::size_t slash = common->rfind('/');
+        if (slash == 0 || slash == std::string::npos) return "/";
+        common->resize(slash);
+      }
+    }
+    const auto fits = [](char c) { return c > ' ' && c < 127 && c != ';'; };
+    return common && !common->empty() && std::ranges::all_of(*common, fits) ? *common : "/";
   }
 
   void mirror(const model::Filter& filter, const std::string& field, LinkedRule& linked) {
@@ -266,8 +320,7 @@ class RouteLinker {
   }
 
   void backends(const model::Rule& rule, std::size_t index, LinkedRule& linked) {
-    const bool answers =
-        !linked.filters.empty() && row_of(linked.filters.back().op).place == program::FilterPlace::kAnswer;
+    const bool answered = answers(linked.filters);
     linked.backends.reserve(rule.backends.size());
     for (std::size_t i = 0; i < rule.backends.size(); ++i) {
       const model::BackendRef& reference = rule.backends[i];
@@ -276,7 +329,7 @@ class RouteLinker {
           {.backend =
                reference.unresolved.empty() ? backend(reference.kind, reference.backend, field) : unresolved(reference),
            .weight = reference.weight ? static_cast<std::uint32_t>(reference.weight->value) : kDefaults.weight});
-      if (!answers && !reference.filters.empty()) {
+      if (!answered && !reference.filters.empty()) {
         std::vector<Filter>& all = linked.backends.back().filters.emplace(linked.filters);
         const std::string list = rule_field(index, "backendRefs[" + std::to_string(i) + "].filters");
         for (const model::Filter& one : reference.filters) filter(rule, one, list, all);
@@ -285,7 +338,7 @@ class RouteLinker {
         if (!linked.backends.back().backend) linked.backends.back().filters.reset();
       }
     }
-    if (linked.backends.empty() && !answers) {
+    if (linked.backends.empty() && !answered) {
       warn(DiagnosticCode::kMissingField, rule.span, rule_field(index, "backendRefs"),
            "the rule has no backend and no redirect: its requests are answered 500");
     }

@@ -56,8 +56,9 @@ struct Filter {
   program::FilterOp op;
   std::string name;
   std::string value;
-  std::uint32_t status = 0;  ///< redirects
-  std::uint32_t port = 0;    ///< redirects, 0: by scheme
+  std::uint32_t status = 0;   ///< redirects
+  std::uint32_t port = 0;     ///< redirects, 0: by scheme
+  std::uint32_t seconds = 0;  ///< of a session
 };
 
 struct WeightedBackend {

@@ -130,9 +130,7 @@ class ApiRuleReader {
                            .max_retries = retry.integer("attempts"),
                            .backoff = retry.duration("backoff")};
     }
-    if (const yaml::Node persistence = fields.node("sessionPersistence")) {
-      out.session_persistence = persistence.key_span();
-    }
+    out.rule.persistence = decode_persistence(fields.object("sessionPersistence"), {.rule = index}, report_);
     return out;
   }
 

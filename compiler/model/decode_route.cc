@@ -36,6 +36,7 @@ class RouteDecoder {
     rule.min_grpc_timeout = limits.duration("minGrpcTimeout");
     rule.max_request_body = limits.size("maxRequestBodySize");
     rule.name = fields.text("name");
+    rule.persistence = decode_persistence(fields.object("sessionPersistence"), place, report_);
     if (const Fields buffering = fields.object("buffering")) {
       rule.buffering = Buffering{.span = buffering.span(),
                                  .request = buffering.boolean("request"),

@@ -1,6 +1,8 @@
 #include "compiler/model/decode_rule.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "base/field_name.h"
@@ -251,10 +253,83 @@ class RuleReader {
   SelfRedirect self_redirect_;
 };
 
+/// Cookies that the proxy sets for logins.
+constexpr std::string_view kLoginCookies[] = {"edge_session", "edge_login", "__Host-edge_session", "__Host-edge_login"};
+/// Seconds of a duration travel in 32 bits, and browsers bound a cookie's age (RFC 6265bis §5.5).
+constexpr std::chrono::nanoseconds kLongestSession = std::chrono::hours(24 * 400);
+
+class PersistenceReader {
+ public:
+  PersistenceReader(const Fields& fields, const RulePlace& place, Report& report)
+      : fields_(fields), place_(place), report_(report) {}
+
+  SessionPersistence read() {
+    const auto type = fields_.text("type");
+    const Fields cookie = fields_.object("cookieConfig");
+    const auto lifetime = cookie.text("lifetimeType");
+    SessionPersistence out{.span = fields_.span(),
+                           .name = fields_.text("sessionName"),
+                           .by_header = type && type->value == "Header",
+                           .absolute_timeout = fields_.duration("absoluteTimeout"),
+                           .idle_timeout = fields_.duration("idleTimeout"),
+                           .permanent = lifetime && lifetime->value == "Permanent",
+                           .path = cookie.text("path")};
+    if (out.by_header && cookie) {
+      report_.fault(DiagnosticCode::kExclusiveFields, cookie.span(), field("cookieConfig"),
+                    "`cookieConfig` does not go with type Header");
+    }
+    if (out.permanent && !out.absolute_timeout) {
+      report_.fault(DiagnosticCode::kMissingField, lifetime->span, field("absoluteTimeout"),
+                    "the field `absoluteTimeout` is required with lifetimeType Permanent");
+    }
+    if (out.name) check_name(*out.name, out.by_header);
+    check_time(out.absolute_timeout, "absoluteTimeout");
+    check_time(out.idle_timeout, "idleTimeout");
+    if (out.path && !is_cookie_path(out.path->value)) {
+      report_.fault(DiagnosticCode::kInvalidValue, out.path->span, field("cookieConfig.path"),
+                    in_quotes(out.path->value) + " is no path that a cookie can have");
+    }
+    return out;
+  }
+
+ private:
+  std::string field(std::string_view name) const { return place_.text("sessionPersistence." + std::string(name)); }
+
+  void check_name(const Located<std::string>& name, bool by_header) {
+    const auto starts = [&](std::string_view prefix) { return name.value.starts_with(prefix); };
+    if (by_header && (program::is_reserved_field(name.value) || same_field(name.value, "cookie") ||
+                      same_field(name.value, "set-cookie"))) {
+      report_.fault(DiagnosticCode::kInvalidValue, name.span, field("sessionName"),
+                    "the header " + in_quotes(name.value) + " has a meaning of its own");
+    } else if (!by_header && std::any_of(std::begin(kLoginCookies), std::end(kLoginCookies), starts)) {
+      report_.fault(DiagnosticCode::kInvalidValue, name.span, field("sessionName"),
+                    "cookies with names such as " + in_quotes(name.value) + " are those of logins");
+    }
+  }
+
+  void check_time(const Maybe<std::chrono::nanoseconds>& time, std::string_view name) {
+    if (!time || (time->value >= std::chrono::seconds(1) && time->value <= kLongestSession)) return;
+    report_.fault(DiagnosticCode::kInvalidValue, time->span, field(name), "a session lasts from 1s to 9600h");
+  }
+
+  static bool is_cookie_path(std::string_view path) {
+    return path.starts_with('/') && path.size() <= 1024 &&
+           std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 127 && c != ';'; });
+  }
+
+  const Fields& fields_;
+  const RulePlace& place_;
+  Report& report_;
+};
+
 }  // namespace
 
 Match decode_match(const Fields& fields, const RulePlace& place, Report& report) {
   return RuleReader(report).match(fields, place);
+}
+std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RulePlace& place, Report& report) {
+  if (!fields) return std::nullopt;
+  return PersistenceReader(fields, place, report).read();
 }
 Filter decode_filter(const Fields& fields, const RulePlace& place, SelfRedirect self_redirect, Report& report) {
   return RuleReader(report, self_redirect).filter(fields, place);

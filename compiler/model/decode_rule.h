@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,8 @@ enum class SelfRedirect : std::uint8_t { kRefused, kAllowed };
 Filter decode_filter(const Fields& fields, const RulePlace& place, SelfRedirect self_redirect, Report& report);
 HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report);
 ValueCondition decode_header_match(const Fields& fields, const RulePlace& place, std::size_t index, Report& report);
+/// Of `sessionPersistence`; nullopt where the rule has none.
+std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RulePlace& place, Report& report);
 /// What the filters of one rule cannot be together.
 void check_filters(const Rule& rule, const RulePlace& place, Report& report);
 

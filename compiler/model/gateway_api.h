@@ -107,8 +107,7 @@ struct ApiRule {
   Maybe<Duration> backend_timeout{};
   std::optional<Cors> cors{};
   Span cors_span{};
-  Span extension{};            ///< of an ExtensionRef filter
-  Span session_persistence{};  ///< of that field
+  Span extension{};  ///< of an ExtensionRef filter
 };
 
 /// HTTPRoute, GRPCRoute, TLSRoute or TCPRoute; metadata.kind tells which.

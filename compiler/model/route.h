@@ -91,6 +91,17 @@ struct Retry {
   Maybe<std::chrono::nanoseconds> try_timeout{};
 };
 
+/// Requests of one client stay with the endpoint that took the first (GEP-1619).
+struct SessionPersistence {
+  Span span{};
+  Maybe<std::string> name{};  ///< of the cookie or header
+  bool by_header = false;
+  Maybe<std::chrono::nanoseconds> absolute_timeout{};
+  Maybe<std::chrono::nanoseconds> idle_timeout{};
+  bool permanent = false;     ///< the cookie outlives the browser's run
+  Maybe<std::string> path{};  ///< of the cookie; that of the rule's matches without it
+};
+
 struct Buffering {
   Span span{};
   Maybe<bool> request{};
@@ -111,6 +122,7 @@ struct Rule {
   Maybe<std::chrono::nanoseconds> min_grpc_timeout{};
   Maybe<std::uint64_t> max_request_body{};
   std::optional<Buffering> buffering{};
+  std::optional<SessionPersistence> persistence{};
 };
 
 /// What translating found to say about the route in its status.

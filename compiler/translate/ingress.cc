@@ -207,6 +207,7 @@ class IngressTranslator {
     rule.request_timeout = settings.request_timeout;
     rule.idle_timeout = settings.idle_timeout;
     rule.max_request_body = settings.max_body;
+    rule.persistence = settings.persistence;
     if (!settings.rewrite_target && !settings.rewrite_host) return;
     model::Filter filter{.span = rule.span, .type = model::FilterType::kRewrite, .hostname = settings.rewrite_host};
     if (settings.rewrite_target) {

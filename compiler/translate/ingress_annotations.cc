@@ -47,6 +47,10 @@ constexpr std::string_view kNames[] = {
     "request-timeout",
     "rewrite-host",
     "rewrite-target",
+    "session-cookie-expires",
+    "session-cookie-max-age",
+    "session-cookie-name",
+    "session-cookie-path",
     "ssl-redirect",
     "use-regex",
 };
@@ -252,13 +256,35 @@ class AnnotationReader {
     BackendOptions& options = settings_.backend;
     options.connect_timeout = duration("connect-timeout");
     options.lb_policy = one_of("lb-policy", kBalances);
-    constexpr std::string_view kAffinities[] = {"source-ip"};
-    if (const auto affinity = one_of("affinity", kAffinities)) {
+    constexpr std::string_view kAffinities[] = {"source-ip", "cookie"};
+    const auto affinity = one_of("affinity", kAffinities);
+    if (affinity && affinity->value == "cookie") session(affinity->span);
+    if (affinity && affinity->value == "source-ip") {
       // The client's address decides the endpoint.
       if (!options.lb_policy) options.lb_policy = Located<std::string>{"RingHash", affinity->span};
     }
     if (options.connect_timeout || options.lb_policy) options.suffix = "@" + ingress_.metadata.name;
     faulty_ = false;
+  }
+
+  /// As ingress-nginx has it; the age is the session's too.
+  void session(Span span) {
+    constexpr std::int64_t kLongest = 400LL * 24 * 60 * 60;
+    model::SessionPersistence made{.span = span, .name = Located<std::string>{"INGRESSCOOKIE", span}};
+    if (const auto name = token("session-cookie-name")) made.name = name;
+    auto age = number("session-cookie-max-age", 1, kLongest);
+    const auto expires = number("session-cookie-expires", 1, kLongest);
+    if (!age) age = expires;
+    if (age) {
+      made.permanent = true;
+      made.absolute_timeout = Located<model::Duration>{std::chrono::seconds(age->value), age->span};
+    }
+    made.path = value<std::string>("session-cookie-path", "a path", [](std::string_view text) {
+      const bool fits = text.starts_with('/') && text.size() <= 1024 &&
+                        std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127 && c != ';'; });
+      return fits ? std::optional(std::string(text)) : std::nullopt;
+    });
+    settings_.persistence = std::move(made);
   }
 
   void rate_limit() {

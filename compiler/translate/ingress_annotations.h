@@ -29,6 +29,7 @@ struct IngressSettings {
   bool use_regex = false;
   model::Maybe<bool> ssl_redirect{};
   Canary canary{};
+  std::optional<model::SessionPersistence> persistence{};
   BackendOptions backend{};
   /// Type and settings alone; metadata and target are the route's. Without settings where a value is at fault: what it
   /// protects is then denied.

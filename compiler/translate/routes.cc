@@ -114,10 +114,6 @@ class RouteTranslator {
     for (std::size_t i = 0; i < from.backends.size(); ++i) backend(from, index, i, made);
     if (from.extension.somewhere()) refuse_filter(from, index, made);
     timeouts(from, index, made);
-    if (from.session_persistence.somewhere()) {
-      unsupported(from.session_persistence, rule_field(index, "sessionPersistence"),
-                  "requests of one session may go to different endpoints");
-    }
     return made;
   }
 

@@ -35,7 +35,8 @@ TreeFilter filter_of(const SectionView& host, const FilterRecord& record) {
     filter.value = std::to_string(redirect_status(record));
     if (redirect_port(record) != 0) filter.value += " port " + std::to_string(redirect_port(record));
   }
-  if (row.replaces_prefix) filter.name = std::to_string(record.detail) + " bytes";
+  if (row.detail == Detail::kSeconds) filter.value = std::to_string(record.detail) + "s";
+  if (row.detail == Detail::kPrefix) filter.name = std::to_string(record.detail) + " bytes";
   return filter;
 }
 

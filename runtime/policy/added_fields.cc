@@ -32,8 +32,13 @@ void AddedFields::allow_origin(std::string_view origin) {
 
 void AddedFields::append(std::string_view lines) {
   if (lines.empty()) return;
-  if (own_lines_ == nullptr) own_lines_ = std::make_unique<std::string>();
-  own_lines_->append(lines);
+  if (own_lines_ == nullptr) own_lines_ = std::make_unique<OwnLines>();
+  own_lines_->lines.append(lines);
+}
+
+void AddedFields::append_then(const std::string* line) {
+  if (own_lines_ == nullptr) own_lines_ = std::make_unique<OwnLines>();
+  own_lines_->then = line;
 }
 
 bool AddedFields::replaces(std::string_view name) const {
@@ -50,7 +55,11 @@ bool AddedFields::replaces(std::string_view name) const {
 
 void AddedFields::write(net::http1::HeadWriter& out, const program::FieldEdits* edits) const {
   const bool edited = edits != nullptr && !edits->none();
-  if (own_lines_ != nullptr) out.lines(*own_lines_);
+  if (own_lines_ != nullptr) {
+    out.lines(own_lines_->lines);
+    // Our own answers have no edits, and are no endpoint's.
+    if (own_lines_->then != nullptr && edits != nullptr) out.lines(*own_lines_->then);
+  }
   if (!origin_line_.empty() && !(edited && edits->names(kAllowOrigin))) out.lines(origin_line_);
   for (std::size_t i = 0; i < count_; ++i) {
     if (!edited) {

@@ -52,6 +52,9 @@ class AddedFields {
   /// Whole lines that are this exchange's alone, beside whatever else there is: cookies.
   void append(std::string_view lines);
 
+  /// A whole line, or nothing, that is known only when an endpoint answers: looked up then, for its answer alone.
+  void append_then(const std::string* line);
+
   /// Whether a field of the backend's must go.
   bool replaces(std::string_view name) const;
   /// `edits` are the route's response filters: a name that they edit is theirs. Null for answers of our own.
@@ -63,7 +66,11 @@ class AddedFields {
   std::uint8_t count_ = 0;
   bool cors_ = false;
   std::string origin_line_;
-  std::unique_ptr<std::string> own_lines_;
+  struct OwnLines {
+    std::string lines;
+    const std::string* then = nullptr;
+  };
+  std::unique_ptr<OwnLines> own_lines_;
 };
 
 }  // namespace edge::runtime

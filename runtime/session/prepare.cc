@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "program/filters.h"
 #include "runtime/session/client_address.h"
@@ -18,6 +19,37 @@ using net::http1::KnownField;
 using net::http1::RequestHead;
 
 bool is_canary(const RequestHead& head) { return head.fields.value(KnownField::kXCanary) == "true"; }
+
+/// Where the client's session has it go: to its backend of the split while its endpoint takes traffic, or others of a
+/// backend that has a weight do; else where `chosen` says, and a new session begins. A canary goes where it is sent.
+std::uint32_t keep_session(Exchange& exchange, const Arrival& arrival, const program::Split& split,
+                           std::uint32_t chosen, Worker& worker) {
+  const net::tls::SealingKeys* const keys = exchange.program->authentication->place_keys();
+  if (keys == nullptr) return chosen;
+  const RequestHead& head = worker.scratch().request;
+  ForwardRequest& request = exchange.forward;
+  const program::SectionView& section = exchange.taken.host->view;
+  auto made = std::make_unique<Affinity>(program::session_settings(section, section.array(request.traffic->filters)),
+                                         *keys, head.fields,
+                                         static_cast<std::uint64_t>(worker.unix_milliseconds() / 1000), arrival.secure);
+  Affinity& affinity = *(request.make_terms().affinity = std::move(made));
+  request.response.added.append_then(&affinity.response_line());
+  bool same_endpoint = false;
+  if (const auto& place = affinity.place(); place && !is_canary(head)) {
+    const auto own = std::ranges::find(split.backends, place->backend_id, &program::BackendRefRecord::backend_id);
+    const std::uint32_t index =
+        own == split.backends.end() ? program::kNone : exchange.program->program->backend_index(place->backend_id);
+    if (index != program::kNone) {
+      BackendPool& pool = *exchange.program->pools[index];
+      same_endpoint = pool.serves(place->endpoint);
+      if (same_endpoint || (own->weight != 0 && pool.serves_any())) {
+        chosen = static_cast<std::uint32_t>(own - split.backends.begin());
+      }
+    }
+  }
+  if (chosen != program::kNone) affinity.choose(split.backends[chosen].backend_id(), same_endpoint);
+  return chosen;
+}
 
 cache::Seconds in_seconds(std::uint64_t nanoseconds) {
   return static_cast<cache::Seconds>(nanoseconds / 1'000'000'000);
@@ -71,8 +103,13 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   if (max_forwards(head) == 0) return Reply{204, "max-forwards", {}, {}, false};
   const program::SectionView& section = taken.host->view;
   const program::Split split = program::split_of(section, *taken.action);
-  const std::uint32_t chosen = choose_backend(split, is_canary(head), worker.split());
-  if (!split.treatments.empty()) request.traffic = &program::traffic_of(section, *taken.action, split, chosen);
+  std::uint32_t chosen = choose_backend(split, is_canary(head), worker.split());
+  if (!split.treatments.empty()) {
+    if ((request.traffic->flags & program::kPersists) != 0) {
+      chosen = keep_session(exchange, arrival, split, chosen, worker);
+    }
+    request.traffic = &program::traffic_of(section, *taken.action, split, chosen);
+  }
   const program::TrafficRecord& traffic = *request.traffic;
   const std::uint64_t limit = body_limit(traffic);
   if (limit != 0 && head.body.kind == net::http1::BodyKind::kLength && head.body.length > limit) {
@@ -99,7 +136,8 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   request.send_to(*exchange.program->pools[backend], record);
   if (request.pool->keyed()) request.balance_key = client_key(arrival.source);
   if (exchange.program->announces) [[unlikely]] {
-    request.proxy_header = header_for(request.pool->settings(), connection);
+    std::string header = header_for(request.pool->settings(), connection);
+    if (!header.empty()) request.make_terms().proxy_header = std::move(header);
   }
   request.websocket = head.upgrade && asks_for_websocket(head);
   bound(request, exchange.reply_form == ReplyForm::kGrpc, head, worker.loop().now());

@@ -119,14 +119,33 @@ AcquireFault BackendPool::no_endpoint() const {
 
 std::shared_ptr<UpstreamEndpoint> BackendPool::pick(const Wanted& wanted) {
   if (in_use_.empty()) return nullptr;
-  std::size_t at = balancer_.pick(in_use_, wanted.key, loop_.now());
-  if (wanted.avoid.empty() || !among(wanted.avoid, *in_use_[at])) return in_use_[at];
+  const std::size_t at = balancer_.pick(in_use_, wanted.key, loop_.now());
+  return wanted.avoid.empty() ? in_use_[at] : steer(wanted, at);
+}
+
+/// `at`: what balancing has chosen.
+std::shared_ptr<UpstreamEndpoint> BackendPool::steer(const Wanted& wanted, std::size_t at) {
+  if (wanted.prefers_first) {
+    const auto found = std::ranges::find(in_use_, wanted.avoid.front(), [](const auto& one) { return one->address; });
+    return found == in_use_.end() ? in_use_[at] : *found;
+  }
+  if (!among(wanted.avoid, *in_use_[at])) return in_use_[at];
   at = balancer_.other(in_use_, at);
   for (std::size_t n = 0; n < in_use_.size(); ++n) {
     const auto& endpoint = in_use_[(at + n) % in_use_.size()];
     if (!among(wanted.avoid, *endpoint)) return endpoint;
   }
   return in_use_[at];
+}
+
+bool BackendPool::serves(const net::SocketAddress& endpoint) {
+  up_to_date();
+  return std::ranges::find(in_use_, endpoint, [](const auto& one) { return one->address; }) != in_use_.end();
+}
+
+bool BackendPool::serves_any() {
+  up_to_date();
+  return !in_use_.empty();
 }
 
 bool BackendPool::has_other(std::span<const net::SocketAddress> than) const {
@@ -167,7 +186,7 @@ bool BackendPool::close_any_idle() {
 std::unique_ptr<UpstreamConnection> BackendPool::take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking) {
   if (!seeking.wanted.fresh || shares()) {
     for (const auto& endpoint : in_use_) {
-      if (keyed() && endpoint.get() != &wanted) continue;
+      if ((keyed() || seeking.wanted.prefers_first) && endpoint.get() != &wanted) continue;
       if (auto* idle = take_idle(*endpoint, seeking.probe)) return std::unique_ptr<UpstreamConnection>(idle);
     }
   }

@@ -47,6 +47,8 @@ struct Wanted {
   std::uint64_t key = 0;
   /// Never a pooled connection.
   bool fresh = false;
+  /// The first of `avoid` is wanted instead, if it takes traffic.
+  bool prefers_first = false;
   /// Another endpoint than these, where there is one.
   std::vector<net::SocketAddress> avoid{};
   /// A PROXY header, which a new connection begins with; whose it is, is said by it. Must outlive the acquiring.
@@ -106,6 +108,10 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   /// Takes over what is known of the endpoints now. Idle connections to those that went away are closed.
   void refresh();
 
+  /// Whether the endpoint takes traffic now.
+  bool serves(const net::SocketAddress& endpoint);
+  /// Whether some endpoint does.
+  bool serves_any();
   /// Whether some endpoint takes traffic that is none of these.
   bool has_other(std::span<const net::SocketAddress> than) const;
   /// Whether requests with equal keys go to equal endpoints.
@@ -136,6 +142,7 @@ class BackendPool final : public std::enable_shared_from_this<BackendPool>, priv
   }
   AcquireFault no_endpoint() const;
   std::shared_ptr<UpstreamEndpoint> pick(const Wanted& wanted);
+  std::shared_ptr<UpstreamEndpoint> steer(const Wanted& wanted, std::size_t at);
   bool keeps_idle(UpstreamConnection& connection);
   std::unique_ptr<UpstreamConnection> take_instead(const UpstreamEndpoint& wanted, const Seeking& seeking);
   UpstreamConnection* take_idle(UpstreamEndpoint& endpoint, bool probe);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "runtime/phase/cross_thread_wake.h"
 #include "runtime/upstream/byte_pump.h"
@@ -73,12 +74,13 @@ class Tries {
       : request_(request),
         wanted_{.deadline = request.deadlines.until,
                 .fault_before = request.deadlines.fault_before,
-                .key = request.balance_key,
-                .fresh = !request.proxy_header.empty(),
-                .header = request.proxy_header} {
+                .key = request.balance_key} {
     const RetryPolicy policy = retry_policy(*request.traffic, request.pool->settings());
     if (policy) retries_.emplace(policy, request.pool->state());
     most_elsewhere_ = std::max(kOtherEndpoints, policy.max_retries);
+    if (request.terms != nullptr) [[unlikely]] {
+      take(*request.terms);
+    }
   }
 
   const Wanted& begin(net::Time now) {
@@ -133,8 +135,17 @@ class Tries {
   }
 
  private:
+  void take(const ConnectionTerms& terms) {
+    wanted_.fresh = !terms.proxy_header.empty();
+    wanted_.header = terms.proxy_header;
+    const net::SocketAddress* const endpoint = terms.affinity == nullptr ? nullptr : terms.affinity->wanted();
+    if (endpoint == nullptr) return;
+    wanted_.prefers_first = true;
+    wanted_.avoid.push_back(*endpoint);
+  }
   /// The next try goes to another endpoint. \returns whether there is one that was not tried; else it starts over.
   bool leave(const net::SocketAddress& endpoint) {
+    if (std::exchange(wanted_.prefers_first, false)) wanted_.avoid.clear();
     wanted_.avoid.push_back(endpoint);
     if (request_.pool->has_other(wanted_.avoid)) return true;
     wanted_.avoid.assign(1, endpoint);
@@ -196,6 +207,9 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
       result.reusable = true;
     } else {
       UpstreamConnection& upstream = *acquired.connection;
+      if (request.terms != nullptr && request.terms->affinity != nullptr) [[unlikely]] {
+        request.terms->affinity->answered_by(upstream.endpoint().address);
+      }
       const bool pooled = upstream.requests() > 1;
       if (pooled && !request.idempotent() && !looks_alive(upstream)) {
         request.pool->release(std::move(acquired.connection), AfterUse::kClose);
@@ -242,7 +256,7 @@ net::Task<ExchangeResult> forward(const ForwardRequest& request, const ForwardFo
       if (relay.failure().kind == FailureKind::kTruncated && !relay.client_given_up()) upstream.spoilt();
       traced.end(&upstream.endpoint().address, relay.status(), relay.failure());
       const AfterUse after = relay.after_use();
-      const bool keep = after != AfterUse::kKeep || request.proxy_header.empty();
+      const bool keep = after != AfterUse::kKeep || request.terms == nullptr || request.terms->proxy_header.empty();
       request.pool->release(std::move(acquired.connection), keep ? after : AfterUse::kClose);
       result.failure = relay.failure();
       result.status = relay.status();

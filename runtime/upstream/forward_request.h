@@ -13,9 +13,19 @@
 #include "runtime/shape/request_body.h"
 #include "runtime/shape/response_rules.h"
 #include "runtime/shape/trailers.h"
+#include "runtime/upstream/affinity.h"
 #include "runtime/upstream/backend_pool.h"
 
 namespace edge::runtime {
+
+/// What a request asks of the connection by which it goes.
+struct ConnectionTerms {
+  /// The PROXY header that the backend wants of the client's connection; empty: none. A connection that began with it
+  /// carries no other client's requests.
+  std::string proxy_header;
+  /// The client's session; null where the rule has no session persistence.
+  std::unique_ptr<Affinity> affinity;
+};
 
 struct ForwardRequest {
   /// Where it goes. The pool may serve a later program's record of the backend; `backend` is this one's.
@@ -25,9 +35,8 @@ struct ForwardRequest {
   const program::TrafficRecord* traffic = nullptr;
   /// What keyed balancing keeps together: the client's address.
   std::uint64_t balance_key = 0;
-  /// The PROXY header that the backend wants of the client's connection; empty: none. A connection that began with it
-  /// carries no other client's requests.
-  std::string proxy_header;
+  /// Null where it may go to any endpoint, by any connection.
+  std::unique_ptr<ConnectionTerms> terms;
   Deadlines deadlines;
 
   /// As it is sent; in the thread's scratch until the first wait, unless the body is buffered.
@@ -62,6 +71,11 @@ struct ForwardRequest {
     pool = &to;
     backend = &record;
     response.backend_http = to.settings().protocol == program::BackendProtocol::kHttp2 ? 2 : 1;
+  }
+
+  ConnectionTerms& make_terms() {
+    if (terms == nullptr) terms = std::make_unique<ConnectionTerms>();
+    return *terms;
   }
 
   /// May be sent twice (RFC 9110 §9.2.2).

@@ -145,6 +145,13 @@ std::vector<compiler::Filter> random_filters(Chance& chance, bool may_redirect) 
                                          FilterOp::kResponseHeaderAdd,   FilterOp::kResponseHeaderRemove};
   std::vector<compiler::Filter> filters;
   while (chance.one_in(3)) filters.push_back({chance.of(headers), chance.of(kHeaderNames), chance.of(kHeaderValues)});
+  if (chance.one_in(8)) {
+    const bool cookie = chance.one_in(2);
+    filters.push_back({cookie ? FilterOp::kSessionCookie : FilterOp::kSessionHeader, "x-session", cookie ? "/" : ""});
+    compiler::Filter idle{FilterOp::kSessionIdle, "", ""};
+    idle.seconds = 60;
+    if (chance.one_in(2)) filters.push_back(idle);
+  }
   if (may_redirect && chance.one_in(4)) {
     if (chance.one_in(2)) filters.push_back({FilterOp::kRedirectHost, "", "elsewhere.test"});
     if (chance.one_in(2)) filters.push_back({FilterOp::kRedirectPrefix, "", random_prefix(chance)});

@@ -110,7 +110,7 @@ std::vector<const LinkedPolicy*> policies_of(const LinkedConfig& config, const L
 std::vector<Change> changes_of(const std::vector<compiler::Filter>& filters, const PathMatch& path) {
   std::vector<Change> changes;
   for (const compiler::Filter& filter : filters) {
-    std::uint32_t detail = 0;
+    std::uint32_t detail = filter.seconds;
     if (filter.op == FilterOp::kRedirect) detail = filter.status + (filter.port << 16);
     if (filter.op == FilterOp::kRewritePrefix || filter.op == FilterOp::kRedirectPrefix) {
       const bool named = path.type == PathMatch::Type::kExact || path.type == PathMatch::Type::kPrefix;

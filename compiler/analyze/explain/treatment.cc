@@ -31,7 +31,8 @@ std::vector<std::string> exact_filters(const program::SectionView& host, const p
   std::vector<std::string> out;
   for (const program::FilterRecord& filter : host.array(traffic.filters)) {
     std::string& text = out.emplace_back(filter_text(host, filter));
-    if (row_of(filter.op).replaces_prefix) text += " (its first " + std::to_string(filter.detail) + " bytes)";
+    if (row_of(filter.op).detail == program::Detail::kPrefix)
+      text += " (its first " + std::to_string(filter.detail) + " bytes)";
   }
   return out;
 }

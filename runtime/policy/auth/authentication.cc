@@ -73,6 +73,11 @@ std::shared_ptr<const Authentication> Authentication::make(const LoadedProgram& 
   builder.make(PolicyType::kJwt, header.jwts, made->jwts_);
   builder.make(PolicyType::kOidc, header.oidcs, made->oidcs_);
   builder.make(PolicyType::kForwardAuth, header.forward_auths, made->forward_auths_);
+  const std::string* const key =
+      secrets.find(program::kSessionSecretSpace, program::kSessionSecretName, program::kSessionSecretKey);
+  if (key != nullptr) {
+    if (auto keys = net::tls::SealingKeys::derive(*key, {})) made->place_keys_ = std::move(*keys);
+  }
   const bool calls =
       std::ranges::any_of(made->forward_auths_, [](const auto& one) { return one != nullptr && one->secure(); });
   if (calls || header.jwts.count != 0 || header.oidcs.count != 0) made->authorities_ = stores.trust.authorities();

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "net/task.h"
 #include "net/tls/certificate.h"
+#include "net/tls/sealing.h"
 #include "program/secrets.h"
 #include "runtime/match/load.h"
 #include "runtime/policy/asked.h"
@@ -37,6 +39,8 @@ class Authentication {
 
   /// Whom calls believe; null where no policy calls anybody over https.
   const std::shared_ptr<const net::tls::Authorities>& authorities() const { return authorities_; }
+  /// For the sessions of persistent rules; null: none were given, and clients go where balancing has them.
+  const net::tls::SealingKeys* place_keys() const { return place_keys_ ? &*place_keys_ : nullptr; }
   /// One line a policy that cannot be used. No values.
   const std::vector<std::string>& faults() const { return faults_; }
 
@@ -48,6 +52,7 @@ class Authentication {
   std::vector<std::shared_ptr<const Oidc>> oidcs_;
   std::vector<std::shared_ptr<const ForwardAuth>> forward_auths_;
   std::shared_ptr<const net::tls::Authorities> authorities_;
+  std::optional<net::tls::SealingKeys> place_keys_;
   std::vector<std::string> faults_;
 };
 

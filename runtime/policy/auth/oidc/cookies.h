@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/http1/cookies.h"
 #include "net/http1/head.h"
 
 namespace edge::runtime::auth {
@@ -47,17 +48,8 @@ class OwnCookies {
 /// its user elsewhere. Empty when nothing is left.
 std::string cookies_of_others(const net::http1::HeadFields& fields);
 
-/// How a cookie of ours lives at the client.
-struct CookieManner {
-  /// Over TLS: never sent without it.
-  bool secure = false;
-  /// Seconds; -1: until the browser ends.
-  int max_age = -1;
-};
-
-/// A Set-Cookie field line, whole.
-std::string set_cookie_line(std::string_view name, std::string_view value, const CookieManner& manner);
-/// One that takes the cookie away.
-std::string clear_cookie_line(std::string_view name, bool secure);
+using net::http1::clear_cookie_line;
+using net::http1::CookieManner;
+using net::http1::set_cookie_line;
 
 }  // namespace edge::runtime::auth

@@ -1,0 +1,44 @@
+// Cookies in heads (RFC 6265 §4): those that a request carries, and the lines that set them.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "base/ascii.h"
+#include "net/http1/head.h"
+
+namespace edge::net::http1 {
+
+/// Calls `visit(pair, name)` with the text of each pair and its name. Browsers send one Cookie field; HTTP/2 may send
+/// many.
+template <typename Visit>
+void for_each_cookie(const HeadFields& fields, Visit visit) {
+  if (!fields.has(KnownField::kCookie)) return;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields.known(i) != KnownField::kCookie) continue;
+    std::string_view rest = fields[i].value;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(';'), rest.size());
+      const std::string_view pair = trim_blanks(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (!pair.empty()) visit(pair, trim_blanks(pair.substr(0, pair.find('='))));
+    }
+  }
+}
+
+/// How a cookie of ours lives at the client.
+struct CookieManner {
+  /// Over TLS: never sent without it.
+  bool secure = false;
+  /// Seconds; -1: until the browser ends.
+  int max_age = -1;
+  std::string_view path = "/";
+};
+
+/// A Set-Cookie field line, whole.
+std::string set_cookie_line(std::string_view name, std::string_view value, const CookieManner& manner);
+/// One that takes the cookie away.
+std::string clear_cookie_line(std::string_view name, bool secure);
+
+}  // namespace edge::net::http1
