@@ -354,7 +354,7 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
 
 void WorkspaceLink::add_values(WorkspaceResources& resources) {
   config_.statuses.clear();
-  said_of_values_ = {};
+  said_of_values_ = Diagnostics{};
   compiler::add_values(resources.others(), config_, said_of_values_);
 }
 
