@@ -64,7 +64,7 @@ struct CookieKeys {
 
   bool derive(std::string_view secret) {
     static constexpr std::array<std::string_view, kPurposes> kInfos = {"edge-proxy session 1", "edge-proxy tokens 1",
-                                                                       "edge-proxy login 1", "edge-proxy place 1"};
+                                                                       "edge-proxy login 1", "edge-proxy affinity 1"};
     for (std::size_t i = 0; i < kPurposes; ++i) {
       if (!hkdf(secret, kInfos[i], keys[i])) return false;
     }

@@ -14,10 +14,10 @@ namespace edge::net::tls {
 
 /// What is sealed for one purpose opens for no other.
 enum class SealPurpose : std::uint8_t {
-  kSession,  ///< who the user is
-  kTokens,   ///< the provider's tokens, of a session
-  kLogin,    ///< a login that has been begun
-  kPlace,    ///< the endpoint that a client stays with
+  kSession,   ///< who the user is
+  kTokens,    ///< the provider's tokens, of a session
+  kLogin,     ///< a login that has been begun
+  kAffinity,  ///< the endpoint that a client stays with
 };
 
 /// The keys of a session secret, and of the one before it. Immutable; shared by the threads.

@@ -24,7 +24,7 @@ bool is_canary(const RequestHead& head) { return head.fields.value(KnownField::k
 /// backend that has a weight do; else where `chosen` says, and a new session begins. A canary goes where it is sent.
 std::uint32_t keep_session(Exchange& exchange, const Arrival& arrival, const program::Split& split,
                            std::uint32_t chosen, Worker& worker) {
-  const net::tls::SealingKeys* const keys = exchange.program->authentication->place_keys();
+  const net::tls::SealingKeys* const keys = exchange.program->authentication->affinity_keys();
   if (keys == nullptr) return chosen;
   const RequestHead& head = worker.scratch().request;
   ForwardRequest& request = exchange.forward;
@@ -35,13 +35,13 @@ std::uint32_t keep_session(Exchange& exchange, const Arrival& arrival, const pro
   Affinity& affinity = *(request.make_terms().affinity = std::move(made));
   request.response.added.append_then(&affinity.response_line());
   bool same_endpoint = false;
-  if (const auto& place = affinity.place(); place && !is_canary(head)) {
-    const auto own = std::ranges::find(split.backends, place->backend_id, &program::BackendRefRecord::backend_id);
+  if (const auto& last = affinity.remembered(); last && !is_canary(head)) {
+    const auto own = std::ranges::find(split.backends, last->backend_id, &program::BackendRefRecord::backend_id);
     const std::uint32_t index =
-        own == split.backends.end() ? program::kNone : exchange.program->program->backend_index(place->backend_id);
+        own == split.backends.end() ? program::kNone : exchange.program->program->backend_index(last->backend_id);
     if (index != program::kNone) {
       BackendPool& pool = *exchange.program->pools[index];
-      same_endpoint = pool.serves(place->endpoint);
+      same_endpoint = pool.serves(last->address);
       if (same_endpoint || (own->weight != 0 && pool.serves_any())) {
         chosen = static_cast<std::uint32_t>(own - split.backends.begin());
       }

@@ -29,7 +29,7 @@ Affinity::Affinity(const program::SessionSettings& settings, const net::tls::Sea
                    const net::http1::HeadFields& fields, std::uint64_t now, bool secure)
     : settings_(settings), keys_(keys), now_(now), secure_(secure) {
   const auto try_one = [this](std::string_view value) {
-    if (!place_ && tried_++ < kMaxTried) read(value);
+    if (!remembered_ && tried_++ < kMaxTried) read(value);
   };
   if (!settings_.by_header) {
     net::http1::for_each_cookie(fields, [&](std::string_view pair, std::string_view name) {
@@ -44,7 +44,7 @@ Affinity::Affinity(const program::SessionSettings& settings, const net::tls::Sea
 
 void Affinity::read(std::string_view sealed) {
   if (sealed.size() > kMostText) return;
-  const std::optional<std::string> plain = keys_.open(net::tls::SealPurpose::kPlace, settings_.name, sealed);
+  const std::optional<std::string> plain = keys_.open(net::tls::SealPurpose::kAffinity, settings_.name, sealed);
   if (!plain || plain->size() != sizeof(Sealed)) return;
   Sealed session{};
   std::memcpy(&session, plain->data(), sizeof session);
@@ -52,22 +52,22 @@ void Affinity::read(std::string_view sealed) {
   const auto age = [this](std::uint64_t since) { return now_ > since ? now_ - since : 0; };
   if (settings_.timeout_s != 0 && age(session.began) >= settings_.timeout_s) return;
   if (settings_.idle_s != 0 && age(session.used) >= settings_.idle_s) return;
-  place_.emplace();
-  place_->backend_id = session.backend_id;
-  place_->endpoint.address.bytes = session.address;
-  place_->endpoint.port = session.port;
+  remembered_.emplace();
+  remembered_->backend_id = session.backend_id;
+  remembered_->address.address.bytes = session.address;
+  remembered_->address.port = session.port;
   began_ = session.began;
   used_ = session.used;
 }
 
-std::string Affinity::line(const SessionPlace& answered) const {
-  const bool same = place_ == answered;
+std::string Affinity::line(const SessionEndpoint& answered) const {
+  const bool same = remembered_ == answered;
   if (same && (settings_.idle_s == 0 || used_ >= now_)) return {};
   Sealed session{
-      answered.backend_id, same ? began_ : now_, now_, answered.endpoint.address.bytes, answered.endpoint.port, {}};
+      answered.backend_id, same ? began_ : now_, now_, answered.address.address.bytes, answered.address.port, {}};
   std::string plain(sizeof session, '\0');
   std::memcpy(plain.data(), &session, sizeof session);
-  const std::optional<std::string> value = keys_.seal(net::tls::SealPurpose::kPlace, settings_.name, plain);
+  const std::optional<std::string> value = keys_.seal(net::tls::SealPurpose::kAffinity, settings_.name, plain);
   if (!value) return {};
   if (settings_.by_header) return std::string(settings_.name) + ": " + *value + "\r\n";
   net::http1::CookieManner manner{.secure = secure_, .path = settings_.path};

@@ -15,10 +15,10 @@
 namespace edge::runtime {
 
 /// Where a session's requests go.
-struct SessionPlace {
+struct SessionEndpoint {
   std::uint64_t backend_id = 0;
-  net::SocketAddress endpoint;
-  friend bool operator==(const SessionPlace&, const SessionPlace&) = default;
+  net::SocketAddress address;
+  friend bool operator==(const SessionEndpoint&, const SessionEndpoint&) = default;
 };
 
 /// The session of one request. A value that a stranger made up opens to nothing; one that was ours may name an endpoint
@@ -34,22 +34,22 @@ class Affinity {
            const net::http1::HeadFields& fields, std::uint64_t now, bool secure);
 
   /// nullopt: a new session begins.
-  const std::optional<SessionPlace>& place() const { return place_; }
+  const std::optional<SessionEndpoint>& remembered() const { return remembered_; }
 
-  /// To which backend the request goes, and whether to the endpoint of place().
+  /// To which backend the request goes, and whether to the endpoint of remembered().
   void choose(std::uint64_t backend_id, bool same_endpoint) {
     backend_id_ = backend_id;
-    same_endpoint_ = same_endpoint && place_.has_value();
+    same_endpoint_ = same_endpoint && remembered_.has_value();
   }
   /// Null: any endpoint will do.
-  const net::SocketAddress* wanted() const { return same_endpoint_ ? &place_->endpoint : nullptr; }
+  const net::SocketAddress* wanted() const { return same_endpoint_ ? &remembered_->address : nullptr; }
   /// That endpoint answers, unless another is named after it.
   void answered_by(const net::SocketAddress& endpoint) { response_line_ = line({backend_id_, endpoint}); }
   /// What the client is told by it: a field line with its CRLF, or nothing.
   const std::string& response_line() const { return response_line_; }
 
   /// The field line that a response from there carries: empty where the client's value says it already.
-  std::string line(const SessionPlace& answered) const;
+  std::string line(const SessionEndpoint& answered) const;
 
  private:
   void read(std::string_view sealed);
@@ -59,7 +59,7 @@ class Affinity {
   std::uint64_t now_;
   bool secure_;
   int tried_ = 0;
-  std::optional<SessionPlace> place_;
+  std::optional<SessionEndpoint> remembered_;
   std::uint64_t began_ = 0;
   std::uint64_t used_ = 0;
   std::uint64_t backend_id_ = 0;

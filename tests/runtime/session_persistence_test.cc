@@ -60,7 +60,7 @@ class SessionPersistence : public testing::Test {
     runtime::ServerOptions options;
     options.threads = 2;
     options.ephemeral_ports = true;
-    server_ = std::move(*runtime::Server::start(options));
+    server_ = runtime::Server::start(options).value();
     secrets_.secrets = {{std::string(program::kSessionSecretSpace),
                          std::string(program::kSessionSecretName),
                          {{std::string(program::kSessionSecretKey), std::make_shared<const std::string>(key)}}}};

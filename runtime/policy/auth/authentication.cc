@@ -76,7 +76,7 @@ std::shared_ptr<const Authentication> Authentication::make(const LoadedProgram& 
   const std::string* const key =
       secrets.find(program::kSessionSecretSpace, program::kSessionSecretName, program::kSessionSecretKey);
   if (key != nullptr) {
-    if (auto keys = net::tls::SealingKeys::derive(*key, {})) made->place_keys_ = std::move(*keys);
+    if (auto keys = net::tls::SealingKeys::derive(*key, {})) made->affinity_keys_ = std::move(*keys);
   }
   const bool calls =
       std::ranges::any_of(made->forward_auths_, [](const auto& one) { return one != nullptr && one->secure(); });

@@ -40,7 +40,7 @@ class Authentication {
   /// Whom calls believe; null where no policy calls anybody over https.
   const std::shared_ptr<const net::tls::Authorities>& authorities() const { return authorities_; }
   /// For the sessions of persistent rules; null: none were given, and clients go where balancing has them.
-  const net::tls::SealingKeys* place_keys() const { return place_keys_ ? &*place_keys_ : nullptr; }
+  const net::tls::SealingKeys* affinity_keys() const { return affinity_keys_ ? &*affinity_keys_ : nullptr; }
   /// One line a policy that cannot be used. No values.
   const std::vector<std::string>& faults() const { return faults_; }
 
@@ -52,7 +52,7 @@ class Authentication {
   std::vector<std::shared_ptr<const Oidc>> oidcs_;
   std::vector<std::shared_ptr<const ForwardAuth>> forward_auths_;
   std::shared_ptr<const net::tls::Authorities> authorities_;
-  std::optional<net::tls::SealingKeys> place_keys_;
+  std::optional<net::tls::SealingKeys> affinity_keys_;
   std::vector<std::string> faults_;
 };
 
