@@ -277,7 +277,8 @@ class Controller::Impl {
       lock.unlock();
       for (const std::string& group : came) groups_->came(group);
       const auto began = std::chrono::steady_clock::now();
-      if (!look_again()) {
+      // The first agent of a group may have come with a program that had no number before the group was opened.
+      if (!look_again() && came.empty()) {
         lock.lock();
         continue;
       }

@@ -45,10 +45,15 @@ class ControllerMetricsTest : public testing::Test {
 
 TEST_F(ControllerMetricsTest, TellsOfCompiles) {
   metrics_.reconciled(program(1), milliseconds(4), now_);
-  metrics_.reconciled(Reconciled{}, milliseconds(1), now_);
+  Reconciled failed;
+  failed.runs = 1;
+  metrics_.reconciled(failed, milliseconds(1), now_);
+  Reconciled values;
+  values.values_changed = true;
+  metrics_.reconciled(values, milliseconds(1), now_);
   metrics_.held_back(2);
   const std::string said = text();
-  EXPECT_THAT(said, HasSubstr("edge_controller_compiles_total 2\n"));
+  EXPECT_THAT(said, HasSubstr("edge_controller_compiles_total 2\n")) << "values alone are no compile";
   EXPECT_THAT(said, HasSubstr("edge_controller_compile_failures_total 1\n"));
   EXPECT_THAT(said, HasSubstr("edge_controller_compile_duration_seconds_bucket{le=\"0.005\"} 2\n"));
   EXPECT_THAT(said, HasSubstr("edge_controller_compile_stage_seconds_total{stage=\"link\"} 0.003\n"));

@@ -115,6 +115,9 @@ void Publisher::take(const Reconciled& result) {
       newest_.program = result.program;
       newest_hash_ = hash;
       fresh_ = true;
+    }
+    // It may have another number though it is the same: that of another group changed.
+    if (result.program != nullptr) {
       if (numbers_.size() >= kMaxNumbers) numbers_.clear();
       numbers_[hash] = result.number;
     }

@@ -56,10 +56,11 @@ class Apart {
 
   std::vector<ResourceStatus> statuses() {
     std::vector<ResourceStatus> all = workspace_.statuses();
-    for (const auto& backend : values_.values().backends) {
-      auto fault = values_.fault_of({backend->name_space, backend->name});
+    for (const compiler::LinkedBackend& backend : workspace_.config().backends) {
+      const compiler::Identity& identity = backend.identity;
+      auto fault = values_.fault_of({identity.name_space, identity.name});
       if (!fault) continue;
-      ResourceStatus status{.kind = "ProxyBackend", .name_space = backend->name_space, .name = backend->name};
+      ResourceStatus status{.kind = identity.kind, .name_space = identity.name_space, .name = identity.name};
       set_condition(status.conditions, *std::move(fault));
       all.push_back(std::move(status));
     }
