@@ -9,6 +9,7 @@
 #include "compiler/link/path_value.h"
 #include "compiler/link/retry_on.h"
 #include "compiler/link/stages.h"
+#include "compiler/model/cookie_path.h"
 #include "program/filter_table.h"
 
 namespace edge::compiler::link {
@@ -186,7 +187,7 @@ class RouteLinker {
     Filter carrier = value_filter(session.by_header ? FilterOp::kSessionHeader : FilterOp::kSessionCookie, {});
     carrier.name = session.name ? session.name->value : (session.by_header ? "x-" : "") + session_name(number);
     if (session.by_header) carrier.name = ascii_lower(carrier.name);
-    if (!session.by_header) carrier.value = session.path ? session.path->value : common_path(rule);
+    if (!session.by_header) carrier.value = model::cookie_path(session, rule);
     out.push_back(std::move(carrier));
     const auto seconds = [&](FilterOp op, const Located<std::chrono::nanoseconds>& time) {
       Filter filter = value_filter(op, {});
@@ -203,27 +204,6 @@ class RouteLinker {
     std::string name = "edge-sticky-";
     for (int shift = 28; shift >= 0; shift -= 4) name += kHex[number >> shift & 15];
     return name;
-  }
-
-  /// Whole segments that the paths of all matches begin with: where the browser is to send the cookie.
-  static std::string common_path(const model::Rule& rule) {
-    std::optional<std::string> common;
-    for (const model::Match& match : rule.matches) {
-      if (!match.path || match.path->type == model::PathType::kRegex) return "/";
-      std::string path = match.path->value.value;
-      if (path.size() > 1 && path.ends_with('/')) path.pop_back();
-      if (!common) {
-        common = path;
-        continue;
-      }
-      while (*common != path && !(path.starts_with(*common) && path[common->size()] == '/')) {
-        const std::size_t slash = common->rfind('/');
-        if (slash == 0 || slash == std::string::npos) return "/";
-        common->resize(slash);
-      }
-    }
-    const auto fits = [](char c) { return c > ' ' && c < 127 && c != ';'; };
-    return common && !common->empty() && std::ranges::all_of(*common, fits) ? *common : "/";
   }
 
   void mirror(const model::Filter& filter, const std::string& field, LinkedRule& linked) {

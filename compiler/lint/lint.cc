@@ -1,6 +1,7 @@
 #include "compiler/lint/lint.h"
 
 #include "compiler/lint/path_detours.h"
+#include "compiler/lint/shared_sessions.h"
 
 namespace edge::compiler::lint {
 
@@ -14,6 +15,7 @@ void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics) {
   for (const model::ProxyPolicy& policy : resources.policies) lint(policy, diagnostics);
   lint_together(resources, diagnostics);
   lint_path_detours(resources, diagnostics);
+  lint_shared_sessions(resources, diagnostics);
 }
 
 }  // namespace edge::compiler::lint

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/field_name.h"
+#include "compiler/model/cookie_path.h"
 #include "compiler/model/formats.h"
 #include "program/filter_table.h"
 
@@ -310,11 +311,6 @@ class PersistenceReader {
   void check_time(const Maybe<std::chrono::nanoseconds>& time, std::string_view name) {
     if (!time || (time->value >= std::chrono::seconds(1) && time->value <= kLongestSession)) return;
     report_.fault(DiagnosticCode::kInvalidValue, time->span, field(name), "a session lasts from 1s to 9600h");
-  }
-
-  static bool is_cookie_path(std::string_view path) {
-    return path.starts_with('/') && path.size() <= 1024 &&
-           std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 127 && c != ';'; });
   }
 
   const Fields& fields_;

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/units.h"
+#include "compiler/model/cookie_path.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::translate {
@@ -280,9 +281,7 @@ class AnnotationReader {
       made.absolute_timeout = Located<model::Duration>{std::chrono::seconds(age->value), age->span};
     }
     made.path = value<std::string>("session-cookie-path", "a path", [](std::string_view text) {
-      const bool fits = text.starts_with('/') && text.size() <= 1024 &&
-                        std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127 && c != ';'; });
-      return fits ? std::optional(std::string(text)) : std::nullopt;
+      return model::is_cookie_path(text) ? std::optional(std::string(text)) : std::nullopt;
     });
     settings_.persistence = std::move(made);
   }
