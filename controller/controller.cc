@@ -18,6 +18,7 @@
 #include "controller/groups.h"
 #include "controller/reconciler.h"
 #include "controller/served_objects.h"
+#include "program/session_secret.h"
 
 namespace edge::controller {
 namespace {
@@ -34,12 +35,8 @@ constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
 
 std::shared_ptr<const program::NamedSecret> session_key_of(const program::SigningKey& key) {
-  std::string secret = key.derived_secret("session persistence 1");
-  if (secret.empty()) return nullptr;
-  program::NamedSecret named{std::string(program::kSessionSecretSpace), std::string(program::kSessionSecretName), {}};
-  named.values.push_back(
-      {std::string(program::kSessionSecretKey), std::make_shared<const std::string>(std::move(secret))});
-  return std::make_shared<const program::NamedSecret>(std::move(named));
+  auto secret = program::session_secret(key);
+  return secret ? std::make_shared<const program::NamedSecret>(std::move(*secret)) : nullptr;
 }
 
 }  // namespace

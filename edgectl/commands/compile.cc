@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/file.h"
 #include "cli/terminal.h"
@@ -9,6 +10,7 @@
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
 #include "edgectl/shared_flags.h"
+#include "program/session_secret.h"
 
 namespace edge::edgectl {
 namespace {
@@ -86,7 +88,12 @@ int compile(const cli::Arguments& arguments) {
     }
   }
   if (arguments.has("secrets-out")) {
-    const std::string text = program::write_secrets(result.secrets);
+    program::SecretSet secrets = result.secrets;
+    if (key) {
+      if (auto sessions = program::session_secret(*key)) secrets.secrets.push_back(std::move(*sessions));
+    }
+    secrets.sort();
+    const std::string text = program::write_secrets(secrets);
     if (Status status = write_file(arguments.one("secrets-out"), std::string_view(text), FileAccess::kOwnerOnly);
         !status) {
       return failed(kCompile, status.error().text);
@@ -122,8 +129,8 @@ cli::Command compile_command() {
                  .help = "Also write the endpoints of the backends, as edge-agent --endpoints takes them"},
                 {.name = "secrets-out",
                  .value = "FILE",
-                 .help = "Also write the values of the secrets that are named, as edge-agent --secrets takes "
-                         "them; readable by the owner alone"},
+                 .help = "Also write the values of the secrets that are named and, with --sign-key, the key of client "
+                         "sessions, as edge-agent --secrets takes them; readable by the owner alone"},
                 {.name = "target",
                  .value = "CPU",
                  .help = "CPU of the native code",
