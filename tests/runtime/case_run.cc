@@ -242,6 +242,12 @@ Status CaseRun::install(const std::string& config_name) {
   if (!compiled) return compiled.error();
   server_->set_endpoints(compiled->endpoints);
   secrets_ = compiled->secrets;
+  // As a controller's agents have it.
+  secrets_.secrets.push_back(
+      {std::string(program::kSessionSecretSpace),
+       std::string(program::kSessionSecretName),
+       {{std::string(program::kSessionSecretKey), std::make_shared<const std::string>(std::size_t{32}, 'k')}}});
+  secrets_.sort();
   server_->set_secrets(secrets_);
   return server_->install(compiled->program);
 }

@@ -38,6 +38,7 @@ const std::map<std::string, Actor::Run>& Actor::table() {
                                                    {"field-like", &Actor::field_like},
                                                    {"no-field", &Actor::no_field},
                                                    {"count", &Actor::count},
+                                                   {"keep", &Actor::keep},
                                                    {"body", &Actor::body},
                                                    {"body-begins", &Actor::body_begins},
                                                    {"body-like", &Actor::body_like},
@@ -68,8 +69,23 @@ Status Actor::run(const std::vector<Command>& commands) {
 }
 
 Status Actor::run_one(const Command& command) {
+  const Result<Command> full = with_kept(command);
+  if (!full) return full.error();
   const auto found = table().find(command.name);
-  return found != table().end() ? (this->*found->second)(command) : run_own(command);
+  return found != table().end() ? (this->*found->second)(*full) : run_own(*full);
+}
+
+/// With what was kept in place of each `${NAME}`.
+Result<Command> Actor::with_kept(const Command& command) const {
+  Command full = command;
+  for (std::size_t at = full.argument.find("${"); at != std::string::npos; at = full.argument.find("${", at)) {
+    const std::size_t end = full.argument.find('}', at);
+    const auto kept = kept_.find(full.argument.substr(at + 2, end - at - 2));
+    if (kept == kept_.end()) return failure("nothing of this name was kept");
+    full.argument.replace(at, end - at + 1, kept->second);
+    at += kept->second.size();
+  }
+  return full;
 }
 
 Result<Connection*> Actor::current() {
@@ -173,6 +189,22 @@ Status Actor::count(const Command& command) {
   const auto [name, number] = split_word(command.argument);
   const std::vector<std::string> values = head_.values(name);
   return std::to_string(values.size()) == number ? Status() : mismatch(number, joined(values));
+}
+
+/// `keep FIELD [NAME]`: of a Set-Cookie what the client sends back. `keep body [NAME]` reads the body.
+Status Actor::keep(const Command& command) {
+  const auto [what, given] = split_word(command.argument);
+  std::string& kept = kept_[given.empty() ? what : given];
+  if (what == "body") {
+    Result<std::string> body = receive_body();
+    if (!body) return body.error();
+    kept = std::move(*body);
+    return {};
+  }
+  const std::vector<std::string> values = head_.values(what);
+  if (values.size() != 1) return mismatch("one field", joined(values));
+  kept = what == "Set-Cookie" ? values[0].substr(0, values[0].find(';')) : values[0];
+  return {};
 }
 
 /// The body that the last head announces, with its content coding undone.

@@ -45,6 +45,7 @@ class Actor {
   static const std::map<std::string, Run>& table();
 
   Status run_one(const Command& command);
+  Result<Command> with_kept(const Command& command) const;
   Status send(const Command& command);
   Status send_torn(const Command& command);
   Status fill(const Command& command);
@@ -54,6 +55,7 @@ class Actor {
   Status field_like(const Command& command);
   Status no_field(const Command& command);
   Status count(const Command& command);
+  Status keep(const Command& command);
   Status body(const Command& command);
   Result<std::string> receive_body();
   Status body_begins(const Command& command);
@@ -73,6 +75,7 @@ class Actor {
   Status use(const Command& command);
 
   std::map<std::string, std::unique_ptr<Connection>> connections_;
+  std::map<std::string, std::string> kept_;
   std::string current_;
 };
 
