@@ -179,9 +179,9 @@ class Fleet:
         self.health, agents = free_port(), free_port()
         self.processes = []
         self.controller = self.start(build, "edge-controller", "--data-dir", folder / "controller", "--kubeconfig",
-                                     self.api.kubeconfig(folder / "kubeconfig"), "--leader-elect", "--listen",
-                                     f"127.0.0.1:{agents}", "--metrics", "127.0.0.1:0", "--otlp-listen", "off",
-                                     "--traces-listen", "off")
+                                     self.api.kubeconfig(folder / "kubeconfig"), "--leader-elect",
+                                     "--agents-listen", f"127.0.0.1:{agents}", "--metrics-listen", "127.0.0.1:0",
+                                     "--otlp-listen", "off", "--traces-listen", "off")
         join = folder / "controller/agents/join"
         self.until(join.exists)
         self.agent = self.start(build, "edge-agent", "--controller", f"127.0.0.1:{agents}", "--name", "agent",
