@@ -62,7 +62,6 @@ constexpr Hint kHints[] = {
     {"ProxyRoute spec.rules.filters.urlRewrite.path.replaceFullPath", "/a", "/b"},
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replacePrefixMatch", "/a", "/b"},
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replaceFullPath", "/a", "/b"},
-    {"ProxyRoute spec.rules.sessionPersistence.type", "Cookie", "Cookie"},
     {"ProxyRoute spec.rules.sessionPersistence.cookieConfig.path", "/a", "/b"},
     {"EdgeRemoteCluster spec.heartbeat.timeout", "3h", "4h"},
 };
