@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ascii.h"
+#include "base/json.h"
 #include "schemas/openapi.h"
 #include "schemas/yaml_text.h"
 
@@ -42,9 +43,7 @@ Json resource_schema(const Kind& kind) {
   return schema;
 }
 
-}  // namespace
-
-std::string crd_manifest(const Kind& kind) {
+Json crd_of(const Kind& kind) {
   Json crd;
   crd["apiVersion"] = "apiextensions.k8s.io/v1";
   crd["kind"] = "CustomResourceDefinition";
@@ -66,8 +65,14 @@ std::string crd_manifest(const Kind& kind) {
   version["additionalPrinterColumns"] = columns_of(*kind.manifest);
   version["schema"]["openAPIV3Schema"] = resource_schema(kind);
   spec["versions"] = Json::array({std::move(version)});
-  return yaml_text(crd);
+  return crd;
 }
+
+}  // namespace
+
+std::string crd_manifest(const Kind& kind) { return yaml_text(crd_of(kind)); }
+
+std::string crd_json(const Kind& kind) { return indented_json(crd_of(kind)); }
 
 std::string crd_manifests() {
   std::string all;

@@ -10,6 +10,9 @@ namespace edge::schemas {
 /// The manifest of one own kind, in YAML. Precondition: kind.manifest != nullptr.
 std::string crd_manifest(const Kind& kind);
 
+/// The same in JSON.
+std::string crd_json(const Kind& kind);
+
 /// Every own kind's, by name, as one stream of documents.
 std::string crd_manifests();
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/selection.h"
@@ -43,9 +44,15 @@ int describe_objects(const cli::Arguments& arguments) {
   if (cluster == nullptr) return exit;
   const auto selections = select(kDescribe, *cluster, arguments, exit);
   if (!selections) return exit;
+  const bool data = wants_data(arguments);
+  Json all = Json::array();
   bool first = true;
   const auto show = [&](const Type& type, const kube::Object& object) {
     const auto events = events_of(*cluster, object, type.resource.kind);
+    if (data) {
+      all.push_back(description(plain_object(object.text), events));
+      return;
+    }
     const std::string text = describe(parsed_json(object.text), events, seconds_now());
     if (!cli::write_text(stdout, (first ? "" : "\n") + text)) exit = std::max(exit, cli::kExitFindings);
     first = false;
@@ -70,7 +77,10 @@ int describe_objects(const cli::Arguments& arguments) {
       }
     }
   }
-  return exit;
+  if (!data) return exit;
+  const bool one = selections->size() == 1 && selections->front().names.size() == 1;
+  if (one && all.empty()) return exit;
+  return std::max(exit, print(data_text(arguments, indented_json(one ? all.front() : all))));
 }
 
 }  // namespace
@@ -79,10 +89,13 @@ cli::Command describe_command() {
   return {.name = "describe",
           .group = kObjectsGroup,
           .summary = "Tell all about objects: spec, conditions, events",
-          .flags = {all_namespaces_flag(), selector_flag()},
+          .details =
+              "Values of Secrets are told by their size alone. With `-o json` and `-o yaml` it is the `object` and its "
+              "`events`, of several objects a list of such.",
+          .flags = {all_namespaces_flag(), selector_flag(), form_flag({"text", "json", "yaml"})},
           .positional = type_argument(),
           .second = names_argument("Names; all without"),
-          .examples = {"edgectl describe route cart"},
+          .examples = {"edgectl describe route cart", "edgectl describe routes -A -o json"},
           .run = describe_objects,
           .global = true};
 }

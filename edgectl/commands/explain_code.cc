@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/terminal.h"
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/pages.h"
+#include "edgectl/resources/output.h"
 
 namespace edge::edgectl {
 namespace {
@@ -47,6 +51,22 @@ std::string nearest_codes(std::uint16_t wanted) {
   return text;
 }
 
+nlohmann::ordered_json head_of(const Page& page) {
+  return {{"code", code_of(page)}, {"title", code_title(static_cast<DiagnosticCode>(page.code))}};
+}
+
+std::string list_json() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Page& page : pages()) all.push_back(head_of(page));
+  return indented_json(all);
+}
+
+std::string page_json(const Page& page) {
+  nlohmann::ordered_json json = head_of(page);
+  json["page"] = page.text;
+  return indented_json(json);
+}
+
 std::string list_text() {
   std::string text;
   for (const Page& page : pages()) {
@@ -62,14 +82,13 @@ int refuse(std::string_view given, const std::string& hint) {
 
 int explain_code(const cli::Arguments& arguments) {
   const std::string given = arguments.one("CODE");
-  if (given.empty() || arguments.has("list")) {
-    return cli::write_text(stdout, list_text()) ? cli::kExitOk : cli::kExitFindings;
-  }
+  const bool data = wants_data(arguments);
+  if (given.empty() || arguments.has("list")) return print(data ? data_text(arguments, list_json()) : list_text());
   const auto number = number_of(given);
   if (!number) return refuse(given, "; a code looks like `EDGE0101`, and `edgectl explain-code` lists them");
   const auto page = std::ranges::find(pages(), *number, &Page::code);
   if (page == pages().end()) return refuse(given, "; near it are " + nearest_codes(*number));
-  return cli::write_text(stdout, page->text) ? cli::kExitOk : cli::kExitFindings;
+  return print(data ? data_text(arguments, page_json(*page)) : std::string(page->text));
 }
 
 }  // namespace
@@ -79,7 +98,7 @@ cli::Command explain_code_command() {
           .group = kProgramGroup,
           .summary = "Tell what a diagnostic's code means, with an example and the remedy",
           .details = "The same pages are in docs/diagnostics. Without a code: all of them with their titles.",
-          .flags = {{.name = "list", .help = "List every code with its title"}},
+          .flags = {{.name = "list", .help = "List every code with its title"}, form_flag({"text", "json", "yaml"})},
           .positional = cli::Positional{.name = "CODE", .help = "`EDGE0104`, or `104`", .required = false},
           .examples = {"edgectl explain-code EDGE0104"},
           .run = explain_code};

@@ -2,6 +2,7 @@
 #include "edgectl/resources/gateway_api.h"
 
 #include <algorithm>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "cli/terminal.h"
 #include "compiler/link/supported_features.h"
 #include "edgectl/commands.h"
+#include "edgectl/exits.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/describe.h"
 #include "edgectl/resources/output.h"
@@ -72,9 +74,19 @@ std::string profile_of(std::string_view feature) {
   return "Gateway";
 }
 
+constexpr std::array<std::string_view, 3> kProfiles = {"GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS"};
+
+Json supported_json() {
+  Json features = Json::array();
+  for (const std::string_view feature : compiler::link::kSupportedFeatures) {
+    features.push_back({{"name", feature}, {"of", profile_of(feature)}});
+  }
+  return {{"profiles", kProfiles}, {"features", std::move(features)}};
+}
+
 std::string supported_text() {
   std::string out = "Profiles:\n";
-  for (const char* profile : {"GATEWAY-HTTP", "GATEWAY-GRPC", "GATEWAY-TLS"}) out += std::string("  ") + profile + "\n";
+  for (const std::string_view profile : kProfiles) out += "  " + std::string(profile) + "\n";
   TextTable table({"  FEATURE", "OF"});
   for (const std::string_view feature : compiler::link::kSupportedFeatures) {
     table.add({"  " + std::string(feature), profile_of(feature)});
@@ -82,8 +94,13 @@ std::string supported_text() {
   return out + "Features:\n" + table.take(/*with_heads=*/true);
 }
 
+struct Conditions {
+  std::string text{};
+  Json data = Json::array();
+};
+
 /// The conditions of every object of the kind.
-kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const std::string& place, std::string& out) {
+kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const std::string& place, Conditions& out) {
   kube::ListOptions options;
   options.name_space = place;
   const auto reply = cluster.api().list_all(kind, options);
@@ -91,7 +108,9 @@ kube::Failure add_conditions(Cluster& cluster, const kube::Resource& kind, const
   for (const kube::Object& object : reply.list.items) {
     const Json json = parse_json(object.text);
     const Json& conditions = list_in(member_in(json, "status"), "conditions");
-    out += conditions_table(shown(kind.kind + " " + object.key()), conditions, seconds_now());
+    out.text += conditions_table(shown(kind.kind + " " + object.key()), conditions, seconds_now());
+    out.data.push_back(
+        {{"kind", kind.kind}, {"namespace", object.name_space}, {"name", object.name}, {"conditions", conditions}});
   }
   return {};
 }
@@ -133,12 +152,10 @@ int gateway_api_describe(const cli::Arguments& arguments) {
   const std::string name = arguments.one("NAME");
   const auto reply = cluster->api().get(gateway_resource(), cluster->name_space(), name);
   if (!reply.ok()) return tell(kCommand, reply.failure, "gateway/" + name);
-  std::string text = describe(parsed_json(reply.object.text), {}, seconds_now());
-  // Events are `edgectl describe`'s; here follow the routes that name the gateway.
-  text.resize(text.rfind("Events:"));
   kube::ListOptions everywhere;
   const auto routes = cluster->api().list_all(http_route_resource(), everywhere);
   std::string attached;
+  Json attached_names = Json::array();
   for (const kube::Object& route : routes.list.items) {
     const Json json = parse_json(route.text);
     const Json& parents = list_in(member_in(json, "spec"), "parentRefs");
@@ -146,28 +163,45 @@ int gateway_api_describe(const cli::Arguments& arguments) {
       const std::string& space = text_in(parent, "namespace");
       return text_in(parent, "name") == name && (space.empty() ? route.name_space : space) == cluster->name_space();
     });
-    if (names_it) attached += "  " + shown(route.key()) + "\n";
+    if (!names_it) continue;
+    attached += "  " + shown(route.key()) + "\n";
+    attached_names.push_back({{"namespace", route.name_space}, {"name", route.name}});
   }
+  if (wants_data(arguments)) {
+    const Json data = {{"object", plain_object(reply.object.text)}, {"httpRoutes", std::move(attached_names)}};
+    return std::max(exit, print(data_text(arguments, indented_json(data))));
+  }
+  std::string text = describe(parsed_json(reply.object.text), {}, seconds_now());
+  // Events are `edgectl describe`'s; here follow the routes that name the gateway.
+  text.resize(text.rfind("Events:"));
   text += "HTTPRoutes:" + (attached.empty() ? " <none>\n" : "\n" + attached);
   return cli::write_text(stdout, text) ? exit : cli::kExitFindings;
 }
 
 int conformance(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl conformance";
-  if (!cli::write_text(stdout, supported_text())) return cli::kExitFindings;
-  if (arguments.has("offline")) return cli::kExitOk;
+  const bool data = wants_data(arguments);
+  Json supported = supported_json();
+  // The cluster may be away: what is supported is told all the same.
+  if (!data && !cli::write_text(stdout, supported_text())) return cli::kExitFindings;
+  const auto print_data = [&] { return print(data_text(arguments, indented_json(supported))); };
+  if (arguments.has("offline")) return data ? print_data() : cli::kExitOk;
   int exit = cli::kExitOk;
   const auto cluster = open_cluster(kCommand, arguments, exit);
-  if (cluster == nullptr) return exit;
-  std::string text;
-  auto failure = add_conditions(*cluster, gateway_class_resource(), {}, text);
+  if (cluster == nullptr) return data ? std::max(exit, print_data()) : exit;
+  Conditions found;
+  auto failure = add_conditions(*cluster, gateway_class_resource(), {}, found);
   const std::string place = arguments.has("all-namespaces") ? std::string() : cluster->name_space();
-  if (failure.none()) failure = add_conditions(*cluster, gateway_resource(), place, text);
-  if (failure.not_found()) text = "  the cluster has no Gateway API\n";
-  if (!failure.none() && !failure.not_found()) return tell(kCommand, failure);
-  return cli::write_text(stdout, "Status:\n" + (text.empty() ? "  nothing of Gateway API is there\n" : text))
-             ? exit
-             : cli::kExitFindings;
+  if (failure.none()) failure = add_conditions(*cluster, gateway_resource(), place, found);
+  const bool known = failure.none() || failure.not_found();
+  if (data) {
+    if (known) supported["status"] = std::move(found.data);
+    exit = std::max(exit, print_data());
+  }
+  if (!known) return tell(kCommand, failure);
+  if (data) return exit;
+  if (failure.not_found()) found.text = "  the cluster has no Gateway API\n";
+  return print("Status:\n" + (found.text.empty() ? "  nothing of Gateway API is there\n" : found.text));
 }
 
 }  // namespace
@@ -198,7 +232,9 @@ cli::Command conformance_command() {
   return {.name = "conformance",
           .group = kObjectsGroup,
           .summary = "Print which profiles and features of Gateway API are supported, and live conditions",
-          .flags = {all_namespaces_flag(), {.name = "offline", .help = "Ask no cluster"}},
+          .flags = {all_namespaces_flag(),
+                    {.name = "offline", .help = "Ask no cluster"},
+                    form_flag({"text", "json", "yaml"})},
           .run = conformance,
           .global = true};
 }
@@ -207,6 +243,7 @@ cli::Command gateway_api_describe_gateway_command() {
   return {.name = "gateway-api describe-gateway",
           .group = kObjectsGroup,
           .summary = "Tell all about a Gateway: listeners, conditions, the routes that name it",
+          .flags = {form_flag({"text", "json", "yaml"})},
           .positional = cli::Positional{.name = "NAME", .help = "Name of the Gateway"},
           .run = gateway_api_describe,
           .global = true};

@@ -20,6 +20,7 @@
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 #include "edgectl/web_client.h"
+#include "schemas/yaml_text.h"
 
 namespace edge::edgectl {
 namespace {
@@ -32,9 +33,27 @@ struct Wanted {
   std::string node;
   std::string since;  ///< a duration
   std::string tail;
+  std::string form;  ///< `text`, `json` or `yaml`
   bool follow = false;
   bool timestamps = false;
 };
+
+/// One line of JSON, or one document of a YAML stream; without the end of its last line.
+std::string data_line(const Wanted& wanted, const nlohmann::ordered_json& object) {
+  if (wanted.form == "json") return json_line(object);
+  std::string text = "---\n" + schemas::yaml_text(object);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+/// A message of a daemon as it keeps it, and whose it is. A line that is no such message is the `msg` of one.
+std::string whole_message(const Wanted& wanted, std::string_view line, const char* source_name,
+                          const std::string& source, std::string_view time) {
+  nlohmann::ordered_json object = parse_ordered_json(line);
+  if (!object.is_object()) object = {{"time", time}, {"msg", line}};
+  object[source_name] = source;
+  return data_line(wanted, object);
+}
 
 /// `2026-11-22T03:00:00.123Z warn sentence key=value`, the time only where it is asked for.
 std::string message_line(const PageLine& line, bool with_source, bool timestamps) {
@@ -114,6 +133,10 @@ class PodLogs {
       // Times of one log only grow; sinceTime knows whole seconds alone.
       if (space == std::string_view::npos || time <= last) continue;
       last = time;
+      if (wanted_.form != "text") {
+        text += whole_message(wanted_, line.substr(space + 1), "pod", name, time) + "\n";
+        continue;
+      }
       text += (wanted_.timestamps ? std::string(time) + " " : std::string()) +
               (pods_.size() > 1 ? name + " " : std::string()) + shown(line.substr(space + 1)) + "\n";
     }
@@ -152,7 +175,10 @@ int print_kept(const cli::Arguments& arguments, const Wanted& wanted) {
   std::string first = query_part("since", wanted.since) + query_part("tail", wanted.tail);
   if (!first.empty()) first.erase(0, 1);
   PageLines lines(fetch, "/debug/logs", first);
-  const auto text = [&](const PageLine& line) { return message_line(line, of_agents, wanted.timestamps); };
+  const auto text = [&](const PageLine& line) {
+    if (wanted.form == "text") return message_line(line, of_agents, wanted.timestamps);
+    return whole_message(wanted, line.text, of_agents ? "agent" : "part", line.source, line.time);
+  };
   return print_lines(kLogs, lines, sources, text, wanted.follow);
 }
 
@@ -161,6 +187,7 @@ int logs(const cli::Arguments& arguments) {
                       .node = arguments.one("node"),
                       .since = arguments.one("since"),
                       .tail = arguments.one("tail"),
+                      .form = arguments.one("output"),
                       .follow = arguments.has("follow"),
                       .timestamps = arguments.has("timestamps")};
   if (!wanted.since.empty() && !parse_duration(wanted.since)) {
@@ -194,9 +221,11 @@ cli::Command logs_command() {
                                           {.name = "follow", .letter = 'f', .help = "Go on, and print what comes"},
                                           {.name = "tail", .value = "COUNT", .help = "The last ones alone"},
                                           {.name = "since", .value = "DURATION", .help = "Of this time alone, e.g. 5m"},
-                                          {.name = "timestamps", .help = "With the time of each"}}),
+                                          {.name = "timestamps", .help = "With the time of each"},
+                                          form_flag({"text", "json", "yaml"})}),
           .positional = cli::Positional{.name = "PART", .help = "Whose", .choices = {"controller", "agent"}},
-          .examples = {"edgectl logs controller --tail 20", "edgectl logs agent --node edge-1 -f"},
+          .examples = {"edgectl logs controller --tail 20", "edgectl logs agent --node edge-1 -f",
+                       "edgectl logs agent --since 5m -o json"},
           .run = logs,
           .global = true};
 }

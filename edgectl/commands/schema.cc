@@ -1,7 +1,10 @@
 // The tables of the kinds for people, for clusters and for editors: `crds`, `schema`.
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
 #include "base/diagnostics.h"
+#include "base/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
@@ -59,11 +62,23 @@ int print_whole(const schemas::Kind& kind, const std::string& format) {
   return print(format == "json-schema" ? schemas::json_schema(kind) : schemas::reference_page(kind));
 }
 
+/// As `kubectl get` gives several objects.
+std::string crd_list() {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const schemas::Kind& kind : schemas::kinds()) {
+    if (kind.manifest != nullptr) items.push_back(parse_ordered_json(schemas::crd_json(kind)));
+  }
+  const nlohmann::ordered_json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+  return indented_json(list);
+}
+
 int crds(const cli::Arguments& arguments) {
   const std::string name = arguments.one("KIND");
-  if (name.empty()) return print(schemas::crd_manifests());
+  const bool json = arguments.one("output") == "json";
+  if (name.empty()) return print(json ? crd_list() : schemas::crd_manifests());
   const schemas::Kind* kind = schemas::find_own_kind(name);
-  return kind == nullptr ? unknown_kind(kCrds, name) : print(schemas::crd_manifest(*kind));
+  if (kind == nullptr) return unknown_kind(kCrds, name);
+  return print(json ? schemas::crd_json(*kind) : schemas::crd_manifest(*kind));
 }
 
 int schema(const cli::Arguments& arguments) {
@@ -137,7 +152,9 @@ cli::Command crds_command() {
   return {.name = "crds",
           .group = kProgramGroup,
           .summary = "Print the CustomResourceDefinitions of the kinds",
-          .details = "One stream of YAML documents, made from the same tables that validation uses.",
+          .details =
+              "One stream of YAML documents, or with `-o json` a List, made from the same tables that validation uses.",
+          .flags = {form_flag({"yaml", "json"})},
           .positional = cli::Positional{.name = "KIND",
                                         .help = "Kind, plural or short name; all without it",
                                         .required = false,

@@ -62,12 +62,18 @@ std::string heading(std::string key) {
   return key;
 }
 
+bool is_secret(const Json& object) {
+  return text_in(object, "kind") == "Secret" && text_in(object, "apiVersion") == "v1";
+}
+
+std::string secret_size(const Json& value) {
+  const auto bytes = value.is_string() ? from_base64(value.get<std::string>()) : std::nullopt;
+  return bytes ? std::to_string(bytes->size()) + " bytes" : "<no base64>";
+}
+
 void secret_sizes(std::string& out, const Json& data) {
   out += "Data:\n";
-  for (const auto& [key, value] : data.items()) {
-    const auto bytes = value.is_string() ? from_base64(value.get<std::string>()) : std::nullopt;
-    out += "  " + shown(key) + ":  " + (bytes ? std::to_string(bytes->size()) + " bytes" : "<no base64>") + "\n";
-  }
+  for (const auto& [key, value] : data.items()) out += "  " + shown(key) + ":  " + secret_size(value) + "\n";
 }
 
 /// Conditions anywhere in a status, each list under the name of what it speaks of; what is left of the status stays.
@@ -150,7 +156,7 @@ std::string describe(const Json& object, const std::vector<Json>& events, std::i
   if (const std::string deleted = text_in(metadata, "deletionTimestamp"); !deleted.empty()) {
     line(out, "Terminating", "since " + age_of(deleted, now));
   }
-  const bool secret = text_in(object, "kind") == "Secret" && text_in(object, "apiVersion") == "v1";
+  const bool secret = is_secret(object);
   for (const auto& [key, value] : object.items()) {
     if (key == "apiVersion" || key == "kind" || key == "metadata" || key == "status") continue;
     if (secret && key == "data") {
@@ -167,6 +173,20 @@ std::string describe(const Json& object, const std::vector<Json>& events, std::i
   if (!status.empty()) section(out, "Status", status);
   out += conditions.empty() ? "Conditions: <none>\n" : conditions;
   return out + events_table(events, now);
+}
+
+Json description(Json object, const std::vector<Json>& events) {
+  if (is_secret(object)) {
+    if (const auto data = object.find("data"); data != object.end() && data->is_object()) {
+      for (Json& value : *data) value = secret_size(value);
+    }
+  }
+  // A copy of the object, values of secrets with it.
+  const auto metadata = object.find("metadata");
+  if (metadata != object.end() && member_in(*metadata, "annotations").is_object()) {
+    (*metadata)["annotations"].erase(kLastApplied);
+  }
+  return {{"object", std::move(object)}, {"events", events}};
 }
 
 }  // namespace edge::edgectl

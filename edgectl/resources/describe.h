@@ -13,6 +13,9 @@ namespace edge::edgectl {
 /// are told by their size alone.
 std::string describe(const nlohmann::json& object, const std::vector<nlohmann::json>& events, std::int64_t now);
 
+/// The same as data: `object` and `events`.
+nlohmann::json description(nlohmann::json object, const std::vector<nlohmann::json>& events);
+
 /// `Conditions:` with one line each, or that there are none; `title` stands before it.
 std::string conditions_table(const std::string& title, const nlohmann::json& conditions, std::int64_t now);
 

@@ -62,6 +62,17 @@ TEST(Describe, TellsOfSecretsNoMoreThanTheirSize) {
   EXPECT_NE(text.find("Events: <none>"), std::string::npos);
 }
 
+TEST(Describe, AsDataHasSizesOfSecretsAndNoCopyOfTheObject) {
+  const Json secret = Json::parse(
+      R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":{"note":"x",
+      "kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{\"key\":\"c2VjcmV0\"}}"}},"data":{"key":"c2VjcmV0"}})");
+  const Json told = description(secret, {Json::parse(R"({"reason":"Made"})")});
+  EXPECT_EQ(told["object"]["data"]["key"], "6 bytes");
+  EXPECT_EQ(told["object"]["metadata"]["annotations"]["note"], "x");
+  EXPECT_EQ(told["events"][0]["reason"], "Made");
+  EXPECT_EQ(told.dump().find("c2VjcmV0"), std::string::npos);
+}
+
 TEST(Describe, TellsConditionsOfListenersAndParents) {
   const Json gateway = Json::parse(R"({"apiVersion":"gateway.networking.k8s.io/v1","kind":"Gateway",
     "metadata":{"name":"g"},"spec":{},
@@ -78,6 +89,7 @@ TEST(Describe, TakesWhateverAServerSends) {
   for (const char* odd : {"{}", R"({"metadata":5,"status":[1],"spec":"x"})", R"({"status":{"conditions":[1,{}]}})",
                           R"({"metadata":{"labels":[1],"name":7}})"}) {
     EXPECT_FALSE(describe(Json::parse(odd), {Json::parse(odd), Json()}, kToday).empty()) << odd;
+    EXPECT_EQ(description(Json::parse(odd), {}).size(), 2u) << odd;
   }
 }
 

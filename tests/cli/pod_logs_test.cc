@@ -73,6 +73,12 @@ TEST_F(PodLogs, ANodeChoosesAndTimesAreShownWhereTheyAreWanted) {
   EXPECT_EQ(api_.count("agent-a/log"), 0U);
 }
 
+TEST_F(PodLogs, AsDataEachLineSaysWhosePodItIs) {
+  EXPECT_EQ(logs("agent --node n2 -o json").out,
+            "{\"time\":\"2026-11-22T03:00:03Z\",\"msg\":\"info other\",\"pod\":\"agent-b\"}\n");
+  EXPECT_EQ(logs("agent --node n2 -o yaml").out, "---\ntime: '2026-11-22T03:00:03Z'\nmsg: info other\npod: agent-b\n");
+}
+
 TEST_F(PodLogs, TailAndSinceAreTheServers) {
   EXPECT_EQ(logs("agent --node n1 --tail 7 --since 90s").code, 0);
   EXPECT_EQ(api_.count("agent-a/log?timestamps=true&tailLines=7&sinceSeconds=90"), 1U);
