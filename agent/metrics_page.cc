@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/backend_metrics.h"
+#include "agent/last_hour_pages.h"
 #include "metrics/process.h"
 
 namespace edge::agent {
@@ -29,6 +30,11 @@ int MetricsPage::add(Write write) {
 void MetricsPage::leave_out(int number) {
   const std::lock_guard lock(mutex_);
   others_.erase(number);
+}
+
+metrics::TrafficReading MetricsPage::traffic() {
+  const std::lock_guard lock(mutex_);
+  return traffic_reading(server_.requests(), server_.backends(), server_.stats().connections_active);
 }
 
 // Requests come last: their detail is fitted into the room that the others leave.

@@ -11,6 +11,7 @@
 #include "agent/request_ages.h"
 #include "agent/request_series.h"
 #include "daemon/scrapes.h"
+#include "metrics/last_hour.h"
 #include "runtime/session/server.h"
 
 namespace edge::agent {
@@ -25,6 +26,8 @@ class MetricsPage {
   // From any thread.
   daemon::AdminReply answer(const daemon::AdminRequest& request) { return scrapes_.answer(request); }
   daemon::AdminReply answer_whole(const daemon::AdminRequest& request) { return scrapes_.answer_whole(request); }
+  /// Counters as they stand, for the last hour.
+  metrics::TrafficReading traffic();
   /// What `write` adds is served as well. \returns a number for `leave_out`.
   int add(Write write);
   /// Does not return while it is under way.

@@ -147,6 +147,7 @@ Service::~Service() {
     settling_.request_stop();
     settling_.join();
   }
+  sampler_.reset();
   listener_retry_.reset();
   upgrade_.reset();
   watchdog_.reset();
@@ -178,12 +179,16 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
     if (token) service->admin_token_ = std::move(*token);
   }
   service->installer_ = std::make_unique<Installer>(*service->server_, service->options_.key);
+  service->last_hour_ =
+      std::make_unique<LastHourPages>([metrics = service->metrics_.get()] { return metrics->traffic(); });
   service->fill_debug_pages();
   service->watchdog_ = std::make_unique<daemon::Watchdog>(
       service->notify_, [server = service->server_.get()](auto patience) { return server->answers(patience); },
       service->log_);
   service->listener_retry_ =
       std::make_unique<ListenerRetry>([raw = service.get()] { return raw->recheck_listeners(); });
+  service->sampler_ = std::make_unique<Sampler>([raw = service.get()] { raw->look_at_health(); },
+                                                [raw = service.get()] { raw->last_hour_->record(); });
   service->notify_.status("waits for its first program");
   if (!service->options_.upgrade_socket.empty()) {
     auto predecessor = Predecessor::find(service->options_.upgrade_socket);
@@ -339,6 +344,33 @@ void Service::fill_debug_pages() {
   debug_pages_.add({"/debug/cache/purge", "POST",
                     "removes stored responses: ?all, ?hostname=PATTERN, ?route=[NAMESPACE/]NAME",
                     [this](const AdminRequest& request) { return purge_cache(*server_, request.query); }});
+  fill_last_hour_pages();
+}
+
+void Service::fill_last_hour_pages() {
+  debug_pages_.add({"/debug/traffic", "GET", "what came in the last ?window=5m, by gateway, route and backend",
+                    [this](const AdminRequest& request) {
+                      return last_hour_->traffic(request.query, server_->backends(), program());
+                    }});
+  debug_pages_.add({"/debug/traffic/line", "GET",
+                    "the last hour over time: ?range=30m&points=60, of one ?gateway= ?route= ?backend= NAMESPACE/NAME",
+                    [this](const AdminRequest& request) { return last_hour_->line(request.query); }});
+  debug_pages_.add({"/debug/troubles", "GET", "what is amiss with backends, certificates and listeners, since when",
+                    [this](const AdminRequest&) -> std::optional<AdminReply> {
+                      const std::lock_guard lock(health_mutex_);
+                      return AdminReply{.content_type = "application/json",
+                                        .body = troubles_document(health_log_.troubles())};
+                    }});
+}
+
+void Service::look_at_health() {
+  const auto backends = server_->backends();
+  const auto certificates = server_->certificates();
+  const auto unbound = server_->unbound();
+  const std::lock_guard lock(health_mutex_);
+  for (std::string& line : health_log_.look({backends, certificates, unbound}, std::chrono::system_clock::now())) {
+    log_.warn(std::move(line));
+  }
 }
 
 std::optional<AdminReply> Service::answer(const AdminRequest& request) const {

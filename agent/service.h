@@ -14,9 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "agent/health_log.h"
 #include "agent/install.h"
+#include "agent/last_hour_pages.h"
 #include "agent/listener_retry.h"
 #include "agent/metrics_page.h"
+#include "agent/sampler.h"
 #include "agent/span_export.h"
 #include "agent/upgrade.h"
 #include "base/log.h"
@@ -118,6 +121,9 @@ class Service {
   /// Of a thread of its own: a moment after the start the predecessor may go.
   void settle(const std::stop_token& stop);
   void fill_debug_pages();
+  void fill_last_hour_pages();
+  /// Logs what has become amiss, or is so no more.
+  void look_at_health();
   std::optional<AdminReply> health(const AdminRequest& request) const;
   /// For whoever is at the health port.
   net::Task<AdminReply> attend(net::Loop& loop, const AdminRequest& request);
@@ -152,12 +158,16 @@ class Service {
   InstallFacts installs_;
   daemon::AdminToken admin_token_;
   std::unique_ptr<MetricsPage> metrics_;
+  std::unique_ptr<LastHourPages> last_hour_;
+  mutable std::mutex health_mutex_;
+  HealthLog health_log_;  ///< guarded by health_mutex_
   daemon::ProfilePage profile_;
   daemon::DebugPages debug_pages_;              ///< filled before anybody asks
   std::unique_ptr<daemon::AdminServer> admin_;  ///< its handlers use everything above
   std::unique_ptr<daemon::Watchdog> watchdog_;
   std::unique_ptr<UpgradeSocket> upgrade_;  ///< it ends the one before
   std::unique_ptr<ListenerRetry> listener_retry_;
+  std::unique_ptr<Sampler> sampler_;
   std::jthread settling_;
 };
 

@@ -138,6 +138,12 @@ std::vector<ResourceStatus> Workspace::statuses() const {
 }
 const std::string& Workspace::document(std::uint32_t number) const { return state_->resources.document(number); }
 
+Diagnostics Workspace::diagnostics_of_linking() const {
+  Diagnostics said;
+  state_->link.report(said);
+  return said;
+}
+
 Diagnostics Workspace::diagnostics() {
   State& state = *state_;
   Diagnostics all;

@@ -79,6 +79,8 @@ class Workspace {
   /// Everything that there is to say of what there is now. Linear in all resources, so not part of apply(): a program
   /// waits for no lint. A span's source is the number of a document, and it counts from the document's first byte.
   Diagnostics diagnostics();
+  /// Of them, what translating and linking said: nothing is looked at anew for it.
+  Diagnostics diagnostics_of_linking() const;
   const std::string& document(std::uint32_t number) const;
 
  private:

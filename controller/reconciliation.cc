@@ -107,12 +107,14 @@ void Reconciliation::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     if (ValueIndex::leaves_something(edit.key.kind)) documents.push_back({name, std::nullopt});
     tried.erase(name);
     tls_policies_.erase(name);
+    ingresses_.erase(name);
     // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
     release(name, result);
     objects_.erase(found);
     return;
   }
   if (edit.key.kind == "BackendTLSPolicy") tls_policies_.insert(name);
+  if (edit.key.kind == "Ingress") ingresses_.insert(name);
   const bool was_there = found != objects_.end();
   Known& known = objects_[name];
   const bool another = was_there && known.object.uid != edit.object->uid;
@@ -350,6 +352,23 @@ void Reconciliation::note_statuses(std::vector<ResourceStatus> statuses) {
   statuses_ = std::move(statuses);
 }
 
+void Reconciliation::note_unserved() {
+  if (ingresses_.empty() && unserved_.empty()) return;
+  std::map<std::string, std::string> unserved;
+  const Diagnostics diagnostics = workspace_.diagnostics_of_linking();
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    // One of another controller's class is a note.
+    if (diagnostic.code != DiagnosticCode::kOtherClass || diagnostic.severity != Severity::kWarning) continue;
+    if (diagnostic.resource.starts_with("Ingress ")) unserved[diagnostic.resource] = diagnostic.message;
+  }
+  for (const auto* some : {&unserved_, &unserved}) {
+    for (const auto& [name, why] : *some) {
+      if (!unserved.contains(name) || !unserved_.contains(name)) to_judge_.insert(name);
+    }
+  }
+  unserved_ = std::move(unserved);
+}
+
 /// What came makes no difference to the program.
 std::optional<Reconciled> Reconciliation::values_alone(Reconciled result) {
   give_values(result);
@@ -384,6 +403,7 @@ void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tri
   if (result.program_changed) ++number_;
   result.number = number_;
   hash_ = artifact.hash;
+  note_unserved();
   for (const auto& [name, text] : tried) {
     objects_.at(name).program = number_;
     to_judge_.insert(name);
@@ -399,7 +419,8 @@ void Reconciliation::finish(const compiler::Artifact& artifact, const Tried& tri
 
 std::vector<Verdict> Reconciliation::judge(std::size_t most) {
   std::vector<Verdict> verdicts;
-  Judge judge(judge_options_, workspace_.config(), values_.values(), statuses_);
+  Judge judge(judge_options_, workspace_.config(), values_.values(), statuses_,
+              [this](const ResourceId& key) { return objects_.contains(key.text()); });
   for (; most > 0 && !to_judge_.empty(); --most) {
     const auto found = objects_.find(*to_judge_.begin());
     to_judge_.erase(to_judge_.begin());
@@ -426,9 +447,12 @@ std::optional<Verdict> Reconciliation::judge(Judge& judge, Known& known) const {
   }
   Verdict verdict = judge.judge(known.object, told ? &*told : nullptr);
   verdict.program = known.program;
-  const std::uint64_t hash =
-      hash_bytes(hash_bytes(verdict.program * 2 + (verdict.servable ? 1 : 0), verdict.status), known.object.uid) ^
-      (static_cast<std::uint64_t>(known.object.generation) << 1);
+  if (const auto why = unserved_.find(key.text()); why != unserved_.end() && verdict.rejection.empty()) {
+    verdict.rejection = "NotServed: " + why->second;
+  }
+  const std::uint64_t said = hash_bytes(verdict.program * 2 + (verdict.servable ? 1 : 0), verdict.status);
+  const std::uint64_t hash = hash_bytes(hash_bytes(said, verdict.rejection), known.object.uid) ^
+                             (static_cast<std::uint64_t>(known.object.generation) << 1);
   if (std::exchange(known.told, hash) == hash) return std::nullopt;
   return verdict;
 }

@@ -111,6 +111,8 @@ class Reconciliation {
   void hold(const std::string& document, Known& known, compiler::ResourceStatus status, Reconciled& result);
   void release(const std::string& document, Reconciled& result);
   void explain(const std::set<std::string>& at_fault);
+  /// Which Ingresses no controller takes, and why.
+  void note_unserved();
   void note_statuses(std::vector<compiler::ResourceStatus> statuses);
   std::optional<Reconciled> values_alone(Reconciled result);
   void give_values(Reconciled& result);
@@ -124,7 +126,9 @@ class Reconciliation {
   std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named
   std::set<std::string> to_judge_;
   std::set<std::string> tls_policies_;  ///< of objects_
+  std::set<std::string> ingresses_;     ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;
+  std::map<std::string, std::string> unserved_;  ///< Ingresses of no class that there is: why
   bool started_ = false;
   std::shared_ptr<const std::vector<std::byte>> program_;  ///< the last that could be made, and those of groups
   std::map<std::string, compiler::GroupProgram> group_programs_;

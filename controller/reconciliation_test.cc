@@ -549,5 +549,54 @@ TEST(Cause, NamesOneUserOrNone) {
   EXPECT_EQ(more.line(), "ProxyRoute a/b and 3 more");
 }
 
+TEST(Reconciliation, ARouteWhoseGatewayIsNotThereIsToldSo) {
+  World world;
+  world.start({edit(route("cart", "/cart", 1, {{"parentRefs", {{{"name", "nowhere"}}}}}))});
+  const Verdict verdict = world.verdicts().at("ProxyRoute shop/cart");
+  EXPECT_THAT(verdict.status, AllOf(HasSubstr("\"type\":\"Accepted\""), HasSubstr("nowhere")));
+  EXPECT_THAT(verdict.rejection, HasSubstr("nowhere"));
+}
+
+TEST(Reconciliation, ARouteOfGatewayApiWithoutItsGatewayIsToldByAnEvent) {
+  Json http = object("HTTPRoute", "web", {{"parentRefs", {{{"name", "nowhere"}}}}, {"rules", Json::array()}});
+  http["apiVersion"] = "gateway.networking.k8s.io/v1";
+  World world;
+  world.start({edit(http)});
+  const Verdict verdict = world.verdicts().at("HTTPRoute shop/web");
+  EXPECT_EQ(verdict.rejection, "NoMatchingParent: there is no Gateway shop/nowhere");
+  EXPECT_TRUE(verdict.told_by_event);
+}
+
+Json ingress(const char* class_name) {
+  Json made =
+      object("Ingress", "web", {{"defaultBackend", {{"service", {{"name", "be"}, {"port", {{"number", 80}}}}}}}});
+  made["apiVersion"] = "networking.k8s.io/v1";
+  if (class_name != nullptr) made["spec"]["ingressClassName"] = class_name;
+  return made;
+}
+
+Json ingress_class(const char* controller) {
+  Json made = object("IngressClass", "edge", {{"controller", controller}});
+  made["apiVersion"] = "networking.k8s.io/v1";
+  made["metadata"].erase("namespace");
+  return made;
+}
+
+TEST(Reconciliation, AnIngressThatNobodyServesIsToldByAnEvent) {
+  World world;
+  world.start({edit(ingress("edge"))});
+  Verdict verdict = world.verdicts().at("Ingress shop/web");
+  EXPECT_EQ(verdict.rejection, "NotServed: there is no IngressClass `edge`; the Ingress is not served");
+  EXPECT_TRUE(verdict.told_by_event);
+  // Of another controller's nothing is said.
+  world.apply({edit(ingress_class("example.com/other"))});
+  EXPECT_EQ(world.verdicts().at("Ingress shop/web").rejection, "");
+  world.apply({edit(ingress(nullptr))});
+  EXPECT_EQ(world.verdicts().at("Ingress shop/web").rejection,
+            "NotServed: the Ingress names no class and no IngressClass is the default; it is not served");
+  world.apply({edit(ingress_class(kClass)), edit(ingress("edge"))});
+  EXPECT_EQ(world.verdicts().at("Ingress shop/web").rejection, "");
+}
+
 }  // namespace
 }  // namespace edge::controller

@@ -1,6 +1,9 @@
 #include "controller/status_writer.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "controller/cluster_object.h"
@@ -41,6 +44,16 @@ std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionF
   return events;
 }
 
+namespace {
+
+/// Kinds of which a status may have no condition.
+bool told_by_event(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {"Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+}  // namespace
+
 StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log, Told told)
     : client_(client),
       log_(std::move(log)),
@@ -55,14 +68,31 @@ StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Log
 StatusWriter::~StatusWriter() = default;
 
 void StatusWriter::observe(const ResourceId& key, StatusQueue::Observed observed) {
+  if (told_by_event(key.kind)) {
+    rejections_[key].uid = observed.uid;
+    tell_rejection(key);
+  }
   queue_.observe(key, std::move(observed), client_.loop().now());
   wake();
 }
 
-void StatusWriter::forget(const ResourceId& key) { queue_.forget(key); }
+void StatusWriter::forget(const ResourceId& key) {
+  rejections_.erase(key);
+  queue_.forget(key);
+}
 
 void StatusWriter::judge(std::vector<Verdict> verdicts) {
-  for (Verdict& verdict : verdicts) queue_.judge(std::move(verdict), client_.loop().now());
+  for (Verdict& verdict : verdicts) {
+    if (told_by_event(verdict.key.kind)) {
+      const auto known = rejections_.find(verdict.key);
+      const std::string text = verdict.told_by_event ? verdict.rejection : std::string();
+      if (known != rejections_.end() || !text.empty()) {
+        rejections_[verdict.key].text = text;
+        tell_rejection(verdict.key);
+      }
+    }
+    queue_.judge(std::move(verdict), client_.loop().now());
+  }
   wake();
 }
 
@@ -73,6 +103,7 @@ void StatusWriter::agents(AgentsView view) {
 
 void StatusWriter::lead(bool leads) {
   leads_ = leads;
+  for (const auto& [key, rejection] : rejections_) tell_rejection(key);
   wake();
 }
 
@@ -176,6 +207,18 @@ void StatusWriter::tell_events(const StatusQueue::Write& write) {
   for (Event& event : events_of(write.key, write.flips)) {
     recorder_.record(regarding, event.level, std::move(event.reason), std::move(event.message));
   }
+}
+
+void StatusWriter::tell_rejection(const ResourceId& key) {
+  Rejection& rejection = rejections_.at(key);
+  if (!leads_ || rejection.uid.empty() || rejection.told == rejection.text) return;
+  const schemas::Kind* kind = schemas::find_kind(key.kind);
+  if (kind == nullptr) return;
+  const bool mended = rejection.text.empty();
+  recorder_.record({std::string(kind->api_version), key.kind, key.name_space, key.name, rejection.uid},
+                   mended ? kube::EventLevel::kNormal : kube::EventLevel::kWarning, mended ? "Accepted" : "Rejected",
+                   mended ? std::string("it is at fault no longer") : rejection.text);
+  rejection.told = rejection.text;
 }
 
 void StatusWriter::stop(std::function<void()> done) {

@@ -54,6 +54,8 @@ class StatusWriter {
   net::Task<StatusQueue::Outcome> settle(net::Waiter& waiter, const StatusQueue::Write& write, kube::ObjectReply reply,
                                          std::optional<StatusQueue::Observed>& observed);
   void tell_events(const StatusQueue::Write& write);
+  /// What no condition says. Once its uid is known, while it leads.
+  void tell_rejection(const ResourceId& key);
   void complain(const StatusQueue::Write& write, const kube::Failure& failure);
   void wake();
   void tell_counts();
@@ -66,6 +68,11 @@ class StatusWriter {
   kube::Recorder recorder_;
   std::map<std::string, kube::Resource> resources_;
   std::map<std::string, std::string> complaints_;  ///< what was logged last, by kind
+  /// Of what is told by events: who it is, what is to be told, what was told last.
+  struct Rejection {
+    std::string uid, text, told;
+  };
+  std::map<ResourceId, Rejection> rejections_;
   StatusCounts counts_;
   net::Waiter waiter_;
   std::set<net::Waiter*> writing_;

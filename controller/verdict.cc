@@ -327,6 +327,24 @@ bool Judge::strike_others(const ClusterObject& route, ResourceStatus& stored) co
   return others < refs.size();
 }
 
+std::string Judge::without_gateway(const ClusterObject& route) const {
+  const Json refs = Json::parse(route.parent_refs, nullptr, false);
+  if (!refs.is_array() || refs.empty()) return "NoMatchingParent: it names no parent in spec.parentRefs";
+  std::string missing;
+  for (const Json& ref : refs) {
+    if (!ref.is_object()) continue;
+    const std::string kind = text_in(ref, "kind");
+    // Of meshes and others nothing is known.
+    if (!kind.empty() && kind != "Gateway") return {};
+    const std::string asked = text_in(ref, "namespace");
+    const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
+    const std::string name = text_in(ref, "name");
+    if (there_(ResourceId::of("Gateway", space, name))) return {};
+    missing += (missing.empty() ? "" : ", ") + resource_path(space, name);
+  }
+  return ("NoMatchingParent: there is no Gateway " + missing).substr(0, kMaxMessage);
+}
+
 Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) {
   const ResourceId& key = object.key;
   Verdict verdict;
@@ -337,6 +355,10 @@ Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) 
   Json status;
   if (among(kApiRoutes, key.kind)) {
     status = api_route_status(c, verdict);
+    if (status["parents"].empty()) {
+      verdict.rejection = without_gateway(object);
+      verdict.told_by_event = !verdict.rejection.empty();
+    }
   } else if (key.kind == "Gateway") {
     status = api_gateway_status(c, verdict);
   } else if (key.kind == "GatewayClass") {
@@ -346,6 +368,8 @@ Verdict Judge::judge(const ClusterObject& object, const ResourceStatus* stored) 
     verdict.rejection = stored == nullptr ? "" : rejection_in(stored->conditions);
   } else if (key.kind == "Ingress") {
     status = ingress_status(c, route(key));
+    if (stored != nullptr) verdict.rejection = rejection_in(stored->conditions);
+    verdict.told_by_event = true;
   } else if (key.kind == "ProxyVIP") {
     status = vip_status(c);
   } else if (among(kOwnKinds, key.kind)) {

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/resource_id.h"
@@ -31,6 +33,8 @@ struct Verdict {
   bool servable = false;
   std::int64_t generation = 0;  ///< of the object that was judged
   std::string rejection;        ///< reason and message of an `Accepted=False`, of any parent of a route; empty: none
+  /// No condition of its status tells the rejection, as with an Ingress: an event does.
+  bool told_by_event = false;
 };
 
 /// Whose status the controller writes.
@@ -50,9 +54,10 @@ struct JudgeOptions {
 /// no argument changes.
 class Judge {
  public:
+  /// `there`: whether the cluster has an object, of whatever class.
   Judge(const JudgeOptions& options, const compiler::LinkedConfig& config, const program::ValueSet& values,
-        const std::vector<compiler::ResourceStatus>& statuses)
-      : options_(options), config_(config), values_(values), statuses_(statuses) {}
+        const std::vector<compiler::ResourceStatus>& statuses, std::function<bool(const ResourceId&)> there)
+      : options_(options), config_(config), values_(values), statuses_(statuses), there_(std::move(there)) {}
 
   /// `stored` replaces what the statuses say, for a version that is not what is compiled.
   Verdict judge(const ClusterObject& object, const compiler::ResourceStatus* stored = nullptr);
@@ -62,6 +67,8 @@ class Judge {
 
  private:
   const ServiceUsers& service_users();
+  /// Why a route of Gateway API is on no Gateway at all; empty: it is on one, perhaps of another controller.
+  std::string without_gateway(const ClusterObject& route) const;
   /// `stored` without what it says of other controllers' gateways (rule D8). False: the route is on no other.
   bool strike_others(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceId& key);
@@ -71,6 +78,7 @@ class Judge {
   const compiler::LinkedConfig& config_;
   const program::ValueSet& values_;
   const std::vector<compiler::ResourceStatus>& statuses_;
+  const std::function<bool(const ResourceId&)> there_;
   std::unordered_map<std::string, const compiler::LinkedRoute*> routes_;
   std::optional<ServiceUsers> users_;
 };

@@ -24,6 +24,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kError = "error";
 constexpr std::size_t kShortHash = 12;
+/// Of one agent.
+constexpr std::size_t kMostTroubles = 20;
 
 class Report {
  public:
@@ -169,11 +171,32 @@ class Report {
         unhealthy += std::ranges::count(backend.endpoints, false, &controller::EndpointHealth::healthy);
       }
       json["unhealthyEndpoints"] = unhealthy;
-      if (agent.connected && unhealthy > 0) {
+      if (agent.connected && !add_troubles(client, agent) && unhealthy > 0) {
         problem("agent " + agent.name + ": " + std::to_string(unhealthy) + " endpoints are unhealthy");
       }
     }
     out_["agents"].push_back(std::move(json));
+  }
+
+  /// What the agent finds amiss. \returns whether it says; an older one does not.
+  bool add_troubles(controller::InspectClient& client, const controller::AgentState& agent) {
+    const auto answer = client.ask(agent.name, {.target = "/debug/troubles"});
+    if (!answer || answer->status != 200) return false;
+    const nlohmann::json page = parse_json(answer->body);
+    if (!member_in(page, "troubles").is_array()) return false;
+    std::int64_t more = integer_in(page, "more");
+    std::size_t told = 0;
+    for (const nlohmann::json& one : list_in(page, "troubles")) {
+      // Of listeners the controller says who else reaches them.
+      if (text_in(one, "subject").starts_with("listener ")) continue;
+      if (told++ < kMostTroubles) {
+        problem("agent " + agent.name + ": " + text_in(one, "text") + " (since " + text_in(one, "since") + ")");
+      } else {
+        ++more;
+      }
+    }
+    if (more > 0) problem("agent " + agent.name + ": " + std::to_string(more) + " more");
+    return true;
   }
 
   const cli::Arguments& arguments_;

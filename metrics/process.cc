@@ -64,13 +64,21 @@ std::uint64_t count_fds() {
 
 }  // namespace
 
+double process_cpu_seconds() {
+  timespec cpu{};
+  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) != 0) return 0;
+  return static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) / 1e9;
+}
+
+std::uint64_t process_resident_bytes() {
+  const auto stat = read_stat();
+  return stat ? stat->resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
 void write_process(Exposition& out) {
   out.begin(Family::kBuildInfo);
   out.sample(std::uint64_t{1}, labels({{"version", EDGE_VERSION}}));
-  timespec cpu{};
-  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0) {
-    out.one(Family::kProcessCpu, static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) / 1e9);
-  }
+  out.one(Family::kProcessCpu, process_cpu_seconds());
   if (const auto stat = read_stat()) {
     out.one(Family::kProcessResident, stat->resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
     out.one(Family::kProcessVirtual, stat->virtual_bytes);

@@ -20,7 +20,8 @@ model::ResourceSet translate(const model::ResourceSet& resources, std::string_vi
   model::ResourceSet made;
   // Most configurations hold own kinds alone, and need no index of the Services.
   const bool kept_of_others = kept != nullptr && kept->others;
-  if (resources.api_gateways.empty() && resources.api_routes.empty() && resources.ingresses.empty() && !kept_of_others) {
+  if (resources.api_gateways.empty() && resources.api_routes.empty() && resources.ingresses.empty() &&
+      !kept_of_others) {
     return made;
   }
   KeptTranslation nothing;

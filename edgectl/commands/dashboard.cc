@@ -1,4 +1,5 @@
-// edgectl metrics dashboard: a page of figures over time, routes, backends and agents, by a Prometheus server.
+// edgectl metrics dashboard: a page of figures over time, routes, backends and agents, by the agents' own last hour or
+// a Prometheus server.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "edgectl/prometheus.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
+#include "edgectl/traffic_source.h"
 
 namespace edge::edgectl {
 namespace {
@@ -32,20 +34,31 @@ constexpr TerminalSize kPaper{.columns = 100, .rows = 1000};
 struct Figure {
   std::string_view title;
   std::string (*text)(double);
-  std::string_view query;  ///< one series
+  std::string_view query;             ///< of a Prometheus server; one series
+  double (*value)(const HourPoint&);  ///< of agents
 };
 
 constexpr std::array kFigures = {
-    Figure{"requests/s", short_number, "sum(rate(edge_requests_total[WINDOW]))"},
+    Figure{"requests/s", short_number, "sum(rate(edge_requests_total[WINDOW]))",
+           [](const HourPoint& point) { return point.counts.requests(); }},
     Figure{
-        "errors", percent,
-        R"((sum(rate(edge_requests_total{code=~"5xx|none"}[WINDOW])) or vector(0)) / sum(rate(edge_requests_total[WINDOW])))"},
+        "4xx", percent,
+        R"((sum(rate(edge_requests_total{code="4xx"}[WINDOW])) or vector(0)) / sum(rate(edge_requests_total[WINDOW])))",
+        [](const HourPoint& point) { return point.counts.client_error_part(); }},
+    Figure{
+        "5xx", percent,
+        R"((sum(rate(edge_requests_total{code=~"5xx|none"}[WINDOW])) or vector(0)) / sum(rate(edge_requests_total[WINDOW])))",
+        [](const HourPoint& point) { return point.counts.error_part(); }},
     Figure{"p50", short_time,
-           "histogram_quantile(0.5, sum by (le) (rate(edge_request_duration_seconds_bucket[WINDOW])))"},
+           "histogram_quantile(0.5, sum by (le) (rate(edge_request_duration_seconds_bucket[WINDOW])))",
+           [](const HourPoint& point) { return point.counts.quantile(0.5); }},
     Figure{"p99", short_time,
-           "histogram_quantile(0.99, sum by (le) (rate(edge_request_duration_seconds_bucket[WINDOW])))"},
-    Figure{"connections", short_number, "sum(edge_connections_active)"},
-    Figure{"sent/s", short_bytes, "sum(rate(edge_response_bytes_total[WINDOW]))"},
+           "histogram_quantile(0.99, sum by (le) (rate(edge_request_duration_seconds_bucket[WINDOW])))",
+           [](const HourPoint& point) { return point.counts.quantile(0.99); }},
+    Figure{"connections", short_number, "sum(edge_connections_active)",
+           [](const HourPoint& point) { return point.connections; }},
+    Figure{"sent/s", short_bytes, "sum(rate(edge_response_bytes_total[WINDOW]))",
+           [](const HourPoint& point) { return point.counts.response_bytes; }},
 };
 
 struct Panel {
@@ -89,25 +102,17 @@ std::vector<double> spread(const std::vector<Series>& series, double from, doubl
 
 class Dashboard {
  public:
-  Dashboard(Prometheus server, std::string window, double seconds)
-      : server_(std::move(server)), window_(std::move(window)), seconds_(seconds) {}
+  /// `source` must outlive it.
+  Dashboard(TrafficSource& source, std::string window, double seconds)
+      : source_(source), window_(std::move(window)), seconds_(seconds) {}
 
   Content content() const {
     Content content;
-    content.head = "edge   " + server_.url() + "   rates over " + window_ + "   " + clock_text();
-    const double step = seconds_ / static_cast<double>(kPoints - 1);
-    for (const Figure& figure : kFigures) {
-      const double from =
-          std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - seconds_;
-      const auto series = server_.range(filled(std::string(figure.query), window_), seconds_, step);
-      if (!series) {
-        content.fault = series.error().text;
-        return content;
-      }
-      content.panels.push_back({&figure, spread(*series, from, step)});
-    }
+    content.head = "edge   " + source_.name() + "   rates over " + window_ + "   " + clock_text();
+    content.fault = source_.server() != nullptr ? add_of_server(*source_.server(), content) : add_of_agents(content);
+    if (!content.fault.empty()) return content;
     for (const MetricTable* table : {&route_table(), &backend_table(), &agent_table()}) {
-      auto rows = metric_rows(*table, window_, [this](const std::string& query) { return server_.query(query); });
+      auto rows = source_.rows(*table, window_);
       if (!rows) {
         content.fault = rows.error().text;
         return content;
@@ -120,7 +125,37 @@ class Dashboard {
 
  private:
   static constexpr std::size_t kMostRows = 50;
-  Prometheus server_;
+
+  /// \returns why there is nothing; empty: there is.
+  std::string add_of_server(const Prometheus& server, Content& content) const {
+    const double step = seconds_ / static_cast<double>(kPoints - 1);
+    for (const Figure& figure : kFigures) {
+      const double from =
+          std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() - seconds_;
+      const auto series = server.range(filled(std::string(figure.query), window_), seconds_, step);
+      if (!series) return series.error().text;
+      content.panels.push_back({&figure, spread(*series, from, step)});
+    }
+    return {};
+  }
+
+  std::string add_of_agents(Content& content) const {
+    const AgentTraffic::Line line = source_.agents()->line(std::to_string(static_cast<std::uint64_t>(seconds_)) +
+                                                           "s&points=" + std::to_string(kPoints));
+    if (line.points.empty() && !line.faults.empty()) return line.faults.front();
+    for (const Figure& figure : kFigures) {
+      std::vector<double> values;
+      for (const HourPoint& point : line.points) {
+        values.push_back(point.covered > 0 ? figure.value(point) : std::numeric_limits<double>::quiet_NaN());
+      }
+      values.insert(values.begin(), kPoints - std::min(values.size(), kPoints),
+                    std::numeric_limits<double>::quiet_NaN());
+      content.panels.push_back({&figure, std::move(values)});
+    }
+    return {};
+  }
+
+  TrafficSource& source_;
   std::string window_;
   double seconds_;
 };
@@ -167,8 +202,14 @@ int metrics_dashboard(const cli::Arguments& arguments) {
   if (!window || *window < std::chrono::seconds(1)) return usage(kDashboard, "--window takes 1s or more");
   const bool live = is_screen() && !arguments.has("once");
   if (live) keep_signals_for_screen();
-  const Dashboard dashboard(Prometheus(arguments.one("metrics-url"), kMostWait), arguments.one("window"),
-                            std::chrono::duration<double>(*range).count());
+  int exit = cli::kExitOk;
+  const auto source = TrafficSource::open(kDashboard, arguments, exit, kMostWait);
+  if (source == nullptr) return exit;
+  const bool too_long = *range > std::chrono::hours(1) || *window > std::chrono::hours(1);
+  if (source->agents() != nullptr && too_long) {
+    return usage(kDashboard, "the agents keep an hour: a longer --range or --window needs --metrics-url");
+  }
+  const Dashboard dashboard(*source, arguments.one("window"), std::chrono::duration<double>(*range).count());
   if (!live) {
     const Content content = dashboard.content();
     if (!content.fault.empty()) {
@@ -194,13 +235,14 @@ cli::Command metrics_dashboard_command() {
       .summary = "Show traffic, routes, backends and agents on a live page",
       .details = "`q` quits, the space bar refreshes. Without a terminal, or with --once, the page is printed once.",
       .flags =
-          joined(prometheus_flags(),
+          joined(traffic_source_flags(),
                  {window_flag(),
                   {.name = "interval", .value = "DURATION", .help = "Time between two refreshes", .fallback = "5s"},
                   {.name = "range", .value = "DURATION", .help = "Time that the lines show", .fallback = "30m"},
                   {.name = "once", .help = "Print the page and end"}}),
-      .examples = {"edgectl metrics dashboard --metrics-url http://prometheus:9090"},
-      .run = metrics_dashboard};
+      .examples = {"edgectl metrics dashboard", "edgectl metrics dashboard --metrics-url http://prometheus:9090"},
+      .run = metrics_dashboard,
+      .global = true};
 }
 
 }  // namespace edge::edgectl

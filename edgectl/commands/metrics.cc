@@ -1,4 +1,5 @@
-// edgectl metrics: what a Prometheus server knows of agents, backends, addresses and routes.
+// edgectl metrics: figures of agents, backends, addresses and routes, of the agents' own last hour or of a Prometheus
+// server.
 #include <charconv>
 #include <map>
 #include <set>
@@ -8,6 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/observe/metric_table.h"
@@ -17,6 +19,7 @@
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
+#include "edgectl/traffic_source.h"
 
 namespace edge::edgectl {
 namespace {
@@ -38,21 +41,24 @@ bool is_window(const std::string& text) {
   return duration && *duration >= std::chrono::seconds(1) && text.find('.') == std::string::npos;
 }
 
-AskPrometheus asking(const Prometheus& server) {
-  return [&server](const std::string& query) { return server.query(query); };
-}
-
 /// Rows of a table; `change` may leave some out.
 template <typename Change>
 int show_table(std::string_view command, const cli::Arguments& arguments, const MetricTable& table, Change change) {
   const std::string window = arguments.one("window");
   if (!is_window(window)) return usage(command, "--window takes a duration of whole seconds or more, such as 5m");
-  const Prometheus server(arguments.one("metrics-url"));
-  auto rows = metric_rows(table, window, asking(server));
+  int exit = cli::kExitOk;
+  const auto source = TrafficSource::open(command, arguments, exit);
+  if (source == nullptr) return exit;
+  auto rows = source->rows(table, window);
   if (!rows) return told_of_metrics(command, rows.error());
+  for (const std::string& fault : source->faults()) cli::print_error(command, fault);
   change(*rows);
-  if (rows->empty()) cli::print_message("edgectl", server.url() + " knows nothing of this yet");
-  return print_series(arguments, rows->empty() ? std::string() : metric_text(table, *rows), metric_json(table, *rows));
+  if (rows->empty()) {
+    cli::print_message("edgectl", source->server() == nullptr ? std::string("no request came in that time")
+                                                              : source->name() + " knows nothing of this yet");
+  }
+  exit = print_series(arguments, rows->empty() ? std::string() : metric_text(table, *rows), metric_json(table, *rows));
+  return exit == cli::kExitOk && !source->faults().empty() ? cli::kExitUnreachable : exit;
 }
 
 int show_table(std::string_view command, const cli::Arguments& arguments, const MetricTable& table) {
@@ -159,10 +165,40 @@ int metrics_top_routes(const cli::Arguments& arguments) {
   return show_top("edgectl metrics top-routes", arguments, route_table());
 }
 
+/// Series that agents count now, by a name and labels alone: what needs no Prometheus server.
+Result<std::vector<Series>> ask_agents(const std::string& query, AgentPages& pages) {
+  const auto selector = read_selector(query);
+  if (!selector) {
+    return Error{ErrorCode::kInvalidArgument,
+                 selector.error().text +
+                     "; the agents themselves tell series by a name and labels, such as "
+                     "edge_requests_total{code=\"5xx\"}: for more than that give --metrics-url"};
+  }
+  const auto said = pages.ask({.target = "/debug/stats"});
+  if (!said) return said.error();
+  std::vector<Series> all;
+  for (const AgentPages::Said& one : *said) {
+    const auto body = AgentPages::body_of(one);
+    if (!body) return body.error();
+    for (Series& series : read_exposition(*body, {selector->name})) {
+      if (!selector->takes(series)) continue;
+      series.labels["instance"] = one.agent;
+      all.push_back(std::move(series));
+    }
+  }
+  return all;
+}
+
 int metrics_query(const cli::Arguments& arguments) {
   constexpr std::string_view kCommand = "edgectl metrics query";
-  const Prometheus server(arguments.one("metrics-url"));
-  const auto series = server.query(arguments.one("QUERY"));
+  const std::string query = arguments.one("QUERY");
+  std::unique_ptr<AgentPages> pages;
+  if (arguments.one("metrics-url").empty()) {
+    int exit = cli::kExitOk;
+    pages = AgentPages::open(kCommand, arguments, exit);
+    if (pages == nullptr) return exit;
+  }
+  const auto series = pages ? ask_agents(query, *pages) : Prometheus(arguments.one("metrics-url")).query(query);
   if (!series) return told_of_metrics(kCommand, series.error());
   TextTable table({"SERIES", "VALUE"});
   OrderedJson list = OrderedJson::array();
@@ -185,12 +221,15 @@ int metrics_vips(const cli::Arguments& arguments) {
   if (cluster == nullptr) return exit;
   Addresses addresses;
   if (const auto failure = read_addresses(*cluster, addresses); !failure.none()) return tell(kCommand, failure);
-  const Prometheus server(arguments.one("metrics-url"));
-  // A row for each address that has traffic: the gateways of one are a set in the query.
+  const auto source = TrafficSource::open(kCommand, arguments, exit);
+  if (source == nullptr) return exit;
   const MetricTable& table = gateway_table();
-  TextTable text({"VIP", "ADDRESS", "GATEWAYS", "REQUESTS/S", "ERRORS", "P50", "P99", "RECEIVED/S", "SENT/S"});
-  const auto rows = metric_rows(table, window, asking(server));
+  std::vector<std::string> heads = {"VIP", "ADDRESS", "GATEWAYS"};
+  for (const MetricColumn& column : table.columns) heads.emplace_back(column.head);
+  TextTable text(std::move(heads));
+  const auto rows = source->rows(table, window);
   if (!rows) return told_of_metrics(kCommand, rows.error());
+  for (const std::string& fault : source->faults()) cli::print_error(kCommand, fault);
   OrderedJson list = OrderedJson::array();
   for (const Addresses::One& one : addresses.all) {
     bool any = false;
@@ -206,8 +245,9 @@ int metrics_vips(const cli::Arguments& arguments) {
       list.push_back(std::move(object));
     }
     if (any) continue;
-    text.add(
-        {one.name, one.address, one.gateways.empty() ? "<none>" : *one.gateways.begin(), "-", "-", "-", "-", "-", "-"});
+    std::vector<std::string> cells = {one.name, one.address, one.gateways.empty() ? "<none>" : *one.gateways.begin()};
+    cells.resize(cells.size() + table.columns.size(), "-");
+    text.add(std::move(cells));
     list.push_back({{"vip", one.name}, {"address", one.address}});
   }
   if (addresses.all.empty()) cli::print_message("edgectl", "there is no ProxyVIP");
@@ -219,14 +259,14 @@ int metrics_vips(const cli::Arguments& arguments) {
 namespace {
 
 std::vector<cli::Flag> top_flags() {
-  return joined(prometheus_flags(), {window_flag(),
-                                     {.name = "limit", .value = "COUNT", .help = "Most rows", .fallback = "10"},
-                                     {.name = "by",
-                                      .value = "WHAT",
-                                      .help = "What comes first",
-                                      .fallback = "requests",
-                                      .choices = {"requests", "errors", "latency"}},
-                                     form_flag({"table", "json", "yaml"})});
+  return joined(traffic_source_flags(), {window_flag(),
+                                         {.name = "limit", .value = "COUNT", .help = "Most rows", .fallback = "10"},
+                                         {.name = "by",
+                                          .value = "WHAT",
+                                          .help = "What comes first",
+                                          .fallback = "requests",
+                                          .choices = {"requests", "errors", "latency"}},
+                                         form_flag({"table", "json", "yaml"})});
 }
 
 }  // namespace
@@ -235,26 +275,28 @@ cli::Command metrics_agent_command() {
   return {.name = "metrics agent",
           .group = kTrafficGroup,
           .summary = "Show the traffic, connections and resources of each agent",
-          .flags = joined(prometheus_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
-          .examples = {"edgectl metrics agent --metrics-url http://prometheus:9090"},
-          .run = metrics_agent};
+          .flags = joined(traffic_source_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl metrics agent"},
+          .run = metrics_agent,
+          .global = true};
 }
 
 cli::Command metrics_backends_command() {
   return {.name = "metrics backends",
           .group = kTrafficGroup,
           .summary = "Show the traffic, health and circuit of each backend",
-          .flags = joined(prometheus_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
-          .examples = {"edgectl metrics backends --metrics-url http://prometheus:9090"},
-          .run = metrics_backends};
+          .flags = joined(traffic_source_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl metrics backends"},
+          .run = metrics_backends,
+          .global = true};
 }
 
 cli::Command metrics_vips_command() {
   return {.name = "metrics vips",
           .group = kTrafficGroup,
           .summary = "Show the traffic of each address, by the gateways that are served there",
-          .flags = joined(prometheus_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
-          .examples = {"edgectl metrics vips --metrics-url http://prometheus:9090"},
+          .flags = joined(traffic_source_flags(), {window_flag(), form_flag({"table", "json", "yaml"})}),
+          .examples = {"edgectl metrics vips"},
           .run = metrics_vips,
           .global = true};
 }
@@ -262,11 +304,14 @@ cli::Command metrics_vips_command() {
 cli::Command metrics_query_command() {
   return {.name = "metrics query",
           .group = kTrafficGroup,
-          .summary = "Ask the Prometheus server anything",
-          .flags = joined(prometheus_flags(), {form_flag({"table", "json", "yaml"})}),
-          .positional = cli::Positional{.name = "QUERY", .help = "PromQL"},
-          .examples = {"edgectl metrics query 'sum by (route) (rate(edge_requests_total[5m]))'"},
-          .run = metrics_query};
+          .summary = "Show single series: of the agents by a name and labels, of a Prometheus server by any PromQL",
+          .flags = joined(traffic_source_flags(), {form_flag({"table", "json", "yaml"})}),
+          .positional = cli::Positional{.name = "QUERY", .help = "A series, or PromQL"},
+          .examples = {"edgectl metrics query 'edge_requests_total{code=\"5xx\"}'",
+                       "edgectl metrics query --metrics-url http://prometheus:9090 'sum by (route) "
+                       "(rate(edge_requests_total[5m]))'"},
+          .run = metrics_query,
+          .global = true};
 }
 
 cli::Command metrics_top_backends_command() {
@@ -275,7 +320,8 @@ cli::Command metrics_top_backends_command() {
           .summary = "Show the backends with the most requests, errors or time",
           .flags = top_flags(),
           .examples = {"edgectl metrics top-backends --by latency"},
-          .run = metrics_top_backends};
+          .run = metrics_top_backends,
+          .global = true};
 }
 
 cli::Command metrics_top_routes_command() {
@@ -284,7 +330,8 @@ cli::Command metrics_top_routes_command() {
           .summary = "Show the routes with the most requests, errors or time",
           .flags = top_flags(),
           .examples = {"edgectl metrics top-routes --by errors --limit 5"},
-          .run = metrics_top_routes};
+          .run = metrics_top_routes,
+          .global = true};
 }
 
 }  // namespace edge::edgectl

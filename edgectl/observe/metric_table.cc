@@ -32,10 +32,10 @@ std::string rate_of(const std::string& by, const std::string& selector) {
   return "sum by (" + by + ") (rate(" + selector + "[WINDOW]))";
 }
 
-/// Requests that were answered with 5xx or not at all, of all; none of them is 0, no request at all is no answer.
-std::string error_part(const std::string& by) {
+/// Requests whose code is one of these, of all; none of them is 0, no request at all is no answer.
+std::string part_of(const std::string& by, const std::string& codes) {
   const std::string all = rate_of(by, "edge_requests_total");
-  return "(" + rate_of(by, R"(edge_requests_total{code=~"5xx|none"})") + " or 0 * " + all + ") / (" + all + " > 0)";
+  return "(" + rate_of(by, "edge_requests_total{code=~\"" + codes + "\"}") + " or 0 * " + all + ") / (" + all + " > 0)";
 }
 
 std::string quantile_of(const char* part, const std::string& by, const std::string& histogram) {
@@ -48,7 +48,9 @@ std::string of_agents(const std::string& query) { return query + " and on (insta
 /// What requests say, by those labels.
 std::vector<MetricColumn> request_columns(const std::string& by, const std::string& histogram) {
   return {{"REQUESTS/S", "requestsPerSecond", Shows::kNumber, rate_of(by, "edge_requests_total")},
-          {"ERRORS", "errorPart", Shows::kPart, error_part(by)},
+          {"4XX", "clientErrorPart", Shows::kPart, part_of(by, "4xx")},
+          // Or not answered at all.
+          {"5XX", "errorPart", Shows::kPart, part_of(by, "5xx|none")},
           {"P50", "p50Seconds", Shows::kTime, quantile_of("0.5", by, histogram)},
           {"P99", "p99Seconds", Shows::kTime, quantile_of("0.99", by, histogram)}};
 }

@@ -1,6 +1,7 @@
 #include "edgectl/observe/series.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -140,6 +141,63 @@ std::vector<Series> read_exposition(std::string_view text, const std::vector<std
     if (auto series = SampleLine(line).read()) all.push_back(std::move(*series));
   }
   return all;
+}
+
+bool Selector::takes(const Series& series) const {
+  if (series.label("__name__") != name) return false;
+  return std::ranges::all_of(
+      labels, [&](const Label& label) { return (series.label(label.name) == label.value) == label.equal; });
+}
+
+Result<Selector> read_selector(std::string_view text) {
+  const auto blanks = [&text] {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  };
+  const auto word = [&text] {
+    std::size_t end = 0;
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_' || text[end] == ':')) {
+      ++end;
+    }
+    const std::string_view found = text.substr(0, end);
+    text.remove_prefix(end);
+    return std::string(found);
+  };
+  const auto take = [&](std::string_view what) {
+    blanks();
+    if (!text.starts_with(what)) return false;
+    text.remove_prefix(what.size());
+    return true;
+  };
+  const auto wrong = [&text] {
+    return Error{ErrorCode::kInvalidArgument,
+                 text.empty() ? std::string("the query ends too early")
+                              : "the query is no series from `" + std::string(text.substr(0, 40)) + "` on"};
+  };
+  Selector selector;
+  blanks();
+  selector.name = word();
+  if (selector.name.empty()) return wrong();
+  if (take("{")) {
+    while (!take("}")) {
+      blanks();
+      Selector::Label label{.name = word(), .equal = true, .value = {}};
+      if (label.name.empty()) return wrong();
+      label.equal = !take("!=");
+      if (label.equal && (!take("=") || text.starts_with('~'))) return wrong();
+      if (!take("\"")) return wrong();
+      const std::size_t end = text.find_first_of("\"\\");
+      if (end == std::string_view::npos || text[end] != '"') return wrong();
+      label.value = text.substr(0, end);
+      text.remove_prefix(end + 1);
+      selector.labels.push_back(std::move(label));
+      blanks();
+      if (!text.starts_with('}') && !take(",")) return wrong();
+    }
+  }
+  blanks();
+  if (!text.empty()) return wrong();
+  return selector;
 }
 
 }  // namespace edge::edgectl

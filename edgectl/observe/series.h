@@ -39,4 +39,19 @@ Result<std::vector<Series>> read_prometheus(std::string_view json);
 /// its time. Lines that cannot be read are passed over.
 std::vector<Series> read_exposition(std::string_view text, const std::vector<std::string_view>& wanted);
 
+/// A metric's name and what its labels must be: `edge_requests_total{code="5xx",route!=""}`.
+struct Selector {
+  struct Label {
+    std::string name;
+    bool equal = true;
+    std::string value;
+  };
+  std::string name;
+  std::vector<Label> labels;
+
+  bool takes(const Series& series) const;
+};
+/// kInvalidArgument says where it is something else.
+Result<Selector> read_selector(std::string_view text);
+
 }  // namespace edge::edgectl

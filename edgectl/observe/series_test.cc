@@ -61,5 +61,23 @@ TEST(ReadExposition, TakesWhatIsWanted) {
   EXPECT_EQ(all[2].value(), 1000);
 }
 
+TEST(Selector, TakesSeriesByNameAndLabels) {
+  const auto selector = read_selector(" edge_requests_total { code = \"5xx\" , route!=\"a b\" } ");
+  ASSERT_TRUE(selector);
+  EXPECT_EQ(selector->name, "edge_requests_total");
+  EXPECT_TRUE(selector->takes({{{"__name__", "edge_requests_total"}, {"code", "5xx"}}, {}}));
+  EXPECT_FALSE(selector->takes({{{"__name__", "edge_requests_total"}, {"code", "5xx"}, {"route", "a b"}}, {}}));
+  EXPECT_FALSE(selector->takes({{{"__name__", "edge_requests_begun_total"}, {"code", "5xx"}}, {}}));
+  EXPECT_TRUE(read_selector("up{}"));
+  EXPECT_TRUE(read_selector("up"));
+}
+
+TEST(Selector, RefusesWhatIsMore) {
+  for (const char* text : {"", "{a=\"b\"}", "sum(up)", "up[5m]", "up{a=~\"b\"}", "up{a=\"b\" c=\"d\"}", "up{a=\"b",
+                           "up{a=\"\\\"\"}", "up{a}", "up up", "up{"}) {
+    EXPECT_FALSE(read_selector(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace edge::edgectl

@@ -11,6 +11,8 @@
 namespace edge::tests {
 namespace {
 
+namespace fs = std::filesystem;
+
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -152,14 +154,13 @@ TEST_F(SeeingProcess, CachesAndTrafficAreOfAllAgents) {
                         std::to_string(proxy_->port) + "/cart; done"});
   while (!line && std::chrono::steady_clock::now() < end) line = top.wait_out("default/cart");
   ASSERT_TRUE(line) << top.err_text();
-  EXPECT_THAT(*line, ContainsRegex("default/gw +default/cart +[0-9.k]+ +0%"));
+  EXPECT_THAT(*line, ContainsRegex("default/gw +default/cart +[0-9.k]+ +0% +0%"));
 }
 
 TEST_F(SeeingProcess, ABundleHoldsNoSecret) {
   start();
   const Finished made = edgectl("debug bundle -o bundle.tar.gz");
   ASSERT_EQ(made.code, 0) << made.err;
-  namespace fs = std::filesystem;
   EXPECT_EQ(fs::status(dir_.path() / "bundle.tar.gz").permissions(), fs::perms::owner_read | fs::perms::owner_write);
   const Finished list = run_command({"tar", "-tzf", dir_ / "bundle.tar.gz"});
   for (const char* file :
@@ -219,7 +220,7 @@ TEST_F(SeeingProcess, MetricsAreReadFromPrometheus) {
   const Finished routes = until("metrics top-routes" + url, [](const Finished& one) {
     return one.out.find("default/cart") < one.out.find("default/a ") && one.out.find("default/a ") != std::string::npos;
   });
-  EXPECT_THAT(routes.out, ContainsRegex("default/gw +default/cart +[0-9.]+ +0% +[0-9.]+[mu]?s"));
+  EXPECT_THAT(routes.out, ContainsRegex("default/gw +default/cart +[0-9.]+ +0% +0% +[0-9.]+[mu]?s"));
   EXPECT_THAT(until("metrics top-backends" + url, says("default/be")).out, ContainsRegex("default/be +[0-9.]+ +0%"));
   EXPECT_THAT(until("metrics backends" + url, says("default/be")).out, HasSubstr("CIRCUIT"));
   EXPECT_THAT(until("metrics agent" + url, says("127.0.0.1")).out, ContainsRegex("127.0.0.1:[0-9]+ +[0-9a-f]{12}"));
@@ -231,9 +232,82 @@ TEST_F(SeeingProcess, MetricsAreReadFromPrometheus) {
   EXPECT_THAT(refused.err, HasSubstr("bad_data"));
 }
 
+// At once, without any other server: what came in the first seconds of the process.
+TEST_F(SeeingProcess, MetricsAreReadFromTheAgentsThemselves) {
+  start();
+  for (int i = 0; i < 6; ++i) ASSERT_THAT(curl(proxy_->port, "/cart"), HasSubstr("200"));
+  ASSERT_THAT(curl(proxy_->port, "/nothing"), HasSubstr("404"));
+  // A request is counted when its last byte is sent, which is a moment after the client has it.
+  const Finished query = until("metrics query 'edge_requests_total{route=\"default/cart\",code=\"2xx\"}'",
+                               [](const Finished& one) { return one.out.find(" 6\n") != std::string::npos; });
+  EXPECT_THAT(query.out,
+              ContainsRegex("edge_requests_total\\{.*instance=\"standalone\", route=\"default/cart\"\\} +6\n"))
+      << query.err;
+  const Finished routes = edgectl("metrics top-routes");
+  EXPECT_EQ(routes.code, 0) << routes.err;
+  EXPECT_THAT(routes.out, AllOf(ContainsRegex("GATEWAY +ROUTE +REQUESTS/S +4XX +5XX +P50 +P99 +RECEIVED/S +SENT/S"),
+                                ContainsRegex("default/gw +default/cart +[0-9.]+ +0% +0% +[0-9.]+[mu]?s"),
+                                ContainsRegex("default/gw +<none> +[0-9.]+ +100% +0%")));
+  EXPECT_THAT(edgectl("metrics top-backends").out, ContainsRegex("default/be +[0-9.]+ +0% +0%"));
+  EXPECT_THAT(edgectl("metrics backends").out, ContainsRegex("default/be .* 1 +1 +Closed"));
+  EXPECT_THAT(edgectl("metrics agent").out, ContainsRegex("standalone +[0-9a-f]{12} +[0-9]+ +[0-9.]+ +[0-9.]+MiB"));
+  EXPECT_THAT(edgectl("metrics vips").err, HasSubstr("there is no ProxyVIP"));
+  EXPECT_THAT(edgectl("metrics dashboard --once").out,
+              AllOf(HasSubstr("requests/s"), HasSubstr("4xx"), HasSubstr("5xx"), HasSubstr("█"),
+                    HasSubstr("default/cart"), HasSubstr("standalone")));
+  EXPECT_THAT(edgectl("top --once").out, ContainsRegex("default/gw +default/cart +[0-9.]+ +0% +0%"));
+  const std::string address = " --agent 127.0.0.1:" + std::to_string(proxy_->health_port);
+  EXPECT_THAT(edgectl("metrics top-routes -o json" + address).out, HasSubstr("\"clientErrorPart\": 1.0"));
+  const Finished wrong = edgectl("metrics query 'sum(edge_requests_total)'");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("--metrics-url"));
+  EXPECT_THAT(edgectl("metrics top-routes --window 2h").err, HasSubstr("from 1s to 1h"));
+  EXPECT_EQ(edgectl("metrics dashboard --range 2h").code, 2);
+}
+
+TEST_F(SeeingProcess, WhatBecomesAmissIsLoggedOnceAndListedWhileItLasts) {
+  start();
+  dir_.put("config/more.yaml",
+           "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\nmetadata: {name: gone}\n"
+           "spec: {serviceRef: {name: gone, port: 80}, healthCheck: {protocol: TCP, interval: 200ms, timeout: 200ms, "
+           "unhealthyThreshold: 1, healthyThreshold: 1}}\n---\n"
+           "apiVersion: v1\nkind: Service\nmetadata: {name: gone}\nspec: {ports: [{name: http, port: 80}]}\n---\n"
+           "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: gone-1, labels: "
+           "{kubernetes.io/service-name: gone}}\naddressType: IPv4\nports: [{name: http, port: 1}]\n"
+           "endpoints: [{addresses: [127.0.0.1]}]\n---\n"
+           "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: gone}\n"
+           "spec: {parentRefs: [{name: gw}], rules: [{matches: [{path: {type: Exact, value: /gone}}], backendRef: "
+           "{name: gone}}]}\n"
+           "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: lost}\n"
+           "spec: {ingressClassName: nowhere, defaultBackend: {service: {name: gone, port: {number: 80}}}}\n"
+           "---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {name: adrift}\n"
+           "spec: {parentRefs: [{name: nowhere}], rules: [{backendRef: {name: be}}]}\n");
+  const auto line = proxy_->process.wait_err("endpoint 127.0.0.1:1 of backend default/gone is down");
+  ASSERT_TRUE(line) << proxy_->process.err_text();
+  EXPECT_THAT(*line, HasSubstr(" warn "));
+  const Finished status = until("status", [](const Finished& one) {
+    return one.out.find("backend default/gone has no endpoint that takes requests") != std::string::npos;
+  });
+  EXPECT_EQ(status.code, 1);
+  EXPECT_THAT(
+      status.out,
+      AllOf(HasSubstr("Health:       Degraded"),
+            ContainsRegex("agent standalone: endpoint 127\\.0\\.0\\.1:1 of backend default/gone is down: .*since 20")));
+  const auto told = [](const Finished& one) { return one.out.find("Rejected") != std::string::npos; };
+  EXPECT_THAT(until("describe ingress lost", told).out, HasSubstr("there is no IngressClass `nowhere`"));
+  EXPECT_THAT(until("describe route adrift", told).out, ContainsRegex("Accepted.*False"));
+  // Told once, however often it is looked at.
+  const std::string log = edgectl("logs agent").out;
+  const std::string down = "endpoint 127.0.0.1:1 of backend default/gone is down";
+  EXPECT_EQ(log.find(down), log.rfind(down)) << log;
+  fs::remove(dir_.path() / "config/more.yaml");
+  EXPECT_EQ(until("status", [](const Finished& one) { return one.code == 0; }).code, 0);
+}
+
 TEST(SeeingCommands, SayWhatCannotBeReachedAndWhatIsWrong) {
   const auto run = [](std::vector<std::string> words) { return run_command(std::move(words)); };
-  EXPECT_EQ(run({"edgectl", "metrics", "query", "up"}).code, 2);
+  EXPECT_EQ(run({"edgectl", "metrics", "query", "up", "--agent", "127.0.0.1:1"}).code, 3);
+  EXPECT_EQ(run({"edgectl", "metrics", "top-routes", "--agent", "127.0.0.1:1"}).code, 3);
   EXPECT_EQ(run({"edgectl", "metrics", "query", "up", "--metrics-url", "http://127.0.0.1:1"}).code, 3);
   EXPECT_EQ(run({"edgectl", "metrics", "top-routes", "--metrics-url", "x", "--limit", "0"}).code, 2);
   EXPECT_EQ(run({"edgectl", "metrics", "agent", "--metrics-url", "x", "--window", "soon"}).code, 2);

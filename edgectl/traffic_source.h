@@ -1,0 +1,66 @@
+// Where figures of traffic come from: the agents' own last hour, or a Prometheus server that `--metrics-url` names.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/flags.h"
+#include "edgectl/agent_pages.h"
+#include "edgectl/observe/agent_hour.h"
+#include "edgectl/observe/metric_table.h"
+#include "edgectl/prometheus.h"
+
+namespace edge::edgectl {
+
+/// What agents of AgentPages say of their last hour. An agent that does not answer is left out, and told.
+class AgentTraffic {
+ public:
+  explicit AgentTraffic(AgentPages& pages) : pages_(pages) {}
+
+  struct Hours {
+    std::vector<AgentHour> agents;
+    std::vector<std::string> faults;  ///< a line for who did not answer
+  };
+  /// `window`: as on the command line, 1s to 1h.
+  Hours hours(const std::string& window);
+  struct Line {
+    std::vector<HourPoint> points;  ///< of all agents; empty: none answered
+    std::vector<std::string> faults;
+  };
+  Line line(std::string_view range_and_more);
+
+ private:
+  AgentPages& pages_;
+};
+
+/// --metrics-url, and those of agent pages.
+std::vector<cli::Flag> traffic_source_flags();
+
+/// One of the two. Rows of tables, whichever it is.
+class TrafficSource {
+ public:
+  /// By `--metrics-url`; nullptr: stderr says why, and `exit` how to end. `most`: of one question to Prometheus.
+  static std::unique_ptr<TrafficSource> open(std::string_view command, const cli::Arguments& arguments, int& exit,
+                                             std::chrono::milliseconds most = std::chrono::seconds(20));
+
+  Result<std::vector<MetricRow>> rows(const MetricTable& table, const std::string& window);
+  /// Who did not answer the last question, a line each.
+  const std::vector<std::string>& faults() const { return faults_; }
+  /// `http://prometheus:9090`, or `agents`.
+  std::string name() const { return server_ ? server_->url() : "agents"; }
+
+  /// Null: agents are asked.
+  const Prometheus* server() const { return server_.get(); }
+  /// Null: a Prometheus server is asked.
+  AgentTraffic* agents() { return agents_.get(); }
+
+ private:
+  std::unique_ptr<Prometheus> server_;
+  std::unique_ptr<AgentPages> pages_;
+  std::unique_ptr<AgentTraffic> agents_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace edge::edgectl
