@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""A backend for trying things out: answers every request with one line that says who got what.
+"""A backend for trying things out: answers every request with one line that says who got what, with the fields that the
+proxy of an example adds.
 
     backend.py NAME PORT
 """
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+ADDED = ("x-added-by", "x-auth-user", "x-user", "x-roles")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -15,8 +19,9 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         line = f"{self.server.name} got {self.command} {self.path}"
-        if "x-added-by" in self.headers:
-            line += f" with x-added-by: {self.headers['x-added-by']}"
+        added = [f"{name}: {self.headers[name]}" for name in ADDED if name in self.headers]
+        if added:
+            line += " with " + ", ".join(added)
         body = (line + "\n").encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/plain")
