@@ -19,6 +19,17 @@ std::string cell(std::string_view text) {
 
 std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
 
+/// Texts name rules by number: `(rule D1)` becomes a link to the page that explains it.
+std::string with_links(std::string text) {
+  constexpr std::string_view kRule = "(rule D";
+  for (std::size_t at = text.find(kRule); at != std::string::npos; at = text.find(kRule, at + 1)) {
+    const std::size_t end = text.find(')', at);
+    const std::string number = text.substr(at + kRule.size(), end - at - kRule.size());
+    text.replace(at, end - at, "([rule D" + number + "](../rules.md#d" + number + ")");
+  }
+  return text;
+}
+
 std::string type_cell(const Field& field) {
   if (field.values.empty()) return type_text(field);
   std::string text = field.type == Type::kList ? "list of " : "";
@@ -27,7 +38,7 @@ std::string type_cell(const Field& field) {
 }
 
 std::string notes_cell(const Field& field) {
-  std::string text(field.text);
+  std::string text = with_links(std::string(field.text));
   if (field.type == Type::kList && field.most < Field().most) text += " At most " + std::to_string(field.most) + ".";
   if (!field.goes_with.empty()) text += " Required with type " + code(field.goes_with) + ", refused with another.";
   if (!field.other_form.empty()) text += " May be written as " + code(field.other_form) + " instead.";

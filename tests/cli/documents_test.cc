@@ -51,8 +51,8 @@ TEST_P(Document, ShowsWhatIsPrinted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Document,
-                         testing::Values("README.md", "docs/edgectl.md", "docs/examples.md",
-                                         "docs/testing-routes.md", "docs/diff.md"),
+                         testing::Values("README.md", "docs/edgectl.md", "docs/examples.md", "docs/testing-routes.md",
+                                         "docs/diff.md"),
                          [](const auto& info) {
                            std::string name = fs::path(info.param).stem().string();
                            for (char& c : name) c = c == '-' ? '_' : c;
