@@ -17,7 +17,7 @@ Of a page is read:
   command that ends in "&", and edge-standalone, go on; the lines below one of these are waited for.
 * A block ```text after a paragraph that ends in "prints:" are lines that edge-standalone prints.
 
-Other blocks are not run. All of it happens in a network namespace of its own, so that ports are those of the pages.
+Other blocks are not run. Links of all pages must lead to a file and a heading. All of it happens in a network namespace of its own, so that ports are those of the pages.
 Ends with 77 where there can be none.
 """
 import os
@@ -266,6 +266,38 @@ def has_something_to_run(page):
                for paragraph, language, _ in blocks_of(page))
 
 
+def anchor_of(heading):
+    """As GitHub names it."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.lstrip("#").strip().lower())
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def dangling_links():
+    """Links of pages that lead to no file, or to no heading of it."""
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+    pages += sorted(DOCS.rglob("*.md"))
+    anchors, links = {}, []
+    for page in pages:
+        fenced, anchors[page] = False, set()
+        for line in page.read_text().splitlines():
+            if line.startswith("```"):
+                fenced = not fenced
+            elif not fenced and line.startswith("#"):
+                anchors[page].add(anchor_of(line))
+            if not fenced:
+                plain = re.sub(r"`[^`]*`", "", line)
+                links += [(page, target) for target in re.findall(r"\]\(([^)\s]+)\)", plain)]
+    dangling = []
+    for page, target in links:
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        if not file.exists() or (anchor and file in anchors and anchor not in anchors[file]):
+            dangling.append(f"{page.relative_to(ROOT)}: {target}")
+    return dangling
+
+
 def enter_namespace():
     for flags in (["--net"], ["--net", "--user", "--map-root-user"]):
         if subprocess.run(["unshare", *flags, "true"], capture_output=True, check=False).returncode == 0:
@@ -285,12 +317,15 @@ def main():
         others = sorted(page.stem for page in DOCS.glob("*.md") if has_something_to_run(page))
         runs = [TASKS] + [[page] for page in others if page != SET_UP]
     failed = 0
+    for link in dangling_links():
+        print(f"FAILED link {link}", flush=True)
+        failed += 1
     for run in runs:
         began = time.monotonic()
         right = go_through(run, binaries)
         failed += not right
         print(f"{'ok' if right else 'FAILED'} {', '.join(run)} ({time.monotonic() - began:.1f} s)", flush=True)
-    print(f"{len(runs) - failed} passed, {failed} failed")
+    print("failed" if failed else "passed")
     return 1 if failed or not runs else 0
 
 
