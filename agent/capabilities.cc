@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/file.h"
+#include "base/os/file.h"
 
 namespace edge::agent {
 namespace {

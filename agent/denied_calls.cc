@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::agent {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/backend_report.h"
+#include "agent/observe/backend_report.h"
 #include "base/log.h"
 #include "base/resource_id.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/session/server.h"
-#include "runtime/upstream/backend_status.h"
+#include "runtime/upstream/health/backend_status.h"
 
 namespace edge::agent {
 

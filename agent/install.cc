@@ -27,8 +27,9 @@ program::SecretSet united(const program::SecretSet& next, const program::SecretS
 Installer::Installer(runtime::Server& server, std::optional<program::VerifyKey> key)
     : server_(server), key_(std::move(key)) {}
 
-Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
-                                            const program::EndpointSet& endpoints, const program::SecretSet& secrets) {
+Result<Installer::InstallResult> Installer::apply(std::shared_ptr<const std::vector<std::byte>> bytes,
+                                                  const program::EndpointSet& endpoints,
+                                                  const program::SecretSet& secrets) {
   const std::shared_ptr<const runtime::LoadedProgram> running = server_.program();
   auto view =
       program::read(std::move(bytes), running ? &running->view() : nullptr, program::Databases::kHashWhenSearched);
@@ -38,7 +39,7 @@ Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<st
     endpoints_ = endpoints;
     if (secrets != secrets_) server_.set_secrets(secrets);
     secrets_ = secrets;
-    return Outcome::kUnchanged;
+    return InstallResult::kUnchanged;
   }
   auto loaded = runtime::LoadedProgram::load(std::move(*view), key_ ? &*key_ : nullptr, running);
   if (!loaded) return loaded.error();
@@ -54,7 +55,7 @@ Result<Installer::Outcome> Installer::apply(std::shared_ptr<const std::vector<st
   endpoints_ = endpoints;
   if (both != secrets) server_.set_secrets(secrets);
   secrets_ = secrets;
-  return running ? Outcome::kReplaced : Outcome::kFirst;
+  return running ? InstallResult::kReplaced : InstallResult::kFirst;
 }
 
 }  // namespace edge::agent

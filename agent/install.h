@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/endpoints.h"
-#include "program/secrets.h"
 #include "program/sign.h"
+#include "program/values/endpoints.h"
+#include "program/values/secrets.h"
 #include "runtime/session/server.h"
 
 namespace edge::agent {
@@ -24,13 +24,13 @@ class Installer {
   /// From the next program on.
   void trust(program::VerifyKey key) { key_ = std::move(key); }
 
-  enum class Outcome { kUnchanged, kFirst, kReplaced };
+  enum class InstallResult { kUnchanged, kFirst, kReplaced };
   /// Makes `bytes` the running program, `endpoints` its addresses and `secrets` the values that it names. On failure
   /// the running program stays as it is. Backends and listeners of the old program keep what they have until the new
   /// one has taken over, so that no request finds a backend without endpoints in between, and no client a listener
   /// without its certificate.
-  Result<Outcome> apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
-                        const program::SecretSet& secrets);
+  Result<InstallResult> apply(std::shared_ptr<const std::vector<std::byte>> bytes,
+                              const program::EndpointSet& endpoints, const program::SecretSet& secrets);
 
  private:
   runtime::Server& server_;

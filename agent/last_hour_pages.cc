@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/resource_id.h"
+#include "base/text/json.h"
 #include "base/units.h"
 #include "daemon/debug_pages.h"
 #include "metrics/process.h"

@@ -14,7 +14,7 @@
 #include "daemon/admin.h"
 #include "metrics/last_hour.h"
 #include "runtime/observe/tally/request_sums.h"
-#include "runtime/upstream/backend_status.h"
+#include "runtime/upstream/health/backend_status.h"
 
 namespace edge::agent {
 

@@ -4,10 +4,10 @@
 
 #include "agent/denied_calls.h"
 #include "agent/service.h"
-#include "agent/sync.h"
-#include "base/file.h"
-#include "base/file_watch.h"
+#include "agent/sync/sync.h"
 #include "base/labels.h"
+#include "base/os/file.h"
+#include "base/os/file_watch.h"
 #include "cli/flags.h"
 #include "daemon/ending.h"
 #include "daemon/grpc_log.h"

@@ -10,14 +10,14 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "agent/access_log.h"
-#include "agent/backend_report.h"
-#include "agent/cache_admin.h"
 #include "agent/capabilities.h"
-#include "agent/debug_config.h"
 #include "agent/denied_calls.h"
-#include "agent/program_body.h"
-#include "base/file.h"
+#include "agent/observe/access_log.h"
+#include "agent/observe/backend_report.h"
+#include "agent/observe/cache_admin.h"
+#include "agent/observe/debug_config.h"
+#include "agent/observe/program_body.h"
+#include "base/os/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "daemon/descriptors.h"
@@ -156,7 +156,7 @@ Service::~Service() {
 }
 
 Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
-  daemon::hold_ending_signals();
+  daemon::block_ending_signals();
   daemon::raise_descriptor_limit();
   std::unique_ptr<Service> service(new Service(std::move(options)));
   service->options_.server.log = service->log_;
@@ -442,7 +442,7 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
     return outcome.error();
   }
   tell_secret_faults();
-  if (*outcome == Installer::Outcome::kUnchanged) return {};
+  if (*outcome == Installer::InstallResult::kUnchanged) return {};
   const std::string hash = program::to_hex(server_->program()->hash());
   {
     const std::lock_guard lock(state_mutex_);
@@ -451,7 +451,7 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
     installs_.at = std::chrono::system_clock::now();
     installs_.took = took;
   }
-  const bool first = *outcome == Installer::Outcome::kFirst;
+  const bool first = *outcome == Installer::InstallResult::kFirst;
   if (first) become();
   const std::string status = "serves the program " + hash.substr(0, kShortHash);
   first ? notify_.ready(status) : notify_.status(status);

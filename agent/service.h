@@ -18,9 +18,9 @@
 #include "agent/install.h"
 #include "agent/last_hour_pages.h"
 #include "agent/listener_retry.h"
-#include "agent/metrics_page.h"
+#include "agent/observe/metrics_page.h"
+#include "agent/observe/span_export.h"
 #include "agent/sampler.h"
-#include "agent/span_export.h"
 #include "agent/upgrade.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -30,8 +30,8 @@
 #include "daemon/cpu_profile.h"
 #include "daemon/debug_pages.h"
 #include "daemon/notify.h"
-#include "program/endpoints.h"
 #include "program/sign.h"
+#include "program/values/endpoints.h"
 #include "runtime/session/server.h"
 
 namespace edge::agent {

@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "base/base64.h"
 #include "base/diagnostics.h"
 #include "base/hash.h"
 #include "base/hostname.h"
 #include "base/ip.h"
 #include "base/path.h"
 #include "base/source.h"
+#include "base/text/base64.h"
 #include "base/units.h"
 
 namespace edge {

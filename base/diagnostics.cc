@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/scalar_place.h"
+#include "base/text/ascii.h"
+#include "base/text/scalar_offset.h"
 
 namespace edge {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/ascii.h"
 #include "base/ip.h"
+#include "base/text/ascii.h"
 
 namespace edge {
 namespace {

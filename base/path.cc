@@ -7,7 +7,7 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #endif
 
 namespace edge {

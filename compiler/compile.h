@@ -20,10 +20,10 @@
 #include "compiler/compile_stats.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/model/resource_set.h"
-#include "program/endpoints.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 #include "program/sign.h"
+#include "program/values/endpoints.h"
 
 namespace edge::compiler {
 

@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 #include "compiler/compile.h"
-#include "compiler/link/agent_groups.h"
+#include "compiler/link/gateways/agent_groups.h"
 #include "compiler/workspace_link.h"
 #include "compiler/workspace_resources.h"
 
@@ -23,7 +23,7 @@ constexpr std::size_t kManyDocuments = 1000;
 }  // namespace
 
 struct Workspace::State {
-  State(CompileOptions with, ValuesPlace place) : options(std::move(with)), compiler(options), values(place) {}
+  State(CompileOptions with, ValuesSource place) : options(std::move(with)), compiler(options), values(place) {}
 
   std::optional<Artifact> compile(const WorkspaceLink::Change& change);
   std::optional<Artifact> compile_groups(const std::vector<std::string>& groups);
@@ -35,14 +35,14 @@ struct Workspace::State {
   Compiler compiler;
   std::map<std::string, Compiler> group_compilers;
   std::map<std::string, GroupProgram> group_programs;
-  ValuesPlace values;
+  ValuesSource values;
   std::optional<Artifact> last;  ///< of these documents, but for those that are being applied
   Diagnostics compile_said;
   std::vector<ResourceStatus> compile_statuses;
   WorkspaceStats stats;
 };
 
-Workspace::Workspace(CompileOptions options, ValuesPlace values)
+Workspace::Workspace(CompileOptions options, ValuesSource values)
     : state_(std::make_unique<State>(std::move(options), values)) {}
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
@@ -60,7 +60,7 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   const Clock::time_point decoded = Clock::now();
   state.stats.decode = decoded - start;
   const WorkspaceLink::Change change = state.link.update(state.resources, touched);
-  if (state.values == ValuesPlace::kDocuments) state.link.add_values(state.resources);
+  if (state.values == ValuesSource::kDocuments) state.link.add_values(state.resources);
   state.stats.routes_linked = change.routes_linked;
   state.stats.linked_whole = change.whole;
   if (edits.size() >= kManyDocuments) ::malloc_trim(0);

@@ -18,8 +18,8 @@
 #include "base/diagnostics.h"
 #include "compiler/compile.h"
 #include "compiler/link/conditions.h"
-#include "program/endpoints.h"
-#include "program/secrets.h"
+#include "program/values/endpoints.h"
+#include "program/values/secrets.h"
 
 namespace edge::compiler {
 
@@ -31,7 +31,7 @@ struct DocumentEdit {
 };
 
 /// Where endpoints, and the values of secrets, are kept.
-enum class ValuesPlace : std::uint8_t {
+enum class ValuesSource : std::uint8_t {
   kDocuments,  ///< in the documents, as in files
   kElsewhere,  ///< whoever asks for programs has them (controller/endpoints): nothing is said of backends without any
 };
@@ -56,7 +56,7 @@ struct GroupProgram {
 /// Not thread-safe.
 class Workspace {
  public:
-  explicit Workspace(CompileOptions options, ValuesPlace values = ValuesPlace::kDocuments);
+  explicit Workspace(CompileOptions options, ValuesSource values = ValuesSource::kDocuments);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "compiler/random_documents.h"
+#include "compiler/test_documents.h"
 #include "compiler/test_world.h"
 
 namespace edge::compiler {

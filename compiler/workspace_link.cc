@@ -81,9 +81,9 @@ program::Hash settings_of(const LinkedConfig& config) {
 
 /// The place of `key`; a new one at the end of `list`, or where one is free.
 template <typename T>
-std::uint32_t place_for(std::unordered_map<std::string, std::uint32_t>& places, std::vector<std::uint32_t>& free,
+std::uint32_t place_for(std::unordered_map<std::string, std::uint32_t>& indexes, std::vector<std::uint32_t>& free,
                         std::vector<T>& list, const std::string& key) {
-  const auto [known, added] = places.try_emplace(key, 0);
+  const auto [known, added] = indexes.try_emplace(key, 0);
   if (!added) return known->second;
   if (free.empty()) {
     free.push_back(static_cast<std::uint32_t>(list.size()));
@@ -94,8 +94,8 @@ std::uint32_t place_for(std::unordered_map<std::string, std::uint32_t>& places, 
   return known->second;
 }
 
-void renumber(std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& places) {
-  for (std::uint32_t& number : numbers) number = places[number];
+void renumber(std::vector<std::uint32_t>& numbers, const std::vector<std::uint32_t>& indexes) {
+  for (std::uint32_t& number : numbers) number = indexes[number];
 }
 
 }  // namespace
@@ -223,10 +223,10 @@ std::optional<WorkspaceLink::Change> WorkspaceLink::link_part(WorkspaceResources
   }
   keep_found(owners, said, std::exchange(part.statuses, {}));
   const program::Hash settings = settings_of(part);
-  const Places places = take_shared(part, owners, names);
+  const PartIndexes indexes = take_shared(part, owners, names);
   const std::size_t routes = part.routes.size();
   return Change{.settings = std::exchange(settings_, settings) != settings,
-                .routes = take_routes(part.routes, places, names),
+                .routes = take_routes(part.routes, indexes, names),
                 .routes_linked = routes};
 }
 
@@ -268,14 +268,14 @@ void WorkspaceLink::keep_found(const Owners& owners, const Diagnostics& said, st
 }
 
 /// Takes over all but the routes. Everything but routes, and policies on routes, is in every part.
-WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owners& owners, const Names& names) {
-  Places places;
+WorkspaceLink::PartIndexes WorkspaceLink::take_shared(LinkedConfig& part, const Owners& owners, const Names& names) {
+  PartIndexes indexes;
   Names named;
   for (LinkedBackend& backend : part.backends) {
     const std::string name = name_of(backend.identity);
     const std::uint32_t place = place_for(backends_, free_backends_, config_.backends, name);
     config_.backends[place] = std::move(backend);
-    places.backends.push_back(place);
+    indexes.backends.push_back(place);
     named.insert(name);
   }
   std::erase_if(backends_, [&](const auto& backend) {
@@ -290,7 +290,7 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
     const std::string text = policy.identity.text();
     const std::uint32_t place = place_for(policies_, free_policies_, config_.policies, text);
     config_.policies[place] = std::move(policy);
-    places.policies.push_back(place);
+    indexes.policies.push_back(place);
     named.insert(text);
     const auto owner = owner_of(owners, text);
     if (owner == owners.end()) {
@@ -310,13 +310,13 @@ WorkspaceLink::Places WorkspaceLink::take_shared(LinkedConfig& part, const Owner
   });
 
   config_.gateways = std::move(part.gateways);
-  for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, places.policies);
+  for (LinkedGateway& gateway : config_.gateways) renumber(gateway.policies, indexes.policies);
   config_.listeners = std::move(part.listeners);
-  return places;
+  return indexes;
 }
 
 /// \returns the places whose routes changed.
-std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& routes, const Places& places,
+std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& routes, const PartIndexes& indexes,
                                                       const Names& names) {
   std::set<std::uint32_t> changed;
   Names gone = names;
@@ -324,14 +324,14 @@ std::vector<std::uint32_t> WorkspaceLink::take_routes(std::vector<LinkedRoute>& 
     if (const auto made = of_ingresses_.extract(name)) gone.insert(made.mapped().begin(), made.mapped().end());
   }
   for (LinkedRoute& route : routes) {
-    renumber(route.policies, places.policies);
+    renumber(route.policies, indexes.policies);
     for (LinkedRule& rule : route.rules) {
-      renumber(rule.policies, places.policies);
+      renumber(rule.policies, indexes.policies);
       for (WeightedBackend& backend : rule.backends) {
-        if (backend.backend) backend.backend = places.backends[*backend.backend];
+        if (backend.backend) backend.backend = indexes.backends[*backend.backend];
       }
       for (Mirror& mirror : rule.mirrors) {
-        if (mirror.backend) mirror.backend = places.backends[*mirror.backend];
+        if (mirror.backend) mirror.backend = indexes.backends[*mirror.backend];
       }
     }
     const std::string text = route.identity.text();

@@ -49,11 +49,11 @@ class WorkspaceLink {
     std::vector<ResourceStatus> statuses;
   };
   /// Numbers of a part that was linked by itself -> places here.
-  struct Places {
+  struct PartIndexes {
     std::vector<std::uint32_t> backends;
     std::vector<std::uint32_t> policies;
   };
-  using Place = std::unordered_map<std::string, std::uint32_t>;
+  using IndexByName = std::unordered_map<std::string, std::uint32_t>;
   using Owners = std::unordered_map<std::string, std::string>;
 
   std::optional<Names> depending_on(WorkspaceResources& resources, const Touched& touched) const;
@@ -63,20 +63,21 @@ class WorkspaceLink {
   translate::KeptTranslation kept_without(const WorkspaceResources& resources, const Names& names) const;
   bool needs_all_names(const WorkspaceResources& resources, const LinkedConfig& part, const Names& names) const;
   void keep_found(const Owners& owners, const Diagnostics& said, std::vector<ResourceStatus> statuses);
-  Places take_shared(LinkedConfig& part, const Owners& owners, const Names& names);
-  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const Places& places, const Names& names);
+  PartIndexes take_shared(LinkedConfig& part, const Owners& owners, const Names& names);
+  std::vector<std::uint32_t> take_routes(std::vector<LinkedRoute>& routes, const PartIndexes& indexes,
+                                         const Names& names);
 
   LinkedConfig config_;
   bool linked_ = false;
   program::Hash world_{};
   program::Hash settings_{};
   translate::KeptTranslation kept_;
-  Place routes_;  ///< by `Kind ns/name`
+  IndexByName routes_;  ///< by `Kind ns/name`
   /// Those of routes_ that were made of an Ingress, by the Ingress: one for each of its hosts.
   std::unordered_map<std::string, std::set<std::string>> of_ingresses_;
-  Place backends_;  ///< by `ns/name`
+  IndexByName backends_;  ///< by `ns/name`
   std::vector<std::uint32_t> free_routes_, free_backends_, free_policies_;
-  Place policies_;  ///< by `Kind ns/name`
+  IndexByName policies_;  ///< by `Kind ns/name`
   /// The route that a policy is linked with, by the policy's `Kind ns/name`; none: it is linked with everything else.
   std::unordered_map<std::string, std::string> routes_of_policies_;
   std::map<std::string, Found> found_;  ///< by `Kind ns/name` of the route

@@ -57,7 +57,7 @@ const kube::Resource* find(const kube::ResourceTable& table, const schemas::Kind
 /// Whether nothing sound can be made without it: the kinds that every configuration is made of, and those of a group
 /// that is there but does not answer. Without its gateways, a cluster's program would close every listener.
 bool needed(const schemas::Kind& kind, const kube::DiscoveryReply& reply) {
-  if (is_judged(kind.kind) && kind.own) return true;
+  if (has_status(kind.kind) && kind.own) return true;
   const std::string group = group_of(kind.api_version);
   return std::ranges::any_of(reply.unavailable, [&](const std::string& name) { return name.starts_with(group); });
 }
@@ -74,13 +74,13 @@ class Cluster::Impl {
     if (!client) return client.error();
     client_ = std::move(*client);
     discovery_ = std::make_unique<kube::Discovery>(*client_);
-    StatusWriter::Told told{.counted =
-                                [this](const StatusCounts& counts) {
-                                  const std::lock_guard lock(mutex_);
-                                  statuses_ = counts;
-                                },
-                            .wrote = events_.wrote};
-    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(told));
+    StatusWriter::Callbacks callbacks{.counted =
+                                          [this](const StatusCounts& counts) {
+                                            const std::lock_guard lock(mutex_);
+                                            statuses_ = counts;
+                                          },
+                                      .wrote = events_.wrote};
+    writer_ = std::make_unique<StatusWriter>(*client_, options_.status, options_.log, std::move(callbacks));
     thread_ = std::thread([this] {
       begin();
       loop_.run();
@@ -93,9 +93,9 @@ class Cluster::Impl {
     thread_.join();
   }
 
-  void judge(std::vector<Verdict> verdicts) {
-    loop_.post([this, verdicts = std::move(verdicts)]() mutable {
-      if (writer_) writer_->judge(std::move(verdicts));
+  void set_desired(std::vector<DesiredStatus> desired_statuses) {
+    loop_.post([this, desired_statuses = std::move(desired_statuses)]() mutable {
+      if (writer_) writer_->set_desired(std::move(desired_statuses));
     });
   }
   void agents(AgentsView view) {
@@ -232,7 +232,7 @@ class Cluster::Impl {
     if (!*read) return removed(key_of(kind, object.key()));
     ClusterObject& known = **read;
     known.changed_by = object.manager;
-    if (is_judged(kind)) {
+    if (has_status(kind)) {
       writer_->observe(known.key, {known.uid, known.resource_version, std::exchange(known.status, {})});
     }
     known.status.clear();
@@ -397,7 +397,9 @@ Result<std::unique_ptr<Cluster>> Cluster::start(ClusterOptions options, ClusterE
 
 Cluster::Cluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cluster::~Cluster() { impl_->stop(); }
-void Cluster::judge(std::vector<Verdict> verdicts) { impl_->judge(std::move(verdicts)); }
+void Cluster::set_desired(std::vector<DesiredStatus> desired_statuses) {
+  impl_->set_desired(std::move(desired_statuses));
+}
 void Cluster::agents(AgentsView view) { impl_->agents(std::move(view)); }
 bool Cluster::await_seen(std::vector<WrittenObject> writes, std::chrono::nanoseconds patience) {
   return impl_->await_seen(std::move(writes), patience);

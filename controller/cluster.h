@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/log.h"
-#include "controller/agents_view.h"
 #include "controller/kube/config.h"
-#include "controller/reconciliation.h"
-#include "controller/status_queue.h"
-#include "controller/status_writer.h"
+#include "controller/reconcile/program_builder.h"
+#include "controller/status/agents_view.h"
+#include "controller/status/status_queue.h"
+#include "controller/status/status_writer.h"
 
 namespace edge::controller {
 
@@ -71,7 +71,7 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
 
   // From any thread.
-  void judge(std::vector<Verdict> verdicts);
+  void set_desired(std::vector<DesiredStatus> desired_statuses);
   void agents(AgentsView view);
   ClusterCounts counts() const;
   /// Waits until all of `writes` that are followed have come by the watches and were handed on. Versions are compared

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "compiler/link/defaults.h"
 #include "schemas/schema.h"
 

@@ -12,12 +12,12 @@
 #include <tuple>
 #include <utility>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "controller/cluster.h"
 #include "controller/controller_metrics.h"
-#include "controller/groups.h"
-#include "controller/reconciler.h"
-#include "controller/served_objects.h"
+#include "controller/publish/groups.h"
+#include "controller/reconcile/reconcile_loop.h"
+#include "controller/status/served_objects.h"
 #include "program/session_secret.h"
 
 namespace edge::controller {
@@ -59,9 +59,9 @@ class Controller::Impl {
     // A rollback may be under way, which publishes. Nobody takes the end of the agents' streams for their loss any
     // more.
     if (distributor_) distributor_->stop();
-    if (reconciler_) reconciler_->stop();
+    if (reconcile_loop_) reconcile_loop_->stop();
     cluster_.reset();
-    reconciler_.reset();
+    reconcile_loop_.reset();
     distributor_.reset();
   }
 
@@ -106,10 +106,10 @@ class Controller::Impl {
   const Distributor& distributor() const { return *distributor_; }
   bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
-  void hold() { reconciler_->hold(); }
+  void hold() { reconcile_loop_->hold(); }
   bool release(std::vector<WrittenObject> writes) {
     const bool seen = writes.empty() || cluster_->await_seen(std::move(writes), kSeeing);
-    reconciler_->release();
+    reconcile_loop_->release();
     return seen;
   }
   void compile_beside(std::vector<ExtraDocument> documents);
@@ -159,23 +159,23 @@ class Controller::Impl {
   }
 
   void start_reconciler() {
-    ReconcilerOptions options;
+    ReconcileOptions options;
     options.compile.key = &key_;
     options.compile.target = options_.target;
     options.compile.cache_dir = options_.data_dir + "/cache";
-    options.judge = {options_.controller_class, options_.published_addresses};
+    options.statuses = {options_.controller_class, options_.published_addresses};
     options.sound = read_sound();
     options.held = options_.held;
-    reconciler_ = std::make_unique<Reconciler>(
+    reconcile_loop_ = std::make_unique<ReconcileLoop>(
         std::move(options),
-        ReconcilerEvents{
-            .reconciled = [this](const Reconciled& result) { reconciled(result); },
+        ReconcileEvents{
+            .reconciled = [this](const ReconcileResult& result) { reconciled(result); },
             .taken = [this](const std::vector<TakenObject>& objects) { served_.take(objects, program_number_); },
-            .judged =
-                [this](std::vector<Verdict> verdicts) {
-                  served_.judge(verdicts, program_number_);
+            .statuses_changed =
+                [this](std::vector<DesiredStatus> desired_statuses) {
+                  served_.set_desired(desired_statuses, program_number_);
                   started_.wait();
-                  cluster_->judge(std::move(verdicts));
+                  cluster_->set_desired(std::move(desired_statuses));
                 },
             .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); }});
   }
@@ -195,10 +195,10 @@ class Controller::Impl {
     auto cluster = Cluster::start(std::move(options),
                                   {.edited =
                                        [this](std::vector<ObjectEdit> edits) {
-                                         reconciler_->edit(std::move(edits));
+                                         reconcile_loop_->edit(std::move(edits));
                                          if (options_.changed) options_.changed();
                                        },
-                                   .synced = [this] { reconciler_->begin(); },
+                                   .synced = [this] { reconcile_loop_->begin(); },
                                    .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
     if (!cluster) return cluster.error();
     cluster_ = std::move(*cluster);
@@ -221,7 +221,7 @@ class Controller::Impl {
     if (!status) options_.log.warn("sound versions could not be stored: " + status.error().text);
   }
 
-  void reconciled(const Reconciled& result) {
+  void reconciled(const ReconcileResult& result) {
     if (result.program == nullptr) {
       options_.log.error("no program could be made, the last one stays in force: " + result.fault);
     } else if (result.program_changed) {
@@ -300,7 +300,7 @@ class Controller::Impl {
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
   std::atomic<std::uint64_t> program_number_ = 0;  ///< of the newest
   std::unique_ptr<Distributor> distributor_;
-  std::unique_ptr<Reconciler> reconciler_;
+  std::unique_ptr<ReconcileLoop> reconcile_loop_;
   std::unique_ptr<Cluster> cluster_;
   std::latch started_{1};
   bool up_ = false;  ///< of the thread that starts and ends
@@ -333,12 +333,12 @@ void Controller::Impl::compile_beside(std::vector<ExtraDocument> documents) {
     edits.push_back({extra.key, std::move(object)});
   }
   beside_ = std::move(documents);
-  if (!edits.empty()) reconciler_->edit(std::move(edits));
+  if (!edits.empty()) reconcile_loop_->edit(std::move(edits));
 }
 
 void Controller::Impl::write_metrics(metrics::Exposition& out) const {
   const std::vector<AgentState> agents = distributor_->agents();
-  metrics_.write(out, {.cluster = cluster_->counts(), .changes_waiting = reconciler_->waiting(), .agents = agents});
+  metrics_.write(out, {.cluster = cluster_->counts(), .changes_waiting = reconcile_loop_->waiting(), .agents = agents});
 }
 
 Result<std::unique_ptr<Controller>> Controller::start(ControllerOptions options) {

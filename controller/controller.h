@@ -1,6 +1,6 @@
 // The controller: what a cluster says becomes programs, programs go to agents, what they say goes back to the cluster.
 //
-//   Cluster (informers) -> Reconciler -> Distributor -> agents
+//   Cluster (informers) -> ReconcileLoop -> Distributor -> agents
 //      ^ statuses, events      |            | acknowledgements, health
 //      +---- Verdicts ---------+------------+ AgentsView
 //
@@ -20,7 +20,7 @@
 #include "controller/distribute/agent_answer.h"
 #include "controller/kube/config.h"
 #include "metrics/exposition.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::controller {
 

@@ -12,7 +12,8 @@ constexpr std::size_t kMaxFollowed = 64;
 
 }  // namespace
 
-void ControllerMetrics::reconciled(const Reconciled& result, std::chrono::nanoseconds took, Clock::time_point now) {
+void ControllerMetrics::reconciled(const ReconcileResult& result, std::chrono::nanoseconds took,
+                                   Clock::time_point now) {
   queue_time_.observe(result.waited);
   if (result.runs == 0) return;  // values alone
   compile_time_.observe(took);

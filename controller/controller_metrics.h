@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "controller/agents_view.h"
 #include "controller/cluster.h"
-#include "controller/reconciliation.h"
+#include "controller/reconcile/program_builder.h"
+#include "controller/status/agents_view.h"
 #include "controller/traces/trace_counts.h"
 #include "metrics/exposition.h"
 #include "metrics/histogram.h"
@@ -24,7 +24,7 @@ class ControllerMetrics {
   using Clock = std::chrono::steady_clock;
 
   /// After it was published. `took`: from the batch to its program.
-  void reconciled(const Reconciled& result, std::chrono::nanoseconds took, Clock::time_point now);
+  void reconciled(const ReconcileResult& result, std::chrono::nanoseconds took, Clock::time_point now);
   /// Those at fault that are served as they last were sound.
   void held_back(std::size_t resources);
   void looked(const AgentsView& view, Clock::time_point now);

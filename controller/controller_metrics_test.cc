@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::Not;
 
-Reconciled program(std::uint64_t number) {
-  Reconciled result;
+ReconcileResult program(std::uint64_t number) {
+  ReconcileResult result;
   result.program = std::make_shared<const std::vector<std::byte>>(100);
   result.hash[0] = static_cast<std::uint8_t>(number);
   result.number = number;
@@ -45,10 +45,10 @@ class ControllerMetricsTest : public testing::Test {
 
 TEST_F(ControllerMetricsTest, TellsOfCompiles) {
   metrics_.reconciled(program(1), milliseconds(4), now_);
-  Reconciled failed;
+  ReconcileResult failed;
   failed.runs = 1;
   metrics_.reconciled(failed, milliseconds(1), now_);
-  Reconciled values;
+  ReconcileResult values;
   values.values_changed = true;
   metrics_.reconciled(values, milliseconds(1), now_);
   metrics_.held_back(2);
@@ -62,7 +62,7 @@ TEST_F(ControllerMetricsTest, TellsOfCompiles) {
 }
 
 TEST_F(ControllerMetricsTest, TellsWhatWaitsAndForHowLong) {
-  Reconciled result = program(1);
+  ReconcileResult result = program(1);
   result.waited = milliseconds(30);
   metrics_.reconciled(result, milliseconds(4), now_);
   metrics_.wrote_status(milliseconds(2));

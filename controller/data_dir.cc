@@ -6,8 +6,8 @@
 
 #include <unistd.h>
 
-#include "base/file.h"
-#include "program/format.h"
+#include "base/os/file.h"
+#include "program/format/format.h"
 
 namespace edge::controller {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "program/sign.h"
-#include "program/value_set.h"
+#include "program/values/value_set.h"
 
 namespace edge::controller {
 

@@ -77,7 +77,7 @@ std::optional<Update> Follower::next() {
     auto texts = read(fault);
     if (!texts) {
       Update update;
-      update.report = told_once("the configuration cannot be read: " + fault + "\n");
+      update.report = report_once("the configuration cannot be read: " + fault + "\n");
       seen_.reset();
       if (first || !update.report.empty()) return update;
       continue;
@@ -223,7 +223,7 @@ Update Follower::build(const Texts& texts) {
     report += "no program could be compiled\n";
   }
   update.texts = std::move(held);
-  update.report = told_once(std::move(report));
+  update.report = report_once(std::move(report));
   return update;
 }
 
@@ -241,7 +241,7 @@ std::string Follower::report_of(const Attempt& attempt) const {
   return text;
 }
 
-std::string Follower::told_once(std::string report) {
+std::string Follower::report_once(std::string report) {
   if (report == told_) return {};
   told_ = report;
   return report;

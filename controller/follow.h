@@ -18,14 +18,14 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "base/file_watch.h"
+#include "base/os/file_watch.h"
 #include "base/result.h"
 #include "base/source.h"
 #include "compiler/compile.h"
 #include "compiler/workspace.h"
 #include "controller/followed_documents.h"
-#include "program/endpoints.h"
-#include "program/secrets.h"
+#include "program/values/endpoints.h"
+#include "program/values/secrets.h"
 
 namespace edge::controller {
 
@@ -105,7 +105,7 @@ class Follower {
   std::optional<Texts> read(std::string& fault);
   Attempt compile(const Texts& texts);
   Update build(const Texts& texts);
-  std::string told_once(std::string report);
+  std::string report_once(std::string report);
 
   std::vector<std::string> paths_;
   Colour colour_;

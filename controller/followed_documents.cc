@@ -25,7 +25,7 @@ std::vector<compiler::yaml::Piece> pieces_of(std::string_view text) {
 
 std::vector<compiler::DocumentEdit> FollowedDocuments::become(const Texts& texts) {
   std::vector<compiler::DocumentEdit> edits;
-  std::unordered_map<std::string, Place> places;
+  std::unordered_map<std::string, FileOffset> places;
   std::uint32_t number = 0;
   for (const auto& [file, text] : texts) {
     for (const compiler::yaml::Piece piece : pieces_of(text)) {
@@ -35,7 +35,7 @@ std::vector<compiler::DocumentEdit> FollowedDocuments::become(const Texts& texts
       std::string name = stem;
       for (std::size_t n = 2; places.contains(name); ++n) name = stem + "\n" + std::to_string(n);
       if (!places_.contains(name)) edits.push_back({name, std::string(content)});
-      places.emplace(std::move(name), Place{number, piece.begin});
+      places.emplace(std::move(name), FileOffset{number, piece.begin});
     }
     ++number;
   }
@@ -49,7 +49,7 @@ std::vector<compiler::DocumentEdit> FollowedDocuments::become(const Texts& texts
 Span FollowedDocuments::place(const std::string& document, Span span) const {
   const auto found = places_.find(document);
   if (!span.somewhere() || found == places_.end()) return {};
-  const Place& place = found->second;
+  const FileOffset& place = found->second;
   return {place.file, place.begin + span.begin, place.begin + span.end};
 }
 

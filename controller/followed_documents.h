@@ -26,11 +26,11 @@ class FollowedDocuments {
   Span place(const std::string& document, Span span) const;
 
  private:
-  struct Place {
+  struct FileOffset {
     std::uint32_t file = 0;
     std::uint32_t begin = 0;
   };
-  std::unordered_map<std::string, Place> places_;
+  std::unordered_map<std::string, FileOffset> places_;
 };
 
 }  // namespace edge::controller

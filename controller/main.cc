@@ -72,7 +72,7 @@ ControllerOptions controller_options(const cli::Arguments& arguments, kube::Conf
 }
 
 int run(const cli::Arguments& arguments) {
-  daemon::hold_ending_signals();
+  daemon::block_ending_signals();
   daemon::raise_descriptor_limit();
   Log log(daemon::log_options(std::string(kName), arguments));
   const Logger lines = log.logger();

@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#include "base/precedence.h"
+#include "base/os/thread_priority.h"
 
 namespace edge::daemon {
 namespace {
@@ -122,7 +122,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::start(std::vector<AdminPort> p
     if (Status status = impl->open(std::move(port), inherited); !status) return status.error();
   }
   impl->thread = std::thread([raw = impl.get()] {
-    give_way();
+    lower_thread_priority();
     raw->loop.run();
   });
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));

@@ -9,10 +9,10 @@
 #include <openssl/rand.h>
 #include <stdlib.h>
 
-#include "base/ascii.h"
-#include "base/base64.h"
-#include "base/file.h"
-#include "base/operator_files.h"
+#include "base/os/file.h"
+#include "base/os/operator_files.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
 
 namespace edge::daemon {
 namespace {

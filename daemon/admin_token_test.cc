@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 
 namespace edge::daemon {
 namespace {

@@ -16,7 +16,7 @@
 #include <malloc.h>
 #include <ucontext.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "daemon/debug_pages.h"
 
 namespace edge::daemon {

@@ -26,7 +26,7 @@ TEST(Descriptors, AreAsManyAsTheHardLimitAllows) {
 
 TEST(Signals, OfFilesThatMayNotGrowAreErrorsOfWrites) {
   const auto before = std::signal(SIGXFSZ, SIG_DFL);
-  hold_ending_signals();
+  block_ending_signals();
   EXPECT_EQ(std::signal(SIGXFSZ, before), SIG_IGN);
   release_ending_signals();
 }

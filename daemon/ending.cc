@@ -19,7 +19,7 @@ sigset_t ending_signals() {
 
 }  // namespace
 
-void hold_ending_signals() {
+void block_ending_signals() {
   const sigset_t set = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);

@@ -6,7 +6,7 @@ namespace edge::daemon {
 /// SIGTERM and SIGINT are held for `await_ending_signal`, in this thread and in all that it starts: call it before
 /// there are others. A peer that went away is an error of a write, not a signal (SIGPIPE); so is a file that may not
 /// grow (SIGXFSZ).
-void hold_ending_signals();
+void block_ending_signals();
 /// Blocks until one of them comes. \returns its number.
 int await_ending_signal();
 /// The same for one that this process did not send to itself: whoever ends a daemon by a signal from within is not a

@@ -1,7 +1,7 @@
 #include "edgectl/cluster_config.h"
 
 #include "compiler/yaml/read.h"
-#include "edgectl/agent_source.h"
+#include "edgectl/agents/agent_source.h"
 
 namespace edge::edgectl {
 namespace {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/owned.h"
 #include "cli/terminal.h"
 #include "compiler/compile.h"
 #include "compiler/link/defaults.h"
 #include "compiler/yaml/source_files.h"
-#include "edgectl/agent_source.h"
-#include "edgectl/diagnostics_output.h"
+#include "edgectl/agents/agent_source.h"
+#include "edgectl/reports/diagnostics_output.h"
 
 namespace edge::edgectl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::edgectl {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cli/flags.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
+#include "edgectl/agents/prometheus.h"
 #include "edgectl/observe/agent_hour.h"
 #include "edgectl/observe/metric_table.h"
-#include "edgectl/prometheus.h"
 
 namespace edge::edgectl {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::metrics {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "program/format_file.h"
+#include "program/format/file.h"
 
 namespace edge::program {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "program/format_traffic.h"
+#include "program/format/treatments.h"
 
 namespace edge::program {
 
@@ -62,7 +62,7 @@ enum class Side : std::uint8_t { kRequest, kResponse };
 /// What an operation does to the fields of its side.
 enum class Edit : std::uint8_t { kNone, kSet, kAdd, kRemove };
 /// Operations of one filter list stand in this order, those of one place as they were written.
-enum class FilterPlace : std::uint8_t {
+enum class FilterOrder : std::uint8_t {
   kAsWritten,
   kRedirectPart,  ///< gathered until the redirect answers
   kAnswer,        ///< answers the request: always last
@@ -80,7 +80,7 @@ struct FilterOpRow {
   FilterOp op;
   Side side;
   Edit edit;
-  FilterPlace place;
+  FilterOrder order;
   bool has_value;
   Detail detail;
   std::string_view name;  ///< in dumps
@@ -89,44 +89,44 @@ struct FilterOpRow {
 };
 
 inline constexpr std::array kFilterOps = {
-    FilterOpRow{FilterOp::kRequestHeaderSet, Side::kRequest, Edit::kSet, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kRequestHeaderSet, Side::kRequest, Edit::kSet, FilterOrder::kAsWritten, true, Detail::kNone,
                 "request-header set", "set request header {name}: {value}"},
-    FilterOpRow{FilterOp::kRequestHeaderAdd, Side::kRequest, Edit::kAdd, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kRequestHeaderAdd, Side::kRequest, Edit::kAdd, FilterOrder::kAsWritten, true, Detail::kNone,
                 "request-header add", "add request header {name}: {value}"},
-    FilterOpRow{FilterOp::kRequestHeaderRemove, Side::kRequest, Edit::kRemove, FilterPlace::kAsWritten, false,
+    FilterOpRow{FilterOp::kRequestHeaderRemove, Side::kRequest, Edit::kRemove, FilterOrder::kAsWritten, false,
                 Detail::kNone, "request-header remove", "remove request header {name}"},
-    FilterOpRow{FilterOp::kResponseHeaderSet, Side::kResponse, Edit::kSet, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kResponseHeaderSet, Side::kResponse, Edit::kSet, FilterOrder::kAsWritten, true, Detail::kNone,
                 "response-header set", "set response header {name}: {value}"},
-    FilterOpRow{FilterOp::kResponseHeaderAdd, Side::kResponse, Edit::kAdd, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kResponseHeaderAdd, Side::kResponse, Edit::kAdd, FilterOrder::kAsWritten, true, Detail::kNone,
                 "response-header add", "add response header {name}: {value}"},
-    FilterOpRow{FilterOp::kResponseHeaderRemove, Side::kResponse, Edit::kRemove, FilterPlace::kAsWritten, false,
+    FilterOpRow{FilterOp::kResponseHeaderRemove, Side::kResponse, Edit::kRemove, FilterOrder::kAsWritten, false,
                 Detail::kNone, "response-header remove", "remove response header {name}"},
-    FilterOpRow{FilterOp::kRewriteHost, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kRewriteHost, Side::kRequest, Edit::kNone, FilterOrder::kAsWritten, true, Detail::kNone,
                 "rewrite host", "rewrite host to {value}"},
-    FilterOpRow{FilterOp::kRewritePrefix, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kPrefix,
+    FilterOpRow{FilterOp::kRewritePrefix, Side::kRequest, Edit::kNone, FilterOrder::kAsWritten, true, Detail::kPrefix,
                 "rewrite prefix", "rewrite matched prefix to {value}"},
-    FilterOpRow{FilterOp::kRewriteFullPath, Side::kRequest, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kRewriteFullPath, Side::kRequest, Edit::kNone, FilterOrder::kAsWritten, true, Detail::kNone,
                 "rewrite path", "rewrite path to {value}"},
-    FilterOpRow{FilterOp::kRedirect, Side::kRequest, Edit::kNone, FilterPlace::kAnswer, false, Detail::kRedirect,
+    FilterOpRow{FilterOp::kRedirect, Side::kRequest, Edit::kNone, FilterOrder::kAnswer, false, Detail::kRedirect,
                 "redirect", "redirect with {status}{port}"},
-    FilterOpRow{FilterOp::kRedirectScheme, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, Detail::kNone,
+    FilterOpRow{FilterOp::kRedirectScheme, Side::kRequest, Edit::kNone, FilterOrder::kRedirectPart, true, Detail::kNone,
                 "redirect scheme", "redirect to scheme {value}"},
-    FilterOpRow{FilterOp::kRedirectHost, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true, Detail::kNone,
+    FilterOpRow{FilterOp::kRedirectHost, Side::kRequest, Edit::kNone, FilterOrder::kRedirectPart, true, Detail::kNone,
                 "redirect host", "redirect to host {value}"},
-    FilterOpRow{FilterOp::kRedirectPrefix, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true,
+    FilterOpRow{FilterOp::kRedirectPrefix, Side::kRequest, Edit::kNone, FilterOrder::kRedirectPart, true,
                 Detail::kPrefix, "redirect prefix", "redirect with matched prefix replaced by {value}"},
-    FilterOpRow{FilterOp::kRedirectFullPath, Side::kRequest, Edit::kNone, FilterPlace::kRedirectPart, true,
+    FilterOpRow{FilterOp::kRedirectFullPath, Side::kRequest, Edit::kNone, FilterOrder::kRedirectPart, true,
                 Detail::kNone, "redirect path", "redirect to path {value}"},
-    FilterOpRow{FilterOp::kSessionCookie, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, true, Detail::kNone,
+    FilterOpRow{FilterOp::kSessionCookie, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, true, Detail::kNone,
                 "session cookie", "keep clients at their endpoint by the cookie {name} of path {value}"},
-    FilterOpRow{FilterOp::kSessionHeader, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false, Detail::kNone,
+    FilterOpRow{FilterOp::kSessionHeader, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false, Detail::kNone,
                 "session header", "keep clients at their endpoint by the header {name}"},
-    FilterOpRow{FilterOp::kSessionPermanent, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false,
+    FilterOpRow{FilterOp::kSessionPermanent, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false,
                 Detail::kSeconds, "session permanent",
                 "have the session's cookie outlive the browser's run, by at most {seconds}s"},
-    FilterOpRow{FilterOp::kSessionTimeout, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false,
+    FilterOpRow{FilterOp::kSessionTimeout, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false,
                 Detail::kSeconds, "session timeout", "end sessions {seconds}s after they began"},
-    FilterOpRow{FilterOp::kSessionIdle, Side::kResponse, Edit::kNone, FilterPlace::kAsWritten, false, Detail::kSeconds,
+    FilterOpRow{FilterOp::kSessionIdle, Side::kResponse, Edit::kNone, FilterOrder::kAsWritten, false, Detail::kSeconds,
                 "session idle", "end sessions after {seconds}s without a request"},
 };
 /// Operations count from 1.
@@ -154,7 +154,7 @@ constexpr bool keeps_sessions(FilterOp op) { return op == FilterOp::kSessionCook
 
 /// The operation that answers the request; nullptr: none does, and it is forwarded.
 constexpr const FilterRecord* answer_of(std::span<const FilterRecord> filters) {
-  const bool answers = !filters.empty() && row_of(filters.back().op).place == FilterPlace::kAnswer;
+  const bool answers = !filters.empty() && row_of(filters.back().op).order == FilterOrder::kAnswer;
   return answers ? &filters.back() : nullptr;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "program/filter_table.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::program {
@@ -59,7 +59,7 @@ struct Rewrite {
 /// URLRewrite; empty when there is none.
 Rewrite rewrite(const SectionView& section, std::span<const FilterRecord> filters, std::string_view path);
 
-/// Session persistence of a rule that has it (TrafficFlags::kPersists).
+/// Session persistence of a rule that has it (TreatmentFlags::kPersists).
 struct SessionSettings {
   std::string_view name;
   bool by_header = false;

@@ -12,9 +12,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/huge_pages.h"
+#include "base/os/huge_pages.h"
 #include "program/check/sections.h"
-#include "program/records.h"
+#include "program/format/records.h"
 #include "program/sha256.h"
 
 namespace edge::program {

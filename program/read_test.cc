@@ -6,12 +6,12 @@
 
 #include <gmock/gmock.h>
 
-#include "program/abi.h"
 #include "program/dump/dump.h"
-#include "program/lookup.h"
-#include "program/sample_program.h"
+#include "program/evaluate/abi.h"
+#include "program/evaluate/lookup.h"
 #include "program/sha256.h"
 #include "program/sign.h"
+#include "program/test_program.h"
 
 namespace edge::program {
 namespace {

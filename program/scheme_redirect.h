@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "program/filters.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::program {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/hash.h"
-#include "program/lookup.h"
+#include "program/evaluate/lookup.h"
 
 namespace edge::program {
 namespace {

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::program {
 

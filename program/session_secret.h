@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "program/secrets.h"
 #include "program/sign.h"
+#include "program/values/secrets.h"
 
 namespace edge::program {
 

@@ -9,7 +9,7 @@
 #include <openssl/hmac.h>
 
 #include "base/owned.h"
-#include "base/pem.h"
+#include "base/text/pem.h"
 #include "program/sha256.h"
 
 namespace edge::program {

@@ -1,7 +1,7 @@
 #include "program/version.h"
 
-#include "program/abi.h"
-#include "program/format.h"
+#include "program/evaluate/abi.h"
+#include "program/format/format.h"
 
 namespace edge::program {
 

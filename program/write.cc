@@ -4,8 +4,8 @@
 #include <cstring>
 #include <tuple>
 
-#include "base/huge_pages.h"
-#include "program/abi.h"
+#include "base/os/huge_pages.h"
+#include "program/evaluate/abi.h"
 #include "program/sha256.h"
 
 namespace edge::program {

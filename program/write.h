@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::program {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/text/json.h"
 #include "schemas/openapi.h"
 #include "schemas/yaml_text.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "schemas/schema.h"
 
 namespace edge::schemas {

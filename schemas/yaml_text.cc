@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::schemas {
 namespace {

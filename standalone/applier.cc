@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/os/file.h"
+#include "base/text/json.h"
 #include "controller/cluster_object.h"
 #include "schemas/schema.h"
 
@@ -129,8 +129,8 @@ Status Applier::write_inventory() {
   return write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
 }
 
-void Applier::note(Outcome& outcome) {
-  if (Status status = write_inventory(); !status) outcome.faults.push_back(status.error().text);
+void Applier::note(ApplyResult& apply_result) {
+  if (Status status = write_inventory(); !status) apply_result.faults.push_back(status.error().text);
 }
 
 /// What the run before applied, and the API has as it was then, needs no more than one look at each kind.
@@ -202,7 +202,7 @@ std::optional<kube::Resource> Applier::resource_of(const std::string& api_versio
 controller::OtherDocuments Applier::others(const controller::Texts& texts) {
   controller::Update update;
   update.texts = texts;
-  Outcome untold;
+  ApplyResult untold;
   bool all_known = true;
   std::set<std::string> own;
   for (const FileObject& object : objects_of(update, {}, untold, all_known)) own.insert(object.key());
@@ -238,7 +238,7 @@ std::set<std::string> Applier::untouched(const controller::Update& update) const
 
 /// With their namespaces; those of kinds that are not served are left out.
 std::vector<FileObject> Applier::objects_of(const controller::Update& update, const std::set<std::string>& skip,
-                                            Outcome& outcome, bool& all_known) {
+                                            ApplyResult& apply_result, bool& all_known) {
   std::vector<FileObject> objects;
   unserved_.clear();
   for (FileObject& object : reader_.read(update, skip)) {
@@ -246,7 +246,7 @@ std::vector<FileObject> Applier::objects_of(const controller::Update& update, co
     const auto resource = resource_of(object.api_version, object.kind, fault);
     if (!resource) {
       all_known &= fault.empty();
-      if (!fault.empty()) outcome.faults.push_back(place_of(object) + fault);
+      if (!fault.empty()) apply_result.faults.push_back(place_of(object) + fault);
       if (fault.empty()) unserved_[{object.api_version, object.kind}].insert(object.file);
       continue;
     }
@@ -264,20 +264,20 @@ bool Applier::is_refused(const FileObject& object) const {
 controller::Refusals Applier::check(const controller::Update& update) {
   if (update.texts.empty()) return {};
   confirm();
-  Outcome outcome;
+  ApplyResult apply_result;
   bool all_known = true;
   const std::set<std::string> skip = untouched(update);
-  std::vector<FileObject> objects = objects_of(update, skip, outcome, all_known);
+  std::vector<FileObject> objects = objects_of(update, skip, apply_result, all_known);
   const auto defines = [](const FileObject& object) { return object.rank <= kDefinitions && !object.at_fault; };
   if (std::ranges::any_of(objects, defines)) {
-    apply_definitions(objects, outcome);
-    objects = objects_of(update, skip, outcome, all_known);
+    apply_definitions(objects, apply_result);
+    objects = objects_of(update, skip, apply_result, all_known);
   }
   std::erase_if(objects, [this](const FileObject& object) {
     const auto known = inventory_.find(object.key());
     return object.at_fault || (known != inventory_.end() && known->second.hash == object.hash);
   });
-  ensure_namespaces(objects, outcome);
+  ensure_namespaces(objects, apply_result);
   try_all(objects);
   controller::Refusals refusals;
   for (const FileObject& object : objects) {
@@ -287,7 +287,7 @@ controller::Refusals Applier::check(const controller::Update& update) {
 }
 
 /// Namespaces and kinds that the files define: what is of them cannot be tried before they are there.
-void Applier::apply_definitions(const std::vector<FileObject>& objects, Outcome& outcome) {
+void Applier::apply_definitions(const std::vector<FileObject>& objects, ApplyResult& apply_result) {
   std::vector<FileObject> definitions;
   for (const FileObject& object : objects) {
     if (object.rank > kDefinitions || object.at_fault) continue;
@@ -299,8 +299,8 @@ void Applier::apply_definitions(const std::vector<FileObject>& objects, Outcome&
   }
   if (definitions.empty()) return;
   // Noted first: what is applied and then forgotten would never be pruned.
-  note(outcome);
-  apply_all(definitions, outcome);
+  note(apply_result);
+  apply_all(definitions, apply_result);
   // What a kind refused its next definition may take.
   std::erase_if(refused_, [](const auto& refusal) { return refusal.second.tried; });
   if (unserved_.empty()) return;
@@ -312,7 +312,7 @@ void Applier::apply_definitions(const std::vector<FileObject>& objects, Outcome&
 }
 
 /// Files name namespaces without saying that they exist.
-void Applier::ensure_namespaces(const std::vector<FileObject>& objects, Outcome& outcome) {
+void Applier::ensure_namespaces(const std::vector<FileObject>& objects, ApplyResult& apply_result) {
   std::set<std::string> names;
   for (const FileObject& object : objects) {
     if (!object.name_space.empty()) names.insert(object.name_space);
@@ -325,7 +325,7 @@ void Applier::ensure_namespaces(const std::vector<FileObject>& objects, Outcome&
     const Json made = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}};
     const kube::ObjectReply reply = client_->create(*resource, {}, made.dump(), {.field_manager = kManager});
     if (!reply.ok() && !reply.failure.already_exists()) {
-      outcome.faults.push_back("namespace " + name + ": " + reply.failure.text());
+      apply_result.faults.push_back("namespace " + name + ": " + reply.failure.text());
     }
   }
 }
@@ -350,7 +350,7 @@ void Applier::try_all(const std::vector<FileObject>& objects) {
 }
 
 /// Rank by rank: what others refer to stands first.
-void Applier::apply_all(const std::vector<FileObject>& objects, Outcome& outcome) {
+void Applier::apply_all(const std::vector<FileObject>& objects, ApplyResult& apply_result) {
   const kube::WriteOptions options{.field_manager = kManager, .force = true};
   std::mutex mutex;
   const auto apply_one = [&](const FileObject& object) {
@@ -360,14 +360,14 @@ void Applier::apply_all(const std::vector<FileObject>& objects, Outcome& outcome
     const std::uint64_t content = reply.ok() ? content_hash(reply.object.text) : 0;
     const std::lock_guard lock(mutex);
     if (reply.ok()) {
-      ++outcome.applied;
+      ++apply_result.applied;
       Applied& entry = inventory_[object.key()];
       entry.hash = object.hash;
       entry.content = content;
       ++unnoted_;
-      outcome.writes.push_back({.group = resource.group,
-                                .key = {object.kind, object.name_space, object.name},
-                                .version = version_of(reply.object.resource_version)});
+      apply_result.writes.push_back({.group = resource.group,
+                                     .key = {object.kind, object.name_space, object.name},
+                                     .version = version_of(reply.object.resource_version)});
     } else {
       files_[object.file] = false;
       refused_[object.key()] = {object.hash, reply.failure.text()};
@@ -416,10 +416,10 @@ bool Applier::want(const FileObject& object, std::set<std::string>& fresh) {
   return noted;
 }
 
-Applier::Outcome Applier::apply(const controller::Update& update) {
-  Outcome outcome;
+Applier::ApplyResult Applier::apply(const controller::Update& update) {
+  ApplyResult apply_result;
   // Files that cannot be read, or a directory that is empty for a moment, are no wish to lose everything.
-  if (update.texts.empty()) return outcome;
+  if (update.texts.empty()) return apply_result;
   bool all_known = true;
   std::vector<FileObject> objects;
   std::vector<FileObject> changed;
@@ -427,7 +427,7 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   std::set<std::string> wanted;
   const std::set<std::string> skip = untouched(update);
   bool noted = false;
-  for (FileObject& object : objects_of(update, skip, outcome, all_known)) {
+  for (FileObject& object : objects_of(update, skip, apply_result, all_known)) {
     // Less what the API does not know, which it leaves out without a word, it might say something else.
     if (object.at_fault) continue;
     noted |= want(object, fresh);
@@ -437,15 +437,15 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
   }
   const std::map<std::string, bool> files_before = files_;
   const std::map<std::string, FaultyDocuments> faulty_files = faulty_documents(update);
-  noted |= deny_what_is_unprotected(update, faulty_files, objects, fresh, outcome);
+  noted |= deny_what_is_unprotected(update, faulty_files, objects, fresh, apply_result);
   note_files(update, changed);
   // Noted first: what is applied and then forgotten would never be pruned, nor denied after a restart.
-  if (noted || files_ != files_before) note(outcome);
-  ensure_namespaces(changed, outcome);
-  apply_all(changed, outcome);
+  if (noted || files_ != files_before) note(apply_result);
+  ensure_namespaces(changed, apply_result);
+  apply_all(changed, apply_result);
   // What could not be looked up is missing among what is wanted.
   const std::size_t kept = inventory_.size();
-  if (all_known) prune(update, wanted, skip, outcome);
+  if (all_known) prune(update, wanted, skip, apply_result);
   const std::map<std::string, bool> applying = files_;
   for (auto file = files_.begin(); file != files_.end();) {
     const bool gone = !update.texts.contains(file->first) && !update.at_fault.contains(file->first);
@@ -465,9 +465,9 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
     files_[file] = sound && !refused.contains(file);
     if (files_[file] && all_known && !passed_over.contains(file)) applied_.emplace(file, text);
   }
-  if (files_ != applying || inventory_.size() != kept || unnoted_ > kMostUnnoted) note(outcome);
+  if (files_ != applying || inventory_.size() != kept || unnoted_ > kMostUnnoted) note(apply_result);
 
-  std::set<std::string> faults(outcome.faults.begin(), outcome.faults.end());
+  std::set<std::string> faults(apply_result.faults.begin(), apply_result.faults.end());
   for (const auto& [file, documents] : faulty_files) {
     for (const FileObject& object : documents.at_fault) {
       if (is_refused(object)) faults.insert(place_of(object) + refused_.at(object.key()).why);
@@ -481,8 +481,8 @@ Applier::Outcome Applier::apply(const controller::Update& update) {
     faults.insert(key.substr(0, key.rfind(' ')) + " answers 503: what " + entry.denied_for +
                   " was to protect it by is at fault");
   }
-  tell(std::move(faults), outcome);
-  return outcome;
+  tell(std::move(faults), apply_result);
+  return apply_result;
 }
 
 /// Until all of it is applied a file of several changes counts as one that the API does not have whole.
@@ -498,7 +498,7 @@ void Applier::note_files(const controller::Update& update, const std::vector<Fil
 bool Applier::deny_what_is_unprotected(const controller::Update& update,
                                        const std::map<std::string, FaultyDocuments>& faulty_files,
                                        const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
-                                       Outcome& outcome) {
+                                       ApplyResult& apply_result) {
   std::vector<RefusedDocument> refused;
   std::vector<UnreadableFile> unreadable;
   for (const auto& [file, documents] : faulty_files) {
@@ -514,7 +514,7 @@ bool Applier::deny_what_is_unprotected(const controller::Update& update,
     if (!is_route(object.kind) && !is_gateway(object.kind)) continue;
     protectable.push_back({&object, fresh.contains(object.key()), inventory_.at(object.key()).denied_for});
   }
-  outcome.denials = deny(refused, unreadable, protectable);
+  apply_result.denials = deny(refused, unreadable, protectable);
   bool changed = false;
   for (const ProtectedObject& object : protectable) {
     std::string& denied_for = inventory_.at(object.object->key()).denied_for;
@@ -525,7 +525,7 @@ bool Applier::deny_what_is_unprotected(const controller::Update& update,
 }
 
 void Applier::prune(const controller::Update& update, const std::set<std::string>& wanted,
-                    const std::set<std::string>& untouched, Outcome& outcome) {
+                    const std::set<std::string>& untouched, ApplyResult& apply_result) {
   for (auto entry = inventory_.begin(); entry != inventory_.end();) {
     const Applied& object = entry->second;
     if (wanted.contains(entry->first) || untouched.contains(object.file) || update.at_fault.contains(object.file)) {
@@ -539,17 +539,17 @@ void Applier::prune(const controller::Update& update, const std::set<std::string
       const kube::Reply reply = client_->remove(*resource, object.name_space, object.name);
       gone = reply.ok() || reply.failure.not_found();
       fault = reply.failure.text();
-      outcome.pruned += reply.ok() ? 1 : 0;
+      apply_result.pruned += reply.ok() ? 1 : 0;
       // One with finalizers stays until they are through.
       const Json left = reply.ok() ? parse_json(reply.body) : Json();
       const bool stays = !list_in(member_in(left, "metadata"), "finalizers").empty();
       if (reply.ok() && !stays) {
-        outcome.writes.push_back(
+        apply_result.writes.push_back(
             {.group = resource->group, .key = {object.kind, object.name_space, object.name}, .gone = true});
       }
     }
     if (!gone) {
-      outcome.faults.push_back(object.kind + " " + object.name + " cannot be deleted: " + fault);
+      apply_result.faults.push_back(object.kind + " " + object.name + " cannot be deleted: " + fault);
       ++entry;
       continue;
     }
@@ -558,10 +558,10 @@ void Applier::prune(const controller::Update& update, const std::set<std::string
   }
 }
 
-void Applier::tell(std::set<std::string> faults, Outcome& outcome) {
-  outcome.faults.clear();
-  outcome.clean = faults.empty();
-  std::ranges::set_difference(faults, told_, std::back_inserter(outcome.faults));
+void Applier::tell(std::set<std::string> faults, ApplyResult& apply_result) {
+  apply_result.faults.clear();
+  apply_result.clean = faults.empty();
+  std::ranges::set_difference(faults, told_, std::back_inserter(apply_result.faults));
   told_ = std::move(faults);
 }
 

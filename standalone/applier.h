@@ -46,7 +46,7 @@ class Applier {
   /// called with each update until it has nothing new to tell, and then apply().
   controller::Refusals check(const controller::Update& update);
 
-  struct Outcome {
+  struct ApplyResult {
     std::size_t applied = 0;
     std::size_t pruned = 0;
     /// One line each: file, line, object and what the API has against it, or what is denied for its sake. Only what is
@@ -59,7 +59,7 @@ class Applier {
   };
   /// An object of a file at fault is never pruned, for it may be what cannot be read; a document at fault is not
   /// applied. The API wins nothing back from others: fields that another manager took are taken again.
-  Outcome apply(const controller::Update& update);
+  ApplyResult apply(const controller::Update& update);
 
  private:
   struct Applied {
@@ -79,19 +79,19 @@ class Applier {
       : client_(std::move(client)), path_(std::move(path)), controller_class_(std::move(controller_class)) {}
   Status read_inventory(const Logger& log);
   Status write_inventory();
-  void note(Outcome& outcome);
+  void note(ApplyResult& apply_result);
   void confirm();
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,
                                             std::string& fault);
   std::set<std::string> untouched(const controller::Update& update) const;
   std::vector<FileObject> objects_of(const controller::Update& update, const std::set<std::string>& skip,
-                                     Outcome& outcome, bool& all_known);
+                                     ApplyResult& apply_result, bool& all_known);
   bool want(const FileObject& object, std::set<std::string>& fresh);
-  void apply_definitions(const std::vector<FileObject>& objects, Outcome& outcome);
-  void ensure_namespaces(const std::vector<FileObject>& objects, Outcome& outcome);
+  void apply_definitions(const std::vector<FileObject>& objects, ApplyResult& apply_result);
+  void ensure_namespaces(const std::vector<FileObject>& objects, ApplyResult& apply_result);
   void try_all(const std::vector<FileObject>& objects);
-  void apply_all(const std::vector<FileObject>& objects, Outcome& outcome);
+  void apply_all(const std::vector<FileObject>& objects, ApplyResult& apply_result);
   bool is_refused(const FileObject& object) const;
   std::string in_api(const FileObject& object);
   std::map<std::string, FaultyDocuments> faulty_documents(const controller::Update& update);
@@ -100,10 +100,10 @@ class Applier {
   bool deny_what_is_unprotected(const controller::Update& update,
                                 const std::map<std::string, FaultyDocuments>& faulty_files,
                                 const std::vector<FileObject>& objects, const std::set<std::string>& fresh,
-                                Outcome& outcome);
+                                ApplyResult& apply_result);
   void prune(const controller::Update& update, const std::set<std::string>& wanted,
-             const std::set<std::string>& untouched, Outcome& outcome);
-  void tell(std::set<std::string> faults, Outcome& outcome);
+             const std::set<std::string>& untouched, ApplyResult& apply_result);
+  void tell(std::set<std::string> faults, ApplyResult& apply_result);
 
   std::unique_ptr<kube::BlockingClient> client_;
   std::string path_;

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/text/json.h"
 #include "schemas/schema.h"
 
 namespace edge::standalone {
@@ -144,7 +144,7 @@ bool is_target(const FileObject& object, const Target& target, const FileObject&
   return kind && object.name == target.name && or_default(object.name_space) == or_default(space);
 }
 
-/// A policy without settings: what it is on answers 503 (compiler/link/link_policies.cc).
+/// A policy without settings: what it is on answers 503 (compiler/link/policies/link_policies.cc).
 controller::ExtraDocument denial(const std::string& name_space, const Target& target, const std::string& type) {
   const std::string space = name_space.empty() ? "default" : name_space;
   Json reference = {{"kind", target.kind}, {"name", target.name}};

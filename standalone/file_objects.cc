@@ -7,8 +7,8 @@
 
 #include "base/diagnostics.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/source.h"
+#include "base/text/json.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
 #include "compiler/yaml/split.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "controller/kube/blocking_client.h"
 #include "schemas/schema.h"
 

@@ -19,7 +19,7 @@
 #include "daemon/logging.h"
 #include "program/version.h"
 #include "standalone/check.h"
-#include "standalone/whole.h"
+#include "standalone/standalone.h"
 
 namespace edge::standalone {
 namespace {
@@ -29,7 +29,7 @@ constexpr auto kPatience = std::chrono::seconds(3);
 
 using daemon::failed;
 
-Status read_labels(const cli::Arguments& arguments, WholeOptions& parts) {
+Status read_labels(const cli::Arguments& arguments, StandaloneOptions& parts) {
   auto labels = parse_labels(arguments.all("label"));
   if (!labels) return Error{labels.error().code, "--label: " + labels.error().text};
   parts.labels = std::move(*labels);
@@ -53,7 +53,7 @@ int run(const cli::Arguments& arguments) {
     cli::print_error(kName, "the flag `--data-dir DIR` is required");
     return cli::kExitUsage;
   }
-  daemon::hold_ending_signals();
+  daemon::block_ending_signals();
   const auto log = std::make_shared<Log>(daemon::log_options(std::string(kName), arguments));
   const daemon::GrpcLog grpc_log(log->logger());
   auto options = agent::service_options(log, arguments);
@@ -65,7 +65,7 @@ int run(const cli::Arguments& arguments) {
     return failed(*log, {ErrorCode::kInvalidArgument,
                          "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"});
   }
-  WholeOptions parts;
+  StandaloneOptions parts;
   parts.data_dir = arguments.one("data-dir");
   parts.files = arguments.all("config");
   parts.api = *api;
@@ -87,7 +87,7 @@ int run(const cli::Arguments& arguments) {
   };
   auto service = agent::Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());
-  auto whole = Whole::start(std::move(parts), **service);
+  auto whole = Standalone::start(std::move(parts), **service);
   if (!whole) return failed(*log, whole.error());
   if (*trace_store != nullptr) {
     (*service)->metrics().add([traces = trace_store->get()](metrics::Exposition& out) {

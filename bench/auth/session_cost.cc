@@ -9,7 +9,7 @@
 #include "net/tls/record_layer.h"
 #include "runtime/policy/auth/oidc/oidc.h"
 #include "runtime/policy/auth/stores.h"
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::bench {
 namespace {
@@ -45,7 +45,7 @@ class SessionRequest {
   }
 
   bool pass() {
-    net::Task<Verdict> asked = policy_->ask(request_->asked(), {loop_, waiter_, client_, stores_, kNow});
+    net::Task<AuthResult> asked = policy_->ask(request_->policy_request(), {loop_, waiter_, client_, stores_, kNow});
     return asked.await_ready() && asked.await_resume().passed();
   }
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "bench/observe/measure.h"
-#include "runtime/observe/access_log.h"
-#include "runtime/observe/notes.h"
+#include "runtime/observe/access_log/access_log.h"
+#include "runtime/observe/access_log/notes.h"
 
 namespace edge::runtime {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr int kRequests = 400'000;
 /// So many that the ring takes them all.
 constexpr int kBatch = 500;
-constexpr std::string_view kPlace =
+constexpr std::string_view kDestination =
     ",\"gateway\":\"shop/public\",\"listener\":\"http\",\"route\":\"shop/catalogue\",\"rule\":0,"
     "\"backend\":\"shop/catalogue-v2\"";
 
@@ -54,7 +54,7 @@ LogEntry entry_of(const Notes& notes, int number) {
   entry[LogText::kQuery] = notes.text(Notes::Text::kQuery);
   entry[LogText::kReferer] = notes.text(Notes::Text::kReferer);
   entry[LogText::kUserAgent] = notes.text(Notes::Text::kUserAgent);
-  entry[LogText::kPlace] = kPlace;
+  entry[LogText::kDestination] = kDestination;
   entry[LogText::kRequestId] = "01900000-0000-7000-8000-000000000001";
   return entry;
 }

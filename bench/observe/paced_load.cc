@@ -21,7 +21,7 @@
 
 #include <unistd.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "bench/http/epoll_loop.h"
 
 namespace edge::bench {

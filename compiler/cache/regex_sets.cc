@@ -51,7 +51,7 @@ Result<std::vector<RegexSets::Refusal>> RegexSets::compile(const std::vector<pro
     auto outcomes = compiler_.compile(patterns);
     if (!outcomes) return outcomes.error();
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      auto known = judge(ids[i], patterns[i], std::move((*outcomes)[i]));
+      auto known = validate(ids[i], patterns[i], std::move((*outcomes)[i]));
       if (!known) return known.error();
       // A refusal may be for lack of time, which another day there may be: only what succeeded is kept.
       if (kept_ != nullptr && known->database != nullptr) kept_->put(kept_key(patterns[i]), known->database->bytes);
@@ -69,8 +69,8 @@ Result<std::vector<RegexSets::Refusal>> RegexSets::compile(const std::vector<pro
   return refusals;
 }
 
-Result<RegexSets::Known> RegexSets::judge(std::uint64_t set_id, const std::vector<std::string>& patterns,
-                                          emit::RegexOutcome outcome) {
+Result<RegexSets::Known> RegexSets::validate(std::uint64_t set_id, const std::vector<std::string>& patterns,
+                                             emit::RegexOutcome outcome) {
   Known known;
   known.database = std::move(outcome.database);
   if (known.database != nullptr) return known;

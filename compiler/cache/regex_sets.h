@@ -58,7 +58,7 @@ class RegexSets {
     program::BlobPtr database;
     std::vector<Refusal> refusals;
   };
-  Result<Known> judge(std::uint64_t set_id, const std::vector<std::string>& patterns, emit::RegexOutcome outcome);
+  Result<Known> validate(std::uint64_t set_id, const std::vector<std::string>& patterns, emit::RegexOutcome outcome);
 
   emit::RegexCompiler compiler_;
   DiskCache* kept_;

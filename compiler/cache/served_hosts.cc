@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/cache/fingerprint.h"
-#include "compiler/link/effective_policies.h"
+#include "compiler/link/policies/effective_policies.h"
 
 namespace edge::compiler {
 

@@ -7,8 +7,8 @@
 
 #include "compiler/sample_config.h"
 #include "program/dump/dump.h"
-#include "program/evaluate.h"
-#include "program/sample_program.h"
+#include "program/evaluate/evaluate.h"
+#include "program/test_program.h"
 
 namespace edge::compiler {
 namespace {

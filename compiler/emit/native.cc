@@ -71,7 +71,7 @@ bool group_needs_code(const program::SectionView& host, const GroupRecord& group
                      [](const auto& candidate) { return candidate.predicate != program::kNone; });
 }
 
-/// Types and constants of program/abi.h in LLVM's terms.
+/// Types and constants of program/evaluate/abi.h in LLVM's terms.
 struct Abi {
   explicit Abi(llvm::LLVMContext& context)
       : i8(llvm::Type::getInt8Ty(context)),

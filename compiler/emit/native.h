@@ -1,7 +1,7 @@
 // Predicates as machine code, through LLVM: hosts in, one ELF shared object out.
 //
-// A group becomes a function (program/abi.h). Candidates that test one slot for exact values become a split tree of
-// linear size: f(list) = min(bucket[value], f(rules that do not test this slot)). No IR optimisation pipeline;
+// A group becomes a function (program/evaluate/abi.h). Candidates that test one slot for exact values become a split
+// tree of linear size: f(list) = min(bucket[value], f(rules that do not test this slot)). No IR optimisation pipeline;
 // CodeGenOptLevel::Less for small shards, None for others. LLVM's headers stay in native*.cc.
 #pragma once
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/abi.h"
-#include "program/format.h"
+#include "program/evaluate/abi.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::compiler::emit {

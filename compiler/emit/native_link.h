@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::compiler::emit {
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::compiler::emit {

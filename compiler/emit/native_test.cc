@@ -13,7 +13,7 @@
 
 #include "compiler/emit/native_plan.h"
 #include "compiler/emit/tables.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 
 namespace edge::compiler::emit {
 namespace {

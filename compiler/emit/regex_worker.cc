@@ -30,18 +30,18 @@ Result<RegexWorker::Reply> RegexWorker::ask(std::string_view frame) {
     if (Status started = start(); !started.ok()) return started.error();
   }
   Reply reply;
-  Outcome outcome = exchange(frame, reply.frame);
-  if (outcome == Outcome::kAnswered) return reply;
+  ReplyStatus outcome = exchange(frame, reply.frame);
+  if (outcome == ReplyStatus::kAnswered) return reply;
   int status = stop();
-  if (outcome == Outcome::kDied && idle && !over_cpu_limit(status)) {
+  if (outcome == ReplyStatus::kDied && idle && !over_cpu_limit(status)) {
     // It may have died while it waited, of nothing that it was asked.
     if (Status started = start(); !started.ok()) return started.error();
     outcome = exchange(frame, reply.frame);
-    if (outcome == Outcome::kAnswered) return reply;
+    if (outcome == ReplyStatus::kAnswered) return reply;
     status = stop();
   }
   reply.fault = describe(status);
-  if (outcome == Outcome::kLate) {
+  if (outcome == ReplyStatus::kLate) {
     reply.fault = "Compiling takes more than " + std::to_string(limits_.wall.count()) + " ms.";
   }
   return reply;
@@ -51,8 +51,8 @@ Result<RegexWorker::Reply> RegexWorker::ask(std::string_view frame) {
 Status RegexWorker::start() {
   if (Status spawned = spawn(); !spawned.ok()) return spawned;
   std::string reply;
-  const Outcome outcome = exchange(encode_patterns({"a"}), reply);
-  const auto answer = outcome == Outcome::kAnswered ? decode_answer(reply) : std::nullopt;
+  const ReplyStatus outcome = exchange(encode_patterns({"a"}), reply);
+  const auto answer = outcome == ReplyStatus::kAnswered ? decode_answer(reply) : std::nullopt;
   if (answer && answer->kind == RegexReply::kDatabase) return {};
   return Error{ErrorCode::kUnavailable, "the regex worker " + path_ + " does not work. " + describe(stop())};
 }
@@ -100,17 +100,18 @@ Status RegexWorker::spawn() {
   return {};
 }
 
-RegexWorker::Outcome RegexWorker::exchange(std::string_view frame, std::string& reply) {
+RegexWorker::ReplyStatus RegexWorker::exchange(std::string_view frame, std::string& reply) {
   const Deadline deadline = std::chrono::steady_clock::now() + limits_.wall;
   std::string head;
   append_u32(head, static_cast<std::uint32_t>(frame.size()));
-  if (!send_all(head) || !send_all(frame)) return Outcome::kDied;
+  if (!send_all(head) || !send_all(frame)) return ReplyStatus::kDied;
   char size_bytes[4];
-  if (const Outcome outcome = receive_all(size_bytes, sizeof size_bytes, deadline); outcome != Outcome::kAnswered) {
+  if (const ReplyStatus outcome = receive_all(size_bytes, sizeof size_bytes, deadline);
+      outcome != ReplyStatus::kAnswered) {
     return outcome;
   }
   const std::uint32_t size = read_u32(size_bytes);
-  if (size > kMaxReplyFrame) return Outcome::kDied;
+  if (size > kMaxReplyFrame) return ReplyStatus::kDied;
   reply.resize(size);
   return receive_all(reply.data(), size, deadline);
 }
@@ -125,21 +126,21 @@ bool RegexWorker::send_all(std::string_view bytes) const {
   return true;
 }
 
-RegexWorker::Outcome RegexWorker::receive_all(char* bytes, std::size_t size, Deadline deadline) const {
+RegexWorker::ReplyStatus RegexWorker::receive_all(char* bytes, std::size_t size, Deadline deadline) const {
   while (size > 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return Outcome::kLate;
+    if (left <= 0) return ReplyStatus::kLate;
     pollfd wait{socket_, POLLIN, 0};
     const int ready = poll(&wait, 1, static_cast<int>(std::min<long long>(left, 60'000)));
-    if (ready < 0 && errno != EINTR) return Outcome::kDied;
+    if (ready < 0 && errno != EINTR) return ReplyStatus::kDied;
     if (ready <= 0) continue;
     const ssize_t n = recv(socket_, bytes, size, 0);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return Outcome::kDied;
+    if (n <= 0) return ReplyStatus::kDied;
     bytes += n;
     size -= static_cast<std::size_t>(n);
   }
-  return Outcome::kAnswered;
+  return ReplyStatus::kAnswered;
 }
 
 int RegexWorker::stop() {

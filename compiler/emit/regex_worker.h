@@ -31,13 +31,13 @@ class RegexWorker {
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
-  enum class Outcome { kAnswered, kDied, kLate };
+  enum class ReplyStatus { kAnswered, kDied, kLate };
 
   Status start();
   Status spawn();
-  Outcome exchange(std::string_view frame, std::string& reply);
+  ReplyStatus exchange(std::string_view frame, std::string& reply);
   bool send_all(std::string_view bytes) const;
-  Outcome receive_all(char* bytes, std::size_t size, Deadline deadline) const;
+  ReplyStatus receive_all(char* bytes, std::size_t size, Deadline deadline) const;
   /// Ends the worker. \returns how it ended, as waitpid tells.
   int stop();
   std::string describe(int status) const;

@@ -7,9 +7,9 @@
 #include "base/hash.h"
 #include "compiler/emit/regex.h"
 #include "compiler/emit/tables.h"
-#include "compiler/link/effective_policies.h"
+#include "compiler/link/policies/effective_policies.h"
+#include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
-#include "program/path_table.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {
@@ -26,7 +26,7 @@ using program::NodeRecord;
 using program::Op;
 using program::SplitRecord;
 using program::Target32;
-using program::TrafficRecord;
+using program::TreatmentRecord;
 
 /// What a rewritten prefix replaces: the bytes of the path that the match named.
 std::uint32_t matched_length(const PathMatch& path) {
@@ -67,9 +67,9 @@ std::string bytes_of(const Record& record) {
   return {reinterpret_cast<const char*>(&record), sizeof record};
 }
 
-/// A TrafficRecord with what it refers to, before that has a place. Equal bytes are one record.
+/// A TreatmentRecord with what it refers to, before that has a place. Equal bytes are one record.
 struct Treatment {
-  TrafficRecord record{};
+  TreatmentRecord record{};
   std::vector<FilterRecord> filters;
   std::vector<std::uint64_t> policies;
   std::vector<program::MirrorRecord> mirrors;
@@ -255,7 +255,7 @@ class HostEmitter {
 
   std::uint32_t action(const ir::Candidate& candidate) {
     const LinkedRule& rule = config_.routes[candidate.route].rules[candidate.rule];
-    const std::uint32_t usual = traffic(candidate, rule.filters);
+    const std::uint32_t usual = treatment(candidate, rule.filters);
     actions_.push_back({route(candidate.route), candidate.rule, candidate.match, usual, split(candidate, usual)});
     return static_cast<std::uint32_t>(actions_.size() - 1);
   }
@@ -278,7 +278,7 @@ class HostEmitter {
     return known->second;
   }
 
-  std::uint32_t traffic(const ir::Candidate& candidate, const std::vector<Filter>& filters) {
+  std::uint32_t treatment(const ir::Candidate& candidate, const std::vector<Filter>& filters) {
     const LinkedRoute& linked = config_.routes[candidate.route];
     const LinkedRule& rule = linked.rules[candidate.rule];
     Treatment treatment;
@@ -294,7 +294,7 @@ class HostEmitter {
     }
 
     const bool denied = link::denied_on(config_, host_.listener, linked);
-    TrafficRecord& record = treatment.record;
+    TreatmentRecord& record = treatment.record;
     record.request_timeout_ns = static_cast<std::uint64_t>(rule.request_timeout.count());
     record.idle_timeout_ns = static_cast<std::uint64_t>(rule.idle_timeout.count());
     record.min_grpc_timeout_ns = static_cast<std::uint64_t>(rule.min_grpc_timeout.count());
@@ -307,7 +307,7 @@ class HostEmitter {
     record.max_retries = rule.retry ? std::min(rule.retry->max_retries, kMost) : program::kRetriesOfBackend;
     record.retry_on = rule.retry ? rule.retry->retry_on : 0;
     record.try_timeout_ns = rule.retry ? static_cast<std::uint64_t>(rule.retry->try_timeout.count()) : 0;
-    return traffics_.put(std::move(treatment));
+    return treatments_.put(std::move(treatment));
   }
 
   /// Rule D3: `X-Canary` goes to the lowest weight, zero included, the first of equals.
@@ -328,7 +328,7 @@ class HostEmitter {
     const bool persists = std::ranges::any_of(rule.filters, program::keeps_sessions, &Filter::op);
     if (persists || std::any_of(rule.backends.begin(), rule.backends.end(), has_own)) {
       for (const WeightedBackend& backend : rule.backends) {
-        backends.treatments.push_back(backend.filters ? traffic(candidate, *backend.filters) : usual);
+        backends.treatments.push_back(backend.filters ? treatment(candidate, *backend.filters) : usual);
       }
     }
     // Numbers of runs, until the refs have a place: emit_treatments makes them what a reader expects.
@@ -359,12 +359,12 @@ class HostEmitter {
   }
 
   void emit_treatments(HostHeader& header) {
-    std::vector<TrafficRecord> traffics;
-    for (const Treatment& treatment : traffics_.values()) traffics.push_back(treatment.record);
-    header.filters = place(traffics_, &Treatment::filters, traffics, &TrafficRecord::filters);
-    header.policy_refs = place(traffics_, &Treatment::policies, traffics, &TrafficRecord::policies);
-    header.mirrors = place(traffics_, &Treatment::mirrors, traffics, &TrafficRecord::mirrors);
-    header.traffics = builder_.array(traffics);
+    std::vector<TreatmentRecord> treatments;
+    for (const Treatment& treatment : treatments_.values()) treatments.push_back(treatment.record);
+    header.filters = place(treatments_, &Treatment::filters, treatments, &TreatmentRecord::filters);
+    header.policy_refs = place(treatments_, &Treatment::policies, treatments, &TreatmentRecord::policies);
+    header.mirrors = place(treatments_, &Treatment::mirrors, treatments, &TreatmentRecord::mirrors);
+    header.treatments = builder_.array(treatments);
     std::vector<SplitRecord> all;
     for (const Backends& backends : backends_.values()) all.push_back(backends.record);
     header.backend_refs = place(backends_, &Backends::refs, all, &SplitRecord::backends);
@@ -414,7 +414,7 @@ class HostEmitter {
   std::unordered_map<std::uint32_t, std::uint32_t> route_records_;
   std::vector<program::StringRef> namespaces_;
   std::unordered_map<std::uint32_t, std::uint32_t> namespace_records_;
-  Distinct<Treatment> traffics_;
+  Distinct<Treatment> treatments_;
   Distinct<Backends> backends_;
 };
 

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
-#include "program/lookup.h"
+#include "program/evaluate/lookup.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {

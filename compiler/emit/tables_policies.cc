@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
-#include "compiler/link/effective_policies.h"
+#include "compiler/link/policies/effective_policies.h"
 
 namespace edge::compiler::emit {
 namespace {

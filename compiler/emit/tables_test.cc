@@ -7,8 +7,8 @@
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/sample_config.h"
 #include "program/dump/dump.h"
-#include "program/evaluate.h"
-#include "program/records.h"
+#include "program/evaluate/evaluate.h"
+#include "program/format/records.h"
 
 namespace edge::compiler {
 namespace {
@@ -36,7 +36,7 @@ struct Ask {
 /// Who answers: `route` or `route[rule][match]` of another rule than the first; `-` for no rule, `!` for no listener.
 std::string winner(const program::ProgramView& program, const Ask& ask) {
   const program::RequestView request{ask.method, ask.host, ask.path, ask.query, ask.headers, *parse_ip(ask.source)};
-  const program::Outcome outcome = program::evaluate(program, ask.bind, request, expr::regex_matcher());
+  const program::Evaluation outcome = program::evaluate(program, ask.bind, request, expr::regex_matcher());
   if (outcome.listener == program::kNone) return "!";
   if (outcome.host == nullptr) return "-";
   const program::SectionView& view = outcome.host->view;
@@ -216,7 +216,7 @@ TEST(Tables, EqualTreatmentsAndSplitsAreOneRecord) {
   }
   const auto program = read(tables_only(config));
   const auto& header = only_host(program).header<program::HostHeader>();
-  EXPECT_EQ(header.traffics.count, 1u);
+  EXPECT_EQ(header.treatments.count, 1u);
   EXPECT_EQ(header.splits.count, 1u);
   EXPECT_EQ(header.backend_refs.count, 3u);
   EXPECT_EQ(header.namespaces.count, 1u);

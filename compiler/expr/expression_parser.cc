@@ -9,9 +9,9 @@
 
 #include "RouteExprLexer.h"
 #include "RouteExprParser.h"
-#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/path.h"
+#include "base/text/ascii.h"
 #include "compiler/expr/expression.h"
 #include "compiler/expr/prescan.h"
 

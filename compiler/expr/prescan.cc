@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "compiler/expr/expression.h"
 
 namespace edge::compiler::expr {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::compiler::expr {
 namespace {

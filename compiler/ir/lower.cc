@@ -181,28 +181,28 @@ class Predicates {
 };
 
 /// Where the matches of a host stand, in the order in which they are tried.
-enum class Place : std::uint8_t { kExact, kEarlyRegex, kPrefix, kRegex, kAny };
+enum class PathTier : std::uint8_t { kExact, kEarlyRegex, kPrefix, kRegex, kAny };
 
 /// Patterns of HTTPRoutes and Ingresses come before prefixes. Those of a GRPCRoute do not: one that names the method of
 /// a call alone has no characters of the service, and so comes behind the rules that name it.
-Place place_of(const Identity& route, const PathMatch& path) {
+PathTier tier_of(const Identity& route, const PathMatch& path) {
   switch (path.type) {
     case PathMatch::Type::kExact:
-      return Place::kExact;
+      return PathTier::kExact;
     case PathMatch::Type::kPrefix:
-      return Place::kPrefix;
+      return PathTier::kPrefix;
     case PathMatch::Type::kRegex:
-      return route.kind == "HTTPRoute" || route.kind == "Ingress" ? Place::kEarlyRegex : Place::kRegex;
+      return route.kind == "HTTPRoute" || route.kind == "Ingress" ? PathTier::kEarlyRegex : PathTier::kRegex;
     case PathMatch::Type::kNone:
       break;
   }
-  return Place::kAny;
+  return PathTier::kAny;
 }
 
 /// A match with the group that it belongs to.
 struct Entry {
   const RuleMatch* match;
-  Place place;
+  PathTier tier;
   std::string_view path;  ///< prefix: without trailing slash
   Api api;
   Candidate candidate;
@@ -238,7 +238,7 @@ std::vector<Entry> ordered_entries(const LinkedConfig& config, const std::vector
         if (matches[m].path.type != PathMatch::Type::kRegex) path = matches[m].path.value.value;
         if (matches[m].path.type == PathMatch::Type::kPrefix && path == "/") path = {};
         entries.push_back({&matches[m],
-                           place_of(route.identity, matches[m].path),
+                           tier_of(route.identity, matches[m].path),
                            path,
                            api,
                            {kAlways, index, static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(m)}});
@@ -246,12 +246,11 @@ std::vector<Entry> ordered_entries(const LinkedConfig& config, const std::vector
     }
   }
   // `routes` came oldest first, so stable sorts leave the last keys as they are.
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.place != b.place ? a.place < b.place : a.path < b.path;
-  });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.tier != b.tier ? a.tier < b.tier : a.path < b.path; });
   for (auto group = entries.begin(); group != entries.end();) {
     const auto end = std::find_if(group, entries.end(), [&group](const Entry& entry) {
-      return entry.place != group->place || entry.path != group->path;
+      return entry.tier != group->tier || entry.path != group->path;
     });
     order_group({group, end});
     group = end;
@@ -292,20 +291,20 @@ Host lower_host(const LinkedConfig& config, const PreparedRoutes& prepared, cons
       if (found != parts->patterns.end()) patterns = &found->second;
     }
     entry.candidate.predicate = predicates.match(*entry.match, patterns, expression);
-    switch (entry.place) {
-      case Place::kExact:  // entries come in the order of the map
+    switch (entry.tier) {
+      case PathTier::kExact:  // entries come in the order of the map
         host.exact.emplace_hint(host.exact.end(), entry.path, Group{})->second.push_back(entry.candidate);
         break;
-      case Place::kEarlyRegex:
+      case PathTier::kEarlyRegex:
         host.early_regex.push_back(entry.candidate);
         break;
-      case Place::kPrefix:
+      case PathTier::kPrefix:
         host.prefix.emplace_hint(host.prefix.end(), entry.path, Group{})->second.push_back(entry.candidate);
         break;
-      case Place::kRegex:
+      case PathTier::kRegex:
         host.regex.push_back(entry.candidate);
         break;
-      case Place::kAny:
+      case PathTier::kAny:
         host.any.push_back(entry.candidate);
         break;
     }

@@ -12,8 +12,8 @@
 #include "base/ip.h"
 #include "base/source.h"
 #include "compiler/link/linked_config.h"
-#include "program/abi.h"
-#include "program/format.h"
+#include "program/evaluate/abi.h"
+#include "program/format/format.h"
 
 namespace edge::compiler::ir {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <variant>
 
-#include "compiler/link/effective_policies.h"
+#include "compiler/link/backends/values.h"
 #include "compiler/link/linked_config.h"
+#include "compiler/link/policies/effective_policies.h"
 #include "compiler/link/secrets.h"
-#include "compiler/link/values.h"
 
 namespace edge::compiler::link {
 namespace {

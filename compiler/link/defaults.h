@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compiler/link/linked_settings.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::compiler::link {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "compiler/model/metadata.h"
 
 namespace edge::compiler::link {

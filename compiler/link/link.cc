@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/link/backends/values.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/link_clusters.h"
 #include "compiler/link/stages.h"
-#include "compiler/link/values.h"
 
 namespace edge::compiler::link {
 namespace {

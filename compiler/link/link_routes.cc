@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
 #include "compiler/link/path_value.h"
@@ -150,11 +150,11 @@ class RouteLinker {
   }
 
   static bool answers(const std::vector<Filter>& filters) {
-    return !filters.empty() && row_of(filters.back().op).place == program::FilterPlace::kAnswer;
+    return !filters.empty() && row_of(filters.back().op).order == program::FilterOrder::kAnswer;
   }
 
   static void sort_by_place(std::vector<Filter>& filters) {
-    std::ranges::stable_sort(filters, {}, [](const Filter& filter) { return row_of(filter.op).place; });
+    std::ranges::stable_sort(filters, {}, [](const Filter& filter) { return row_of(filter.op).order; });
   }
 
   /// Adds what one filter does, less mirrors. `field`: of the list that it stands in.

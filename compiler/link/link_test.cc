@@ -11,7 +11,7 @@
 #include "base/source.h"
 #include "base/units.h"
 #include "compiler/link/defaults.h"
-#include "compiler/link/dump.h"
+#include "compiler/link/dump/dump.h"
 #include "compiler/link/path_value.h"
 #include "compiler/model/decode.h"
 #include "schemas/schema.h"

@@ -16,11 +16,11 @@
 #include "base/source.h"
 #include "compiler/link/conditions.h"
 #include "compiler/link/identity.h"
-#include "compiler/link/linked_policy.h"
 #include "compiler/link/linked_settings.h"
-#include "program/endpoints.h"
-#include "program/format.h"
-#include "program/secrets.h"
+#include "compiler/link/policies/linked_policy.h"
+#include "program/format/format.h"
+#include "program/values/endpoints.h"
+#include "program/values/secrets.h"
 
 namespace edge::compiler {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/link/linked_policy.h"
-#include "program/format.h"
+#include "compiler/link/policies/linked_policy.h"
+#include "program/format/format.h"
 
 namespace edge::compiler {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compiler/link/defaults.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::compiler::link {
 namespace {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "compiler/link/linked_config.h"
-#include "compiler/link/linked_policy.h"
+#include "compiler/link/policies/linked_policy.h"
 #include "compiler/link/resolve.h"
 #include "compiler/model/cluster.h"
 #include "compiler/model/gateway_api.h"
 #include "compiler/model/resource_set.h"
-#include "program/secrets.h"
+#include "program/values/secrets.h"
 
 namespace edge::compiler::link {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "compiler/link/attach.h"
+#include "compiler/link/gateways/attach.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/link/names.h"
 #include "compiler/link/resolve.h"

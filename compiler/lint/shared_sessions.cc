@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "compiler/lint/finding.h"
 #include "compiler/lint/keys.h"
 #include "compiler/model/cookie_path.h"

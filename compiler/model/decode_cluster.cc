@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "compiler/model/decode_kinds.h"
 
 namespace edge::compiler::model {

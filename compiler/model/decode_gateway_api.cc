@@ -100,26 +100,26 @@ class ApiRuleReader {
   explicit ApiRuleReader(Report& report) : report_(report) {}
 
   ApiRule rule(const Fields& fields, std::size_t index, bool grpc) {
-    RulePlace place{.rule = index, .list = "matches"};
+    RuleLocation location{.rule = index, .list = "matches"};
     ApiRule out{.rule = {.span = fields.span()}};
     fields.entries("matches", [&](const Fields& entry) {
-      place.index = grpc ? out.calls.size() : out.rule.matches.size();
+      location.index = grpc ? out.calls.size() : out.rule.matches.size();
       if (grpc) {
-        out.calls.push_back(call(entry, place));
+        out.calls.push_back(call(entry, location));
       } else {
-        out.rule.matches.push_back(decode_match(entry, place, report_));
+        out.rule.matches.push_back(decode_match(entry, location, report_));
       }
     });
-    place = {.rule = index, .list = "filters"};
+    location = {.rule = index, .list = "filters"};
     fields.entries("filters", [&](const Fields& entry) {
-      filter(entry, place, out);
-      ++place.index;
+      filter(entry, location, out);
+      ++location.index;
     });
     check_filters(out.rule, {.rule = index}, report_);
-    place = {.rule = index, .list = "backendRefs"};
+    location = {.rule = index, .list = "backendRefs"};
     fields.entries("backendRefs", [&](const Fields& entry) {
-      place.index = out.backends.size();
-      out.backends.push_back(backend(entry, place));
+      location.index = out.backends.size();
+      out.backends.push_back(backend(entry, location));
     });
     const Fields timeouts = fields.object("timeouts");
     out.rule.request_timeout = timeouts.duration("request");
@@ -135,22 +135,22 @@ class ApiRuleReader {
   }
 
  private:
-  GrpcMatch call(const Fields& fields, const RulePlace& place) {
+  GrpcMatch call(const Fields& fields, const RuleLocation& location) {
     const Fields method = fields.object("method");
     GrpcMatch out{.span = fields.span(), .service = method.text("service"), .method = method.text("method")};
     const auto type = method.text("type");
     out.regex = type && type->value == "RegularExpression";
     if (method && !out.service && !out.method) {
-      report_.fault(DiagnosticCode::kMissingField, method.span(), place.text("method"),
+      report_.fault(DiagnosticCode::kMissingField, method.span(), location.text("method"),
                     "one of `service` and `method` is required");
     }
     fields.entries("headers", [&](const Fields& entry) {
-      out.headers.push_back(decode_header_match(entry, place, out.headers.size(), report_));
+      out.headers.push_back(decode_header_match(entry, location, out.headers.size(), report_));
     });
     return out;
   }
 
-  void filter(const Fields& fields, const RulePlace& place, ApiRule& out) {
+  void filter(const Fields& fields, const RuleLocation& location, ApiRule& out) {
     const program::FilterTypeRow* const row = program::find_filter_type(fields.needed_text("type").value);
     if (row == nullptr) return;  // The schema said so.
     switch (row->type) {
@@ -158,30 +158,30 @@ class ApiRuleReader {
         out.extension = fields.span();
         return;
       case FilterType::kCors:
-        out.cors = cors(fields.object(row->field), place);
+        out.cors = cors(fields.object(row->field), location);
         out.cors_span = fields.span();
         return;
       case FilterType::kMirror:
-        out.mirrors.push_back(mirror(fields.object(row->field), fields, place));
+        out.mirrors.push_back(mirror(fields.object(row->field), fields, location));
         return;
       case FilterType::kRequestHeaders:
       case FilterType::kResponseHeaders:
       case FilterType::kRewrite:
       case FilterType::kRedirect:
-        out.rule.filters.push_back(decode_filter(fields, place, SelfRedirect::kAllowed, report_));
+        out.rule.filters.push_back(decode_filter(fields, location, SelfRedirect::kAllowed, report_));
     }
   }
 
-  ApiMirror mirror(const Fields& own, const Fields& filter, const RulePlace& place) {
+  ApiMirror mirror(const Fields& own, const Fields& filter, const RuleLocation& location) {
     ApiMirror out{.ref = object_ref(own.object("backendRef"), "", "Service"), .span = filter.span()};
     const auto percent = own.integer("percent");
     const Fields fraction = own.object("fraction");
     if (!own) {
-      report_.fault(DiagnosticCode::kMissingField, filter.span(), place.text("requestMirror"),
+      report_.fault(DiagnosticCode::kMissingField, filter.span(), location.text("requestMirror"),
                     "the field `requestMirror` is required with type RequestMirror");
     }
     if (percent && fraction) {
-      report_.fault(DiagnosticCode::kExclusiveFields, fraction.span(), place.text("requestMirror.fraction"),
+      report_.fault(DiagnosticCode::kExclusiveFields, fraction.span(), location.text("requestMirror.fraction"),
                     "`percent` and `fraction` exclude each other");
     }
     if (percent) out.percent = static_cast<double>(percent->value);
@@ -193,7 +193,7 @@ class ApiRuleReader {
     return out;
   }
 
-  Cors cors(const Fields& fields, const RulePlace& place) {
+  Cors cors(const Fields& fields, const RuleLocation& location) {
     Cors out{.allow_origins = fields.strings("allowOrigins"),
              .allow_methods = fields.strings("allowMethods"),
              .allow_headers = fields.strings("allowHeaders"),
@@ -207,7 +207,7 @@ class ApiRuleReader {
       out.credentials_for_everyone = true;
       report_.add({.code = DiagnosticCode::kCorsCredentials,
                    .severity = Severity::kWarning,
-                   .field = place.text("cors.allowCredentials"),
+                   .field = location.text("cors.allowCredentials"),
                    .span = out.allow_credentials->span,
                    .message = "credentials are allowed to every origin",
                    .labels = {{everyone->span, "every origin"}},
@@ -218,7 +218,7 @@ class ApiRuleReader {
     return out;
   }
 
-  ApiBackendRef backend(const Fields& fields, const RulePlace& place) {
+  ApiBackendRef backend(const Fields& fields, const RuleLocation& location) {
     ApiBackendRef out{.ref = object_ref(fields, "", "Service"), .weight = fields.integer("weight")};
     fields.entries("filters", [&](const Fields& entry) {
       const program::FilterTypeRow* const row = program::find_filter_type(entry.needed_text("type").value);
@@ -226,7 +226,7 @@ class ApiRuleReader {
       if (!row->of_backend) {
         out.unknown_filter = entry.span();
       } else {
-        out.filters.push_back(decode_filter(entry, place, SelfRedirect::kAllowed, report_));
+        out.filters.push_back(decode_filter(entry, location, SelfRedirect::kAllowed, report_));
       }
     });
     return out;

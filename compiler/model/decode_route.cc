@@ -12,21 +12,21 @@ class RouteDecoder {
   explicit RouteDecoder(Report& report) : report_(report) {}
 
   Rule rule(const Fields& fields, std::size_t index) {
-    RulePlace place{.rule = index};
+    RuleLocation location{.rule = index};
     Rule rule{.span = fields.span()};
-    place.list = "matches";
+    location.list = "matches";
     fields.entries("matches", [&](const Fields& entry) {
-      place.index = rule.matches.size();
-      rule.matches.push_back(decode_match(entry, place, report_));
+      location.index = rule.matches.size();
+      rule.matches.push_back(decode_match(entry, location, report_));
     });
-    place.list = "filters";
+    location.list = "filters";
     fields.entries("filters", [&](const Fields& entry) {
-      place.index = rule.filters.size();
-      rule.filters.push_back(decode_filter(entry, place, SelfRedirect::kRefused, report_));
+      location.index = rule.filters.size();
+      rule.filters.push_back(decode_filter(entry, location, SelfRedirect::kRefused, report_));
     });
-    place.list = {};
-    backends(fields, rule, place);
-    check_filters(rule, place, report_);
+    location.list = {};
+    backends(fields, rule, location);
+    check_filters(rule, location, report_);
     if (const Fields retry = fields.object("retry")) {
       rule.retry = Retry{.max_retries = retry.integer("maxRetries"), .retry_on = retry.strings("retryOn")};
     }
@@ -36,7 +36,7 @@ class RouteDecoder {
     rule.min_grpc_timeout = limits.duration("minGrpcTimeout");
     rule.max_request_body = limits.size("maxRequestBodySize");
     rule.name = fields.text("name");
-    rule.persistence = decode_persistence(fields.object("sessionPersistence"), place, report_);
+    rule.persistence = decode_persistence(fields.object("sessionPersistence"), location, report_);
     if (const Fields buffering = fields.object("buffering")) {
       rule.buffering = Buffering{.span = buffering.span(),
                                  .request = buffering.boolean("request"),
@@ -47,13 +47,13 @@ class RouteDecoder {
   }
 
  private:
-  void backends(const Fields& fields, Rule& rule, const RulePlace& place) {
+  void backends(const Fields& fields, Rule& rule, const RuleLocation& location) {
     const Fields one = fields.object("backendRef");
     const yaml::Node list = fields.node("backendRefs");
     const auto check_kind = [&](const Fields& entry) {
       const auto kind = entry.text("kind");
       if (!kind || kind->value == "ProxyBackend") return;
-      report_.fault(DiagnosticCode::kInvalidValue, kind->span, place.text("backendRefs"),
+      report_.fault(DiagnosticCode::kInvalidValue, kind->span, location.text("backendRefs"),
                     "a rule refers to a ProxyBackend, not to a " + clipped(kind->value),
                     "write a ProxyBackend for the service and name it here");
     };
@@ -67,8 +67,8 @@ class RouteDecoder {
     if (!list) {
       rule.backends.push_back(single);
     } else if (rule.backends.size() != 1 || !same(rule.backends[0].backend, single.backend)) {
-      two_forms(fields.node("backendRef").key_span(), place.text("backendRef"), list.key_span(),
-                place.text("backendRefs"), report_);
+      two_forms(fields.node("backendRef").key_span(), location.text("backendRef"), list.key_span(),
+                location.text("backendRefs"), report_);
     }
   }
 

@@ -30,28 +30,28 @@ class RuleReader {
   explicit RuleReader(Report& report, SelfRedirect self_redirect = SelfRedirect::kRefused)
       : report_(report), self_redirect_(self_redirect) {}
 
-  Match match(const Fields& fields, const RulePlace& place) {
+  Match match(const Fields& fields, const RuleLocation& location) {
     Match match{.span = fields.span(), .method = fields.text("method")};
-    if (match.method) check_method(*match.method, place);
-    if (const Fields path = fields.object("path")) match.path = path_condition(path, place);
+    if (match.method) check_method(*match.method, location);
+    if (const Fields path = fields.object("path")) match.path = path_condition(path, location);
     fields.entries("headers", [&](const Fields& entry) {
-      match.headers.push_back(value_condition(entry, place, "headers", match.headers.size()));
+      match.headers.push_back(value_condition(entry, location, "headers", match.headers.size()));
     });
     fields.entries("queryParams", [&](const Fields& entry) {
-      match.query.push_back(value_condition(entry, place, "queryParams", match.query.size()));
+      match.query.push_back(value_condition(entry, location, "queryParams", match.query.size()));
     });
     return match;
   }
 
   /// Methods are case-sensitive (RFC 9110 §9.1), so `get` is a method of its own that hardly anybody means.
-  void check_method(const Located<std::string>& method, const RulePlace& place) {
+  void check_method(const Located<std::string>& method, const RuleLocation& location) {
     for (const std::string_view known :
          {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}) {
       if (method.value == known || upper(method.value) != known) continue;
       report_.add(
           {.code = DiagnosticCode::kInvalidValue,
            .severity = Severity::kWarning,
-           .field = place.text("method"),
+           .field = location.text("method"),
            .span = method.span,
            .message = "methods are case-sensitive: " + in_quotes(method.value) + " is not " + std::string(known),
            .fix = "write `" + std::string(known) + "`"});
@@ -59,7 +59,7 @@ class RuleReader {
   }
 
   /// Gateway API's defaults: PathPrefix, `/`.
-  PathCondition path_condition(const Fields& fields, const RulePlace& place) {
+  PathCondition path_condition(const Fields& fields, const RuleLocation& location) {
     PathCondition condition;
     const auto type = fields.text("type");
     if (type && type->value == "Exact") condition.type = PathType::kExact;
@@ -69,26 +69,26 @@ class RuleReader {
     } else if (condition.type == PathType::kPrefix) {
       condition.value = {"/", fields.span()};
     } else {
-      report_.fault(DiagnosticCode::kMissingField, fields.span(), place.text("path.value"),
+      report_.fault(DiagnosticCode::kMissingField, fields.span(), location.text("path.value"),
                     "the field `value` is required with type " + type->value);
     }
     if (condition.type != PathType::kRegex && !condition.value.value.empty() && condition.value.value[0] != '/') {
-      report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, place.text("path.value"),
+      report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, location.text("path.value"),
                     in_quotes(condition.value.value) + " is no path: a path begins with `/`",
                     "write `/" + clipped(condition.value.value) + "`");
     } else if (condition.value.value.empty() && report_.ok()) {
-      report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, place.text("path.value"),
+      report_.fault(DiagnosticCode::kInvalidValue, condition.value.span, location.text("path.value"),
                     "the path's value is empty");
     }
     return condition;
   }
 
-  ValueCondition value_condition(const Fields& fields, const RulePlace& place, std::string_view list,
+  ValueCondition value_condition(const Fields& fields, const RuleLocation& location, std::string_view list,
                                  std::size_t index) {
     ValueCondition condition{.name = fields.needed_text("name"), .value = {}, .type = value_type(fields.text("type"))};
     const auto value = fields.text("value");
     const auto field = [&](std::string_view name) {
-      return place.text(list) + "[" + std::to_string(index) + "]." + std::string(name);
+      return location.text(list) + "[" + std::to_string(index) + "]." + std::string(name);
     };
     if (condition.type == ValueType::kPresent) {
       if (value && !value->value.empty()) {
@@ -110,17 +110,17 @@ class RuleReader {
     return condition;
   }
 
-  HeaderModifier modifier(const Fields& fields, const RulePlace& place, std::string_view key) {
+  HeaderModifier modifier(const Fields& fields, const RuleLocation& location, std::string_view key) {
     HeaderModifier modifier{
         .set = name_values(fields, "set"), .add = name_values(fields, "add"), .remove = fields.strings("remove")};
     const auto check = [&](const Located<std::string>& name) {
       if (!program::is_reserved_field(name.value)) return;
       if (same_field(name.value, "host")) {
-        report_.fault(DiagnosticCode::kInvalidValue, name.span, place.text(key),
+        report_.fault(DiagnosticCode::kInvalidValue, name.span, location.text(key),
                       "the header `Host` cannot be changed by a header filter", "use URLRewrite with `hostname`");
       } else {
         report_.fault(
-            DiagnosticCode::kInvalidValue, name.span, place.text(key),
+            DiagnosticCode::kInvalidValue, name.span, location.text(key),
             "the header " + in_quotes(name.value) + " frames the message or belongs to one hop: no filter changes it");
       }
     };
@@ -130,14 +130,14 @@ class RuleReader {
     return modifier;
   }
 
-  std::optional<PathChange> path_change(const Fields& fields, const RulePlace& place, std::string_view key) {
+  std::optional<PathChange> path_change(const Fields& fields, const RuleLocation& location, std::string_view key) {
     if (!fields) return std::nullopt;
     PathChange change;
     const bool prefix = fields.needed_text("type").value == "ReplacePrefixMatch";
     change.type = prefix ? PathChangeType::kPrefix : PathChangeType::kFull;
     const std::string_view own = prefix ? "replacePrefixMatch" : "replaceFullPath";
     const std::string_view other = prefix ? "replaceFullPath" : "replacePrefixMatch";
-    const std::string field = place.text(std::string(key) + ".path." + std::string(own));
+    const std::string field = location.text(std::string(key) + ".path." + std::string(own));
     if (const auto wrong = fields.text(other)) {
       report_.fault(DiagnosticCode::kExclusiveFields, wrong->span, field,
                     "`" + std::string(other) + "` does not go with this type", "write `" + std::string(own) + "`");
@@ -155,7 +155,7 @@ class RuleReader {
     return change;
   }
 
-  Filter filter(const Fields& fields, const RulePlace& place) {
+  Filter filter(const Fields& fields, const RuleLocation& location) {
     Filter filter{.span = fields.span()};
     const auto type = fields.needed_text("type");
     std::string_view key;
@@ -164,24 +164,24 @@ class RuleReader {
         filter.type = row.type;
         key = row.field;
         if (!fields.node(key)) {
-          report_.fault(DiagnosticCode::kMissingField, type.span, place.text(key),
+          report_.fault(DiagnosticCode::kMissingField, type.span, location.text(key),
                         "the field `" + std::string(key) + "` is required with type " + type.value);
         }
       } else if (const yaml::Node other = fields.node(row.field)) {
-        report_.fault(DiagnosticCode::kExclusiveFields, other.key_span(), place.text(row.field),
+        report_.fault(DiagnosticCode::kExclusiveFields, other.key_span(), location.text(row.field),
                       "`" + std::string(row.field) + "` does not go with type " + type.value);
       }
     }
-    settings(fields.object(key), place, key, filter);
+    settings(fields.object(key), location, key, filter);
     return filter;
   }
 
-  void settings(const Fields& own, const RulePlace& place, std::string_view key, Filter& filter) {
+  void settings(const Fields& own, const RuleLocation& location, std::string_view key, Filter& filter) {
     if (!own) return;
     switch (filter.type) {
       case FilterType::kRequestHeaders:
       case FilterType::kResponseHeaders:
-        filter.headers = modifier(own, place, key);
+        filter.headers = modifier(own, location, key);
         return;
       case FilterType::kRewrite:
       case FilterType::kRedirect:
@@ -189,7 +189,7 @@ class RuleReader {
         filter.scheme = own.text("scheme");
         filter.port = own.integer("port");
         filter.status = own.integer("statusCode");
-        filter.path = path_change(own.object("path"), place, key);
+        filter.path = path_change(own.object("path"), location, key);
         break;
       case FilterType::kMirror:
         filter.mirror = own.object("backendRef").reference();
@@ -200,24 +200,24 @@ class RuleReader {
         return;
     }
     if (filter.hostname && filter.hostname->value.wildcard()) {
-      report_.fault(DiagnosticCode::kInvalidValue, filter.hostname->span, place.text(std::string(key) + ".hostname"),
+      report_.fault(DiagnosticCode::kInvalidValue, filter.hostname->span, location.text(std::string(key) + ".hostname"),
                     "a wildcard is no host to send a request to");
     }
     const bool redirect = filter.type == FilterType::kRedirect && self_redirect_ == SelfRedirect::kRefused;
     if (redirect && !filter.scheme && !filter.hostname && !filter.port && !filter.path) {
-      report_.fault(DiagnosticCode::kMissingField, own.span(), place.text(key),
+      report_.fault(DiagnosticCode::kMissingField, own.span(), location.text(key),
                     "the redirect changes nothing, so it would never end",
                     "give `scheme`, `hostname`, `port` or `path`");
     }
   }
 
-  void check_filters(const Rule& rule, const RulePlace& place) {
+  void check_filters(const Rule& rule, const RuleLocation& location) {
     std::array<const Filter*, program::kFilterTypes.size()> last{};
     const auto last_of = [&](FilterType type) -> const Filter*& { return last[static_cast<std::size_t>(type)]; };
     for (const Filter& filter : rule.filters) {
       const Filter*& earlier = last_of(filter.type);
       if (earlier != nullptr && row_of(filter.type).once) {
-        conflict(filter, *earlier, place, "a rule has at most one filter of this type");
+        conflict(filter, *earlier, location, "a rule has at most one filter of this type");
       }
       earlier = &filter;
     }
@@ -225,7 +225,7 @@ class RuleReader {
       const Filter* const one = last_of(row.type);
       const Filter* const other = row.excludes && *row.excludes < row.type ? last_of(*row.excludes) : nullptr;
       if (one == nullptr || other == nullptr) continue;
-      conflict(*one, *other, place,
+      conflict(*one, *other, location,
                std::string(row.name) + " and " + std::string(row_of(*row.excludes).name) +
                    " exclude each other in one rule");
     }
@@ -233,7 +233,7 @@ class RuleReader {
     if (redirect != nullptr && !rule.backends.empty()) {
       report_.add({.code = DiagnosticCode::kExclusiveFields,
                    .severity = Severity::kWarning,
-                   .field = place.text("filters"),
+                   .field = location.text("filters"),
                    .span = redirect->span,
                    .message = "the redirect answers every request, so that the rule's backends get none",
                    .labels = {{rule.backends[0].backend.name.span, "never reached"}},
@@ -241,9 +241,9 @@ class RuleReader {
     }
   }
 
-  void conflict(const Filter& later, const Filter& earlier, const RulePlace& place, std::string message) {
+  void conflict(const Filter& later, const Filter& earlier, const RuleLocation& location, std::string message) {
     report_.add({.code = DiagnosticCode::kExclusiveFields,
-                 .field = place.text("filters"),
+                 .field = location.text("filters"),
                  .span = later.span,
                  .message = std::move(message),
                  .labels = {{earlier.span, "the other is here"}}});
@@ -261,8 +261,8 @@ constexpr std::chrono::nanoseconds kLongestSession = std::chrono::hours(24 * 400
 
 class PersistenceReader {
  public:
-  PersistenceReader(const Fields& fields, const RulePlace& place, Report& report)
-      : fields_(fields), place_(place), report_(report) {}
+  PersistenceReader(const Fields& fields, const RuleLocation& location, Report& report)
+      : fields_(fields), location_(location), report_(report) {}
 
   SessionPersistence read() {
     const auto type = fields_.text("type");
@@ -294,7 +294,7 @@ class PersistenceReader {
   }
 
  private:
-  std::string field(std::string_view name) const { return place_.text("sessionPersistence." + std::string(name)); }
+  std::string field(std::string_view name) const { return location_.text("sessionPersistence." + std::string(name)); }
 
   void check_name(const Located<std::string>& name, bool by_header) {
     const auto starts = [&](std::string_view prefix) { return name.value.starts_with(prefix); };
@@ -314,30 +314,33 @@ class PersistenceReader {
   }
 
   const Fields& fields_;
-  const RulePlace& place_;
+  const RuleLocation& location_;
   Report& report_;
 };
 
 }  // namespace
 
-Match decode_match(const Fields& fields, const RulePlace& place, Report& report) {
-  return RuleReader(report).match(fields, place);
+Match decode_match(const Fields& fields, const RuleLocation& location, Report& report) {
+  return RuleReader(report).match(fields, location);
 }
-std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RulePlace& place, Report& report) {
+std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RuleLocation& location,
+                                                     Report& report) {
   if (!fields) return std::nullopt;
-  return PersistenceReader(fields, place, report).read();
+  return PersistenceReader(fields, location, report).read();
 }
-Filter decode_filter(const Fields& fields, const RulePlace& place, SelfRedirect self_redirect, Report& report) {
-  return RuleReader(report, self_redirect).filter(fields, place);
+Filter decode_filter(const Fields& fields, const RuleLocation& location, SelfRedirect self_redirect, Report& report) {
+  return RuleReader(report, self_redirect).filter(fields, location);
 }
-HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report) {
-  return RuleReader(report).modifier(fields, place, key);
+HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
+                               Report& report) {
+  return RuleReader(report).modifier(fields, location, key);
 }
-ValueCondition decode_header_match(const Fields& fields, const RulePlace& place, std::size_t index, Report& report) {
-  return RuleReader(report).value_condition(fields, place, "headers", index);
+ValueCondition decode_header_match(const Fields& fields, const RuleLocation& location, std::size_t index,
+                                   Report& report) {
+  return RuleReader(report).value_condition(fields, location, "headers", index);
 }
-void check_filters(const Rule& rule, const RulePlace& place, Report& report) {
-  RuleReader(report).check_filters(rule, place);
+void check_filters(const Rule& rule, const RuleLocation& location, Report& report) {
+  RuleReader(report).check_filters(rule, location);
 }
 
 }  // namespace edge::compiler::model

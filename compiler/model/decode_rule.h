@@ -14,7 +14,7 @@
 namespace edge::compiler::model {
 
 /// `spec.rules[0]`, `spec.rules[0].matches[1]`: made when a fault needs it.
-struct RulePlace {
+struct RuleLocation {
   std::size_t rule = 0;
   std::string_view list{};
   std::size_t index = 0;
@@ -28,16 +28,19 @@ struct RulePlace {
 };
 
 /// Faults go to `report`.
-Match decode_match(const Fields& fields, const RulePlace& place, Report& report);
+Match decode_match(const Fields& fields, const RuleLocation& location, Report& report);
 /// Whether a redirect may name the URL of the request itself: Gateway API allows one with a `statusCode` alone,
 /// ProxyRoute refuses it as endless.
 enum class SelfRedirect : std::uint8_t { kRefused, kAllowed };
-Filter decode_filter(const Fields& fields, const RulePlace& place, SelfRedirect self_redirect, Report& report);
-HeaderModifier decode_modifier(const Fields& fields, const RulePlace& place, std::string_view key, Report& report);
-ValueCondition decode_header_match(const Fields& fields, const RulePlace& place, std::size_t index, Report& report);
+Filter decode_filter(const Fields& fields, const RuleLocation& location, SelfRedirect self_redirect, Report& report);
+HeaderModifier decode_modifier(const Fields& fields, const RuleLocation& location, std::string_view key,
+                               Report& report);
+ValueCondition decode_header_match(const Fields& fields, const RuleLocation& location, std::size_t index,
+                                   Report& report);
 /// Of `sessionPersistence`; nullopt where the rule has none.
-std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RulePlace& place, Report& report);
+std::optional<SessionPersistence> decode_persistence(const Fields& fields, const RuleLocation& location,
+                                                     Report& report);
 /// What the filters of one rule cannot be together.
-void check_filters(const Rule& rule, const RulePlace& place, Report& report);
+void check_filters(const Rule& rule, const RuleLocation& location, Report& report);
 
 }  // namespace edge::compiler::model

@@ -11,7 +11,7 @@
 #include "compiler/analyze/space/witness.h"
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/route_test/run.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::route_test {
 namespace {

@@ -1,7 +1,7 @@
 #include <set>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "compiler/model/decode.h"
 #include "compiler/model/fields.h"
 #include "compiler/model/validate.h"

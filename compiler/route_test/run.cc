@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compiler/analyze/space/witness.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::route_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "base/units.h"
 #include "compiler/model/cookie_path.h"
 #include "schemas/schema.h"

@@ -13,7 +13,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include "base/scalar_place.h"
+#include "base/text/scalar_offset.h"
 #include "compiler/yaml/brackets.h"
 #include "compiler/yaml/mistakes.h"
 #include "compiler/yaml/split.h"

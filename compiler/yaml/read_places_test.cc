@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostics.h"
-#include "base/scalar_place.h"
 #include "base/source.h"
+#include "base/text/scalar_offset.h"
 #include "compiler/yaml/read.h"
 
 namespace edge::compiler::yaml {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.h"
+#include "base/os/file.h"
 
 namespace edge::compiler::yaml {
 namespace {

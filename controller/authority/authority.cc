@@ -9,10 +9,10 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
-#include "base/base64.h"
-#include "base/file.h"
-#include "base/operator_files.h"
+#include "base/os/file.h"
+#include "base/os/operator_files.h"
 #include "base/resource_id.h"
+#include "base/text/base64.h"
 #include "controller/authority/members.h"
 
 namespace edge::controller {

@@ -76,8 +76,8 @@ class Authority {
   /// Whom to believe, PEM.
   std::string roots() const;
   /// Does what is due: renews the server's and the administrator's certificates, lets authorities follow each other,
-  /// and replaces the administrator's where base/operator_files.h asks for it: those before are refused. Call it every
-  /// minute or so. \returns whether `roots` changed.
+  /// and replaces the administrator's where base/os/operator_files.h asks for it: those before are refused. Call it
+  /// every minute or so. \returns whether `roots` changed.
   Result<bool> tend();
   /// Begins to replace the authority: the next one is believed from now on, signs after kAgentLifetime, when every
   /// agent has heard of it with its own renewal at the latest, and is the only one after as much again.

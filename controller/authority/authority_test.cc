@@ -9,8 +9,8 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/pem.h"
+#include "base/os/file.h"
+#include "base/text/pem.h"
 
 namespace edge::controller {
 namespace {

@@ -12,8 +12,8 @@
 #include <openssl/x509v3.h>
 
 #include "base/owned.h"
-#include "base/pem.h"
 #include "base/resource_id.h"
+#include "base/text/pem.h"
 
 namespace edge::controller {
 namespace {

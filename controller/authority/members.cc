@@ -6,7 +6,7 @@
 
 #include <openssl/sha.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 
 namespace edge::controller {
 namespace {

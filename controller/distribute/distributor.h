@@ -18,7 +18,7 @@
 #include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
 #include "controller/distribute/progress.h"
-#include "program/value_set.h"
+#include "program/values/value_set.h"
 
 namespace edge::controller {
 

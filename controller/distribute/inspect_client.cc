@@ -6,9 +6,9 @@
 #include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "controller/distribute/protocol.h"
-#include "program/format_file.h"
+#include "program/format/file.h"
 #include "schemas/agent.grpc.pb.h"
 
 namespace edge::controller {

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "controller/distribute/agent_state.h"
-#include "program/format_file.h"
+#include "program/format/file.h"
 
 namespace edge::agent::v1 {
 class Agent;

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/format_file.h"
+#include "program/format/file.h"
 #include "program/read.h"
-#include "program/value_set.h"
+#include "program/values/value_set.h"
 
 namespace edge::controller {
 

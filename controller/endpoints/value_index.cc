@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "compiler/link/values.h"
+#include "compiler/link/backends/values.h"
 #include "controller/endpoints/value_object.h"
 
 namespace edge::controller {

@@ -20,7 +20,7 @@
 
 #include "compiler/link/linked_config.h"
 #include "compiler/model/resource_set.h"
-#include "program/value_set.h"
+#include "program/values/value_set.h"
 
 namespace edge::controller {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostics.h"
-#include "base/json.h"
 #include "base/source.h"
+#include "base/text/json.h"
 #include "compiler/link/secrets.h"
 #include "compiler/model/decode.h"
 #include "compiler/model/gateway_api.h"

@@ -1,7 +1,7 @@
 // The verbs of the API, made of Client::send.
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/kube/client.h"
 
 namespace edge::kube {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/base64.h"
-#include "base/file.h"
+#include "base/os/file.h"
+#include "base/text/base64.h"
 #include "controller/kube/kubeconfig.h"
 #include "net/tls/certificate.h"
 

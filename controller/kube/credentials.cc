@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/base64.h"
-#include "base/file.h"
+#include "base/os/file.h"
+#include "base/text/base64.h"
 
 namespace edge::kube {
 namespace {

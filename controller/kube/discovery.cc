@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/text/json.h"
 
 namespace edge::kube {
 namespace {

@@ -17,8 +17,8 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/text/base64.h"
+#include "base/text/json.h"
 #include "base/units.h"
 
 namespace edge::kube {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_sax.h"
+#include "base/text/json_sax.h"
 
 namespace edge::kube {
 namespace {

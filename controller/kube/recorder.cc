@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/kube/backoff.h"
 #include "controller/kube/time_text.h"
 
@@ -51,7 +51,7 @@ struct Recorder::State {
         wall(options.wall ? options.wall : std::chrono::system_clock::now) {}
 
   /// One kind of happening with one object.
-  struct Told {
+  struct RecordedEvent {
     Regarding regarding;
     EventLevel level = EventLevel::kNormal;
     std::string reason, message;
@@ -69,9 +69,9 @@ struct Recorder::State {
 
   bool admitted(const std::string& object);
   void make_room();
-  std::string created(Told& told) const;
-  std::string counted(const Told& told) const;
-  net::Task<Failure> deliver(Told& told);
+  std::string created(RecordedEvent& told) const;
+  std::string counted(const RecordedEvent& told) const;
+  net::Task<Failure> deliver(RecordedEvent& told);
   net::Detached run(std::shared_ptr<State> self);
 
   Client& client;
@@ -79,9 +79,9 @@ struct Recorder::State {
   net::Waiter waiter;
   std::function<Wall()> wall;
   /// Nodes keep their addresses; what is queued is not forgotten.
-  std::unordered_map<std::string, Told> told;
+  std::unordered_map<std::string, RecordedEvent> told;
   std::unordered_map<std::string, Bucket> buckets;
-  std::deque<Told*> queue;
+  std::deque<RecordedEvent*> queue;
   std::uint64_t sent = 0;
   std::uint64_t dropped = 0;
   bool running = false;
@@ -116,7 +116,7 @@ void Recorder::State::make_room() {
   }
 }
 
-std::string Recorder::State::created(Told& of) const {
+std::string Recorder::State::created(RecordedEvent& of) const {
   const std::string seed = object_key(of.regarding) + of.reason + of.message + micro_time_text(of.first);
   std::array<char, 24> mark;
   std::snprintf(mark.data(), mark.size(), ".%016llx", static_cast<unsigned long long>(hash_bytes(0, seed)));
@@ -144,11 +144,11 @@ std::string Recorder::State::created(Told& of) const {
                                   {"reportingInstance", options.instance}});
 }
 
-std::string Recorder::State::counted(const Told& of) const {
+std::string Recorder::State::counted(const RecordedEvent& of) const {
   return json_line(nlohmann::json{{"count", of.count}, {"lastTimestamp", time_text(of.last)}});
 }
 
-net::Task<Failure> Recorder::State::deliver(Told& of) {
+net::Task<Failure> Recorder::State::deliver(RecordedEvent& of) {
   const std::string name_space = of.regarding.name_space.empty() ? "default" : of.regarding.name_space;
   const WriteOptions by{.field_manager = options.component};
   if (!of.name.empty()) {
@@ -168,7 +168,7 @@ net::Detached Recorder::State::run(std::shared_ptr<State> self) {
   State& state = *self;
   Backoff backoff(kFirstDelay, kLongestDelay, nullptr);
   while (!state.stopped && !state.queue.empty()) {
-    Told& next = *state.queue.front();
+    RecordedEvent& next = *state.queue.front();
     state.queue.pop_front();
     bool done = false;
     for (int tries = 0; !done && !state.stopped; ++tries) {
@@ -219,7 +219,7 @@ void Recorder::record(const Regarding& regarding, EventLevel level, std::string 
     ++state.dropped;
     return;
   }
-  State::Told& told = state.told[key];
+  State::RecordedEvent& told = state.told[key];
   if (told.count == 0 || now - told.seen >= state.options.same_within) {
     told = {};
     told.regarding = regarding;

@@ -13,17 +13,17 @@
 #include <unistd.h>
 
 #include "controller/resource_api/builtin_kinds.h"
-#include "controller/resource_api/changes.h"
-#include "controller/resource_api/expiry.h"
 #include "controller/resource_api/first_start.h"
-#include "controller/resource_api/garbage.h"
-#include "controller/resource_api/read.h"
 #include "controller/resource_api/registry.h"
-#include "controller/resource_api/remove.h"
-#include "controller/resource_api/render.h"
-#include "controller/resource_api/request.h"
-#include "controller/resource_api/watch.h"
-#include "controller/resource_api/write.h"
+#include "controller/resource_api/requests/read.h"
+#include "controller/resource_api/requests/remove.h"
+#include "controller/resource_api/requests/render.h"
+#include "controller/resource_api/requests/request.h"
+#include "controller/resource_api/requests/watch.h"
+#include "controller/resource_api/requests/write.h"
+#include "controller/resource_api/storage/changes.h"
+#include "controller/resource_api/storage/expiry.h"
+#include "controller/resource_api/storage/garbage.h"
 
 namespace edge::resource_api {
 namespace {

@@ -1,8 +1,8 @@
 // Verbs, one by one, on the Api itself.
 #include <gmock/gmock.h>
 
-#include "controller/resource_api/api_fixture.h"
 #include "controller/resource_api/registry.h"
+#include "controller/resource_api/test_api.h"
 
 namespace edge::resource_api {
 namespace {

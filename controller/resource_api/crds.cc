@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/objects/crd.h"
 
 namespace edge::resource_api {
@@ -86,7 +86,7 @@ std::string crd_collection(const Json& crd) {
   return text_in(spec, "group") + "/" + text_in(member_in(spec, "names"), "plural");
 }
 
-void settle_crd(Json& crd, const Registry& registry, const std::string& time) {
+void accept_crd_names(Json& crd, const Registry& registry, const std::string& time) {
   const Conflict conflict = conflict_of(crd, registry);
   const bool accepted = conflict.reason.empty();
   const bool was_established = condition_holds(crd, "Established");

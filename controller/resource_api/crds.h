@@ -18,7 +18,7 @@ std::string crd_collection(const objects::Json& crd);
 
 /// Sets status: acceptedNames, storedVersions, conditions NamesAccepted, Established and Terminating. Names conflict
 /// with those of other resources of the group. Precondition: a CRD without faults.
-void settle_crd(objects::Json& crd, const Registry& registry, const std::string& time);
+void accept_crd_names(objects::Json& crd, const Registry& registry, const std::string& time);
 
 /// Its names are accepted: its kind is there.
 bool is_established(const objects::Json& crd);

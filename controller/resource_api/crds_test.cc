@@ -1,8 +1,8 @@
 // Kinds that are installed, changed and removed; and what holds for their objects alone.
 #include <gmock/gmock.h>
 
-#include "controller/resource_api/api_fixture.h"
 #include "controller/resource_api/registry.h"
+#include "controller/resource_api/test_api.h"
 
 namespace edge::resource_api {
 namespace {

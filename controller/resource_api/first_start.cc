@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "controller/resource_api/body.h"
 #include "controller/resource_api/objects/crd.h"
 #include "controller/resource_api/objects/read.h"
+#include "controller/resource_api/requests/body.h"
 #include "schemas/crd.h"
 #include "schemas/schema.h"
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace edge::traces {
 namespace {
@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
 
 /// Calls `told(key, value)` for each tag of a span; `told` says false to end it.
-template <typename Told>
-void each_tag(const otlp::Span& span, const otlp::Source& source, const Told& told) {
+template <typename Visitor>
+void each_tag(const otlp::Span& span, const otlp::Source& source, const Visitor& told) {
   using Kind = otlp::Value::Kind;
   const auto text = [&](std::string_view key, std::string_view value) {
     return value.empty() || told(key, otlp::Value{.kind = Kind::kText, .text = std::string(value)});

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
-#include "base/protobuf_writer.h"
+#include "base/text/ascii.h"
+#include "base/text/protobuf_writer.h"
 #include "controller/traces/otlp/export_request.h"
 #include "net/server/gzip.h"
 
@@ -60,13 +60,13 @@ bool read_grpc_message(std::string_view body, std::string_view& message, bool& c
 
 }  // namespace
 
-struct Receiver::Outcome {
+struct Receiver::IngestResult {
   Status status{};
   std::uint64_t refused = 0;
   std::string why{};
 };
 
-Receiver::Outcome Receiver::take(std::string_view body, bool json) {
+Receiver::IngestResult Receiver::take(std::string_view body, bool json) {
   std::string converted;
   if (json) {
     Result<std::string> read = otlp::request_from_json(body);
@@ -97,7 +97,7 @@ Receiver::Outcome Receiver::take(std::string_view body, bool json) {
   if (!reading) return {.status = reading.error()};
   dropped += writer_.offer(std::move(spans));
   writer_.count_refused(reading->refused);
-  Outcome outcome{.refused = reading->refused + dropped};
+  IngestResult outcome{.refused = reading->refused + dropped};
   if (reading->refused != 0) outcome.why = "spans are malformed or over a limit";
   if (dropped != 0) outcome.why = "the store cannot write as fast as spans come";
   return outcome;
@@ -150,7 +150,7 @@ Reply Receiver::answer_http(const Request& request) {
     inflated = std::move(*result);
     body = inflated;
   }
-  const Outcome outcome = take(body, json);
+  const IngestResult outcome = take(body, json);
   if (!outcome.status) return http_fault(400, outcome.status.error().text, json);
   return {
       .content_type = json ? kOtlpJson : kProtobuf,
@@ -180,7 +180,7 @@ Reply Receiver::answer_grpc(const Request& request) {
     inflated = std::move(*result);
     message = inflated;
   }
-  const Outcome outcome = take(message, /*json=*/false);
+  const IngestResult outcome = take(message, /*json=*/false);
   if (!outcome.status) return grpc_fault(outcome.status.error().code, outcome.status.error().text);
   return {.content_type = kGrpc,
           .body = grpc_message(otlp::response(outcome.refused, outcome.why)),

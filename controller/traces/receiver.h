@@ -26,8 +26,8 @@ class Receiver {
   net::server::Reply answer(const net::server::Request& request);
 
  private:
-  struct Outcome;
-  Outcome take(std::string_view body, bool json);
+  struct IngestResult;
+  IngestResult take(std::string_view body, bool json);
   static Result<std::string> unpacked(std::string_view body, std::string_view coding, std::size_t limit);
   net::server::Reply answer_http(const net::server::Request& request);
   net::server::Reply answer_grpc(const net::server::Request& request);

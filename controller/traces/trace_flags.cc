@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/disk.h"
-#include "base/file.h"
+#include "base/os/disk.h"
+#include "base/os/file.h"
 #include "base/units.h"
 
 namespace edge::traces {

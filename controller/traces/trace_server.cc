@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/base64.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
 #include "controller/traces/query_api.h"
 #include "controller/traces/trace_writer.h"
 #include "net/server/http_server.h"

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "cli/terminal.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/output.h"

@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
-#include "edgectl/diagnostics_output.h"
+#include "edgectl/reports/diagnostics_output.h"
 #include "edgectl/resources/manifest.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/prune.h"

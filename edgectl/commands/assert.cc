@@ -5,16 +5,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/os/file.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "compiler/analyze/claims/claim.h"
 #include "compiler/analyze/explain/explain.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
-#include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/reports/diagnostics_output.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hostname.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"

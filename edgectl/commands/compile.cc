@@ -3,12 +3,12 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
-#include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/reports/diagnostics_output.h"
 #include "edgectl/shared_flags.h"
 #include "program/session_secret.h"
 

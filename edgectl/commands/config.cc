@@ -1,7 +1,7 @@
 // edgectl config: ~/.edgectl/config, shown and changed.
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"

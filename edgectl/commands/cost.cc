@@ -7,12 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
-#include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
+#include "edgectl/reports/diagnostics_output.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 

@@ -9,12 +9,12 @@
 
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/agents/prometheus.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/observe/live_screen.h"
 #include "edgectl/observe/metric_table.h"
 #include "edgectl/observe/sparkline.h"
-#include "edgectl/prometheus.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
 #include "edgectl/traffic_source.h"

@@ -6,20 +6,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
+#include "edgectl/agents/redact.h"
 #include "edgectl/archive_writer.h"
 #include "edgectl/commands.h"
-#include "edgectl/redact.h"
+#include "edgectl/reports/status_report.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
-#include "edgectl/status_report.h"
 #include "program/dump/dump.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {

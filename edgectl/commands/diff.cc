@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "cli/terminal.h"
-#include "edgectl/access_log.h"
+#include "edgectl/agents/access_log.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
-#include "edgectl/diff_report.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/reports/diff_report.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "compiler/analyze/explain/passage.h"
 #include "compiler/analyze/space/witness.h"
@@ -28,16 +28,16 @@ using OrderedJson = nlohmann::ordered_json;
 namespace analyze = compiler::analyze;
 constexpr std::string_view kExplain = "edgectl explain";
 
-const char* verdict_text(analyze::ExplainedRule::Verdict verdict) {
-  using Verdict = analyze::ExplainedRule::Verdict;
-  switch (verdict) {
-    case Verdict::kWon:
+const char* match_result_text(analyze::ExplainedRule::MatchResult match_result) {
+  using MatchResult = analyze::ExplainedRule::MatchResult;
+  switch (match_result) {
+    case MatchResult::kWon:
       return "won";
-    case Verdict::kFailed:
+    case MatchResult::kFailed:
       return "failed";
-    case Verdict::kNotTried:
+    case MatchResult::kNotTried:
       return "not-tried";
-    case Verdict::kOtherPath:
+    case MatchResult::kOtherPath:
       break;
   }
   return "other-path";
@@ -59,7 +59,7 @@ const char* state_text(analyze::ExplainedEngine::State state) {
 }
 
 OrderedJson rule_json(const analyze::ExplainedRule& rule) {
-  return {{"verdict", verdict_text(rule.verdict)},
+  return {{"verdict", match_result_text(rule.match_result)},
           {"where", rule.where},
           {"route", rule.route},
           {"rule", rule.rule},

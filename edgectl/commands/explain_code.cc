@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/pages.h"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "compiler/link/supported_features.h"
 #include "edgectl/commands.h"

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
-#include "base/operator_files.h"
+#include "base/os/file.h"
+#include "base/os/operator_files.h"
 #include "edgectl/commands.h"
 #include "program/sign.h"
 

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/output.h"

@@ -6,20 +6,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "controller/kube/resource.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
+#include "edgectl/agents/page_lines.h"
+#include "edgectl/agents/web_client.h"
 #include "edgectl/commands.h"
-#include "edgectl/page_lines.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"
-#include "edgectl/web_client.h"
 #include "schemas/yaml_text.h"
 
 namespace edge::edgectl {

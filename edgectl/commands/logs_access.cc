@@ -3,13 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/units.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
+#include "edgectl/agents/page_lines.h"
+#include "edgectl/agents/request_filter.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
-#include "edgectl/page_lines.h"
-#include "edgectl/request_filter.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/shared_flags.h"

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/shared_flags.h"

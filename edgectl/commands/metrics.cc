@@ -6,14 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
+#include "edgectl/agents/prometheus.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/observe/metric_table.h"
-#include "edgectl/prometheus.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"

@@ -1,7 +1,7 @@
 // edgectl patch: one change, as a strategic merge patch, a merge patch (RFC 7386) or a JSON patch (RFC 6902).
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "compiler/model/node_json.h"

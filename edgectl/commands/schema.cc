@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostics.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"

@@ -1,13 +1,13 @@
 // edgectl status: how the installation stands, part by part.
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/commands.h"
+#include "edgectl/reports/status_report.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
-#include "edgectl/status_report.h"
 
 namespace edge::edgectl {
 namespace {

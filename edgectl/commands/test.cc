@@ -11,12 +11,12 @@
 #include "compiler/yaml/source_files.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
-#include "edgectl/diagnostics_output.h"
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
+#include "edgectl/reports/diagnostics_output.h"
+#include "edgectl/reports/test_report.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
-#include "edgectl/test_report.h"
 
 namespace edge::edgectl {
 namespace {

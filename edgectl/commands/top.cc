@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "cli/terminal.h"
-#include "edgectl/agent_pages.h"
+#include "edgectl/agents/agent_pages.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/observe/agent_hour.h"

@@ -5,10 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/os/file.h"
+#include "base/text/json.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "edgectl/agents/web_client.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/agents.h"
@@ -19,7 +20,6 @@
 #include "edgectl/shared_flags.h"
 #include "edgectl/traces/trace_source.h"
 #include "edgectl/traces/trace_tree.h"
-#include "edgectl/web_client.h"
 
 namespace edge::edgectl {
 namespace {

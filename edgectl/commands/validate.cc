@@ -1,10 +1,10 @@
 #include "cli/terminal.h"
 #include "compiler/analyze/prove/shadows.h"
-#include "compiler/link/conditions_text.h"
+#include "compiler/link/dump/conditions_text.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
-#include "edgectl/diagnostics_output.h"
 #include "edgectl/input.h"
+#include "edgectl/reports/diagnostics_output.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 

@@ -2,14 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"
 #include "edgectl/resources/cluster.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/resources/table.h"
-#include "program/abi.h"
-#include "program/format.h"
+#include "program/evaluate/abi.h"
+#include "program/format/format.h"
 
 namespace edge::edgectl {
 namespace {

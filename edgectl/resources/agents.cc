@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/units.h"
 #include "controller/resource_api/objects/table.h"
 #include "edgectl/resources/client_config.h"

@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/os/file.h"
+#include "base/text/json.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
 #include "schemas/yaml_text.h"

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "edgectl/resources/table.h"

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/text/base64.h"
+#include "base/text/json.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/table.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "edgectl/resources/manifest.h"
 #include "edgectl/resources/merge.h"
 #include "edgectl/resources/output.h"

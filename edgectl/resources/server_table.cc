@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "edgectl/resources/columns.h"
 #include "edgectl/resources/output.h"
 

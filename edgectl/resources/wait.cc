@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/terminal.h"
 #include "edgectl/resources/agents.h"
 #include "edgectl/resources/output.h"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "edgectl/traces/answers.h"
 #include "edgectl/traces/json.h"
 

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/traces/otlp/export_request.h"
 #include "edgectl/traces/answers.h"
 #include "edgectl/traces/json.h"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "edgectl/resources/table.h"
 #include "edgectl/traces/answers.h"
 #include "net/client/query_text.h"

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <optional>
 
-#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/ip.h"
+#include "base/text/ascii.h"
 
 namespace edge::net::client {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/head.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http1/head.h"
 
 namespace edge::net::http1 {

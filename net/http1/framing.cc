@@ -1,5 +1,5 @@
 // How a body ends: RFC 9112 §6.3, with every case that two readers could take differently refused (§11.2).
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/parse.h"
 

@@ -2,7 +2,7 @@
 // instantiates them under the target attributes of its Scan, so nothing here may be a plain inline function.
 #pragma once
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http1/field_sink.h"
 #include "net/http1/parsers.h"
 #include "net/http1/scan.h"

@@ -1,5 +1,5 @@
 // What the lines of a head mean together: the target's form, the host, the connection's fate, the body.
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http1/field_sink.h"
 #include "net/http1/parsers.h"

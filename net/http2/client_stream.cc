@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http2/client_connection.h"
 #include "net/http2/web_socket.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http2/web_socket.h"
 
 namespace edge::net::http2 {

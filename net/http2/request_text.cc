@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "base/ascii.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "net/http2/field_rules.h"
 

@@ -4,7 +4,7 @@
 
 #include <openssl/evp.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::net::http2 {
 namespace {

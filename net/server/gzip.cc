@@ -7,8 +7,8 @@
 
 #include <zlib.h>
 
-#include "base/ascii.h"
 #include "base/owned.h"
+#include "base/text/ascii.h"
 
 namespace edge::net::server {
 namespace {

@@ -8,9 +8,9 @@
 #include <openssl/ocsp.h>
 #include <openssl/x509v3.h>
 
-#include "base/ascii.h"
 #include "base/owned.h"
-#include "base/pem.h"
+#include "base/text/ascii.h"
+#include "base/text/pem.h"
 #include "net/tls/openssl.h"
 
 namespace edge::net::tls {

@@ -12,8 +12,8 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
-#include "base/base64.h"
 #include "base/owned.h"
+#include "base/text/base64.h"
 
 namespace edge::net::tls {
 namespace {

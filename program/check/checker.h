@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "program/lookup.h"
+#include "program/evaluate/lookup.h"
 #include "program/read.h"
 
 namespace edge::program {

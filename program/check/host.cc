@@ -2,10 +2,10 @@
 #include <bit>
 #include <vector>
 
-#include "program/abi.h"
 #include "program/check/checker.h"
+#include "program/evaluate/abi.h"
+#include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
-#include "program/path_table.h"
 
 namespace edge::program {
 namespace {
@@ -182,7 +182,7 @@ bool treatments_sound(const Checker& check, const HostHeader& host, const SplitR
   if (split.treatments.count == 0) return true;
   if (!within(split.treatments, host.split_treatments) || split.treatments.count != split.backends.count) return false;
   return std::ranges::all_of(check.view().array(split.treatments),
-                             [&](std::uint32_t traffic) { return traffic < host.traffics.count; });
+                             [&](std::uint32_t treatment) { return treatment < host.treatments.count; });
 }
 
 /// Each split has its own run of backends: `used` sums them, so that the check stays linear.
@@ -195,20 +195,20 @@ bool split_sound(const Checker& check, const HostHeader& host, const SplitRecord
   return weight == split.total_weight;
 }
 
-bool traffic_sound(const HostHeader& host, const TrafficRecord& traffic) {
-  return within(traffic.filters, host.filters) && within(traffic.policies, host.policy_refs) &&
-         within(traffic.mirrors, host.mirrors);
+bool treatment_sound(const HostHeader& host, const TreatmentRecord& treatment) {
+  return within(treatment.filters, host.filters) && within(treatment.policies, host.policy_refs) &&
+         within(treatment.mirrors, host.mirrors);
 }
 
 bool action_sound(const HostHeader& host, const ActionRecord& action) {
-  if (action.route >= host.routes.count || action.traffic >= host.traffics.count) return false;
+  if (action.route >= host.routes.count || action.treatment >= host.treatments.count) return false;
   if (action.split == kNone) return true;
   if ((action.split & kSingleBackendBit) != 0) return (action.split & ~kSingleBackendBit) < host.backend_refs.count;
   return action.split < host.splits.count;
 }
 
 bool check_treatments(Checker& check, const HostHeader& host) {
-  if (!check.array(host.traffics, "traffics") || !check.array(host.splits, "splits") ||
+  if (!check.array(host.treatments, "traffics") || !check.array(host.splits, "splits") ||
       !check.array(host.backend_refs, "backend_refs") || !check.array(host.split_treatments, "split_treatments") ||
       !check.array(host.filters, "filters") || !check.array(host.policy_refs, "policy_refs") ||
       !check.array(host.mirrors, "mirrors"))
@@ -217,8 +217,8 @@ bool check_treatments(Checker& check, const HostHeader& host) {
   for (const FilterRecord& filter : check.view().array(host.filters))
     if (!check.require(filter_sound(check, filter), "filters", index++)) return false;
   index = 0;
-  for (const TrafficRecord& traffic : check.view().array(host.traffics))
-    if (!check.require(traffic_sound(host, traffic), "traffics", index++)) return false;
+  for (const TreatmentRecord& treatment : check.view().array(host.treatments))
+    if (!check.require(treatment_sound(host, treatment), "traffics", index++)) return false;
   bool sound = true;
   for (const MirrorRecord& mirror : check.view().array(host.mirrors))
     sound &= mirror.percent >= 1 && mirror.percent <= 100;

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/beside.h"
+#include "base/os/background_work.h"
 #include "program/check/checker.h"
 #include "program/sha256.h"
 
@@ -106,7 +106,7 @@ CheckedSections check_sections(std::span<const Section* const> sections, Databas
     return {checks.work(checks.bytes()), manifest_hash(manifest)};
   CheckedSections others;
   // The manifest is one long stream, so it comes first: windows are what is left to share at the end.
-  Beside half([&] {
+  BackgroundWork half([&] {
     others.program = manifest_hash(manifest);
     others.fault = checks.work(checks.bytes() / 2);
   });

@@ -53,24 +53,24 @@ void write_action(const TreeAction& action, std::size_t depth, TextWriter& out) 
   for (const auto& policy : action.policies) out.line(depth, "policy " + policy.name + " " + policy.type);
   for (const auto& mirror : action.mirrors)
     out.line(depth, "mirror " + std::to_string(mirror.percent) + "% to " + mirror.backend);
-  const TrafficRecord& traffic = *action.traffic;
-  if (traffic.request_timeout_ns != 0)
-    out.line(depth, "request timeout " + nanoseconds_text(traffic.request_timeout_ns));
-  if (traffic.idle_timeout_ns != 0) out.line(depth, "idle timeout " + nanoseconds_text(traffic.idle_timeout_ns));
-  if (traffic.min_grpc_timeout_ns != 0) {
-    out.line(depth, "least grpc-timeout " + nanoseconds_text(traffic.min_grpc_timeout_ns));
+  const TreatmentRecord& treatment = *action.treatment;
+  if (treatment.request_timeout_ns != 0)
+    out.line(depth, "request timeout " + nanoseconds_text(treatment.request_timeout_ns));
+  if (treatment.idle_timeout_ns != 0) out.line(depth, "idle timeout " + nanoseconds_text(treatment.idle_timeout_ns));
+  if (treatment.min_grpc_timeout_ns != 0) {
+    out.line(depth, "least grpc-timeout " + nanoseconds_text(treatment.min_grpc_timeout_ns));
   }
-  out.line(depth,
-           "request body " + (traffic.max_request_body == 0 ? "unlimited" : std::to_string(traffic.max_request_body)));
-  if ((traffic.flags & kBufferRequest) != 0) out.line(depth, "buffer request");
-  if ((traffic.flags & kBufferResponse) != 0) out.line(depth, "buffer response");
-  if (traffic.max_buffer != 0) out.line(depth, "buffer limit " + std::to_string(traffic.max_buffer));
-  if (traffic.max_retries != kRetriesOfBackend) {
-    out.line(depth, "retry " + std::to_string(traffic.max_retries) +
-                        (traffic.retry_on == 0 ? "" : " on " + joined(retry_names(traffic.retry_on))) +
-                        (traffic.try_timeout_ns == 0 ? "" : ", a try " + nanoseconds_text(traffic.try_timeout_ns)));
+  out.line(depth, "request body " +
+                      (treatment.max_request_body == 0 ? "unlimited" : std::to_string(treatment.max_request_body)));
+  if ((treatment.flags & kBufferRequest) != 0) out.line(depth, "buffer request");
+  if ((treatment.flags & kBufferResponse) != 0) out.line(depth, "buffer response");
+  if (treatment.max_buffer != 0) out.line(depth, "buffer limit " + std::to_string(treatment.max_buffer));
+  if (treatment.max_retries != kRetriesOfBackend) {
+    out.line(depth, "retry " + std::to_string(treatment.max_retries) +
+                        (treatment.retry_on == 0 ? "" : " on " + joined(retry_names(treatment.retry_on))) +
+                        (treatment.try_timeout_ns == 0 ? "" : ", a try " + nanoseconds_text(treatment.try_timeout_ns)));
   }
-  if ((traffic.flags & kDenied) != 0) out.line(depth, "denied: policy unavailable");
+  if ((treatment.flags & kDenied) != 0) out.line(depth, "denied: policy unavailable");
 }
 
 void write_settings(const TreeSettings& settings, std::size_t depth, TextWriter& out) {

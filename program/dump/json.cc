@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -35,19 +35,19 @@ Json action_json(const TreeAction& action) {
   for (const auto& policy : action.policies) json["policies"].push_back({{"name", policy.name}, {"type", policy.type}});
   for (const auto& mirror : action.mirrors)
     json["mirrors"].push_back({{"backend", mirror.backend}, {"percent", mirror.percent}});
-  const TrafficRecord& traffic = *action.traffic;
-  json["maxRequestBody"] = traffic.max_request_body;
-  if (traffic.request_timeout_ns != 0) json["requestTimeoutNs"] = traffic.request_timeout_ns;
-  if (traffic.idle_timeout_ns != 0) json["idleTimeoutNs"] = traffic.idle_timeout_ns;
-  if (traffic.min_grpc_timeout_ns != 0) json["minGrpcTimeoutNs"] = traffic.min_grpc_timeout_ns;
-  if ((traffic.flags & kBufferRequest) != 0) json["bufferRequest"] = true;
-  if ((traffic.flags & kBufferResponse) != 0) json["bufferResponse"] = true;
-  if (traffic.max_buffer != 0) json["maxBuffer"] = traffic.max_buffer;
-  if (traffic.max_retries != kRetriesOfBackend) {
-    json["retry"] = {{"maxRetries", traffic.max_retries}, {"retryOn", retry_names(traffic.retry_on)}};
-    if (traffic.try_timeout_ns != 0) json["retry"]["tryTimeoutNs"] = traffic.try_timeout_ns;
+  const TreatmentRecord& treatment = *action.treatment;
+  json["maxRequestBody"] = treatment.max_request_body;
+  if (treatment.request_timeout_ns != 0) json["requestTimeoutNs"] = treatment.request_timeout_ns;
+  if (treatment.idle_timeout_ns != 0) json["idleTimeoutNs"] = treatment.idle_timeout_ns;
+  if (treatment.min_grpc_timeout_ns != 0) json["minGrpcTimeoutNs"] = treatment.min_grpc_timeout_ns;
+  if ((treatment.flags & kBufferRequest) != 0) json["bufferRequest"] = true;
+  if ((treatment.flags & kBufferResponse) != 0) json["bufferResponse"] = true;
+  if (treatment.max_buffer != 0) json["maxBuffer"] = treatment.max_buffer;
+  if (treatment.max_retries != kRetriesOfBackend) {
+    json["retry"] = {{"maxRetries", treatment.max_retries}, {"retryOn", retry_names(treatment.retry_on)}};
+    if (treatment.try_timeout_ns != 0) json["retry"]["tryTimeoutNs"] = treatment.try_timeout_ns;
   }
-  if ((traffic.flags & kDenied) != 0) json["denied"] = true;
+  if ((treatment.flags & kDenied) != 0) json["denied"] = true;
   return json;
 }
 

@@ -1,8 +1,8 @@
 #include <cstring>
 
 #include "base/ip.h"
-#include "program/abi.h"
 #include "program/dump/dump.h"
+#include "program/evaluate/abi.h"
 
 namespace edge::program {
 namespace {

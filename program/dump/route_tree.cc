@@ -6,9 +6,9 @@
 
 #include "base/ip.h"
 #include "program/dump/dump.h"
+#include "program/evaluate/path_table.h"
 #include "program/filter_table.h"
-#include "program/path_table.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::program {
 namespace {
@@ -91,29 +91,29 @@ class TreeBuilder {
     const auto& header = view.header<HostHeader>();
     const ActionRecord& record = view.array(header.actions)[index];
     const RouteRecord& route = view.array(header.routes)[record.route];
-    const TrafficRecord& traffic = view.array(header.traffics)[record.traffic];
+    const TreatmentRecord& treatment = view.array(header.treatments)[record.treatment];
     TreeAction tree;
     tree.route = qualified(name_space_of(view, route), view.string(route.name));
     tree.rule = record.rule;
     tree.match = record.match;
-    tree.traffic = &traffic;
-    tree.filters = filters(view, traffic);
+    tree.treatment = &treatment;
+    tree.filters = filters(view, treatment);
     const Split split = split_of(view, record);
     for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
       const BackendRefRecord& backend = split.backends[i];
       tree.backends.push_back({backend_name(backend.backend_id()), backend.weight, i == split.canary});
-      const TrafficRecord& there = traffic_of(view, record, split, i);
-      if (&there != &traffic) tree.backends.back().filters = filters(view, there);
+      const TreatmentRecord& there = treatment_record_of(view, record, split, i);
+      if (&there != &treatment) tree.backends.back().filters = filters(view, there);
     }
-    for (const std::uint64_t id : view.array(traffic.policies)) tree.policies.push_back(policy(id));
-    for (const MirrorRecord& mirror : view.array(traffic.mirrors))
+    for (const std::uint64_t id : view.array(treatment.policies)) tree.policies.push_back(policy(id));
+    for (const MirrorRecord& mirror : view.array(treatment.mirrors))
       tree.mirrors.push_back({backend_name(mirror.backend_id), mirror.percent});
     return tree;
   }
 
-  static std::vector<TreeFilter> filters(const SectionView& view, const TrafficRecord& traffic) {
+  static std::vector<TreeFilter> filters(const SectionView& view, const TreatmentRecord& treatment) {
     std::vector<TreeFilter> all;
-    for (const FilterRecord& filter : view.array(traffic.filters)) all.push_back(filter_of(view, filter));
+    for (const FilterRecord& filter : view.array(treatment.filters)) all.push_back(filter_of(view, filter));
     return all;
   }
 

@@ -41,7 +41,7 @@ struct TreeAction {
     std::uint32_t percent = 0;
   };
   std::vector<Mirror> mirrors;
-  const TrafficRecord* traffic = nullptr;  ///< the limits; points into the program
+  const TreatmentRecord* treatment = nullptr;  ///< the limits; points into the program
 };
 
 struct TreeCandidate {

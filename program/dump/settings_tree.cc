@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/units.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::program {
 namespace {

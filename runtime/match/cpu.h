@@ -1,7 +1,7 @@
 // Whether this machine runs the native code of a program's target.
 #pragma once
 
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::runtime {
 

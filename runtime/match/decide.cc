@@ -4,9 +4,9 @@
 #include <bit>
 #include <limits>
 
-#include "program/evaluate.h"
-#include "program/lookup.h"
-#include "program/path_table.h"
+#include "program/evaluate/evaluate.h"
+#include "program/evaluate/lookup.h"
+#include "program/evaluate/path_table.h"
 #include "runtime/match/scan.h"
 #include "runtime/match/scratch.h"
 
@@ -117,7 +117,7 @@ const PathRecord* place_of(const Hosted& in, std::uint64_t hash) {
   const HostPaths& paths = in.paths;
   const std::uint8_t displacement = paths.far ? in.host.far_displacements[program::path_bucket(hash, in.host.far_mask)]
                                               : paths.near[program::path_bucket(hash, paths.near_mask)];
-  const std::size_t place = program::path_place(hash, displacement, paths.places);
+  const std::size_t place = program::path_position(hash, displacement, paths.places);
   return reinterpret_cast<const PathRecord*>(paths.records + place * paths.width);
 }
 

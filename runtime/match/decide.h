@@ -1,4 +1,4 @@
-// Chooses the rule for a request: the hot half of program/evaluate.h.
+// Chooses the rule for a request: the hot half of program/evaluate/evaluate.h.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct Decision {
   const program::ActionRecord* action;
 
   const program::RouteRecord& route() const { return host->routes[action->route]; }
-  const program::TrafficRecord& traffic() const { return host->traffics[action->traffic]; }
+  const program::TreatmentRecord& treatment() const { return host->treatments[action->treatment]; }
 };
 
 /// Chooses the route for one request head. Rules D1, D2, D5; listener isolation; fall-through to less specific hosts.

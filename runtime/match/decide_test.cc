@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "base/hash.h"
-#include "program/evaluate.h"
-#include "program/sample_program.h"
+#include "program/evaluate/evaluate.h"
+#include "program/test_program.h"
 #include "runtime/match/test_program.h"
 
 namespace edge::runtime {
@@ -51,7 +51,7 @@ class Asked {
     const auto regex = [](std::string_view pattern, std::string_view subject) {
       return std::regex_search(subject.begin(), subject.end(), std::regex(pattern.begin(), pattern.end()));
     };
-    const program::Outcome outcome = program::evaluate(program_->view(), 0, request, regex);
+    const program::Evaluation outcome = program::evaluate(program_->view(), 0, request, regex);
     if (outcome.host == nullptr) return "";
     const auto& view = outcome.host->view;
     const auto& header = view.header<program::HostHeader>();

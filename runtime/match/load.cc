@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/beside.h"
-#include "base/huge_pages.h"
+#include "base/os/background_work.h"
+#include "base/os/huge_pages.h"
 #include "runtime/match/cpu.h"
 #include "runtime/match/native_library.h"
 #include "runtime/match/regex_set.h"
@@ -209,7 +209,7 @@ Status LoadedProgram::Impl::load_host(const Section& section, LoadedHost& host, 
   host.regex = header.regex;
   host.any_path = header.any_path;
   host.routes = section.view.array(header.routes).data();
-  host.traffics = section.view.array(header.traffics).data();
+  host.treatments = section.view.array(header.treatments).data();
   for (const program::SlotRecord& slot : section.view.array(header.slots)) {
     if (slot.kind == program::SlotKind::kHeader) {
       host.header_lengths |= std::uint64_t{1} << (slot.name.size % 64);
@@ -265,7 +265,7 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(program::Progra
       opened = impl.open_shards(sections_of(view, SectionKind::kNative), before);
   };
   // Mapping code waits for the kernel: in a first load about as long as all the rest takes.
-  std::optional<Beside> opening;
+  std::optional<BackgroundWork> opening;
   if (before == nullptr && sections_of(view, SectionKind::kNative).size() >= kWorthAThread) {
     opening.emplace(open);
   } else {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/abi.h"
+#include "program/evaluate/abi.h"
 #include "program/read.h"
 #include "program/sign.h"
 
@@ -17,10 +17,10 @@ namespace edge::runtime {
 
 class RegexSet;
 
-/// A host's path table (program/path_table.h): all that most requests need of a host, in one cache line. In a large
-/// program every further line is a miss, so those of all hosts lie side by side, apart from the rest.
+/// A host's path table (program/evaluate/path_table.h): all that most requests need of a host, in one cache line. In a
+/// large program every further line is a miss, so those of all hosts lie side by side, apart from the rest.
 struct alignas(64) HostPaths {
-  /// So many displacements (program/path_places.h) lie here; of larger hosts LoadedHost has them.
+  /// So many displacements (program/evaluate/path_hash.h) lie here; of larger hosts LoadedHost has them.
   static constexpr std::size_t kNearDisplacements = 32;
 
   const std::byte* records = nullptr;
@@ -30,7 +30,7 @@ struct alignas(64) HostPaths {
   std::uint8_t width = 0;      ///< bytes of a record
   std::uint8_t near_mask = 0;  ///< number of displacements, less one, unless they are far
   bool far = false;            ///< there are more of them than fit here
-  bool ascends = false;        ///< hashes collide: a path is searched for (program/path_table.h)
+  bool ascends = false;        ///< hashes collide: a path is searched for (program/evaluate/path_table.h)
   std::array<std::uint8_t, kNearDisplacements> near{};
 };
 static_assert(sizeof(HostPaths) == 64);
@@ -46,7 +46,7 @@ struct LoadedHost {
   std::uint32_t far_mask = 0;
 
   const program::RouteRecord* routes = nullptr;
-  const program::TrafficRecord* traffics = nullptr;
+  const program::TreatmentRecord* treatments = nullptr;
   const program::HostHeader* header = nullptr;
   program::SectionView view;
   /// Null: its groups are interpreted.
@@ -60,7 +60,7 @@ struct LoadedHost {
   std::uint64_t header_lengths = 0;
 };
 
-/// A NameTable (program/format.h) with its places resolved.
+/// A NameTable (program/format/format.h) with its places resolved.
 struct NameLookup {
   const std::byte* section = nullptr;
   const std::uint32_t* slots = nullptr;

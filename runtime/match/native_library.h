@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "program/abi.h"
+#include "program/evaluate/abi.h"
 
 namespace edge::runtime {
 

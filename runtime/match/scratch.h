@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "program/abi.h"
+#include "program/evaluate/abi.h"
 #include "program/request.h"
 #include "runtime/match/decide.h"
 #include "runtime/match/regex_set.h"
@@ -23,7 +23,7 @@ struct MatchScratch::Impl {
   std::uint64_t faults = 0;
 };
 
-/// Fills the slots of a host with the values of a request (program/evaluate.h, SlotValues, says which).
+/// Fills the slots of a host with the values of a request (program/evaluate/evaluate.h, SlotValues, says which).
 /// \returns false when they exceed the scratch: nothing may be decided on them.
 bool fill_slots(const LoadedHost& host, const program::RequestView& request, MatchScratch::Impl& scratch);
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "runtime/match/scan.h"
 #include "runtime/match/scratch.h"
 

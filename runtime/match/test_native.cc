@@ -1,5 +1,5 @@
 // A native section made by hand, for load_test: host 1 has one group, whose first candidate wins for POST.
-#include "program/abi.h"
+#include "program/evaluate/abi.h"
 
 namespace {
 

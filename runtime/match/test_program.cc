@@ -9,9 +9,9 @@
 
 #include "base/hostname.h"
 #include "base/ip.h"
-#include "program/abi.h"
-#include "program/lookup.h"
-#include "program/path_table.h"
+#include "program/evaluate/abi.h"
+#include "program/evaluate/lookup.h"
+#include "program/evaluate/path_table.h"
 #include "program/section_builder.h"
 
 namespace edge::runtime {
@@ -158,7 +158,7 @@ std::vector<std::byte> TestHost::section(std::uint64_t id, std::uint32_t shard,
   header.actions = builder.array(actions);
   header.routes = builder.array(routes);
   header.namespaces = builder.array(std::vector{builder.string("test")});
-  header.traffics = builder.array(std::vector<program::TrafficRecord>{program::TrafficRecord{}});
+  header.treatments = builder.array(std::vector<program::TreatmentRecord>{program::TreatmentRecord{}});
   header.backend_refs = builder.array(std::vector<program::BackendRefRecord>{});
   header.filters = builder.array(std::vector<program::FilterRecord>{});
   return std::move(builder).finish(header);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 #include "program/write.h"
 

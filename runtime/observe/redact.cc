@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/ascii.h"
-#include "runtime/observe/log_copy.h"
+#include "base/text/ascii.h"
+#include "runtime/observe/access_log/copy.h"
 
 namespace edge::runtime {
 namespace {

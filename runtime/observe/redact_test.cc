@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/observe/log_line.h"
-#include "runtime/observe/notes.h"
+#include "runtime/observe/access_log/line.h"
+#include "runtime/observe/access_log/notes.h"
 
 namespace edge::runtime {
 namespace {

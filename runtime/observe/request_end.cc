@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::runtime {
 namespace {

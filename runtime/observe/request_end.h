@@ -32,8 +32,9 @@ TallyNames tally_names(const LoadedProgram& program, const RouteTaken& taken);
 /// Counts a request by the gateway, route and backend that it came to. Neither waits nor locks.
 inline void count_request(RequestTally& tally, const LoadedProgram& program, const RouteTaken& taken,
                           const RequestEnd& end, net::Duration duration) {
-  const TallyPlace place{taken.listener == nullptr ? nullptr : taken.listener->gateway, taken.route(), taken.backend};
-  tally.count(place, {end.status, duration, end.received, end.sent}, [&] { return tally_names(program, taken); });
+  const TallyKey destination{taken.listener == nullptr ? nullptr : taken.listener->gateway, taken.route(),
+                             taken.backend};
+  tally.count(destination, {end.status, duration, end.received, end.sent}, [&] { return tally_names(program, taken); });
 }
 
 }  // namespace edge::runtime

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::runtime {
 namespace {

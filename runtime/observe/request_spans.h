@@ -8,7 +8,7 @@
 #include "net/buffer.h"
 #include "net/http1/head.h"
 #include "net/socket.h"
-#include "program/format_policies.h"
+#include "program/format/policies.h"
 #include "runtime/match/load.h"
 #include "runtime/observe/ready_attributes.h"
 #include "runtime/observe/request_end.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "net/socket.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::runtime {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
 #include "base/field_name.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {

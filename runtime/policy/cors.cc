@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {
@@ -139,9 +139,9 @@ Cors::Found Cors::find(std::string_view origin) const {
   return {any_ ? Match::kAny : Match::kNone, 0};
 }
 
-void Cors::decorate(const Asked& asked, AddedFields& added) const {
+void Cors::decorate(const PolicyRequest& policy_request, AddedFields& added) const {
   added.take_over_cors();
-  const std::string_view origin = origin_of(asked.head.fields);
+  const std::string_view origin = origin_of(policy_request.head.fields);
   const Found found = find(origin);
   switch (found.match) {
     case Match::kExact:
@@ -156,16 +156,16 @@ void Cors::decorate(const Asked& asked, AddedFields& added) const {
   }
 }
 
-std::optional<PolicyAnswer> Cors::pass(const Asked& asked) const {
-  const std::string_view method = preflight_method(asked.head);
+std::optional<PolicyAnswer> Cors::pass(const PolicyRequest& policy_request) const {
+  const std::string_view method = preflight_method(policy_request.head);
   if (method.empty()) return std::nullopt;
-  if (find(origin_of(asked.head.fields)).match == Match::kNone) {
+  if (find(origin_of(policy_request.head.fields)).match == Match::kNone) {
     return PolicyAnswer{403, "cors-origin", "This origin may not ask.", {}};
   }
   PolicyAnswer answer{204, "cors-preflight", {}, {}};
   // `*` means itself where credentials are sent (Fetch §3.2.5), and no method is called so.
   line(answer.fields, "Access-Control-Allow-Methods", any_method_ && is_token(method) ? method : methods_);
-  const std::string_view wanted = field(asked.head.fields, kRequestHeaders);
+  const std::string_view wanted = field(policy_request.head.fields, kRequestHeaders);
   // `*` would leave out Authorization, and mean itself where credentials are sent (Fetch §3.2.5).
   line(answer.fields, "Access-Control-Allow-Headers", any_header_ && list_of_tokens(wanted) ? wanted : headers_);
   line(answer.fields, "Access-Control-Max-Age", max_age_);

@@ -10,7 +10,7 @@
 
 #include "program/read.h"
 #include "runtime/policy/added_fields.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime {
 
@@ -23,9 +23,9 @@ class Cors {
   Cors(const program::SectionView& policies, const program::CorsRecord& settings);
 
   /// What the response to this request says of CORS, also when it is an answer of ours.
-  void decorate(const Asked& asked, AddedFields& added) const;
+  void decorate(const PolicyRequest& policy_request, AddedFields& added) const;
   /// The answer to a preflight; nullopt for every other request.
-  std::optional<PolicyAnswer> pass(const Asked& asked) const;
+  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request) const;
 
  private:
   enum class Match : std::uint8_t { kNone, kExact, kPattern, kAny };

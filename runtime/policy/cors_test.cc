@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::runtime {
 namespace {
@@ -42,8 +42,8 @@ std::string fields_for(const Cors& cors, const std::string& origin) {
   const TestRequest request("GET / HTTP/1.1\nHost: a" + (origin.empty() ? "" : "\nOrigin: " + origin));
   EXPECT_TRUE(request.complete());
   AddedFields added;
-  cors.decorate(request.asked(), added);
-  EXPECT_FALSE(cors.pass(request.asked())) << "not a preflight";
+  cors.decorate(request.policy_request(), added);
+  EXPECT_FALSE(cors.pass(request.policy_request())) << "not a preflight";
   EXPECT_TRUE(added.replaces("access-control-allow-ORIGIN")) << "the backend has no say";
   return written(added);
 }
@@ -90,8 +90,8 @@ TEST(CorsPolicy, AnswersPreflights) {
   const TestRequest request(
       "OPTIONS / HTTP/1.1\nHost: a\nOrigin: https://a.example\nAccess-Control-Request-Method: PUT\n"
       "Access-Control-Request-Headers: x-a");
-  EXPECT_EQ(preflight_method(request.asked().head), "PUT");
-  const auto answer = cors.pass(request.asked());
+  EXPECT_EQ(preflight_method(request.policy_request().head), "PUT");
+  const auto answer = cors.pass(request.policy_request());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 204);
   EXPECT_EQ(answer->fields,
@@ -103,7 +103,7 @@ TEST(CorsPolicy, AnswersPreflights) {
 TEST(CorsPolicy, RefusesPreflightsOfOthers) {
   const Cors cors = Written{.origins = {"https://a.example"}}.cors();
   const TestRequest request("OPTIONS / HTTP/1.1\nHost: a\nOrigin: null\nAccess-Control-Request-Method: PUT");
-  const auto answer = cors.pass(request.asked());
+  const auto answer = cors.pass(request.policy_request());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 403);
   EXPECT_EQ(answer->fields, "");
@@ -116,7 +116,7 @@ TEST(CorsPolicy, SaysBackHeadersWhereAnyAreAllowed) {
         "OPTIONS / HTTP/1.1\nHost: a\nOrigin: https://b\nAccess-Control-Request-Method: "
         "GET\nAccess-Control-Request-Headers: " +
         wanted);
-    return cors.pass(request.asked())->fields;
+    return cors.pass(request.policy_request())->fields;
   };
   EXPECT_THAT(preflight("authorization, x-z"), HasSubstr("Access-Control-Allow-Headers: authorization, x-z\r\n"));
   EXPECT_THAT(preflight("<script>"), Not(HasSubstr("script")));
@@ -127,7 +127,7 @@ TEST(CorsPolicy, SaysBackTheMethodWhereAnyIsAllowed) {
   const auto preflight = [&](const std::string& method) {
     const TestRequest request("OPTIONS / HTTP/1.1\nHost: a\nOrigin: https://b\nAccess-Control-Request-Method: " +
                               method);
-    return cors.pass(request.asked())->fields;
+    return cors.pass(request.policy_request())->fields;
   };
   EXPECT_THAT(preflight("PURGE"), HasSubstr("Access-Control-Allow-Methods: PURGE\r\n"));
   EXPECT_THAT(preflight("A, B"), HasSubstr("Access-Control-Allow-Methods: *\r\n"));
@@ -136,10 +136,11 @@ TEST(CorsPolicy, SaysBackTheMethodWhereAnyIsAllowed) {
 
 TEST(CorsPolicy, PlainOptionsPass) {
   const Cors cors = Written{.origins = {"*"}}.cors();
-  EXPECT_FALSE(cors.pass(TestRequest("OPTIONS / HTTP/1.1\nHost: a\nOrigin: https://b").asked()));
-  EXPECT_FALSE(cors.pass(TestRequest("OPTIONS / HTTP/1.1\nHost: a\nAccess-Control-Request-Method: PUT").asked()));
+  EXPECT_FALSE(cors.pass(TestRequest("OPTIONS / HTTP/1.1\nHost: a\nOrigin: https://b").policy_request()));
   EXPECT_FALSE(
-      cors.pass(TestRequest("GET / HTTP/1.1\nHost: a\nOrigin: https://b\nAccess-Control-Request-Method: PUT").asked()));
+      cors.pass(TestRequest("OPTIONS / HTTP/1.1\nHost: a\nAccess-Control-Request-Method: PUT").policy_request()));
+  EXPECT_FALSE(cors.pass(
+      TestRequest("GET / HTTP/1.1\nHost: a\nOrigin: https://b\nAccess-Control-Request-Method: PUT").policy_request()));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "program/records.h"
+#include "program/format/records.h"
 #include "runtime/policy/cors.h"
 #include "runtime/policy/rate_limit.h"
 #include "runtime/policy/rate_limit_counts.h"
@@ -60,21 +60,21 @@ Policies::Policies(const LoadedProgram& program, RateLimitCounts* counts) : chai
   settings_ = std::make_unique<Settings>(section, counts);
   // Few lists are told apart, however many routes there are.
   std::map<std::vector<std::uint64_t>, std::uint32_t> known = {{{}, 0}};
-  std::vector<std::uint32_t> of_traffic;
-  first_traffic_.reserve(program.hosts().size());
+  std::vector<std::uint32_t> of_treatment;
+  first_treatment_.reserve(program.hosts().size());
   for (const LoadedHost& host : program.hosts()) {
-    first_traffic_.push_back(static_cast<std::uint32_t>(of_traffic.size()));
-    for (const program::TrafficRecord& traffic : host.view.array(host.header->traffics)) {
-      of_traffic.push_back(0);
-      const auto ids = host.view.array(traffic.policies);
+    first_treatment_.push_back(static_cast<std::uint32_t>(of_treatment.size()));
+    for (const program::TreatmentRecord& treatment : host.view.array(host.header->treatments)) {
+      of_treatment.push_back(0);
+      const auto ids = host.view.array(treatment.policies);
       if (ids.empty()) continue;
       const auto [place, added] =
           known.emplace(std::vector(ids.begin(), ids.end()), static_cast<std::uint32_t>(chains_.size()));
       if (added) chains_.push_back(resolve(program, ids));
-      of_traffic.back() = place->second;
+      of_treatment.back() = place->second;
     }
   }
-  if (chains_.size() > 1) chain_of_traffic_ = std::move(of_traffic);
+  if (chains_.size() > 1) chain_of_treatment_ = std::move(of_treatment);
 }
 
 Policies::~Policies() = default;
@@ -123,16 +123,16 @@ bool answers_preflight(const PolicyChain& chain) {
   return std::ranges::any_of(chain.steps, [](const PolicyStep& step) { return step.type == PolicyType::kCors; });
 }
 
-std::optional<PolicyAnswer> pass(const PolicyChain& chain, const Asked& asked, RateLimitTable& table,
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request, RateLimitTable& table,
                                  AddedFields& added) {
   for (const PolicyStep& step : chain.steps) {
-    if (step.cors != nullptr) step.cors->decorate(asked, added);
-    if (step.security_headers != nullptr) step.security_headers->decorate(asked, added);
+    if (step.cors != nullptr) step.cors->decorate(policy_request, added);
+    if (step.security_headers != nullptr) step.security_headers->decorate(policy_request, added);
   }
   for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
-    if (step.rate_limit != nullptr) answer = step.rate_limit->pass(asked, table);
-    if (step.cors != nullptr) answer = step.cors->pass(asked);
+    if (step.rate_limit != nullptr) answer = step.rate_limit->pass(policy_request, table);
+    if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;
   }
   return std::nullopt;

@@ -12,7 +12,7 @@
 
 #include "runtime/match/load.h"
 #include "runtime/policy/added_fields.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/policy_request.h"
 #include "runtime/policy/rate_limit_table.h"
 
 namespace edge::runtime {
@@ -56,10 +56,10 @@ class Policies {
   Policies& operator=(const Policies&) = delete;
 
   /// Empty for most.
-  const PolicyChain& chain(const LoadedHost& host, const program::TrafficRecord& traffic) const {
-    if (chain_of_traffic_.empty()) return chains_.front();
-    const std::uint32_t first = first_traffic_[static_cast<std::size_t>(&host - hosts_)];
-    return chains_[chain_of_traffic_[first + static_cast<std::size_t>(&traffic - host.traffics)]];
+  const PolicyChain& chain(const LoadedHost& host, const program::TreatmentRecord& treatment) const {
+    if (chain_of_treatment_.empty()) return chains_.front();
+    const std::uint32_t first = first_treatment_[static_cast<std::size_t>(&host - hosts_)];
+    return chains_[chain_of_treatment_[first + static_cast<std::size_t>(&treatment - host.treatments)]];
   }
 
  private:
@@ -70,9 +70,9 @@ class Policies {
   /// One for each list of policies that some traffic names; the first is empty.
   std::vector<PolicyChain> chains_;
   /// One an entry of every host's traffics; empty when no traffic names a policy.
-  std::vector<std::uint32_t> chain_of_traffic_;
+  std::vector<std::uint32_t> chain_of_treatment_;
   /// Where the entries of a host begin; hosts in the order of the program's.
-  std::vector<std::uint32_t> first_traffic_;
+  std::vector<std::uint32_t> first_treatment_;
   const LoadedHost* hosts_;
 };
 
@@ -81,7 +81,7 @@ bool answers_preflight(const PolicyChain& chain);
 /// An answer in place of the backend's, or nullopt: the request passes, but for authentication. Either way `added` then
 /// holds what the response gets: a page of another origin may read a refusal too. A preflight is answered here, before
 /// anybody is asked who he is: browsers send no credentials with one (Fetch §3.2.2).
-std::optional<PolicyAnswer> pass(const PolicyChain& chain, const Asked& asked, RateLimitTable& table,
+std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& policy_request, RateLimitTable& table,
                                  AddedFields& added);
 
 }  // namespace edge::runtime

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/ascii.h"
 #include "base/hash.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {
@@ -79,21 +79,21 @@ std::uint64_t RateLimit::begin_hash(std::uint64_t seed) const {
   return hash_bytes(seed, {reinterpret_cast<const char*>(&identity_), sizeof(identity_)});
 }
 
-std::uint64_t RateLimit::bucket_of(const Asked& asked, std::uint64_t seed) const {
+std::uint64_t RateLimit::bucket_of(const PolicyRequest& policy_request, std::uint64_t seed) const {
   const std::uint64_t hash = begin_hash(seed);
   switch (key_) {
     case RateKey::kSourceIp:
-      return hash_source(hash, asked.source);
+      return hash_source(hash, policy_request.source);
     case RateKey::kHeader:
-      return hash_header(hash, asked.head.fields, name_);
+      return hash_header(hash, policy_request.head.fields, name_);
     case RateKey::kCookie:
-      return hash_cookie(hash, asked.head.fields, name_);
+      return hash_cookie(hash, policy_request.head.fields, name_);
     case RateKey::kQuery:
-      return hash_query(hash, asked.head.query, name_);
+      return hash_query(hash, policy_request.head.query, name_);
     case RateKey::kHost:
-      return hash_bytes(hash, asked.host);
+      return hash_bytes(hash, policy_request.host);
     case RateKey::kPath:
-      return hash_bytes(hash, asked.path);
+      return hash_bytes(hash, policy_request.path);
     case RateKey::kJwtClaim:
       break;
   }
@@ -101,8 +101,8 @@ std::uint64_t RateLimit::bucket_of(const Asked& asked, std::uint64_t seed) const
   return hash_absent(hash);
 }
 
-std::optional<PolicyAnswer> RateLimit::pass(const Asked& asked, RateLimitTable& table) const {
-  return take(bucket_of(asked, table.seed()), asked.now, table);
+std::optional<PolicyAnswer> RateLimit::pass(const PolicyRequest& policy_request, RateLimitTable& table) const {
+  return take(bucket_of(policy_request, table.seed()), policy_request.now, table);
 }
 
 std::optional<PolicyAnswer> RateLimit::pass_claim(const std::string* value, net::Time now,
@@ -112,14 +112,14 @@ std::optional<PolicyAnswer> RateLimit::pass_claim(const std::string* value, net:
 }
 
 std::optional<PolicyAnswer> RateLimit::take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const {
-  const RateLimitTable::Verdict verdict = table.take(rate_, bucket, now);
-  if (tally_ != nullptr) tally_->count(bucket, verdict.passes);
-  if (verdict.passes) return std::nullopt;
+  const RateLimitTable::TakeResult taken = table.take(rate_, bucket, now);
+  if (tally_ != nullptr) tally_->count(bucket, taken.passes);
+  if (taken.passes) return std::nullopt;
   PolicyAnswer answer{429, "rate-limited", "Too many requests.", {}};
-  answer.fields = "Retry-After: " + seconds(verdict.retry_after) +
+  answer.fields = "Retry-After: " + seconds(taken.retry_after) +
                   "\r\nRateLimit-Limit: " + std::to_string(rate_.burst()) +
-                  "\r\nRateLimit-Remaining: " + std::to_string(verdict.remaining) +
-                  "\r\nRateLimit-Reset: " + seconds(verdict.full_after) + "\r\n";
+                  "\r\nRateLimit-Remaining: " + std::to_string(taken.remaining) +
+                  "\r\nRateLimit-Reset: " + seconds(taken.full_after) + "\r\n";
   return answer;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "program/read.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/policy_request.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/rate_limit_table.h"
 
@@ -23,7 +23,7 @@ class RateLimit {
   /// What it says is counted there.
   void tell(std::shared_ptr<RateLimitTally> tally) { tally_ = std::move(tally); }
 
-  std::optional<PolicyAnswer> pass(const Asked& asked, RateLimitTable& table) const;
+  std::optional<PolicyAnswer> pass(const PolicyRequest& policy_request, RateLimitTable& table) const;
 
   /// Counts by a claim of a token, which somebody has to verify first.
   bool by_claim() const { return key_ == program::RateKey::kJwtClaim; }
@@ -34,7 +34,7 @@ class RateLimit {
  private:
   std::optional<PolicyAnswer> take(std::uint64_t bucket, net::Time now, RateLimitTable& table) const;
   std::uint64_t begin_hash(std::uint64_t seed) const;
-  std::uint64_t bucket_of(const Asked& asked, std::uint64_t seed) const;
+  std::uint64_t bucket_of(const PolicyRequest& policy_request, std::uint64_t seed) const;
 
   std::uint64_t identity_;
   Rate rate_;

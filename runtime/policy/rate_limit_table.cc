@@ -51,19 +51,19 @@ RateLimitTable::RateLimitTable(std::size_t keys)
   sets_ = {static_cast<Set*>(memory), Unmap{bytes}};
 }
 
-RateLimitTable::Verdict RateLimitTable::take(const Rate& rate, std::uint64_t key, net::Time time) {
+RateLimitTable::TakeResult RateLimitTable::take(const Rate& rate, std::uint64_t key, net::Time time) {
   const std::uint64_t now = units(time);
   Set& set = sets_[(key >> 8) & mask_];
   const std::uint64_t tag = std::rotr(key, 32) | 1;
-  Verdict verdict;
-  if (take_known(set, tag, rate, now, verdict)) return verdict;
+  TakeResult taken;
+  if (take_known(set, tag, rate, now, taken)) return taken;
   const std::lock_guard lock(inserting_[(key >> 8) % kLocks]);
-  if (!take_known(set, tag, rate, now, verdict)) take_new(set, tag, rate, now, verdict);
-  return verdict;
+  if (!take_known(set, tag, rate, now, taken)) take_new(set, tag, rate, now, taken);
+  return taken;
 }
 
 /// \returns whether the key has a bucket.
-bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, Verdict& verdict) {
+bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken) {
   for (std::size_t way = 0; way < kWays; ++way) {
     const Word place(set.tags[way]);
     if (place.load(std::memory_order_acquire) != tag) continue;
@@ -75,11 +75,11 @@ bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, s
       if (place.load(std::memory_order_acquire) != tag) break;
       const std::uint64_t after = std::max(before, now) + rate.cost_;
       if (after > now + rate.depth_) {
-        verdict = {false, 0, duration(after - rate.depth_ - now), duration(std::max(before, now) - now)};
+        taken = {false, 0, duration(after - rate.depth_ - now), duration(std::max(before, now) - now)};
         return true;
       }
       if (full_at.compare_exchange_weak(before, after, std::memory_order_acq_rel, std::memory_order_acquire)) {
-        verdict = {true, (now + rate.depth_ - after) / rate.cost_, net::Duration(0), duration(after - now)};
+        taken = {true, (now + rate.depth_ - after) / rate.cost_, net::Duration(0), duration(after - now)};
         return true;
       }
     }
@@ -87,9 +87,9 @@ bool RateLimitTable::take_known(Set& set, std::uint64_t tag, const Rate& rate, s
   return false;
 }
 
-void RateLimitTable::take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, Verdict& verdict) {
+void RateLimitTable::take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken) {
   if (rate.cost_ > rate.depth_) {
-    verdict = {false, 0, duration(rate.cost_), net::Duration(0)};
+    taken = {false, 0, duration(rate.cost_), net::Duration(0)};
     return;
   }
   std::size_t oldest = 0;
@@ -109,7 +109,7 @@ void RateLimitTable::take_new(Set& set, std::uint64_t tag, const Rate& rate, std
   if (after == full_at.load(std::memory_order_relaxed)) ++after;
   full_at.store(after, std::memory_order_release);
   place.store(tag, std::memory_order_release);
-  verdict = {true, rate.burst_ - 1, net::Duration(0), duration(rate.cost_)};
+  taken = {true, rate.burst_ - 1, net::Duration(0), duration(rate.cost_)};
 }
 
 }  // namespace edge::runtime

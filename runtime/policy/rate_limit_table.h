@@ -40,7 +40,7 @@ class RateLimitTable {
   RateLimitTable(const RateLimitTable&) = delete;
   RateLimitTable& operator=(const RateLimitTable&) = delete;
 
-  struct Verdict {
+  struct TakeResult {
     bool passes = false;
     std::uint64_t remaining = 0;
     net::Duration retry_after{0};  ///< until the next request passes; 0 when this one did
@@ -50,7 +50,7 @@ class RateLimitTable {
   /// that tells buckets apart, the rate too; it must not be guessable (see seed()). From any thread; locks only for a
   /// key that is new. Where there is no room, the bucket that has rested longest makes it: nearly always one that is
   /// full.
-  Verdict take(const Rate& rate, std::uint64_t key, net::Time now);
+  TakeResult take(const Rate& rate, std::uint64_t key, net::Time now);
 
   /// Where hashes of keys begin: random, so that no client can find keys that share a bucket or crowd one out.
   std::uint64_t seed() const { return seed_; }
@@ -68,8 +68,8 @@ class RateLimitTable {
     void operator()(Set* sets) const;
   };
 
-  bool take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, Verdict& verdict);
-  void take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, Verdict& verdict);
+  bool take_known(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken);
+  void take_new(Set& set, std::uint64_t tag, const Rate& rate, std::uint64_t now, TakeResult& taken);
 
   std::uint64_t seed_;
   std::size_t mask_;

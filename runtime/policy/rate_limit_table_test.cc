@@ -48,9 +48,9 @@ TEST(RateLimitTable, GivesABurstAndThenTheRate) {
   RateLimitTable table(1024);
   const Rate rate(10, 3);
   for (const std::uint64_t left : {2, 1, 0}) {
-    const auto verdict = table.take(rate, 7, kFirst);
-    EXPECT_TRUE(verdict.passes);
-    EXPECT_EQ(verdict.remaining, left);
+    const auto taken = table.take(rate, 7, kFirst);
+    EXPECT_TRUE(taken.passes);
+    EXPECT_EQ(taken.remaining, left);
   }
   const auto refused = table.take(rate, 7, kFirst);
   EXPECT_FALSE(refused.passes);
@@ -143,8 +143,8 @@ TEST(RateLimitTable, SurvivesCrowding) {
     threads.emplace_back([&, t] {
       std::mt19937_64 random(t);
       for (int i = 0; i < 50'000; ++i) {
-        const auto verdict = table.take(rate, hash_bytes(random() % 200, "key"), kFirst + nanoseconds(i));
-        if (verdict.remaining > 3 || verdict.retry_after > seconds(1)) ++odd;
+        const auto taken = table.take(rate, hash_bytes(random() % 200, "key"), kFirst + nanoseconds(i));
+        if (taken.remaining > 3 || taken.retry_after > seconds(1)) ++odd;
       }
     });
   }

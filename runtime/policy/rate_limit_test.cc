@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::runtime {
 namespace {
@@ -28,7 +28,7 @@ class RateLimitPolicy : public ::testing::Test {
   bool passes(const RateLimit& limit, std::string_view lines, std::string_view source = "192.0.2.1") {
     const TestRequest request(lines, source);
     EXPECT_TRUE(request.complete()) << lines;
-    return !limit.pass(request.asked(kStart), table_);
+    return !limit.pass(request.policy_request(kStart), table_);
   }
 
   RateLimitTable table_{1024};
@@ -96,8 +96,8 @@ TEST_F(RateLimitPolicy, KeepsItsBucketsWhereNothingChanged) {
 TEST_F(RateLimitPolicy, SaysWhenToComeBack) {
   const RateLimit by_host = limit(RateKey::kHost, {}, 3);
   const TestRequest request("GET / HTTP/1.1\nHost: a");
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(by_host.pass(request.asked(kStart), table_));
-  const auto refused = by_host.pass(request.asked(kStart + std::chrono::milliseconds(1)), table_);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(by_host.pass(request.policy_request(kStart), table_));
+  const auto refused = by_host.pass(request.policy_request(kStart + std::chrono::milliseconds(1)), table_);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, 429);
   EXPECT_EQ(refused->reason, "rate-limited");

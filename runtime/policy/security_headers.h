@@ -3,7 +3,7 @@
 
 #include "program/read.h"
 #include "runtime/policy/added_fields.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime {
 
@@ -11,7 +11,9 @@ class SecurityHeaders {
  public:
   SecurityHeaders(const program::SectionView& policies, const program::SecurityHeadersRecord& settings);
 
-  void decorate(const Asked& asked, AddedFields& added) const { added.add(asked.secure ? secure_ : plain_); }
+  void decorate(const PolicyRequest& policy_request, AddedFields& added) const {
+    added.add(policy_request.secure ? secure_ : plain_);
+  }
 
  private:
   /// Strict-Transport-Security is not said in plain text (RFC 6797 §7.2).

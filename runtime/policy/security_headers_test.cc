@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::runtime {
 namespace {
@@ -26,12 +26,12 @@ TEST(SecurityHeadersPolicy, SaysStrictTransportOnlyWhereTransportIsStrict) {
               "no-referrer");
   const TestRequest request("GET / HTTP/1.1\nHost: a");
   AddedFields plain;
-  policy.decorate(request.asked({}, false), plain);
+  policy.decorate(request.policy_request({}, false), plain);
   EXPECT_EQ(written(plain),
             "X-Frame-Options: DENY\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n");
   EXPECT_FALSE(plain.replaces("Strict-Transport-Security"));
   AddedFields secure;
-  policy.decorate(request.asked({}, true), secure);
+  policy.decorate(request.policy_request({}, true), secure);
   EXPECT_EQ(written(secure),
             "Strict-Transport-Security: max-age=31536000; includeSubDomains; preload\r\n"
             "X-Frame-Options: DENY\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n");
@@ -41,7 +41,7 @@ TEST(SecurityHeadersPolicy, SaysStrictTransportOnlyWhereTransportIsStrict) {
 TEST(SecurityHeadersPolicy, SaysOnlyWhatIsSet) {
   const SecurityHeaders policy = headers(program::kHsts, {}, {});
   AddedFields added;
-  policy.decorate(TestRequest("GET / HTTP/1.1\nHost: a").asked({}, true), added);
+  policy.decorate(TestRequest("GET / HTTP/1.1\nHost: a").policy_request({}, true), added);
   EXPECT_EQ(written(added), "Strict-Transport-Security: max-age=31536000\r\n");
   EXPECT_FALSE(added.replaces("x-frame-options"));
 }
@@ -54,7 +54,7 @@ TEST(AddedFields, LeaveToFiltersWhatTheyEdit) {
   const program::FieldEdits edits(view, filters, program::Side::kResponse, {});
   const SecurityHeaders policy = headers(program::kNoSniff, "DENY", {});
   AddedFields added;
-  policy.decorate(TestRequest("GET / HTTP/1.1\nHost: a").asked(), added);
+  policy.decorate(TestRequest("GET / HTTP/1.1\nHost: a").policy_request(), added);
   char buffer[200];
   net::http1::HeadWriter out(buffer, sizeof(buffer));
   added.write(out, &edits);

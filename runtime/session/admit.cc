@@ -37,7 +37,7 @@ std::optional<Decision> decide_rule(const ThreadProgram& program, const Arrival&
   if (const std::string_view method = preflight_method(head); !method.empty()) {
     view.method = method;
     const std::optional<Decision> asked_for = decide(*program.program, arrival.bind, view, worker.match_scratch());
-    if (asked_for && answers_preflight(program.policies->chain(*asked_for->host, asked_for->traffic()))) {
+    if (asked_for && answers_preflight(program.policies->chain(*asked_for->host, asked_for->treatment()))) {
       return asked_for;
     }
     view.method = head.method_text;
@@ -68,20 +68,20 @@ std::optional<Reply> choose_rule(Exchange& exchange, const Arrival& arrival, Wor
   const std::optional<Decision> decision = decide_rule(*exchange.program, arrival, worker);
   if (!decision) return no_route();
   exchange.taken = {decision->listener, decision->host, decision->action};
-  exchange.forward.traffic = &decision->traffic();
+  exchange.forward.treatment = &decision->treatment();
   return std::nullopt;
 }
 
 std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker) {
-  const program::TrafficRecord& traffic = *exchange.forward.traffic;
-  if ((traffic.flags & program::kDenied) != 0) {
+  const program::TreatmentRecord& treatment = *exchange.forward.treatment;
+  if ((treatment.flags & program::kDenied) != 0) {
     return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
   }
-  const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, traffic);
+  const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, treatment);
   if (chain.empty()) return std::nullopt;
-  const Asked asked{worker.scratch().request, arrival.host,   arrival.path,
-                    arrival.source,           arrival.secure, worker.loop().now()};
-  auto answer = pass(chain, asked, worker.rate_limits(), exchange.forward.response.added);
+  const PolicyRequest policy_request{worker.scratch().request, arrival.host,   arrival.path,
+                                     arrival.source,           arrival.secure, worker.loop().now()};
+  auto answer = pass(chain, policy_request, worker.rate_limits(), exchange.forward.response.added);
   if (answer) return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
   if (!chain.authentication.empty()) {
     exchange.authentication = &chain;

@@ -3,7 +3,7 @@
 // the proxy, broken off. Whoever looks on is told here, and none of them waits or locks.
 #include <chrono>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "runtime/match/decide.h"
 #include "runtime/session/arrival.h"
 #include "runtime/session/exchange.h"

@@ -2,7 +2,7 @@
 
 #include "base/hostname.h"
 #include "base/path.h"
-#include "program/path_rules.h"
+#include "program/evaluate/path_rules.h"
 #include "program/scheme_redirect.h"
 #include "runtime/match/decide.h"
 #include "runtime/session/client_address.h"

@@ -20,36 +20,36 @@ const std::string* find_claim(const auth::VerifiedClaims* claims, const std::str
 }
 
 /// Limits by what a token claims, which is known only now.
-std::optional<Reply> over_limit(std::span<const RateLimit* const> limits, const auth::Verdict& verdict,
+std::optional<Reply> over_limit(std::span<const RateLimit* const> limits, const auth::AuthResult& auth_result,
                                 Worker& worker) {
   for (const RateLimit* limit : limits) {
-    const std::string* const value = find_claim(verdict.claims.get(), limit->claim());
+    const std::string* const value = find_claim(auth_result.claims.get(), limit->claim());
     auto answer = limit->pass_claim(value, worker.loop().now(), worker.rate_limits());
     if (answer) return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
   }
   return std::nullopt;
 }
 
-std::string_view outcome_name(auth::Outcome outcome) {
+std::string_view auth_status_name(auth::AuthStatus outcome) {
   switch (outcome) {
-    case auth::Outcome::kPassed:
+    case auth::AuthStatus::kPassed:
       return "passed";
-    case auth::Outcome::kDenied:
+    case auth::AuthStatus::kDenied:
       return "denied";
-    case auth::Outcome::kRedirected:
+    case auth::AuthStatus::kRedirected:
       return "redirected";
-    case auth::Outcome::kFailed:
+    case auth::AuthStatus::kFailed:
       break;
   }
   return "failed";
 }
 
-TracedPolicy traced_policy(program::PolicyType type, const auth::Verdict& verdict) {
-  TracedPolicy policy{type, outcome_name(verdict.outcome)};
-  if (verdict.passed()) return policy;
-  policy.status = verdict.answer.status;
-  policy.reason = verdict.answer.reason;
-  policy.failed = verdict.outcome == auth::Outcome::kFailed;
+TracedPolicy traced_policy(program::PolicyType type, const auth::AuthResult& auth_result) {
+  TracedPolicy policy{type, auth_status_name(auth_result.outcome)};
+  if (auth_result.passed()) return policy;
+  policy.status = auth_result.answer.status;
+  policy.reason = auth_result.answer.reason;
+  policy.failed = auth_result.outcome == auth::AuthStatus::kFailed;
   return policy;
 }
 
@@ -62,25 +62,27 @@ net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arriva
   RequestSpans& spans = exchange.forward.spans;
   HeadOverWaits heads(worker_.scratch(), inlet_, arrival);
   for (const AuthStep& step : exchange.authentication->authentication) {
-    const Asked asked{worker_.scratch().request, arrival.host,       arrival.path, arrival.source, arrival.secure,
-                      worker_.loop().now(),      exchange.id.text(), &edits};
+    const PolicyRequest policy_request{
+        worker_.scratch().request, arrival.host,       arrival.path, arrival.source, arrival.secure,
+        worker_.loop().now(),      exchange.id.text(), &edits};
     const trace::Step traced = spans.begin_step();
-    auth::Place place = worker_.auth_place(waiter_, client_);
-    place.calls = {spans.trace.get(), traced};
-    net::Task<auth::Verdict> asking = exchange.program->authentication->ask(step, asked, place);
-    auth::Verdict verdict = co_await heads.over(asking);
-    trace_policy(spans, traced, traced_policy(step.type, verdict));
-    worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(verdict.outcome)].add();
-    if (!verdict.passed()) {
-      PolicyAnswer& answer = verdict.answer;
+    auth::AuthContext context = worker_.auth_context(waiter_, client_);
+    context.calls = {spans.trace.get(), traced};
+    net::Task<auth::AuthResult> asking = exchange.program->authentication->ask(step, policy_request, context);
+    auth::AuthResult auth_result = co_await heads.over(asking);
+    trace_policy(spans, traced, traced_policy(step.type, auth_result));
+    worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(auth_result.outcome)].add();
+    if (!auth_result.passed()) {
+      PolicyAnswer& answer = auth_result.answer;
       co_return Reply{answer.status,         answer.reason, answer.text, {}, false, std::move(answer.fields),
                       std::move(answer.body)};
     }
     if (step.type == program::PolicyType::kJwt) {
-      if (auto over = over_limit(exchange.authentication->claim_limits, verdict, worker_)) co_return std::move(over);
+      if (auto over = over_limit(exchange.authentication->claim_limits, auth_result, worker_))
+        co_return std::move(over);
     }
-    edits.join(std::move(verdict.request));
-    exchange.forward.response.added.append(verdict.response_fields);
+    edits.join(std::move(auth_result.request));
+    exchange.forward.response.added.append(auth_result.response_fields);
   }
   co_return std::nullopt;
 }

@@ -60,7 +60,7 @@ net::Detached BackgroundRequest::refresh(std::unique_ptr<cache::Transaction> cac
 }
 
 void mirror_in_background(Worker& worker, const ProgramPin& program, const LoadedHost& host, ForwardRequest& request) {
-  for (const program::MirrorRecord& record : host.view.array(request.traffic->mirrors)) {
+  for (const program::MirrorRecord& record : host.view.array(request.treatment->mirrors)) {
     if (worker.random().next() % 100 >= record.percent) continue;
     const std::uint32_t backend = program->program->backend_index(record.backend_id);
     if (backend == program::kNone) continue;

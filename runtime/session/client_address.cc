@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {

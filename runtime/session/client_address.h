@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/ip.h"
 #include "net/http1/head.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::runtime {
 

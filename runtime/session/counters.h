@@ -4,8 +4,8 @@
 #include <array>
 
 #include "net/counter.h"
-#include "program/format_policies.h"
-#include "runtime/policy/auth/verdict.h"
+#include "program/format/policies.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/upstream/forward_counts.h"
 

@@ -33,7 +33,7 @@ struct Exchange {
   /// What is sent to the backend, and what comes of it.
   ForwardRequest forward;
 
-  const program::TrafficRecord& traffic() const { return *forward.traffic; }
+  const program::TreatmentRecord& treatment() const { return *forward.treatment; }
 };
 
 }  // namespace edge::runtime

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {

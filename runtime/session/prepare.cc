@@ -29,7 +29,7 @@ std::uint32_t keep_session(Exchange& exchange, const Arrival& arrival, const pro
   const RequestHead& head = worker.scratch().request;
   ForwardRequest& request = exchange.forward;
   const program::SectionView& section = exchange.taken.host->view;
-  auto made = std::make_unique<Affinity>(program::session_settings(section, section.array(request.traffic->filters)),
+  auto made = std::make_unique<Affinity>(program::session_settings(section, section.array(request.treatment->filters)),
                                          *keys, head.fields,
                                          static_cast<std::uint64_t>(worker.unix_milliseconds() / 1000), arrival.secure);
   Affinity& affinity = *(request.make_terms().affinity = std::move(made));
@@ -57,17 +57,17 @@ cache::Seconds in_seconds(std::uint64_t nanoseconds) {
 
 // How long it may take: by the route or else the backend, and by a caller of gRPC.
 void bound(ForwardRequest& request, bool grpc, const RequestHead& head, net::Time now) {
-  const program::TrafficRecord& traffic = *request.traffic;
+  const program::TreatmentRecord& treatment = *request.treatment;
   const program::BackendRecord& backend = request.pool->settings();
   const std::uint64_t timeout =
-      traffic.request_timeout_ns != 0 ? traffic.request_timeout_ns : backend.request_timeout_ns;
-  request.deadlines.idle = net::Duration(traffic.idle_timeout_ns);
+      treatment.request_timeout_ns != 0 ? treatment.request_timeout_ns : backend.request_timeout_ns;
+  request.deadlines.idle = net::Duration(treatment.idle_timeout_ns);
   request.deadlines.bound(now, timeout == 0 ? net::kNever : now + net::Duration(timeout));
   if (!grpc) return;
   request.grpc = true;
   request.body.measured = backend.protocol != program::BackendProtocol::kHttp2;
   if (const auto allowed = grpc_timeout(head.fields)) {
-    request.deadlines.bound_by_client(now + std::max(*allowed, net::Duration(traffic.min_grpc_timeout_ns)));
+    request.deadlines.bound_by_client(now + std::max(*allowed, net::Duration(treatment.min_grpc_timeout_ns)));
   }
 }
 
@@ -79,14 +79,14 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
   const bool told = arrival.peer_trusted && head.fields.has(KnownField::kXForwardedProto);
   if (told) scheme = head.fields.value(KnownField::kXForwardedProto);
   const cache::Target target{scheme, arrival.host, arrival.path, head.query, head.has_query};
-  const std::string origin = cache::told_origin(head, arrival.peer_trusted, way.host);
+  const std::string origin = cache::forwarded_origin(head, arrival.peer_trusted, way.host);
   way.origin = origin;
   const bool identified = exchange.identity != nullptr || head.fields.has(KnownField::kAuthorization) ||
                           head.fields.has(KnownField::kXAuthUser);
   exchange.cache = std::make_unique<cache::Transaction>(
       exchange.program->caches[exchange.taken.listener->record->gateway],
       cache::TtlLimits{in_seconds(settings.default_ttl_ns), in_seconds(settings.max_ttl_ns)},
-      cache::Workplace{worker.scratch().request, worker.counters().cache, worker.scratch().limits},
+      cache::CacheContext{worker.scratch().request, worker.counters().cache, worker.scratch().limits},
       [&worker] { return cache::Now{static_cast<cache::Seconds>(worker.unix_milliseconds() / 1000), worker.date()}; },
       cache::make_key(target, way), identified);
 }
@@ -105,17 +105,17 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   const program::Split split = program::split_of(section, *taken.action);
   std::uint32_t chosen = choose_backend(split, is_canary(head), worker.split());
   if (!split.treatments.empty()) {
-    if ((request.traffic->flags & program::kPersists) != 0) {
+    if ((request.treatment->flags & program::kPersists) != 0) {
       chosen = keep_session(exchange, arrival, split, chosen, worker);
     }
-    request.traffic = &program::traffic_of(section, *taken.action, split, chosen);
+    request.treatment = &program::treatment_record_of(section, *taken.action, split, chosen);
   }
-  const program::TrafficRecord& traffic = *request.traffic;
-  const std::uint64_t limit = body_limit(traffic);
+  const program::TreatmentRecord& treatment = *request.treatment;
+  const std::uint64_t limit = body_limit(treatment);
   if (limit != 0 && head.body.kind == net::http1::BodyKind::kLength && head.body.length > limit) {
     return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
   }
-  const auto filters = section.array(traffic.filters);
+  const auto filters = section.array(treatment.filters);
   program::Rewrite rewritten;
   if (!filters.empty()) {
     const program::RedirectRequest target{connection.scheme(), head.host, arrival.path, head.query, head.has_query};
@@ -145,13 +145,13 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   request.response.section = &section;
   request.response.filters = filters;
   request.response.request_id = exchange.id.text();
-  const bool buffers = (traffic.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
+  const bool buffers = (treatment.flags & (program::kBufferRequest | program::kBufferResponse)) != 0;
   if (buffers || taken.listener->compression != nullptr) {
-    plan_bodies(head, {traffic, taken.listener->compression, program.listeners_section(), worker.spool_space()},
+    plan_bodies(head, {treatment, taken.listener->compression, program.listeners_section(), worker.spool_space()},
                 request.body, request.response);
   }
   // A connection that becomes another protocol's has nothing that could be copied.
-  exchange.mirrored = traffic.mirrors.count != 0 && !head.upgrade;
+  exchange.mirrored = treatment.mirrors.count != 0 && !head.upgrade;
   request.identity = exchange.identity.get();
 
   const program::FieldEdits edits(section, filters, program::Side::kRequest, exchange.id.text());

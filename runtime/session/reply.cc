@@ -1,6 +1,6 @@
 #include "runtime/session/reply.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "runtime/session/grpc.h"
 
 namespace edge::runtime {

@@ -15,10 +15,10 @@
 #include "base/result.h"
 #include "net/clock.h"
 #include "net/socket.h"
-#include "program/endpoints.h"
-#include "program/secrets.h"
+#include "program/values/endpoints.h"
+#include "program/values/secrets.h"
 #include "runtime/match/load.h"
-#include "runtime/observe/access_log.h"
+#include "runtime/observe/access_log/access_log.h"
 #include "runtime/observe/tally/request_sums.h"
 #include "runtime/observe/trace/span_buffers.h"
 #include "runtime/policy/auth/oidc/login_faults.h"
@@ -27,7 +27,7 @@
 #include "runtime/shape/cache/cache.h"
 #include "runtime/shape/cache/counts.h"
 #include "runtime/tls/expiry.h"
-#include "runtime/upstream/backend_status.h"
+#include "runtime/upstream/health/backend_status.h"
 
 namespace edge::runtime {
 

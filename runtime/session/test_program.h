@@ -126,7 +126,7 @@ inline std::vector<std::byte> listeners(const TestProgram& from) {
 inline std::vector<std::byte> host(const TestProgram& from) {
   SectionBuilder builder(sizeof(HostHeader));
   std::vector<BackendRefRecord> refs;
-  TrafficRecord traffic{};
+  TreatmentRecord treatment{};
   SplitRecord split{};
   for (const TestBackend& backend : from.backends) {
     if (backend.weight < from.backends[split.canary].weight) split.canary = static_cast<std::uint32_t>(refs.size());
@@ -137,11 +137,11 @@ inline std::vector<std::byte> host(const TestProgram& from) {
   for (const TestFilter& filter : from.filters) {
     filters.push_back({filter.op, filter.detail, builder.string(filter.name), builder.string(filter.value)});
   }
-  traffic.request_timeout_ns = from.request_timeout_ns;
-  traffic.idle_timeout_ns = from.idle_timeout_ns;
-  traffic.max_request_body = from.max_request_body;
-  traffic.flags = from.flags;
-  traffic.max_retries = program::kRetriesOfBackend;
+  treatment.request_timeout_ns = from.request_timeout_ns;
+  treatment.idle_timeout_ns = from.idle_timeout_ns;
+  treatment.max_request_body = from.max_request_body;
+  treatment.flags = from.flags;
+  treatment.max_retries = program::kRetriesOfBackend;
   HostHeader header{};
   header.host_id = kHostId;
   header.pattern = builder.string("");
@@ -151,10 +151,10 @@ inline std::vector<std::byte> host(const TestProgram& from) {
   header.backend_refs = builder.array(refs);
   header.filters = builder.array(filters);
   split.backends = header.backend_refs;
-  traffic.filters = header.filters;
+  treatment.filters = header.filters;
   header.routes = builder.array(std::vector{RouteRecord{builder.string("route"), 0}});
   header.namespaces = builder.array(std::vector{builder.string("test")});
-  header.traffics = builder.array(std::vector{traffic});
+  header.treatments = builder.array(std::vector{treatment});
   header.actions = builder.array(std::vector{ActionRecord{0, 0, 0, 0, refs.empty() ? kNone : 0}});
   if (!refs.empty()) header.splits = builder.array(std::vector{split});
   return std::move(builder).finish(header);

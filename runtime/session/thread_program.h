@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "runtime/match/load.h"
+#include "runtime/observe/access_log/request_log.h"
 #include "runtime/observe/ready_attributes.h"
-#include "runtime/observe/request_log.h"
 #include "runtime/policy/auth/authentication.h"
 #include "runtime/policy/policies.h"
 #include "runtime/session/entrance.h"
 #include "runtime/shape/cache/cache.h"
 #include "runtime/tls/store.h"
-#include "runtime/upstream/backend_pool.h"
+#include "runtime/upstream/pool/backend_pool.h"
 
 namespace edge::runtime {
 

@@ -2,8 +2,8 @@
 
 #include "runtime/session/client_address.h"
 #include "runtime/session/worker.h"
-#include "runtime/upstream/byte_pump.h"
-#include "runtime/upstream/split.h"
+#include "runtime/upstream/balance/split.h"
+#include "runtime/upstream/relay/byte_pump.h"
 
 namespace edge::runtime {
 namespace {
@@ -36,10 +36,10 @@ net::Task<void> Tunnel::serve() {
   const program::RequestView view{{}, server_name_, "/", {}, {}, connection_.peer};
   decision_ = decide(*program_->program, bind, view, worker_.match_scratch());
   if (!decision_) co_return refuse("no-route");
-  if ((decision_->traffic().flags & program::kDenied) != 0) co_return refuse("policy-unavailable");
+  if ((decision_->treatment().flags & program::kDenied) != 0) co_return refuse("policy-unavailable");
   BackendPool* const pool = choose_pool(*decision_);
   if (pool == nullptr) co_return refuse("no-backend");
-  const net::Duration idle(decision_->traffic().idle_timeout_ns);
+  const net::Duration idle(decision_->treatment().idle_timeout_ns);
   const std::string header = header_for(pool->settings(), connection_);
   connecting_at_ = worker_.loop().now();
   Acquired acquired = co_await connect(*pool, header);

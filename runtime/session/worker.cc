@@ -10,7 +10,7 @@
 
 #include <fcntl.h>
 
-#include "base/precedence.h"
+#include "base/os/thread_priority.h"
 #include "runtime/session/greeting.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tls_handshake.h"
@@ -110,7 +110,7 @@ void Worker::start() {
   // A clock of a test moves by itself: how late somebody came is not to be read of it.
   if (shared_.options.clock == nullptr) probe_.begin();
   thread_ = std::thread([this] {
-    serve_promptly();
+    raise_thread_priority();
     loop_.run();
   });
 }

@@ -18,13 +18,13 @@
 #include "net/loop.h"
 #include "net/tls/record_layer.h"
 #include "runtime/match/decide.h"
-#include "runtime/observe/access_log.h"
-#include "runtime/observe/request_log.h"
+#include "runtime/observe/access_log/access_log.h"
+#include "runtime/observe/access_log/request_log.h"
 #include "runtime/observe/tally/request_tally.h"
 #include "runtime/observe/trace/tracer.h"
 #include "runtime/phase/request_id.h"
 #include "runtime/phase/scratch.h"
-#include "runtime/policy/auth/place.h"
+#include "runtime/policy/auth/auth_context.h"
 #include "runtime/policy/auth/stores.h"
 #include "runtime/policy/rate_limit_table.h"
 #include "runtime/session/client_session.h"
@@ -36,8 +36,8 @@
 #include "runtime/shape/compress.h"
 #include "runtime/shape/spool.h"
 #include "runtime/shape/worker_parts.h"
-#include "runtime/upstream/pools.h"
-#include "runtime/upstream/split.h"
+#include "runtime/upstream/balance/split.h"
+#include "runtime/upstream/pool/pools.h"
 
 namespace edge::runtime {
 
@@ -113,7 +113,7 @@ class Worker {
   SplitSequence& split() { return split_; }
   RateLimitTable& rate_limits() { return shared_.rate_limits; }
   /// For one request's authentication, which waits on `waiter` as long as `asker` is not broken.
-  auth::Place auth_place(net::Waiter& waiter, net::Channel& asker) {
+  auth::AuthContext auth_context(net::Waiter& waiter, net::Channel& asker) {
     const auto unix_now = static_cast<std::int64_t>(unix_milliseconds() / 1000);
     return {loop_, waiter, calls_, *shared_.authentication, unix_now, &asker};
   }

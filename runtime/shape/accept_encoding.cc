@@ -1,6 +1,6 @@
 #include "runtime/shape/accept_encoding.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {

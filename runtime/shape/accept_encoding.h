@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "net/http1/head.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::runtime {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "net/clock.h"
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::runtime {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "program/format.h"
+#include "program/format/format.h"
 
 namespace edge::runtime {
 

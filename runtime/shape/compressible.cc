@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime {
 namespace {
@@ -90,7 +90,7 @@ bool varies_by_encoding(const HeadFields& fields) {
   return false;
 }
 
-std::optional<std::uint64_t> told_length(const net::http1::ResponseHead& head) {
+std::optional<std::uint64_t> declared_length(const net::http1::ResponseHead& head) {
   if (head.body.kind == BodyKind::kLength) return head.body.length;
   const std::string_view text = head.fields.value(KnownField::kContentLength);
   std::uint64_t length = 0;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "net/http1/head.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::runtime {
@@ -21,7 +21,7 @@ bool compressible(const net::http1::ResponseHead& head, std::optional<std::uint6
 bool compressed_for(const net::http1::HeadFields& request, program::CompressedFor requests);
 
 /// The length that the head tells, also where no body follows.
-std::optional<std::uint64_t> told_length(const net::http1::ResponseHead& head);
+std::optional<std::uint64_t> declared_length(const net::http1::ResponseHead& head);
 
 /// `Cache-Control: no-transform` (RFC 9110 §7.7).
 bool no_transform(const net::http1::HeadFields& fields);

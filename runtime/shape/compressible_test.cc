@@ -98,9 +98,9 @@ TEST_F(CompressibleTest, WhatAHeadSays) {
   asked("Content-Type: text/event-stream; charset=utf-8\r\n");
   EXPECT_TRUE(is_event_stream(head_.fields));
   asked("Content-Length: 12\r\n");
-  EXPECT_EQ(told_length(head_), 12U);
+  EXPECT_EQ(declared_length(head_), 12U);
   asked("");
-  EXPECT_EQ(told_length(head_), std::nullopt);
+  EXPECT_EQ(declared_length(head_), std::nullopt);
 }
 
 TEST(CompressedFor, WhomNoOtherSiteCouldHaveAsked) {

@@ -47,7 +47,7 @@ void Delivery::begin(bool keep_client) {
 
   ResponsePlan plan;
   if (rules_.compression != nullptr) {
-    plan = plan_response(rules_, head, bodiless_ ? told_length(head) : length, worker_.encoders);
+    plan = plan_response(rules_, head, bodiless_ ? declared_length(head) : length, worker_.encoders);
   }
   plan.change.cut = stored_.cut;
   plan.change.extra = stored_.extra;

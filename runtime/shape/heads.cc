@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "runtime/shape/compressible.h"
 
 namespace edge::runtime {

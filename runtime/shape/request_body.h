@@ -7,7 +7,7 @@
 
 #include "net/buffer.h"
 #include "net/http1/head.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "runtime/shape/mirror_feed.h"
 #include "runtime/shape/spool.h"
 

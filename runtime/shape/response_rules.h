@@ -11,7 +11,7 @@
 #include "net/buffer.h"
 #include "net/http1/head.h"
 #include "program/filters.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "runtime/policy/added_fields.h"
 #include "runtime/shape/spool.h"
 

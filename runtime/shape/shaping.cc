@@ -9,15 +9,15 @@ namespace edge::runtime {
 
 using net::http1::BodyKind;
 
-std::uint64_t body_limit(const program::TrafficRecord& traffic) {
-  const std::uint64_t limit = traffic.max_request_body;
-  if ((traffic.flags & program::kBufferRequest) == 0 || traffic.max_buffer == 0) return limit;
-  return limit == 0 ? traffic.max_buffer : std::min(limit, traffic.max_buffer);
+std::uint64_t body_limit(const program::TreatmentRecord& treatment) {
+  const std::uint64_t limit = treatment.max_request_body;
+  if ((treatment.flags & program::kBufferRequest) == 0 || treatment.max_buffer == 0) return limit;
+  return limit == 0 ? treatment.max_buffer : std::min(limit, treatment.max_buffer);
 }
 
 void plan_bodies(const net::http1::RequestHead& head, const ShapingSettings& settings, RequestBody& request,
                  ResponseRules& response) {
-  const program::TrafficRecord& traffic = settings.traffic;
+  const program::TreatmentRecord& treatment = settings.treatment;
   const program::CompressionRecord* compression = settings.compression;
   if (compression != nullptr && !no_transform(head.fields)) {
     response.compression = compression;
@@ -28,12 +28,12 @@ void plan_bodies(const net::http1::RequestHead& head, const ShapingSettings& set
     }
   }
   // What follows an Upgrade is no body.
-  if ((traffic.flags & program::kBufferResponse) != 0 && !head.upgrade) {
-    response.buffered = std::make_unique<BufferedResponse>(settings.spools, traffic.max_buffer);
+  if ((treatment.flags & program::kBufferResponse) != 0 && !head.upgrade) {
+    response.buffered = std::make_unique<BufferedResponse>(settings.spools, treatment.max_buffer);
   }
   const bool has_body = head.body.kind == BodyKind::kChunked || head.body.length != 0;
-  if ((traffic.flags & program::kBufferRequest) != 0 && has_body) {
-    request.buffered = std::make_unique<Spool>(settings.spools, body_limit(traffic));
+  if ((treatment.flags & program::kBufferRequest) != 0 && has_body) {
+    request.buffered = std::make_unique<Spool>(settings.spools, body_limit(treatment));
   }
 }
 

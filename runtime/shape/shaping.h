@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "net/http1/head.h"
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 #include "runtime/shape/request_body.h"
 #include "runtime/shape/response_rules.h"
@@ -12,10 +12,10 @@
 namespace edge::runtime {
 
 /// The largest body that a request may have; 0: any.
-std::uint64_t body_limit(const program::TrafficRecord& traffic);
+std::uint64_t body_limit(const program::TreatmentRecord& treatment);
 
 struct ShapingSettings {
-  const program::TrafficRecord& traffic;
+  const program::TreatmentRecord& treatment;
   /// The gateway's, and the section that it stands in; null: it does not compress.
   const program::CompressionRecord* compression;
   const program::SectionView& section;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "program/format.h"
+#include "program/format/format.h"
 #include "program/read.h"
 
 namespace edge::runtime {

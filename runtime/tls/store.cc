@@ -4,7 +4,7 @@
 #include <array>
 #include <ctime>
 
-#include "program/records.h"
+#include "program/format/records.h"
 #include "program/sha256.h"
 
 namespace edge::runtime {

@@ -15,7 +15,7 @@
 
 #include "net/tls/client.h"
 #include "net/tls/server.h"
-#include "program/secrets.h"
+#include "program/values/secrets.h"
 #include "runtime/match/load.h"
 #include "runtime/tls/expiry.h"
 

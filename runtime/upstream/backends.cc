@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::runtime {
 namespace {
 
-JudgeSettings judge_settings(const program::BackendRecord& record, const program::SectionView& section) {
-  JudgeSettings settings;
+HealthSettings health_settings(const program::BackendRecord& record, const program::SectionView& section) {
+  HealthSettings settings;
   if (const auto* check = program::optional_of(section, record.health_check)) {
     settings.health = {std::max(1u, check->healthy_threshold), std::max(1u, check->unhealthy_threshold)};
   }
@@ -40,7 +40,7 @@ void Backends::configure(std::span<const program::BackendRecord> backends, const
       entry.state->set_endpoints(endpoints_of(record.id), now());
     }
     entry.state->configure({std::string(section.string(record.name_space)), std::string(section.string(record.name))},
-                           judge_settings(record, section), now());
+                           health_settings(record, section), now());
     entry.check = check_settings(record, section, tls[i]);
   }
   std::erase_if(entries_, [](const auto& item) { return !item.second.served && item.second.state.use_count() == 1; });

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "net/clock.h"
-#include "program/endpoints.h"
 #include "program/read.h"
-#include "runtime/upstream/backend_state.h"
-#include "runtime/upstream/health_check.h"
+#include "program/values/endpoints.h"
+#include "runtime/upstream/health/backend_state.h"
+#include "runtime/upstream/health/health_check.h"
 
 namespace edge::runtime {
 

@@ -9,7 +9,7 @@
 #include "net/clock.h"
 #include "net/socket.h"
 #include "net/tls/client.h"
-#include "runtime/upstream/backend_state.h"
+#include "runtime/upstream/health/backend_state.h"
 
 namespace edge::net {
 class Waiter;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "runtime/phase/cross_thread_wake.h"
-#include "runtime/upstream/byte_pump.h"
-#include "runtime/upstream/relay.h"
+#include "runtime/upstream/relay/byte_pump.h"
+#include "runtime/upstream/relay/relay.h"
 #include "runtime/upstream/retry.h"
 
 namespace edge::runtime {
@@ -75,7 +75,7 @@ class Tries {
         wanted_{.deadline = request.deadlines.until,
                 .fault_before = request.deadlines.fault_before,
                 .key = request.balance_key} {
-    const RetryPolicy policy = retry_policy(*request.traffic, request.pool->settings());
+    const RetryPolicy policy = retry_policy(*request.treatment, request.pool->settings());
     if (policy) retries_.emplace(policy, request.pool->state());
     most_elsewhere_ = std::max(kOtherEndpoints, policy.max_retries);
     if (request.terms != nullptr) [[unlikely]] {

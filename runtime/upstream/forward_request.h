@@ -7,14 +7,14 @@
 #include <string_view>
 
 #include "runtime/match/load.h"
-#include "runtime/observe/notes.h"
+#include "runtime/observe/access_log/notes.h"
 #include "runtime/observe/request_spans.h"
 #include "runtime/phase/deadlines.h"
 #include "runtime/shape/request_body.h"
 #include "runtime/shape/response_rules.h"
 #include "runtime/shape/trailers.h"
-#include "runtime/upstream/affinity.h"
-#include "runtime/upstream/backend_pool.h"
+#include "runtime/upstream/balance/affinity.h"
+#include "runtime/upstream/pool/backend_pool.h"
 
 namespace edge::runtime {
 
@@ -32,7 +32,7 @@ struct ForwardRequest {
   const LoadedProgram* program = nullptr;
   BackendPool* pool = nullptr;
   const program::BackendRecord* backend = nullptr;
-  const program::TrafficRecord* traffic = nullptr;
+  const program::TreatmentRecord* treatment = nullptr;
   /// What keyed balancing keeps together: the client's address.
   std::uint64_t balance_key = 0;
   /// Null where it may go to any endpoint, by any connection.
@@ -58,7 +58,7 @@ struct ForwardRequest {
   /// Makes of this a request by the same rule as `original`, for which no client waits. Where it goes is its own.
   void take_rule_of(const ForwardRequest& original) {
     program = original.program;
-    traffic = original.traffic;
+    treatment = original.treatment;
     balance_key = original.balance_key;
     deadlines.idle = original.deadlines.idle;
     response.method = original.response.method;

@@ -1,6 +1,6 @@
 #include "runtime/upstream/mirror.h"
 
-#include "runtime/upstream/relay.h"
+#include "runtime/upstream/relay/relay.h"
 
 namespace edge::runtime {
 namespace {
@@ -15,7 +15,7 @@ void make_copy(const ForwardRequest& original, net::Time now, ForwardRequest& co
   copy.body.framing = original.body.framing;
   // It comes as quickly as the original's backend takes it.
   copy.body.measured = false;
-  const std::uint64_t timeout = original.traffic->request_timeout_ns;
+  const std::uint64_t timeout = original.treatment->request_timeout_ns;
   copy.deadlines.bound(now, now + (timeout != 0 ? net::Duration(timeout) : kMirrorTime));
   copy.body.head.append(original.head);
   TracedTries::renew_try(copy.spans, copy.body.head);

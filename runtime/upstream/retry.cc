@@ -4,7 +4,7 @@
 
 namespace edge::runtime {
 
-RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::BackendRecord& backend) {
+RetryPolicy retry_policy(const program::TreatmentRecord& treatment, const program::BackendRecord& backend) {
   RetryPolicy policy{.on = backend.retry_on,
                      .max_retries = backend.max_retries,
                      .try_time = net::Duration(backend.per_try_timeout_ns),
@@ -13,10 +13,10 @@ RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::B
                      .max_concurrent_retries = backend.max_concurrent_retries,
                      .budget_percent = backend.retry_budget_percent,
                      .min_concurrent_retries = backend.min_concurrent_retries};
-  if (traffic.max_retries != program::kRetriesOfBackend) {
-    policy.on = traffic.retry_on;
-    policy.max_retries = traffic.max_retries;
-    policy.try_time = net::Duration(traffic.try_timeout_ns);
+  if (treatment.max_retries != program::kRetriesOfBackend) {
+    policy.on = treatment.retry_on;
+    policy.max_retries = treatment.max_retries;
+    policy.try_time = net::Duration(treatment.try_timeout_ns);
   }
   return policy;
 }

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "net/clock.h"
-#include "program/format.h"
-#include "runtime/upstream/backend_state.h"
+#include "program/format/format.h"
+#include "runtime/upstream/health/backend_state.h"
 
 namespace edge::runtime {
 
@@ -35,7 +35,7 @@ struct RetryPolicy {
 };
 
 /// The route's when it has one, else the backend's. How long to wait between tries is the backend's in any case.
-RetryPolicy retry_policy(const program::TrafficRecord& traffic, const program::BackendRecord& backend);
+RetryPolicy retry_policy(const program::TreatmentRecord& treatment, const program::BackendRecord& backend);
 
 class Retries {
  public:

@@ -55,19 +55,19 @@ TEST(Retry, TheRouteReplacesTheBackendWhole) {
   backend.retry_on = program::kRetry5xx;
   backend.max_retries = 4;
   backend.per_try_timeout_ns = 1'000'000;
-  program::TrafficRecord traffic{};
-  traffic.max_retries = program::kRetriesOfBackend;
-  EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetry5xx);
-  EXPECT_EQ(retry_policy(traffic, backend).max_retries, 4u);
-  traffic.max_retries = 2;
-  traffic.retry_on = program::kRetryReset;
-  EXPECT_EQ(retry_policy(traffic, backend).on, program::kRetryReset);
-  EXPECT_EQ(retry_policy(traffic, backend).max_retries, 2u);
-  EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(0));
-  traffic.try_timeout_ns = 5;
-  EXPECT_EQ(retry_policy(traffic, backend).try_time, net::Duration(5));
-  traffic.max_retries = 0;
-  EXPECT_FALSE(retry_policy(traffic, backend)) << "none";
+  program::TreatmentRecord treatment{};
+  treatment.max_retries = program::kRetriesOfBackend;
+  EXPECT_EQ(retry_policy(treatment, backend).on, program::kRetry5xx);
+  EXPECT_EQ(retry_policy(treatment, backend).max_retries, 4u);
+  treatment.max_retries = 2;
+  treatment.retry_on = program::kRetryReset;
+  EXPECT_EQ(retry_policy(treatment, backend).on, program::kRetryReset);
+  EXPECT_EQ(retry_policy(treatment, backend).max_retries, 2u);
+  EXPECT_EQ(retry_policy(treatment, backend).try_time, net::Duration(0));
+  treatment.try_timeout_ns = 5;
+  EXPECT_EQ(retry_policy(treatment, backend).try_time, net::Duration(5));
+  treatment.max_retries = 0;
+  EXPECT_FALSE(retry_policy(treatment, backend)) << "none";
 }
 
 TEST(Retry, EndsWithItsNumber) {
@@ -109,10 +109,10 @@ TEST(Retry, TheBudgetIsASetting) {
   program::BackendRecord backend{};
   backend.retry_budget_percent = 7;
   backend.min_concurrent_retries = 9;
-  program::TrafficRecord traffic{};
-  traffic.max_retries = 1;
-  EXPECT_EQ(retry_policy(traffic, backend).budget_percent, 7u) << "the backend's, also for a route's own";
-  EXPECT_EQ(retry_policy(traffic, backend).min_concurrent_retries, 9u);
+  program::TreatmentRecord treatment{};
+  treatment.max_retries = 1;
+  EXPECT_EQ(retry_policy(treatment, backend).budget_percent, 7u) << "the backend's, also for a route's own";
+  EXPECT_EQ(retry_policy(treatment, backend).min_concurrent_retries, 9u);
 }
 
 TEST(Retry, NoMoreAtOnceThanTheLimit) {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "controller/distribute/distributor.h"
-#include "program/sample_program.h"
 #include "program/sign.h"
+#include "program/test_program.h"
 #include "tests/agents/light_agent.h"
 #include "tests/agents/relay.h"
 

@@ -11,8 +11,8 @@
 
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/inspect_client.h"
-#include "program/sample_program.h"
 #include "program/sign.h"
+#include "program/test_program.h"
 #include "tests/agents/light_agent.h"
 
 namespace edge {

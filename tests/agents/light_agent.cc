@@ -5,10 +5,10 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "agent/identity.h"
-#include "agent/sync_program.h"
-#include "agent/sync_session.h"
-#include "base/file.h"
+#include "agent/sync/identity.h"
+#include "agent/sync/received_program.h"
+#include "agent/sync/session.h"
+#include "base/os/file.h"
 #include "schemas/agent.grpc.pb.h"
 
 namespace edge::test {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "agent/agent_store.h"
+#include "agent/sync/agent_store.h"
 #include "base/result.h"
 
 namespace edge::test {

@@ -3,17 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/sync_program.h"
-#include "agent/sync_report.h"
-#include "agent/sync_values.h"
+#include "agent/sync/received_program.h"
+#include "agent/sync/received_values.h"
+#include "agent/sync/report.h"
 #include "base/hash.h"
 #include "controller/distribute/agent_registry.h"
 #include "controller/distribute/program_feed.h"
 #include "controller/distribute/protocol.h"
 #include "controller/distribute/publication.h"
 #include "controller/distribute/values_feed.h"
-#include "program/sample_program.h"
 #include "program/sign.h"
+#include "program/test_program.h"
 #include "schemas/agent.pb.h"
 
 namespace edge {

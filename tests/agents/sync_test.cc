@@ -1,5 +1,5 @@
 // A controller's Distributor and agents' Syncs, over loopback and real TLS.
-#include "agent/sync.h"
+#include "agent/sync/sync.h"
 
 #include <condition_variable>
 #include <filesystem>
@@ -10,15 +10,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "agent/agent_store.h"
 #include "agent/service.h"
-#include "base/file.h"
+#include "agent/sync/agent_store.h"
 #include "base/hash.h"
+#include "base/os/file.h"
 #include "base/test_log.h"
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/inspect_client.h"
-#include "program/sample_program.h"
 #include "program/sign.h"
+#include "program/test_program.h"
 
 namespace edge {
 namespace {

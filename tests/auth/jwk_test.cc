@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "tests/support/issuer.h"
 
 namespace edge::runtime::auth {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/policy/auth/test_place.h"
+#include "runtime/policy/auth/test_auth_context.h"
 #include "tests/support/issuer.h"
 #include "tests/support/key_server.h"
 
@@ -15,7 +15,7 @@ namespace edge::runtime::auth {
 namespace {
 
 using test::SigningKey;
-using testing::TestPlace;
+using testing::TestAuthContext;
 
 struct Settings {
   std::string issuer = "https://id.example";
@@ -49,7 +49,7 @@ class JwtPolicyTest : public ::testing::Test {
     const std::vector<std::byte> bytes = std::move(builder).finish(program::PoliciesHeader{});
     const program::SectionView section(bytes);
     const program::SecretSet secrets;
-    return JwtPolicy::make({section, secrets, place.stores}, program::PolicyRecord{}, record);
+    return JwtPolicy::make({section, secrets, context.stores}, program::PolicyRecord{}, record);
   }
   std::shared_ptr<const JwtPolicy> policy(const Settings& settings = {}) {
     Made made = make(settings, server.url());
@@ -59,28 +59,28 @@ class JwtPolicyTest : public ::testing::Test {
   static std::string claims(const std::string& more = {}) {
     return R"({"iss":"https://id.example","exp":1800000300,"sub":"alice")" + more + "}";
   }
-  Verdict ask(const JwtPolicy& policy, const std::string& token) {
-    return place.ask(policy, "GET / HTTP/1.1\nHost: x\nAuthorization: Bearer " + token);
+  AuthResult ask(const JwtPolicy& policy, const std::string& token) {
+    return context.ask(policy, "GET / HTTP/1.1\nHost: x\nAuthorization: Bearer " + token);
   }
 
   const SigningKey one{"ES256", "one"};
   const SigningKey two{"ES256", "two"};
   test::KeyServer server;
-  TestPlace place;
+  TestAuthContext context;
 };
 
 TEST_F(JwtPolicyTest, ATokenThatWasSeenIsKnownUntilItIsOver) {
   const auto tokens = policy();
   const std::string token = one.token(claims());
   EXPECT_TRUE(ask(*tokens, token).passed());
-  EXPECT_EQ(place.stores.tokens.tokens.size(), 1u);
-  const Verdict again = ask(*tokens, token);
+  EXPECT_EQ(context.stores.tokens.tokens.size(), 1u);
+  const AuthResult again = ask(*tokens, token);
   EXPECT_TRUE(again.passed());
   EXPECT_EQ(again.request.value("x-user"), "alice");
-  place.unix_now = 1'800'000'359;
+  context.unix_now = 1'800'000'359;
   EXPECT_TRUE(ask(*tokens, token).passed());
-  place.unix_now = 1'800'000'360;
-  const Verdict over = ask(*tokens, token);
+  context.unix_now = 1'800'000'360;
+  const AuthResult over = ask(*tokens, token);
   EXPECT_FALSE(over.passed());
   EXPECT_EQ(over.answer.status, 401);
   EXPECT_EQ(over.answer.reason, "token-expired");
@@ -113,9 +113,9 @@ TEST_F(JwtPolicyTest, AnotherHeaderAndPrefix) {
   settings.prefix = "";
   const auto tokens = policy(settings);
   const std::string token = one.token(claims());
-  EXPECT_TRUE(place.ask(*tokens, "GET / HTTP/1.1\nHost: x\nX-Token: " + token).passed());
+  EXPECT_TRUE(context.ask(*tokens, "GET / HTTP/1.1\nHost: x\nX-Token: " + token).passed());
   EXPECT_EQ(ask(*tokens, token).answer.reason, "token-missing");
-  EXPECT_EQ(place.ask(*tokens, "GET / HTTP/1.1\nHost: x\nX-Token: " + token + "\nx-token: " + token).answer.reason,
+  EXPECT_EQ(context.ask(*tokens, "GET / HTTP/1.1\nHost: x\nX-Token: " + token + "\nx-token: " + token).answer.reason,
             "token-invalid");
 }
 
@@ -133,11 +133,12 @@ TEST_F(JwtPolicyTest, SettingsThatCannotBeServedAreTold) {
 TEST_F(JwtPolicyTest, ClaimsBecomeHeadersWhetherTheyAreThereOrNot) {
   Settings settings;
   settings.claims = {{"sub", "x-user"}, {"email", "x-email"}, {"realm_access.roles", "x-roles"}};
-  const Verdict verdict = ask(*policy(settings), one.token(claims(R"(,"realm_access":{"roles":["a","b"]})")));
-  EXPECT_EQ(verdict.request.value("x-user"), "alice");
-  EXPECT_EQ(verdict.request.value("x-roles"), "a,b");
-  EXPECT_EQ(verdict.request.value("x-email"), "");
-  for (const char* name : {"X-User", "X_User", "x-roles", "X-Email"}) EXPECT_TRUE(verdict.request.drops(name)) << name;
+  const AuthResult auth_result = ask(*policy(settings), one.token(claims(R"(,"realm_access":{"roles":["a","b"]})")));
+  EXPECT_EQ(auth_result.request.value("x-user"), "alice");
+  EXPECT_EQ(auth_result.request.value("x-roles"), "a,b");
+  EXPECT_EQ(auth_result.request.value("x-email"), "");
+  for (const char* name : {"X-User", "X_User", "x-roles", "X-Email"})
+    EXPECT_TRUE(auth_result.request.drops(name)) << name;
 }
 
 TEST(ClaimText, WhatCannotBeSaidIsLeftOut) {

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 
 namespace edge::tests {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "tests/cli/proxy_process.h"
 
 namespace edge::tests {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
-#include "program/format_file.h"
+#include "program/format/file.h"
 #include "tests/control/world.h"
 
 namespace edge::tests {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "tests/control/world.h"
 
 namespace edge::tests {

@@ -12,7 +12,7 @@ using compiler::yaml::Node;
 /// Walks a resource beside its schema.
 class Walk {
  public:
-  Walk(const std::string& text, std::vector<Place>& places) : text_(text), places_(places) {}
+  Walk(const std::string& text, std::vector<FieldSpan>& places) : text_(text), places_(places) {}
 
   void resource(Node root) {
     const Node kind = root.find("kind");
@@ -41,12 +41,12 @@ class Walk {
   }
 
   const std::string& text_;
-  std::vector<Place>& places_;
+  std::vector<FieldSpan>& places_;
 };
 
 bool opens(char c) { return c == '{' || c == '[' || c == '"' || c == '\''; }
 
-bool fits(const std::string& text, const Place& place, Fault fault) {
+bool fits(const std::string& text, const FieldSpan& place, Fault fault) {
   switch (fault) {
     case Fault::kDropped:
       return place.field->required;
@@ -74,13 +74,13 @@ std::string aliases_of_aliases() {
 }
 
 /// The spaces that stand before the key's first line, as a block map's next key needs them.
-std::string indent_of(const std::string& text, const Place& place) {
+std::string indent_of(const std::string& text, const FieldSpan& place) {
   const std::size_t end_of_last = text.rfind('\n', place.key_begin);
   const std::size_t line = end_of_last == std::string::npos ? 0 : end_of_last + 1;
   return std::string(place.key_begin - line, ' ');
 }
 
-std::string without(std::string text, const Place& place) {
+std::string without(std::string text, const FieldSpan& place) {
   std::size_t end = place.end;
   if (place.flow) {
     while (end < text.size() && (text[end] == ' ' || text[end] == '\n')) ++end;
@@ -131,25 +131,25 @@ const char* name_of(Fault fault) {
   return "";
 }
 
-std::vector<Place> places_of(const std::string& text) {
+std::vector<FieldSpan> places_of(const std::string& text) {
   SourceMap sources;
   const std::uint32_t id = sources.add("seed.yaml", text);
   Diagnostics ignored;
-  std::vector<Place> places;
+  std::vector<FieldSpan> places;
   for (const compiler::yaml::Document& document : compiler::yaml::read_documents(sources, id, ignored)) {
     Walk(text, places).resource(document.root());
   }
   return places;
 }
 
-std::optional<std::string> mutate(const std::string& text, const std::vector<Place>& places, Fault fault,
+std::optional<std::string> mutate(const std::string& text, const std::vector<FieldSpan>& places, Fault fault,
                                   std::mt19937& random) {
-  std::vector<const Place*> candidates;
-  for (const Place& place : places) {
+  std::vector<const FieldSpan*> candidates;
+  for (const FieldSpan& place : places) {
     if (fits(text, place, fault)) candidates.push_back(&place);
   }
   if (candidates.empty()) return std::nullopt;
-  const Place& place = *candidates[random() % candidates.size()];
+  const FieldSpan& place = *candidates[random() % candidates.size()];
   const std::string field = text.substr(place.key_begin, place.end - place.key_begin);
   std::string out = text;
   switch (fault) {

@@ -31,7 +31,7 @@ DiagnosticCode code_of(Fault fault);
 const char* name_of(Fault fault);
 
 /// A field of a resource of an own kind, where it stands in the text.
-struct Place {
+struct FieldSpan {
   const schemas::Field* field = nullptr;
   bool closed = false;  ///< its object takes no unknown fields
   bool flow = false;    ///< between braces
@@ -40,10 +40,10 @@ struct Place {
 };
 
 /// Every field of every readable resource of `text`.
-std::vector<Place> places_of(const std::string& text);
+std::vector<FieldSpan> places_of(const std::string& text);
 
 /// `text` with one fault at a place that `random` chooses; nullopt where the text has none that it can be put at.
-std::optional<std::string> mutate(const std::string& text, const std::vector<Place>& places, Fault fault,
+std::optional<std::string> mutate(const std::string& text, const std::vector<FieldSpan>& places, Fault fault,
                                   std::mt19937& random);
 
 }  // namespace edge::diagnostics

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What the whole compiler says of a text.
-struct Told {
-  explicit Told(std::string text) {
+struct Checked {
+  explicit Checked(std::string text) {
     sources.add("mutated.yaml", std::move(text));
     const compiler::LinkedConfig config = compiler::read_config(sources, diagnostics);
     compiler::Compiler({.target = program::Target::kTablesOnly}).compile(config, diagnostics);
@@ -69,7 +69,7 @@ std::vector<std::string> golden_inputs() {
 const std::vector<std::string>& faultless_inputs() {
   static const std::vector<std::string> kInputs = [] {
     std::vector<std::string> inputs = golden_inputs();
-    std::erase_if(inputs, [](const std::string& input) { return !Told(input).diagnostics.ok(); });
+    std::erase_if(inputs, [](const std::string& input) { return !Checked(input).diagnostics.ok(); });
     return inputs;
   }();
   return kInputs;
@@ -81,13 +81,13 @@ TEST_P(Mutations, AreToldByTheirCode) {
   const DiagnosticCode code = code_of(GetParam());
   int made = 0;
   for (const std::string& input : faultless_inputs()) {
-    const std::vector<Place> places = places_of(input);
+    const std::vector<FieldSpan> places = places_of(input);
     for (std::uint32_t seed = 0; seed < 2; ++seed) {
       std::mt19937 random(seed);
       const auto mutated = mutate(input, places, GetParam(), random);
       if (!mutated) continue;
       ++made;
-      const Told told(*mutated);
+      const Checked told(*mutated);
       EXPECT_GE(told.count(code), 1) << *mutated << "\n" << told.printed();
       EXPECT_FALSE(told.diagnostics.ok());
       EXPECT_NE(told.printed(), "");
@@ -104,12 +104,12 @@ TEST(Mutations, AtAnyByteAreRead) {
   const std::vector<std::string> inputs = golden_inputs();
   for (std::uint32_t i = 0; i < inputs.size(); ++i) {
     std::mt19937 random(i);
-    Told(inputs[i].substr(0, random() % (inputs[i].size() + 1))).printed();
+    Checked(inputs[i].substr(0, random() % (inputs[i].size() + 1))).printed();
     std::string noisy = inputs[i];
     for (unsigned n = 1 + random() % 8; n > 0; --n) {
       noisy[random() % noisy.size()] = std::string_view("{}[]:,-#&*!|>'\"%@` \n\t\\?x0\x80\xff")[random() % 27];
     }
-    Told(noisy).printed();
+    Checked(noisy).printed();
   }
 }
 
@@ -128,7 +128,7 @@ std::string noise(Each each) {
 }
 
 std::string told(std::string text) {
-  const Told result(std::move(text));
+  const Checked result(std::move(text));
   EXPECT_FALSE(result.diagnostics.ok());
   result.printed();
   return result.diagnostics.all().empty() ? "" : code_text(result.diagnostics.all()[0].code);
@@ -154,7 +154,7 @@ TEST(Noise, OfValuesIsTooMuch) {
 }
 
 TEST(Noise, OfDocumentsHasAsManyFaults) {
-  const Told result(noise([](std::mt19937&) { return std::string("---\nkind: ProxyRoute\nx: 1\n"); }));
+  const Checked result(noise([](std::mt19937&) { return std::string("---\nkind: ProxyRoute\nx: 1\n"); }));
   EXPECT_EQ(result.diagnostics.all()[0].code, DiagnosticCode::kTooMany);
 }
 

@@ -12,10 +12,10 @@ namespace {
 
 using compiler::LinkedConfig;
 using reference::Answer;
+using reference::EngineResult;
 using reference::Engines;
 using reference::OwnedRequest;
 using reference::Reference;
-using reference::Verdict;
 
 compiler::CompileOptions options_for(program::Target target) {
   compiler::CompileOptions options;
@@ -23,10 +23,11 @@ compiler::CompileOptions options_for(program::Target target) {
   return options;
 }
 
-std::string describe(const Verdict& verdict) {
-  if (!verdict.found()) return verdict.listener == program::kNone ? "no listener" : "no match";
-  return std::string(verdict.name_space) + "/" + std::string(verdict.route) + " rules[" + std::to_string(verdict.rule) +
-         "].matches[" + std::to_string(verdict.match) + "] under host '" + std::string(verdict.host) + "'";
+std::string describe(const EngineResult& engine_result) {
+  if (!engine_result.found()) return engine_result.listener == program::kNone ? "no listener" : "no match";
+  return std::string(engine_result.name_space) + "/" + std::string(engine_result.route) + " rules[" +
+         std::to_string(engine_result.rule) + "].matches[" + std::to_string(engine_result.match) + "] under host '" +
+         std::string(engine_result.host) + "'";
 }
 
 std::string describe(const std::optional<Answer>& answer, const LinkedConfig& config) {
@@ -36,12 +37,12 @@ std::string describe(const std::optional<Answer>& answer, const LinkedConfig& co
          std::to_string(answer->match) + "]";
 }
 
-bool same(const Verdict& verdict, const std::optional<Answer>& answer, const LinkedConfig& config) {
-  if (verdict.found() != answer.has_value()) return false;
+bool same(const EngineResult& engine_result, const std::optional<Answer>& answer, const LinkedConfig& config) {
+  if (engine_result.found() != answer.has_value()) return false;
   if (!answer) return true;
   const compiler::Identity& id = config.routes[answer->route].identity;
-  return verdict.name_space == id.name_space && verdict.route == id.name && verdict.rule == answer->rule &&
-         verdict.match == answer->match;
+  return engine_result.name_space == id.name_space && engine_result.route == id.name &&
+         engine_result.rule == answer->rule && engine_result.match == answer->match;
 }
 
 reference::Bind bind_of(const program::BindRecord& record) {
@@ -97,9 +98,9 @@ std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, cons
     const reference::RequestViewOf view(request);
     for (std::uint32_t bind = 0; bind < fast->binds().size(); ++bind) {
       const auto expected = reference.answer(bind_of(fast->binds()[bind]), request);
-      const Verdict evaluated = fast->evaluate(bind, view.view());
-      const Verdict decided = fast->decide(bind, view.view());
-      const Verdict interpreted = plain->decide(bind, view.view());
+      const EngineResult evaluated = fast->evaluate(bind, view.view());
+      const EngineResult decided = fast->decide(bind, view.view());
+      const EngineResult interpreted = plain->decide(bind, view.view());
       ++evaluations_;
       matched_ += expected ? 1 : 0;
       if (!same(evaluated, expected, config) || decided != evaluated || interpreted != evaluated) {

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "program/log_format.h"
-#include "runtime/observe/log_line.h"
-#include "runtime/observe/notes.h"
+#include "runtime/observe/access_log/line.h"
+#include "runtime/observe/access_log/notes.h"
 #include "tests/fuzz/require.h"
 
 using namespace edge;

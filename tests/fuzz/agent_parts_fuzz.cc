@@ -7,11 +7,11 @@
 #include <memory>
 #include <string_view>
 
-#include "agent/sync_program.h"
-#include "agent/sync_values.h"
+#include "agent/sync/received_program.h"
+#include "agent/sync/received_values.h"
 #include "program/read.h"
-#include "program/sample_program.h"
 #include "program/sha256.h"
+#include "program/test_program.h"
 #include "schemas/agent.pb.h"
 #include "tests/fuzz/require.h"
 

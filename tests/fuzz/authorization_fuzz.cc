@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "runtime/policy/auth/basic/basic_credentials.h"
 #include "runtime/policy/auth/basic/htpasswd.h"
 #include "tests/fuzz/require.h"

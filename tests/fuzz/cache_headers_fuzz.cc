@@ -58,8 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)same_origin_target(target, response_head.fields.value(http1::KnownField::kLocation));
   require(!response.has_vary || !response.vary_any || !storable(request, response, {}, {kNow, kNow}));
 
-  const Asked asked{key, request, {}, {kNow - 1, kNow}};
-  const auto entry = make_entry(asked, response_head, "Sun, 06 Nov 1994 08:49:37 GMT");
+  const CacheRequest cache_request{key, request, {}, {kNow - 1, kNow}};
+  const auto entry = make_entry(cache_request, response_head, "Sun, 06 Nov 1994 08:49:37 GMT");
   if (entry == nullptr) return 0;
   require(request_head.method == http1::Method::kGet && !request.directives.no_store);
   require(entry->freshness.lifetime >= 0 && entry->freshness.initial_age >= 1);
@@ -70,11 +70,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   body->append(kText);
   body->close();
   entry->body = body;
-  (void)judge(entry->freshness, request, kNow + 30);
+  (void)choose_use(entry->freshness, request, kNow + 30);
   (void)usable_on_error(entry->freshness, request, kNow + 30);
   check_answer(*entry, request_head, request, kNow + 30);
   if (speaks_of(response, response_head, *entry)) {
-    const auto renewed = renew_entry(*entry, asked, response_head, "Sun, 06 Nov 1994 08:49:37 GMT").entry;
+    const auto renewed = renew_entry(*entry, cache_request, response_head, "Sun, 06 Nov 1994 08:49:37 GMT").entry;
     if (renewed != nullptr) check_answer(*renewed, request_head, request, kNow + 30);
   }
   return 0;

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/objects/apply.h"
 #include "controller/resource_api/objects/built_in.h"
 #include "controller/resource_api/objects/patch.h"

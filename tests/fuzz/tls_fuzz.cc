@@ -4,7 +4,7 @@
 
 #include "net/tls/certificate.h"
 #include "net/tls/server.h"
-#include "program/secrets.h"
+#include "program/values/secrets.h"
 #include "tests/fuzz/require.h"
 
 using namespace edge;

@@ -11,11 +11,11 @@
 #include "compiler/compile.h"
 #include "compiler/ir/dump.h"
 #include "compiler/ir/lower.h"
-#include "compiler/link/conditions_text.h"
-#include "compiler/link/dump.h"
+#include "compiler/link/dump/conditions_text.h"
+#include "compiler/link/dump/dump.h"
 #include "compiler/opt/passes.h"
 #include "program/dump/dump.h"
-#include "program/path_rules.h"
+#include "program/evaluate/path_rules.h"
 #include "tests/reference/engines.h"
 
 namespace edge::golden {
@@ -48,18 +48,19 @@ std::string dump_ir(const compiler::LinkedConfig& config) {
   return text;
 }
 
-std::string verdict_text(const reference::Verdict& verdict, const program::ProgramView& program) {
-  if (verdict.listener == program::kNone) return "no listener";
+std::string engine_result_text(const reference::EngineResult& engine_result, const program::ProgramView& program) {
+  if (engine_result.listener == program::kNone) return "no listener";
   const program::SectionView& section = program.listeners().view;
   const auto& header = section.header<program::ListenersHeader>();
-  const program::ListenerRecord& listener = section.array(header.listeners)[verdict.listener];
+  const program::ListenerRecord& listener = section.array(header.listeners)[engine_result.listener];
   const program::GatewayRecord& gateway = section.array(header.gateways)[listener.gateway];
   std::string text = "listener " + std::string(section.string(gateway.name_space)) + "/" +
                      std::string(section.string(gateway.name)) + "/" + std::string(section.string(listener.name));
-  if (!verdict.found()) return text + ": nothing matches, 404";
-  text += ", host " + std::string(verdict.host.empty() ? "(every)" : verdict.host);
-  text += ": route " + std::string(verdict.name_space) + "/" + std::string(verdict.route);
-  return text + " rules[" + std::to_string(verdict.rule) + "].matches[" + std::to_string(verdict.match) + "]";
+  if (!engine_result.found()) return text + ": nothing matches, 404";
+  text += ", host " + std::string(engine_result.host.empty() ? "(every)" : engine_result.host);
+  text += ": route " + std::string(engine_result.name_space) + "/" + std::string(engine_result.route);
+  return text + " rules[" + std::to_string(engine_result.rule) + "].matches[" + std::to_string(engine_result.match) +
+         "]";
 }
 
 std::string answer(reference::Engines& engines, std::string_view line, std::string& disagreements) {
@@ -69,8 +70,8 @@ std::string answer(reference::Engines& engines, std::string_view line, std::stri
   if (!bind) return "nothing listens there";
   const reference::RequestViewOf request(*parsed.request);
   if (program::AdmittedRequest(engines.view(), *bind, request.view()).refused()) return "refused, 400: path";
-  const std::string tables = verdict_text(engines.evaluate(*bind, request.view()), engines.view());
-  const std::string runtime = verdict_text(engines.decide(*bind, request.view()), engines.view());
+  const std::string tables = engine_result_text(engines.evaluate(*bind, request.view()), engines.view());
+  const std::string runtime = engine_result_text(engines.decide(*bind, request.view()), engines.view());
   if (tables != runtime) {
     disagreements.append(line).append("\n  tables:  ").append(tables).append("\n  runtime: ").append(runtime) += '\n';
   }

@@ -24,8 +24,8 @@ struct Dump {
 
 const std::vector<Dump>& dumps() {
   static const std::vector<Dump> all = {
-      {"conditions.txt", {"compiler/link/conditions_text.cc"}},
-      {"linked.txt", {"compiler/link/dump.cc", "compiler/link/dump_settings.cc", "program/filter_table.h"}},
+      {"conditions.txt", {"compiler/link/dump/conditions_text.cc"}},
+      {"linked.txt", {"compiler/link/dump/dump.cc", "compiler/link/dump/dump_settings.cc", "program/filter_table.h"}},
       {"ir.txt", {"compiler/ir/dump.cc"}},
       {"program.txt",
        {"program/dump/dump.cc", "program/dump/predicate_text.cc", "program/dump/route_tree.cc",

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "tests/support/http2_bridge.h"
 #include "tests/support/proxy.h"
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "tests/support/connection.h"
 
 namespace edge::test {

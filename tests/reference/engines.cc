@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "compiler/expr/regex_matcher.h"
-#include "program/path_rules.h"
-#include "program/records.h"
+#include "program/evaluate/path_rules.h"
+#include "program/format/records.h"
 #include "tests/reference/treatment.h"
 
 namespace edge::reference {
 namespace {
 
-Verdict verdict_of(std::uint32_t listener, const program::SectionView& host, const program::ActionRecord& action) {
+EngineResult engine_result_of(std::uint32_t listener, const program::SectionView& host,
+                              const program::ActionRecord& action) {
   const auto& header = host.header<program::HostHeader>();
   const program::RouteRecord& route = host.array(header.routes)[action.route];
   return {listener,
@@ -50,17 +51,18 @@ std::optional<std::uint32_t> Engines::bind_of(const OwnedRequest& request) const
   return found;
 }
 
-Verdict Engines::evaluate(std::uint32_t bind, const program::RequestView& asked) const {
+EngineResult Engines::evaluate(std::uint32_t bind, const program::RequestView& asked) const {
   const program::AdmittedRequest admitted(view(), bind, asked);
   const program::RequestView& request = admitted.view();
   if (admitted.refused()) return {program::listener_of(view(), bind, request.host), {}, {}, {}, 0, 0};
-  const program::Outcome outcome = program::evaluate(view(), bind, request, regex_);
+  const program::Evaluation outcome = program::evaluate(view(), bind, request, regex_);
   if (outcome.host == nullptr) return {outcome.listener, {}, {}, {}, 0, 0};
   const program::SectionView& host = outcome.host->view;
-  return verdict_of(outcome.listener, host, host.array(host.header<program::HostHeader>().actions)[outcome.action]);
+  return engine_result_of(outcome.listener, host,
+                          host.array(host.header<program::HostHeader>().actions)[outcome.action]);
 }
 
-Verdict Engines::decide(std::uint32_t bind, const program::RequestView& asked) {
+EngineResult Engines::decide(std::uint32_t bind, const program::RequestView& asked) {
   const program::AdmittedRequest admitted(view(), bind, asked);
   const program::RequestView& request = admitted.view();
   if (admitted.refused()) return {program::listener_of(view(), bind, request.host), {}, {}, {}, 0, 0};
@@ -68,7 +70,7 @@ Verdict Engines::decide(std::uint32_t bind, const program::RequestView& asked) {
     return static_cast<std::uint32_t>(listener - &loaded_->listener(0));
   };
   const auto decision = runtime::decide(*loaded_, bind, request, scratch_);
-  if (decision) return verdict_of(index_of(decision->listener), decision->host->view, *decision->action);
+  if (decision) return engine_result_of(index_of(decision->listener), decision->host->view, *decision->action);
   const runtime::LoadedListener* listener = runtime::find_listener(*loaded_, bind, request.host);
   return {listener == nullptr ? program::kNone : index_of(listener), {}, {}, {}, 0, 0};
 }
@@ -76,7 +78,7 @@ Verdict Engines::decide(std::uint32_t bind, const program::RequestView& asked) {
 std::string Engines::treatment(std::uint32_t bind, const program::RequestView& asked) const {
   const program::AdmittedRequest admitted(view(), bind, asked);
   const program::RequestView& request = admitted.view();
-  const program::Outcome outcome = program::evaluate(view(), bind, request, regex_);
+  const program::Evaluation outcome = program::evaluate(view(), bind, request, regex_);
   if (outcome.host == nullptr) return {};
   const program::SectionView& host = outcome.host->view;
   return treatment_of(view(), host, host.array(host.header<program::HostHeader>().actions)[outcome.action]);

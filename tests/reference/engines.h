@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 #include "program/read.h"
 #include "runtime/match/decide.h"
 #include "tests/reference/request.h"
@@ -19,7 +19,7 @@
 namespace edge::reference {
 
 /// What an engine chose, by name: views into the program. Empty route: nothing matched.
-struct Verdict {
+struct EngineResult {
   std::uint32_t listener = program::kNone;  ///< index of the ListenerRecord
   std::string_view host;                    ///< pattern of the host section
   std::string_view name_space;
@@ -28,7 +28,7 @@ struct Verdict {
   std::uint16_t match = 0;
 
   bool found() const { return !route.empty(); }
-  friend bool operator==(const Verdict&, const Verdict&) = default;
+  friend bool operator==(const EngineResult&, const EngineResult&) = default;
 };
 
 class Engines {
@@ -41,8 +41,8 @@ class Engines {
   /// The bind that a request comes in on by its port and destination; an exact address before `every address`.
   std::optional<std::uint32_t> bind_of(const OwnedRequest& request) const;
 
-  Verdict evaluate(std::uint32_t bind, const program::RequestView& request) const;
-  Verdict decide(std::uint32_t bind, const program::RequestView& request);
+  EngineResult evaluate(std::uint32_t bind, const program::RequestView& request) const;
+  EngineResult decide(std::uint32_t bind, const program::RequestView& request);
   /// What becomes of it (treatment.h), by `program::evaluate`; empty where nothing matches.
   std::string treatment(std::uint32_t bind, const program::RequestView& request) const;
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/ip.h"
+#include "base/text/ascii.h"
 
 namespace edge::reference {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/reference/facts.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::reference {
 namespace {

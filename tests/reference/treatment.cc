@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::reference {
 namespace {
@@ -122,9 +122,9 @@ std::vector<Change> changes_of(const std::vector<compiler::Filter>& filters, con
   return changes;
 }
 
-std::vector<Change> changes_of(const program::SectionView& host, const program::TrafficRecord& traffic) {
+std::vector<Change> changes_of(const program::SectionView& host, const program::TreatmentRecord& treatment) {
   std::vector<Change> changes;
-  for (const program::FilterRecord& filter : host.array(traffic.filters)) {
+  for (const program::FilterRecord& filter : host.array(treatment.filters)) {
     changes.push_back({filter.op, filter.detail, host.string(filter.name), host.string(filter.value)});
   }
   return changes;
@@ -170,29 +170,29 @@ Terms terms_of(const LinkedConfig& config, const Answer& answer) {
 }
 
 Terms terms_of(const program::ProgramView& program, const program::SectionView& host,
-               const program::TrafficRecord& traffic) {
+               const program::TreatmentRecord& treatment) {
   const program::SectionView& policies = program.policies().view;
   Terms terms;
-  for (const std::uint64_t id : host.array(traffic.policies)) {
+  for (const std::uint64_t id : host.array(treatment.policies)) {
     const program::PolicyRecord* policy = program::find_policy(policies, id);
     terms.policies.push_back(policy == nullptr
                                  ? kUnresolved
                                  : qualified(policies.string(policy->name_space), policies.string(policy->name)));
   }
-  for (const program::MirrorRecord& mirror : host.array(traffic.mirrors)) {
+  for (const program::MirrorRecord& mirror : host.array(treatment.mirrors)) {
     terms.mirrors.push_back(backend_of(program, mirror.backend_id) + " " + std::to_string(mirror.percent) + "%");
   }
-  terms.denied = (traffic.flags & program::kDenied) != 0;
-  terms.max_body = traffic.max_request_body;
-  terms.max_buffer = traffic.max_buffer;
-  terms.timeout_ns = traffic.request_timeout_ns;
-  terms.idle_ns = traffic.idle_timeout_ns;
-  terms.grpc_ns = traffic.min_grpc_timeout_ns;
-  terms.try_ns = traffic.try_timeout_ns;
-  terms.retries = traffic.max_retries;
-  terms.retry_on = traffic.retry_on;
-  terms.buffers_request = (traffic.flags & program::kBufferRequest) != 0;
-  terms.buffers_response = (traffic.flags & program::kBufferResponse) != 0;
+  terms.denied = (treatment.flags & program::kDenied) != 0;
+  terms.max_body = treatment.max_request_body;
+  terms.max_buffer = treatment.max_buffer;
+  terms.timeout_ns = treatment.request_timeout_ns;
+  terms.idle_ns = treatment.idle_timeout_ns;
+  terms.grpc_ns = treatment.min_grpc_timeout_ns;
+  terms.try_ns = treatment.try_timeout_ns;
+  terms.retries = treatment.max_retries;
+  terms.retry_on = treatment.retry_on;
+  terms.buffers_request = (treatment.flags & program::kBufferRequest) != 0;
+  terms.buffers_response = (treatment.flags & program::kBufferResponse) != 0;
   return terms;
 }
 
@@ -217,12 +217,12 @@ std::string treatment_of(const LinkedConfig& config, const Answer& answer) {
 std::string treatment_of(const program::ProgramView& program, const program::SectionView& host,
                          const program::ActionRecord& action) {
   const program::Split split = program::split_of(host, action);
-  const program::TrafficRecord& usual = program::traffic_of(host, action, split, program::kNone);
+  const program::TreatmentRecord& usual = program::treatment_record_of(host, action, split, program::kNone);
   Treatment treatment;
   treatment.terms = terms_of(program, host, usual);
   treatment.without_goal = changes_of(host, usual);
   for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
-    const program::TrafficRecord& there = program::traffic_of(host, action, split, i);
+    const program::TreatmentRecord& there = program::treatment_record_of(host, action, split, i);
     treatment.goals.push_back({backend_of(program, split.backends[i].backend_id()), split.backends[i].weight,
                                changes_of(host, there), terms_of(program, host, there)});
   }

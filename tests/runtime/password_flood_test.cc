@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "tests/support/connection.h"
 #include "tests/support/proxy.h"
 #include "tests/support/upstream.h"

@@ -158,14 +158,14 @@ class Maker {
 };
 
 /// Calls `each` for every field of a resource and of its table together.
-struct Place {
+struct FieldPosition {
   const Object* object;
   const Field* field;
   Pointer pointer;
   std::string path;
 };
 void walk(const Json& node, const Object& object, const Pointer& at, const std::string& path,
-          const std::function<void(const Place&)>& each) {
+          const std::function<void(const FieldPosition&)>& each) {
   for (const Field& field : object.fields) {
     const std::string name(field.name);
     if (!node.contains(name)) continue;
@@ -184,20 +184,20 @@ class Spoiler {
       : kind_(kind), variant_(variant), whole_(full_resource(kind, variant)), out_(out) {}
 
   void run() {
-    walk(whole_, *kind_.body, Pointer(), "", [&](const Place& place) { spoil(place); });
+    walk(whole_, *kind_.body, Pointer(), "", [&](const FieldPosition& place) { spoil(place); });
   }
 
  private:
-  void add(const Place& place, const char* what, bool valid, const Pointer& pointer, Json value) {
+  void add(const FieldPosition& place, const char* what, bool valid, const Pointer& pointer, Json value) {
     Json resource = whole_;
     resource[pointer] = std::move(value);
     out_.push_back({valid, std::string(kind_.kind) + " " + place.path + ": " + what, std::move(resource)});
   }
-  void wrong(const Place& place, const char* what, Json value) {
+  void wrong(const FieldPosition& place, const char* what, Json value) {
     add(place, what, false, place.pointer, std::move(value));
   }
 
-  void spoil(const Place& place) {
+  void spoil(const FieldPosition& place) {
     const Field& field = *place.field;
     if (field.required) remove(place);
     switch (field.type) {
@@ -224,14 +224,14 @@ class Spoiler {
     }
   }
 
-  void remove(const Place& place) {
+  void remove(const FieldPosition& place) {
     Json resource = whole_;
     resource[place.pointer.parent_pointer()].erase(std::string(place.field->name));
     out_.push_back({false, std::string(kind_.kind) + " " + place.path + ": missing", std::move(resource)});
   }
 
   /// A field that goes with another `type` than the one given.
-  void spoil_variant(const Place& place) {
+  void spoil_variant(const FieldPosition& place) {
     const Object& object = *place.field->object;
     const auto bound = bound_fields(object);
     if (bound.size() < 2) return;
@@ -241,7 +241,7 @@ class Spoiler {
     if (next.contains(at)) add(place, "a field of another type", false, at, next[at]);
   }
 
-  void spoil_scalar(const Place& place, Type type) {
+  void spoil_scalar(const FieldPosition& place, Type type) {
     const Field& field = *place.field;
     if (type == Type::kBoolean) return wrong(place, "a string for a boolean", "true");
     if (!field.values.empty()) {
@@ -297,7 +297,7 @@ std::vector<Sample> changed(const Kind& kind, int variant) {
   std::vector<Sample> out;
   const Json whole = full_resource(kind, variant);
   const Maker maker(kind, variant, false);
-  walk(whole, *kind.body, Pointer(), "", [&](const Place& place) {
+  walk(whole, *kind.body, Pointer(), "", [&](const FieldPosition& place) {
     const Field& field = *place.field;
     const bool list = field.type == Type::kList;
     const Type type = list ? field.item : field.type;

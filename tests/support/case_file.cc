@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::test {
 

@@ -6,7 +6,7 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
-#include "base/pem.h"
+#include "base/text/pem.h"
 
 namespace edge::test {
 namespace {

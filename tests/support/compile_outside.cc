@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "program/read.h"
 #include "tests/support/proxy.h"
 

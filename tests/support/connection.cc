@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::test {
 

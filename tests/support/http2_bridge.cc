@@ -16,7 +16,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "tests/support/connection.h"
 
 namespace edge::test {

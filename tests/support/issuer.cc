@@ -10,7 +10,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rsa.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 
 namespace edge::test {
 namespace {

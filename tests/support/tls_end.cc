@@ -6,7 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "base/pem.h"
+#include "base/text/pem.h"
 
 namespace edge::test {
 

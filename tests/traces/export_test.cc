@@ -11,9 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/span_export.h"
+#include "agent/observe/span_export.h"
 #include "controller/traces/trace_server.h"
-#include "edgectl/web_client.h"
+#include "edgectl/agents/web_client.h"
 #include "net/socket.h"
 #include "runtime/observe/trace/http_sender.h"
 #include "runtime/observe/trace/span_text.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/protobuf_writer.h"
+#include "base/text/protobuf_writer.h"
 #include "controller/traces/incoming_span.h"
 
 namespace edge::tests {

@@ -7,7 +7,7 @@
 
 #include "compiler/analyze/claims/claim.h"
 #include "compiler/compile.h"
-#include "compiler/link/effective_policies.h"
+#include "compiler/link/policies/effective_policies.h"
 #include "tests/reference/reference.h"
 #include "tests/worlds/small_world.h"
 

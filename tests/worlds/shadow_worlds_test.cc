@@ -14,7 +14,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/ir/lower.h"
 #include "compiler/opt/passes.h"
-#include "program/records.h"
+#include "program/format/records.h"
 #include "tests/reference/reference.h"
 #include "tests/worlds/small_world.h"
 

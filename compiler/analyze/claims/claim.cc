@@ -14,7 +14,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -49,9 +49,9 @@ struct End {
 };
 
 /// The proxy's own answer of a rule, backends apart; 0: none.
-int own_status(const program::SectionView& host, const program::TrafficRecord& traffic) {
-  if ((traffic.flags & program::kDenied) != 0) return 503;
-  const program::FilterRecord* const answer = program::answer_of(host.array(traffic.filters));
+int own_status(const program::SectionView& host, const program::TreatmentRecord& treatment) {
+  if ((treatment.flags & program::kDenied) != 0) return 503;
+  const program::FilterRecord* const answer = program::answer_of(host.array(treatment.filters));
   return answer == nullptr ? 0 : static_cast<int>(program::redirect_status(*answer));
 }
 
@@ -93,9 +93,9 @@ struct Surroundings {
   explicit Surroundings(const program::ProgramView& view) : program(view), section(view.listeners().view) {}
 
   /// The types of policy that requests of a rule pass.
-  TypeSet policies_of(const program::SectionView& host, const program::TrafficRecord& traffic) const {
+  TypeSet policies_of(const program::SectionView& host, const program::TreatmentRecord& treatment) const {
     TypeSet types = 0;
-    for (const std::uint64_t id : host.array(traffic.policies)) {
+    for (const std::uint64_t id : host.array(treatment.policies)) {
       const program::PolicyRecord* const policy = program::find_policy(program.policies().view, id);
       if (policy != nullptr) types |= bit_of(policy->type);
     }
@@ -229,7 +229,7 @@ std::vector<End> ends_of(Space& space, const program::ProgramView& program, cons
       end.requests = weighted ? space.complement(canary) : space.nothing();
     }
     end.backend = names.emplace_back(backend_name(program, split.backends[i].backend_id()));
-    end.status = end.backend.empty() ? 500 : own_status(host, program::traffic_of(host, action, split, i));
+    end.status = end.backend.empty() ? 500 : own_status(host, program::treatment_record_of(host, action, split, i));
     if (end.status != 0) end.backend = {};
     ends.push_back(end);
   }
@@ -307,15 +307,15 @@ class Walk {
     const auto& tables = view.header<program::HostHeader>();
     for (const TableRule& rule : check.rules(host).rules()) {
       const program::ActionRecord& action = view.array(tables.actions)[rule.action];
-      const program::TrafficRecord& traffic = view.array(tables.traffics)[action.traffic];
+      const program::TreatmentRecord& treatment = view.array(tables.treatments)[action.treatment];
       const program::RouteRecord& route = view.array(tables.routes)[action.route];
       const std::string name =
           std::string(program::name_space_of(view, route)) + "/" + std::string(view.string(route.name));
       End end = of_listener;
       end.route = name;
-      end.status = own_status(view, traffic);
-      end.denied = (traffic.flags & program::kDenied) != 0;
-      end.policies = state_.policies_of(view, traffic);
+      end.status = own_status(view, treatment);
+      end.denied = (treatment.flags & program::kDenied) != 0;
+      end.policies = state_.policies_of(view, treatment);
       const Set from = check.space().all_of({hosts, check.rules(host).matches(rule)});
       std::vector<std::string> backends;
       for (const End& each : ends_of(check.space(), state_.program, view, action, end, by_backend_, backends)) {

@@ -56,7 +56,7 @@ std::optional<std::size_t> ChainRules::taker(const program::RequestView& request
     if (!rule) continue;
     const std::vector<std::uint32_t>* place = &pathless_;
     if (rule->path_class == PathClass::kExact || rule->path_class == PathClass::kPrefix) {
-      const Places& places = rule->path_class == PathClass::kExact ? exact_ : prefix_;
+      const RulesByPath& places = rule->path_class == PathClass::kExact ? exact_ : prefix_;
       const auto found = places.find(rule->path);
       if (found == places.end()) return std::nullopt;
       place = &found->second;
@@ -73,7 +73,7 @@ bool ChainRules::visit(const std::vector<std::uint32_t>& entries, const std::fun
   return std::ranges::all_of(entries, each);
 }
 
-bool ChainRules::visit_below(const Places& places, const std::string& prefix,
+bool ChainRules::visit_below(const RulesByPath& places, const std::string& prefix,
                              const std::function<bool(std::size_t)>& each) const {
   // "/a" itself, then "/a/…"; what lies between ("/a-b") is passed over.
   if (const auto same = places.find(prefix); same != places.end() && !visit(same->second, each)) return false;

@@ -53,17 +53,18 @@ class ChainRules {
   void for_each_meeting(const TableRule& rule, const std::function<bool(std::size_t)>& each) const;
 
  private:
-  using Places = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;  ///< by path
+  using RulesByPath = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;  ///< by path
 
   static bool visit(const std::vector<std::uint32_t>& entries, const std::function<bool(std::size_t)>& each);
-  bool visit_below(const Places& places, const std::string& prefix, const std::function<bool(std::size_t)>& each) const;
+  bool visit_below(const RulesByPath& places, const std::string& prefix,
+                   const std::function<bool(std::size_t)>& each) const;
   bool visit_prefixes_of(std::string_view path, const std::function<bool(std::size_t)>& each) const;
 
   const RuleChain& chain_;
   std::vector<std::unique_ptr<HostRules>> hosts_;
   std::vector<Entry> entries_;
-  Places exact_;
-  Places prefix_;
+  RulesByPath exact_;
+  RulesByPath prefix_;
   std::vector<std::uint32_t> pathless_;  ///< patterns, and rules without a path
 };
 

@@ -12,7 +12,7 @@
 #include "compiler/analyze/space/host_classes.h"
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump/dump.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -182,7 +182,7 @@ struct ProgramDiff::State {
   };
 
   Taken take(std::size_t side, std::uint32_t bind, const program::RequestView& request) {
-    const program::Outcome outcome = program::evaluate(*programs[side], bind, request, regex);
+    const program::Evaluation outcome = program::evaluate(*programs[side], bind, request, regex);
     if (outcome.host == nullptr) return {};
     const program::SectionView& host = outcome.host->view;
     return {outcome.host, rule_name(host, outcome.action), treatments[side].text(*outcome.host, outcome.action),

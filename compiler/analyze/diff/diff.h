@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/analyze/space/witness.h"
-#include "program/endpoints.h"
 #include "program/read.h"
+#include "program/values/endpoints.h"
 
 namespace edge::compiler::analyze {
 

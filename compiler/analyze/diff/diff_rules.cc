@@ -99,8 +99,8 @@ class RulesDiff {
 
   /// Rules of one place of sections of one pattern are aligned; between places the order is the same on both sides.
   void find_changed(Indices (&changed)[2]) {
-    using Place = std::tuple<std::string_view, PathClass, std::string_view>;
-    std::map<Place, std::pair<Indices, Indices>> places;
+    using PathKey = std::tuple<std::string_view, PathClass, std::string_view>;
+    std::map<PathKey, std::pair<Indices, Indices>> places;
     for (const std::size_t side : {0, 1}) {
       const auto& entries = sides_[side].entries();
       for (std::size_t i = 0; i < entries.size(); ++i) {

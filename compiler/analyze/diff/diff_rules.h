@@ -10,7 +10,7 @@
 #include "compiler/analyze/space/host_rules.h"
 #include "compiler/analyze/space/space.h"
 #include "compiler/analyze/space/witness.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 
 namespace edge::compiler::analyze {
 

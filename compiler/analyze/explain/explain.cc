@@ -11,10 +11,10 @@
 #include "compiler/analyze/explain/treatment.h"
 #include "compiler/expr/regex_matcher.h"
 #include "program/dump/dump.h"
-#include "program/evaluate.h"
-#include "program/path_rules.h"
-#include "program/path_table.h"
-#include "program/records.h"
+#include "program/evaluate/evaluate.h"
+#include "program/evaluate/path_rules.h"
+#include "program/evaluate/path_table.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -35,7 +35,7 @@ class Recorder : public program::Trace {
     std::uint32_t failed;
   };
   /// A rule's place: a candidate of a group, or, without conditions, an action right behind a path.
-  using Place = std::tuple<std::uint64_t, PathClass, std::string, std::uint32_t>;
+  using PathKey = std::tuple<std::uint64_t, PathClass, std::string, std::uint32_t>;
 
   void host(const program::Section& host) override { hosts.push_back(&host); }
   void path(PathClass path_class, std::string_view path) override {
@@ -50,7 +50,7 @@ class Recorder : public program::Trace {
 
   std::vector<const program::Section*> hosts;
   std::vector<Step> steps;
-  std::set<Place> seen;
+  std::set<PathKey> seen;
 
  private:
   PathClass path_class_ = PathClass::kAny;
@@ -91,7 +91,7 @@ class Explainer {
       : program_(program), request_(request), regex_(expr::regex_matcher()) {}
 
   void evaluate(std::uint32_t bind, Explanation& out) {
-    const program::Outcome outcome = program::evaluate(program_, bind, request_, regex_, &recorder_);
+    const program::Evaluation outcome = program::evaluate(program_, bind, request_, regex_, &recorder_);
     if (outcome.listener == kNone) return;
     const program::SectionView& section = program_.listeners().view;
     const auto& header = section.header<program::ListenersHeader>();
@@ -121,7 +121,7 @@ class Explainer {
     for (const Recorder::Step& step : recorder_.steps) {
       if (step.host != &host) continue;
       ExplainedRule rule = rule_of(host, step.path_class, step.path, step.candidate, step.action);
-      rule.verdict = step.failed == kNone ? ExplainedRule::Verdict::kWon : ExplainedRule::Verdict::kFailed;
+      rule.match_result = step.failed == kNone ? ExplainedRule::MatchResult::kWon : ExplainedRule::MatchResult::kFailed;
       if (step.failed != kNone) {
         rule.failed = program::predicate_text(host.view, step.failed);
         rule.actual = actual_text(host.view, step.failed, values.input());
@@ -150,8 +150,8 @@ class Explainer {
     const auto append = [&](std::uint32_t candidate, std::uint32_t action) {
       if (recorder_.seen.contains({host.id, path_class, std::string(path), candidate})) return;
       ExplainedRule rule = rule_of(host, path_class, path, candidate, action);
-      rule.verdict = path_fits(path_class, path, request_.path) ? ExplainedRule::Verdict::kNotTried
-                                                                : ExplainedRule::Verdict::kOtherPath;
+      rule.match_result = path_fits(path_class, path, request_.path) ? ExplainedRule::MatchResult::kNotTried
+                                                                     : ExplainedRule::MatchResult::kOtherPath;
       out.rules.push_back(std::move(rule));
     };
     if ((target & kActionBit) != 0) return append(kNone, target & ~kActionBit);
@@ -191,28 +191,28 @@ class Explainer {
     }
   }
 
-  void take_winner(const program::Outcome& outcome, std::uint64_t usual_body, Explanation& out) {
+  void take_winner(const program::Evaluation& outcome, std::uint64_t usual_body, Explanation& out) {
     out.matched = true;
     for (const ExplainedHost& host : out.hosts) {
       for (const ExplainedRule& rule : host.rules) {
-        if (rule.verdict == ExplainedRule::Verdict::kWon) out.winner = rule;
+        if (rule.match_result == ExplainedRule::MatchResult::kWon) out.winner = rule;
       }
     }
     const program::SectionView& host = outcome.host->view;
     const auto& header = host.header<program::HostHeader>();
     const program::ActionRecord& action = host.array(header.actions)[outcome.action];
-    const program::TrafficRecord& traffic = host.array(header.traffics)[action.traffic];
-    out.denied = (traffic.flags & program::kDenied) != 0;
+    const program::TreatmentRecord& treatment = host.array(header.treatments)[action.treatment];
+    out.denied = (treatment.flags & program::kDenied) != 0;
     const program::Split split = program::split_of(host, action);
     for (std::uint32_t i = 0; i < split.backends.size(); ++i) {
       const program::BackendRefRecord& backend = split.backends[i];
       out.backends.push_back({backend_name(program_, backend.backend_id()), backend.weight, i == split.canary});
-      const program::TrafficRecord& there = program::traffic_of(host, action, split, i);
-      if (&there != &traffic) out.backends.back().filters = filter_texts(host, there);
+      const program::TreatmentRecord& there = program::treatment_record_of(host, action, split, i);
+      if (&there != &treatment) out.backends.back().filters = filter_texts(host, there);
     }
-    out.policies = policy_verdicts(program_, host, traffic, request_);
-    out.limits = limit_texts(program_, host, traffic, usual_body);
-    out.filters = filter_texts(host, traffic);
+    out.policies = policy_verdicts(program_, host, treatment, request_);
+    out.limits = limit_texts(program_, host, treatment, usual_body);
+    out.filters = filter_texts(host, treatment);
   }
 
   const program::ProgramView& program_;

@@ -16,13 +16,13 @@ namespace edge::compiler::analyze {
 
 /// One match of one rule, and what became of it.
 struct ExplainedRule {
-  enum class Verdict {
+  enum class MatchResult {
     kWon,
     kFailed,     ///< it was looked at, and `failed` did not hold
     kNotTried,   ///< its path fits, but an earlier rule had won (D1)
     kOtherPath,  ///< the tables never lead here for this path
   };
-  Verdict verdict = Verdict::kOtherPath;
+  MatchResult match_result = MatchResult::kOtherPath;
   std::string where;  ///< `exact /cart`, `prefix /api`, `regex`, `any path`
   std::string route;  ///< namespace/name
   std::uint32_t rule = 0;

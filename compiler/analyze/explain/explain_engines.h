@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/analyze/explain/explain.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 #include "program/read.h"
 #include "program/request.h"
 

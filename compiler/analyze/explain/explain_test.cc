@@ -10,7 +10,7 @@ namespace edge::compiler::analyze {
 namespace {
 
 using testing::HasSubstr;
-using Verdict = ExplainedRule::Verdict;
+using MatchResult = ExplainedRule::MatchResult;
 
 RuleMatch match_of(PathMatch::Type type, const std::string& path) {
   RuleMatch match;
@@ -91,7 +91,7 @@ TEST_F(Explain, NamesTheWinnerAndWhatFailedBeforeIt) {
   EXPECT_EQ(lost.winner.rule, 1u);
   ASSERT_EQ(lost.hosts.size(), 2u);
   const ExplainedRule& first = lost.hosts[0].rules[0];
-  EXPECT_EQ(first.verdict, Verdict::kFailed);
+  EXPECT_EQ(first.match_result, MatchResult::kFailed);
   EXPECT_EQ(first.where, "exact /cart");
   EXPECT_EQ(first.failed, "header:x-env == \"prod\"");
   EXPECT_EQ(first.actual, "\"staging\"");

@@ -67,30 +67,31 @@ void append_rules(const ExplainedHost& host, bool all, std::string& out) {
   std::string where;
   std::size_t hidden[2] = {0, 0};
   for (const ExplainedRule& rule : host.rules) {
-    const bool looked_at =
-        rule.verdict == ExplainedRule::Verdict::kWon || rule.verdict == ExplainedRule::Verdict::kFailed;
+    const bool looked_at = rule.match_result == ExplainedRule::MatchResult::kWon ||
+                           rule.match_result == ExplainedRule::MatchResult::kFailed;
     if (!looked_at && !all) {
-      ++hidden[rule.verdict == ExplainedRule::Verdict::kNotTried ? 0 : 1];
+      ++hidden[rule.match_result == ExplainedRule::MatchResult::kNotTried ? 0 : 1];
       continue;
     }
     if (rule.where != where) out += "  " + rule.where + "\n";
     where = rule.where;
-    switch (rule.verdict) {
-      case ExplainedRule::Verdict::kWon:
+    switch (rule.match_result) {
+      case ExplainedRule::MatchResult::kWon:
         out += "    + " + rule_text(rule) + ": wins";
         break;
-      case ExplainedRule::Verdict::kFailed:
+      case ExplainedRule::MatchResult::kFailed:
         out += "    - " + rule_text(rule) + ": fails " + rule.failed;
         if (!rule.actual.empty()) out += "; the request has " + rule.actual;
         break;
-      case ExplainedRule::Verdict::kNotTried:
+      case ExplainedRule::MatchResult::kNotTried:
         out += "    . " + rule_text(rule) + ": an earlier rule won";
         break;
-      case ExplainedRule::Verdict::kOtherPath:
+      case ExplainedRule::MatchResult::kOtherPath:
         out += "    . " + rule_text(rule) + ": another path";
         break;
     }
-    if (rule.verdict != ExplainedRule::Verdict::kFailed && !rule.condition.empty()) out += ", " + rule.condition;
+    if (rule.match_result != ExplainedRule::MatchResult::kFailed && !rule.condition.empty())
+      out += ", " + rule.condition;
     out += "\n";
   }
   if (hidden[0] > 0) out += "  (" + std::to_string(hidden[0]) + " of lower priority; --all lists them)\n";

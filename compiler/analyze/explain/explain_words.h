@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "program/abi.h"
+#include "program/evaluate/abi.h"
 #include "program/read.h"
 #include "program/request.h"
 
@@ -27,6 +27,7 @@ std::string actual_text(const program::SectionView& host, std::uint32_t node, co
 /// at once. Names of secrets and what is in them are never told. `JWT demo/tokens: answers 401: the request has no
 /// header authorization`, in the order in which it passes them.
 std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
-                                         const program::TrafficRecord& traffic, const program::RequestView& request);
+                                         const program::TreatmentRecord& treatment,
+                                         const program::RequestView& request);
 
 }  // namespace edge::compiler::analyze

@@ -6,9 +6,9 @@
 
 #include "compiler/analyze/explain/explain_words.h"
 #include "compiler/analyze/explain/treatment.h"
+#include "program/evaluate/path_rules.h"
 #include "program/filters.h"
-#include "program/path_rules.h"
-#include "program/records.h"
+#include "program/format/records.h"
 #include "program/scheme_redirect.h"
 
 namespace edge::compiler::analyze {
@@ -69,14 +69,14 @@ struct Collected {
 
 class Treatment {
  public:
-  Treatment(const program::ProgramView& program, const program::Outcome& outcome, const program::RequestView& request,
-            std::string_view scheme, std::string authority)
+  Treatment(const program::ProgramView& program, const program::Evaluation& outcome,
+            const program::RequestView& request, std::string_view scheme, std::string authority)
       : program_(program),
         host_(outcome.host->view),
         action_(host_.array(host_.header<program::HostHeader>().actions)[outcome.action]),
         split_(program::split_of(host_, action_)),
-        traffic_(program::traffic_of(host_, action_, split_, first_choice(split_, is_canary(request)))),
-        filters_(host_.array(traffic_.filters)),
+        treatment_(program::treatment_record_of(host_, action_, split_, first_choice(split_, is_canary(request)))),
+        filters_(host_.array(treatment_.filters)),
         request_(request),
         scheme_(scheme),
         authority_(std::move(authority)) {}
@@ -87,7 +87,7 @@ class Treatment {
     out.route = std::string(program::name_space_of(host_, route)) + "/" + std::string(host_.string(route.name));
     out.rule = action_.rule;
     out.match = action_.match;
-    out.policies = policy_texts(program_, host_, traffic_);
+    out.policies = policy_texts(program_, host_, treatment_);
     answer(out);
     if (out.status == 0) forward(out);
     // The filters' response fields are for what a backend answers.
@@ -102,8 +102,8 @@ class Treatment {
 
   /// In the order in which a session asks.
   void answer(Passage& out) const {
-    if ((traffic_.flags & program::kDenied) != 0) return refuse(out, 503, "policy-unavailable");
-    if (traffic_.max_request_body != 0 && declared_length(request_) > traffic_.max_request_body) {
+    if ((treatment_.flags & program::kDenied) != 0) return refuse(out, 503, "policy-unavailable");
+    if (treatment_.max_request_body != 0 && declared_length(request_) > treatment_.max_request_body) {
       return refuse(out, 413, "body-too-large");
     }
     const program::RedirectRequest target{scheme_, authority_, request_.path, request_.query, !request_.query.empty()};
@@ -166,7 +166,7 @@ class Treatment {
   const program::SectionView& host_;
   const program::ActionRecord& action_;
   program::Split split_;
-  const program::TrafficRecord& traffic_;
+  const program::TreatmentRecord& treatment_;
   std::span<const program::FilterRecord> filters_;
   const program::RequestView& request_;
   std::string_view scheme_;
@@ -198,7 +198,7 @@ Passage pass(const program::ProgramView& program, std::uint32_t bind, const prog
     return out;
   }
   const program::RequestView& request = admitted.view();
-  const program::Outcome outcome = program::evaluate(program, bind, request, regex);
+  const program::Evaluation outcome = program::evaluate(program, bind, request, regex);
   const program::SectionView& section = program.listeners().view;
   const auto& header = section.header<program::ListenersHeader>();
   const program::BindRecord& record = section.array(header.binds)[bind];

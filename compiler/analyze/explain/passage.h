@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 #include "program/read.h"
 #include "program/request.h"
 

@@ -2,7 +2,7 @@
 
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/route_tree.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -98,10 +98,11 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
 }  // namespace
 
 std::vector<std::string> policy_verdicts(const program::ProgramView& program, const program::SectionView& host,
-                                         const program::TrafficRecord& traffic, const program::RequestView& request) {
+                                         const program::TreatmentRecord& treatment,
+                                         const program::RequestView& request) {
   const program::SectionView& view = program.policies().view;
   std::vector<std::string> out;
-  for (const std::uint64_t id : host.array(traffic.policies)) {
+  for (const std::uint64_t id : host.array(treatment.policies)) {
     const PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr) continue;
     std::string text = program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +

@@ -9,7 +9,7 @@
 #include "compiler/analyze/explain/explain_words.h"
 #include "program/dump/route_tree.h"
 #include "program/filter_table.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -27,9 +27,9 @@ std::string joined(const std::vector<std::string>& parts, const char* separator)
 }
 
 /// With what a rewritten prefix replaces, which the words of a filter leave out.
-std::vector<std::string> exact_filters(const program::SectionView& host, const program::TrafficRecord& traffic) {
+std::vector<std::string> exact_filters(const program::SectionView& host, const program::TreatmentRecord& treatment) {
   std::vector<std::string> out;
-  for (const program::FilterRecord& filter : host.array(traffic.filters)) {
+  for (const program::FilterRecord& filter : host.array(treatment.filters)) {
     std::string& text = out.emplace_back(filter_text(host, filter));
     if (row_of(filter.op).detail == program::Detail::kPrefix)
       text += " (its first " + std::to_string(filter.detail) + " bytes)";
@@ -39,17 +39,17 @@ std::vector<std::string> exact_filters(const program::SectionView& host, const p
 
 }  // namespace
 
-std::vector<std::string> filter_texts(const program::SectionView& host, const program::TrafficRecord& traffic) {
+std::vector<std::string> filter_texts(const program::SectionView& host, const program::TreatmentRecord& treatment) {
   std::vector<std::string> out;
-  for (const program::FilterRecord& filter : host.array(traffic.filters)) out.push_back(filter_text(host, filter));
+  for (const program::FilterRecord& filter : host.array(treatment.filters)) out.push_back(filter_text(host, filter));
   return out;
 }
 
 std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
-                                      const program::TrafficRecord& traffic) {
+                                      const program::TreatmentRecord& treatment) {
   const program::SectionView& view = program.policies().view;
   std::vector<std::string> out;
-  for (const std::uint64_t id : host.array(traffic.policies)) {
+  for (const std::uint64_t id : host.array(treatment.policies)) {
     const program::PolicyRecord* const policy = program::find_policy(view, id);
     if (policy == nullptr) continue;
     out.push_back(program::type_name(policy->type) + " " + std::string(view.string(policy->name_space)) + "/" +
@@ -59,24 +59,26 @@ std::vector<std::string> policy_texts(const program::ProgramView& program, const
 }
 
 std::vector<std::string> limit_texts(const program::ProgramView& program, const program::SectionView& host,
-                                     const program::TrafficRecord& traffic, std::uint64_t usual_body) {
+                                     const program::TreatmentRecord& treatment, std::uint64_t usual_body) {
   std::vector<std::string> out;
-  if (traffic.max_request_body != usual_body) {
-    const bool bounded = traffic.max_request_body != 0;
-    out.push_back(bounded ? "request body at most " + std::to_string(traffic.max_request_body)
+  if (treatment.max_request_body != usual_body) {
+    const bool bounded = treatment.max_request_body != 0;
+    out.push_back(bounded ? "request body at most " + std::to_string(treatment.max_request_body)
                           : "request body unbounded");
   }
-  const std::string bound = traffic.max_buffer == 0 ? "" : " up to " + std::to_string(traffic.max_buffer) + " bytes";
-  if ((traffic.flags & program::kBufferRequest) != 0) out.push_back("buffer request" + bound);
-  if ((traffic.flags & program::kBufferResponse) != 0) out.push_back("buffer response" + bound);
-  if (traffic.request_timeout_ns != 0) out.push_back("request timeout " + duration(traffic.request_timeout_ns));
-  if (traffic.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(traffic.idle_timeout_ns));
-  if (traffic.min_grpc_timeout_ns != 0) out.push_back("least grpc-timeout " + duration(traffic.min_grpc_timeout_ns));
-  if (traffic.max_retries != program::kRetriesOfBackend) {
-    out.push_back("retry at most " + std::to_string(traffic.max_retries) + " times on " +
-                  joined(program::retry_names(traffic.retry_on), " "));
+  const std::string bound =
+      treatment.max_buffer == 0 ? "" : " up to " + std::to_string(treatment.max_buffer) + " bytes";
+  if ((treatment.flags & program::kBufferRequest) != 0) out.push_back("buffer request" + bound);
+  if ((treatment.flags & program::kBufferResponse) != 0) out.push_back("buffer response" + bound);
+  if (treatment.request_timeout_ns != 0) out.push_back("request timeout " + duration(treatment.request_timeout_ns));
+  if (treatment.idle_timeout_ns != 0) out.push_back("idle timeout " + duration(treatment.idle_timeout_ns));
+  if (treatment.min_grpc_timeout_ns != 0)
+    out.push_back("least grpc-timeout " + duration(treatment.min_grpc_timeout_ns));
+  if (treatment.max_retries != program::kRetriesOfBackend) {
+    out.push_back("retry at most " + std::to_string(treatment.max_retries) + " times on " +
+                  joined(program::retry_names(treatment.retry_on), " "));
   }
-  for (const program::MirrorRecord& mirror : host.array(traffic.mirrors)) {
+  for (const program::MirrorRecord& mirror : host.array(treatment.mirrors)) {
     out.push_back("mirror " + std::to_string(mirror.percent) + "% to " + backend_name(program, mirror.backend_id));
   }
   return out;
@@ -95,7 +97,7 @@ std::string Treatments::destination(const program::SectionView& host, std::uint3
   const auto& header = host.header<program::HostHeader>();
   const program::ActionRecord& record = host.array(header.actions)[action];
   const program::Split split = program::split_of(host, record);
-  const program::TrafficRecord& usual = program::traffic_of(host, record, split, kNone);
+  const program::TreatmentRecord& usual = program::treatment_record_of(host, record, split, kNone);
   std::map<std::string, std::uint32_t> shares;
   std::uint32_t divisor = 0;
   std::string canary;
@@ -103,7 +105,7 @@ std::string Treatments::destination(const program::SectionView& host, std::uint3
     const program::BackendRefRecord& backend = split.backends[i];
     std::string name = backend_name(program_, backend.backend_id());
     if (name.empty()) name = "500 (unresolved)";
-    const program::TrafficRecord& there = program::traffic_of(host, record, split, i);
+    const program::TreatmentRecord& there = program::treatment_record_of(host, record, split, i);
     if (&there != &usual) name += " (" + joined(exact_filters(host, there), ", ") + ")";
     if (i == split.canary) canary = name;
     if (backend.weight == 0) continue;
@@ -123,15 +125,15 @@ std::string Treatments::destination(const program::SectionView& host, std::uint3
 std::vector<std::string> Treatments::parts(const program::SectionView& host, std::uint32_t action) const {
   const auto& header = host.header<program::HostHeader>();
   const program::ActionRecord& record = host.array(header.actions)[action];
-  const program::TrafficRecord& traffic = host.array(header.traffics)[record.traffic];
+  const program::TreatmentRecord& treatment = host.array(header.treatments)[record.treatment];
   std::vector<std::string> out;
-  if ((traffic.flags & program::kDenied) != 0) return {"503, a policy cannot be enforced"};
-  const bool answers = program::answer_of(host.array(traffic.filters)) != nullptr;
+  if ((treatment.flags & program::kDenied) != 0) return {"503, a policy cannot be enforced"};
+  const bool answers = program::answer_of(host.array(treatment.filters)) != nullptr;
   if (!answers) out.push_back(destination(host, action));
-  for (const std::string& policy : policy_texts(program_, host, traffic)) out.push_back("policy " + policy);
-  for (std::string& filter : exact_filters(host, traffic)) out.push_back(std::move(filter));
+  for (const std::string& policy : policy_texts(program_, host, treatment)) out.push_back("policy " + policy);
+  for (std::string& filter : exact_filters(host, treatment)) out.push_back(std::move(filter));
   // A size limit of 0 is none.
-  for (std::string& limit : limit_texts(program_, host, traffic, /*usual_body=*/0)) out.push_back(std::move(limit));
+  for (std::string& limit : limit_texts(program_, host, treatment, /*usual_body=*/0)) out.push_back(std::move(limit));
   return out;
 }
 

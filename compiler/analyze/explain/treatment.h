@@ -15,12 +15,12 @@ std::string rule_name(const program::SectionView& host, std::uint32_t action);
 
 /// `RateLimit demo/limit`, in the order in which a request passes them (rule D4).
 std::vector<std::string> policy_texts(const program::ProgramView& program, const program::SectionView& host,
-                                      const program::TrafficRecord& traffic);
+                                      const program::TreatmentRecord& treatment);
 /// Its filters, in the order in which they apply.
-std::vector<std::string> filter_texts(const program::SectionView& host, const program::TrafficRecord& traffic);
+std::vector<std::string> filter_texts(const program::SectionView& host, const program::TreatmentRecord& treatment);
 /// Timeouts, buffering, retries, mirrors; the size limit only where it is not `usual_body`.
 std::vector<std::string> limit_texts(const program::ProgramView& program, const program::SectionView& host,
-                                     const program::TrafficRecord& traffic, std::uint64_t usual_body);
+                                     const program::TreatmentRecord& treatment, std::uint64_t usual_body);
 
 /// Treatments of one program. Weights are reduced (50 and 50 are 1 and 1) and backends sorted, so that only what a
 /// request can see makes a difference.

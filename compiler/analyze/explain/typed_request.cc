@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/path.h"
+#include "base/text/ascii.h"
 
 namespace edge::compiler::analyze {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compiler/analyze/prove/prove.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 
 namespace edge::compiler::analyze {
 

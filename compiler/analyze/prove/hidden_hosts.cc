@@ -12,7 +12,7 @@
 #include "compiler/analyze/space/host_rules.h"
 #include "compiler/analyze/space/space.h"
 #include "compiler/expr/regex_matcher.h"
-#include "program/records.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {

@@ -46,7 +46,7 @@ void WitnessMaker::break_slot(const Witness& witness, const Literal& literal, st
   }
 }
 
-std::vector<Witness> WitnessMaker::near_misses(const Witness& witness, const Place& place,
+std::vector<Witness> WitnessMaker::near_misses(const Witness& witness, const CandidatePath& place,
                                                const Literals& literals) const {
   std::vector<Witness> out;
   for (const Literal& literal : literals) {

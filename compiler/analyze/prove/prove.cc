@@ -10,8 +10,8 @@
 #include "compiler/analyze/prove/witness_maker.h"
 #include "compiler/analyze/space/match_set.h"
 #include "compiler/expr/regex_matcher.h"
-#include "program/evaluate.h"
-#include "program/records.h"
+#include "program/evaluate/evaluate.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -59,7 +59,7 @@ class HostProof {
   }
 
  private:
-  void prove_group(const ir::Group& group, const Place& place) {
+  void prove_group(const ir::Group& group, const CandidatePath& place) {
     group_ = &group;
     for (const ir::Candidate& candidate : group) {
       if (!first_candidate_) first_candidate_ = candidate;
@@ -69,7 +69,7 @@ class HostProof {
   }
 
   /// The usual case, without any allocation: no condition but the path, and no other rule in the way.
-  bool reach_plainly(const ir::Candidate& candidate, const Place& place) {
+  bool reach_plainly(const ir::Candidate& candidate, const CandidatePath& place) {
     for (const std::string_view suffix : {"", "/~w"}) {
       plain_.path.assign(place.path).append(suffix);
       if (plain_.path.empty()) plain_.path = "/";
@@ -83,13 +83,13 @@ class HostProof {
     return false;
   }
 
-  program::Outcome evaluate(const Witness& witness) {
+  program::Evaluation evaluate(const Witness& witness) {
     ++stats_.requests;
     const WitnessView view(witness);
     return program::evaluate_host(section_, view.view(), matcher_);
   }
 
-  bool is(const ir::Candidate& candidate, const program::Outcome& outcome) const {
+  bool is(const ir::Candidate& candidate, const program::Evaluation& outcome) const {
     if (outcome.host == nullptr) return false;
     const auto& header = section_.view.header<program::HostHeader>();
     const program::ActionRecord& action = section_.view.array(header.actions)[outcome.action];
@@ -104,7 +104,7 @@ class HostProof {
 
   /// Looks for a request that reaches `candidate`, first by guessing: a rule that takes what was made up becomes a
   /// goal, not that rule. Where guesses end, the question is decided.
-  void search(const ir::Candidate& candidate, const Place& place) {
+  void search(const ir::Candidate& candidate, const CandidatePath& place) {
     std::vector<Goal> goals;
     if (candidate.predicate != ir::kAlways) goals.push_back({candidate.predicate, true});
     for (std::size_t round = 0; round < kMaxRounds; ++round) {
@@ -122,7 +122,7 @@ class HostProof {
     decide(candidate, place);
   }
 
-  bool try_literals(const ir::Candidate& candidate, const Place& place, const Literals& literals) {
+  bool try_literals(const ir::Candidate& candidate, const CandidatePath& place, const Literals& literals) {
     const std::optional<Witness> filled = maker_.fill(literals);
     if (!filled) return false;
     std::size_t tried = 0;
@@ -132,7 +132,7 @@ class HostProof {
       ++tried;
       Witness witness = *filled;
       witness.path = path;
-      const program::Outcome outcome = evaluate(witness);
+      const program::Evaluation outcome = evaluate(witness);
       if (is(candidate, outcome)) {
         ++stats_.reached;
         compare(candidate, place, witness, outcome.group, literals);
@@ -159,7 +159,7 @@ class HostProof {
   // ---- The decision, over all requests
   // -----------------------------------------------------------------------------------------
 
-  void decide(const ir::Candidate& candidate, const Place& place) {
+  void decide(const ir::Candidate& candidate, const CandidatePath& place) {
     Effort effort(std::min(decision_effort_, kUsualEffort));
     const std::uint64_t before = effort.left();
     Reach reach = reach_search().decide({place.path_class, std::string(place.path), candidate.predicate}, effort);
@@ -271,7 +271,7 @@ class HostProof {
   // ---------------------------------------------------------------------------------------------------
 
   /// A request that the decision found: nothing was guessed, so every condition of the rule is as the request has it.
-  void compare(const ir::Candidate& candidate, const Place& place, const Witness& witness) {
+  void compare(const ir::Candidate& candidate, const CandidatePath& place, const Witness& witness) {
     if (!comparison_.needed()) return;
     const WitnessView view(witness);
     const program::SlotValues values(section_, view.view(), matcher_);
@@ -287,7 +287,7 @@ class HostProof {
     if (condition.operands.empty()) literals.push_back({node, program::holds(section_.view, node, input)});
   }
 
-  void compare(const ir::Candidate& candidate, const Place& place, const Witness& witness, std::uint32_t group,
+  void compare(const ir::Candidate& candidate, const CandidatePath& place, const Witness& witness, std::uint32_t group,
                const Literals& literals) {
     if (!comparison_.needed()) return;
     if (!compare_one(candidate, witness, group)) return;

@@ -12,7 +12,7 @@
 #include "compiler/analyze/space/witness.h"
 #include "compiler/ir/match_ir.h"
 #include "compiler/link/linked_config.h"
-#include "program/abi.h"
+#include "program/evaluate/abi.h"
 #include "program/read.h"
 
 namespace edge::compiler::analyze {

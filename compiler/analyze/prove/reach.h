@@ -11,7 +11,7 @@
 #include "compiler/analyze/space/host_rules.h"
 #include "compiler/analyze/space/space.h"
 #include "compiler/analyze/space/witness.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 #include "program/read.h"
 
 namespace edge::compiler::analyze {

@@ -65,7 +65,7 @@ const std::vector<std::string>& WitnessMaker::samples(std::uint32_t regex) const
   return *kept;
 }
 
-std::vector<std::string> WitnessMaker::paths(const Place& place, const Literals& literals) const {
+std::vector<std::string> WitnessMaker::paths(const CandidatePath& place, const Literals& literals) const {
   const std::string base(place.path);
   if (place.path_class == PathClass::kExact) return {base};
   std::vector<std::string> found;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "program/path_table.h"
+#include "program/evaluate/path_table.h"
 
 namespace edge::compiler::analyze {
 namespace {
@@ -137,7 +137,7 @@ Set HostRules::predicate(std::uint32_t node) {
 std::optional<TableRule> HostRules::taker(const program::RequestView& request,
                                           const program::RegexMatcher& regex) const {
   LastRule trace;
-  const program::Outcome outcome = program::evaluate_host(host_, request, regex, &trace);
+  const program::Evaluation outcome = program::evaluate_host(host_, request, regex, &trace);
   if (outcome.host == nullptr) return std::nullopt;
   return trace.rule;
 }
@@ -145,7 +145,7 @@ std::optional<TableRule> HostRules::taker(const program::RequestView& request,
 Landing land(const program::ProgramView& program, std::uint32_t bind, const program::RequestView& request,
              const program::RegexMatcher& regex) {
   LastRule trace;
-  const program::Outcome outcome = program::evaluate(program, bind, request, regex, &trace);
+  const program::Evaluation outcome = program::evaluate(program, bind, request, regex, &trace);
   if (outcome.host == nullptr) return {outcome.listener, nullptr, {}};
   return {outcome.listener, outcome.host, std::move(trace.rule)};
 }

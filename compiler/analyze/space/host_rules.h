@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/analyze/space/space.h"
-#include "program/evaluate.h"
+#include "program/evaluate/evaluate.h"
 #include "program/read.h"
 
 namespace edge::compiler::analyze {

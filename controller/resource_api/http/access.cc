@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "controller/resource_api/http/credentials.h"
 
 namespace edge::resource_api::http {

@@ -13,10 +13,10 @@
 #include <openssl/sha.h>
 #include <unistd.h>
 
-#include "base/base64.h"
-#include "base/file.h"
 #include "base/ip.h"
-#include "base/operator_files.h"
+#include "base/os/file.h"
+#include "base/os/operator_files.h"
+#include "base/text/base64.h"
 
 namespace edge::resource_api::http {
 namespace {

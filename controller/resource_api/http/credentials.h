@@ -55,7 +55,7 @@ class Credentials {
   std::optional<User> user_of(const net::server::ClientName& name) const;
   /// Of parts of this process, which need no file: the administrator, until the process ends.
   const std::string& own_token() const;
-  /// Replaces the administrator's certificate and token where the file base/operator_files.h asks for it; what was
+  /// Replaces the administrator's certificate and token where the file base/os/operator_files.h asks for it; what was
   /// issued before is refused from then on. Cheap when it does not. \returns whether it did.
   Result<bool> replace_if_asked();
   /// How often that was done: who was let in before is to be looked at again.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/http/access.h"
 #include "controller/resource_api/http/discovery.h"
 #include "controller/resource_api/http/openapi.h"

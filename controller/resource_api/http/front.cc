@@ -5,12 +5,12 @@
 #include <exception>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "controller/resource_api/http/documents.h"
 #include "controller/resource_api/http/kubernetes_protobuf.h"
 #include "controller/resource_api/http/reviews.h"
 #include "controller/resource_api/objects/status.h"
-#include "controller/resource_api/request.h"
+#include "controller/resource_api/requests/request.h"
 
 namespace edge::resource_api::http {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/os/file.h"
 #include "base/test_log.h"
 #include "controller/resource_api/http/request_counts.h"
 #include "net/clock.h"

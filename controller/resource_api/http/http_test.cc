@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/base64.h"
-#include "base/file.h"
-#include "base/protobuf_writer.h"
+#include "base/os/file.h"
+#include "base/text/base64.h"
+#include "base/text/protobuf_writer.h"
 #include "controller/resource_api/http/access.h"
 #include "controller/resource_api/http/credentials.h"
 #include "controller/resource_api/http/discovery.h"

@@ -13,9 +13,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
-#include "base/json.h"
-#include "base/protobuf_reader.h"
+#include "base/text/base64.h"
+#include "base/text/json.h"
+#include "base/text/protobuf_reader.h"
 #include "controller/resource_api/objects/read.h"
 
 namespace edge::resource_api::http {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/http/openapi_shapes.h"
 
 namespace edge::resource_api::http {

@@ -2,8 +2,8 @@
 // gnostic's OpenAPIv2.proto; what our documents have no use for is not written.
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
-#include "base/protobuf_writer.h"
+#include "base/text/json.h"
+#include "base/text/protobuf_writer.h"
 #include "controller/resource_api/http/openapi.h"
 
 namespace edge::resource_api::http {

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/http/credentials.h"
 #include "controller/resource_api/objects/read.h"
 #include "controller/resource_api/objects/status.h"
-#include "controller/resource_api/request.h"
+#include "controller/resource_api/requests/request.h"
 
 namespace edge::resource_api::http {
 namespace {

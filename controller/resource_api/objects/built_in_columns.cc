@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/objects/built_in.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
@@ -40,8 +40,8 @@ Json age_cell(const Json& object, std::int64_t now) { return age(at(object, {"me
 Json created_cell(const Json& object, std::int64_t) { return cell_text(at(object, {"metadata", "creationTimestamp"})); }
 
 /// `told` of each entry, by commas; of many the first three.
-template <typename Told>
-std::string listed(const Json& list, Told told, std::size_t most = SIZE_MAX) {
+template <typename Visitor>
+std::string listed(const Json& list, Visitor told, std::size_t most = SIZE_MAX) {
   std::string out;
   if (!list.is_array()) return out;
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/text/json.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/words.h"
 

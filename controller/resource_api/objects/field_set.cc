@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {

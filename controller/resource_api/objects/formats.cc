@@ -3,9 +3,9 @@
 #include <charconv>
 #include <string>
 
-#include "base/ascii.h"
-#include "base/base64.h"
 #include "base/ip.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
 #include "controller/resource_api/objects/metadata.h"
 #include "controller/resource_api/objects/schema_parts.h"
 

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
-#include "base/json.h"
 #include "base/labels.h"
+#include "base/text/ascii.h"
+#include "base/text/json.h"
 #include "controller/resource_api/objects/schema.h"
 #include "controller/resource_api/objects/schema_parts.h"
 #include "controller/resource_api/objects/words.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_sax.h"
+#include "base/text/json_sax.h"
 #include "controller/resource_api/objects/words.h"
 
 namespace edge::resource_api::objects {

@@ -19,9 +19,11 @@ constexpr std::size_t kMaxNodes = 100'000;
 constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;
 
 /// Where a schema stands: what it must say depends on it.
-enum class Place : std::uint8_t { kRoot, kField, kItems, kValues, kLogic, kLogicOfIntOrString };
+enum class SchemaPosition : std::uint8_t { kRoot, kField, kItems, kValues, kLogic, kLogicOfIntOrString };
 
-bool in_logic(Place place) { return place == Place::kLogic || place == Place::kLogicOfIntOrString; }
+bool in_logic(SchemaPosition position) {
+  return position == SchemaPosition::kLogic || position == SchemaPosition::kLogicOfIntOrString;
+}
 
 constexpr std::array kForbidden = {"$ref",       "$schema",       "definitions", "dependencies",
                                    "deprecated", "discriminator", "id",          "patternProperties",
@@ -34,7 +36,7 @@ class Compiler {
  public:
   Compiler(Causes& causes, bool trusted) : causes_(causes), trusted_(trusted) {}
 
-  SchemaPtr compile(const Json& source, const std::string& path, Place place, int depth);
+  SchemaPtr compile(const Json& source, const std::string& path, SchemaPosition position, int depth);
 
  private:
   void fault(Cause cause) {
@@ -49,17 +51,17 @@ class Compiler {
   std::optional<double> number(const Json& source, const char* name, const std::string& path);
   std::optional<std::uint64_t> count(const Json& source, const char* name, const std::string& path);
 
-  void read_type(const Json& source, const std::string& path, Place place, Schema& out);
-  void read_children(const Json& source, const std::string& path, Place place, int depth, Schema& out);
+  void read_type(const Json& source, const std::string& path, SchemaPosition position, Schema& out);
+  void read_children(const Json& source, const std::string& path, SchemaPosition position, int depth, Schema& out);
   void read_list(const Json& source, const std::string& path, Schema& out);
-  void read_extensions(const Json& source, const std::string& path, Place place, Schema& out);
+  void read_extensions(const Json& source, const std::string& path, SchemaPosition position, Schema& out);
   void read_rules(const Json& source, const std::string& path, int depth, Schema& out);
   void read_bounds(const Json& source, const std::string& path, ValueRules& rules);
   void read_texts(const Json& source, const std::string& path, ValueRules& rules);
   void read_logic(const Json& source, const std::string& path, int depth, bool int_or_string, ValueRules& rules);
   void read_cel(const Json& source, const std::string& path, ValueRules& rules);
   void read_default(const Json& source, const std::string& path, Schema& out);
-  void check_keywords(const Json& source, const std::string& path, Place place);
+  void check_keywords(const Json& source, const std::string& path, SchemaPosition position);
   void check_list_keys(const std::string& path, const Schema& out);
   void check_outside(const Schema& logic, const Schema& around, const std::string& path);
 
@@ -99,7 +101,7 @@ std::optional<std::uint64_t> Compiler::count(const Json& source, const char* nam
   return std::nullopt;
 }
 
-void Compiler::check_keywords(const Json& source, const std::string& path, Place place) {
+void Compiler::check_keywords(const Json& source, const std::string& path, SchemaPosition position) {
   if (trusted_) return;
   for (const char* name : kForbidden) {
     if (source.contains(name)) fault(value_forbidden(below(path, name), "must not be set"));
@@ -109,11 +111,11 @@ void Compiler::check_keywords(const Json& source, const std::string& path, Place
                           "uniqueItems cannot be set to true since the runtime complexity "
                           "becomes quadratic"));
   }
-  if (!in_logic(place)) return;
+  if (!in_logic(position)) return;
   for (const char* name : kForbiddenInLogic) {
     if (source.contains(name)) fault(value_forbidden(below(path, name), "must be undefined to be structural"));
   }
-  if (place == Place::kLogic && source.contains("type")) {
+  if (position == SchemaPosition::kLogic && source.contains("type")) {
     fault(value_forbidden(below(path, "type"), "must be empty to be structural"));
   }
   for (const auto& [name, value] : source.items()) {
@@ -123,7 +125,7 @@ void Compiler::check_keywords(const Json& source, const std::string& path, Place
   }
 }
 
-void Compiler::read_type(const Json& source, const std::string& path, Place place, Schema& out) {
+void Compiler::read_type(const Json& source, const std::string& path, SchemaPosition position, Schema& out) {
   const std::string type = text(source, "type", path);
   const bool int_or_string = flag(source, "x-kubernetes-int-or-string", path);
   out.preserve_unknown = flag(source, "x-kubernetes-preserve-unknown-fields", path);
@@ -142,20 +144,21 @@ void Compiler::read_type(const Json& source, const std::string& path, Place plac
   }
   const std::string at = below(path, "type");
   if (type.empty()) {
-    if (trusted_ || in_logic(place) || (out.preserve_unknown && place != Place::kRoot)) return;
-    const char* where = place == Place::kRoot    ? "must not be empty at the root"
-                        : place == Place::kItems ? "must not be empty for specified array items"
-                                                 : "must not be empty for specified object fields";
+    if (trusted_ || in_logic(position) || (out.preserve_unknown && position != SchemaPosition::kRoot)) return;
+    const char* where = position == SchemaPosition::kRoot    ? "must not be empty at the root"
+                        : position == SchemaPosition::kItems ? "must not be empty for specified array items"
+                                                             : "must not be empty for specified object fields";
     fault(value_required(at, where));
   } else if (out.type == SchemaType::kAny) {
     fault(value_not_supported(at, type, {"array", "boolean", "integer", "number", "object", "string"}));
-  } else if (place == Place::kRoot && out.type != SchemaType::kObject) {
+  } else if (position == SchemaPosition::kRoot && out.type != SchemaType::kObject) {
     fault(value_invalid(at, type, "must be object at the root"));
   }
 }
 
-void Compiler::read_children(const Json& source, const std::string& path, Place place, int depth, Schema& out) {
-  const Place inside = in_logic(place) ? Place::kLogic : Place::kField;
+void Compiler::read_children(const Json& source, const std::string& path, SchemaPosition position, int depth,
+                             Schema& out) {
+  const SchemaPosition inside = in_logic(position) ? SchemaPosition::kLogic : SchemaPosition::kField;
   if (const Json* properties = find(source, "properties"); properties != nullptr) {
     const std::string at = below(path, "properties");
     if (!properties->is_object()) return fault(value_type_invalid(at, *properties, "must be an object"));
@@ -172,14 +175,14 @@ void Compiler::read_children(const Json& source, const std::string& path, Place 
       out.any_additional = *additional == true;
       if (!out.any_additional) fault(value_forbidden(at, "must not be false to be structural"));
     } else {
-      out.additional = compile(*additional, at, Place::kValues, depth + 1);
+      out.additional = compile(*additional, at, SchemaPosition::kValues, depth + 1);
     }
   }
   if (const Json* items = find(source, "items"); items != nullptr) {
     const std::string at = below(path, "items");
     if (items->is_array()) return fault(value_forbidden(at, "must be a schema and not an array of them"));
-    out.items = compile(*items, at, in_logic(place) ? Place::kLogic : Place::kItems, depth + 1);
-  } else if (out.type == SchemaType::kArray && !in_logic(place) && !trusted_) {
+    out.items = compile(*items, at, in_logic(position) ? SchemaPosition::kLogic : SchemaPosition::kItems, depth + 1);
+  } else if (out.type == SchemaType::kArray && !in_logic(position) && !trusted_) {
     fault(value_required(below(path, "items"), "must be specified"));
   }
 }
@@ -256,7 +259,7 @@ void Compiler::read_list(const Json& source, const std::string& path, Schema& ou
   }
 }
 
-void Compiler::read_extensions(const Json& source, const std::string& path, Place place, Schema& out) {
+void Compiler::read_extensions(const Json& source, const std::string& path, SchemaPosition position, Schema& out) {
   out.nullable = flag(source, "nullable", path);
   out.embedded_resource = flag(source, "x-kubernetes-embedded-resource", path);
   if (const Json* kept = find(source, "x-kubernetes-preserve-unknown-fields"); kept != nullptr && *kept == false) {
@@ -285,7 +288,7 @@ void Compiler::read_extensions(const Json& source, const std::string& path, Plac
     out.patch_retains_keys = strategy.find("retainKeys") != std::string::npos;
     out.patch_merge_key = text(source, "x-kubernetes-patch-merge-key", path);
   }
-  if (!in_logic(place)) read_list(source, path, out);
+  if (!in_logic(position)) read_list(source, path, out);
 }
 
 void Compiler::read_bounds(const Json& source, const std::string& path, ValueRules& rules) {
@@ -340,7 +343,7 @@ void Compiler::read_texts(const Json& source, const std::string& path, ValueRule
 
 void Compiler::read_logic(const Json& source, const std::string& path, int depth, bool int_or_string,
                           ValueRules& rules) {
-  const Place place = int_or_string ? Place::kLogicOfIntOrString : Place::kLogic;
+  const SchemaPosition position = int_or_string ? SchemaPosition::kLogicOfIntOrString : SchemaPosition::kLogic;
   const std::pair<const char*, std::vector<SchemaPtr>*> lists[] = {
       {"allOf", &rules.all_of}, {"anyOf", &rules.any_of}, {"oneOf", &rules.one_of}};
   for (const auto& [name, out] : lists) {
@@ -352,11 +355,11 @@ void Compiler::read_logic(const Json& source, const std::string& path, int depth
       continue;
     }
     for (std::size_t i = 0; i < list->size(); ++i) {
-      out->push_back(compile((*list)[i], below(at, i), place, depth + 1));
+      out->push_back(compile((*list)[i], below(at, i), position, depth + 1));
     }
   }
   if (const Json* negated = find(source, "not"); negated != nullptr) {
-    rules.negated = compile(*negated, below(path, "not"), place, depth + 1);
+    rules.negated = compile(*negated, below(path, "not"), position, depth + 1);
   }
 }
 
@@ -438,7 +441,7 @@ void Compiler::read_default(const Json& source, const std::string& path, Schema&
   out.default_value = std::make_shared<const Json>(*value);
 }
 
-SchemaPtr Compiler::compile(const Json& source, const std::string& path, Place place, int depth) {
+SchemaPtr Compiler::compile(const Json& source, const std::string& path, SchemaPosition position, int depth) {
   auto out = std::make_shared<Schema>();
   if (!source.is_object()) {
     fault(value_type_invalid(path, source, "must be an object"));
@@ -448,12 +451,12 @@ SchemaPtr Compiler::compile(const Json& source, const std::string& path, Place p
     if (depth > kMaxSchemaDepth || nodes_ == kMaxNodes + 1) fault(value_forbidden(path, "the schema is too large"));
     return out;
   }
-  check_keywords(source, path, place);
-  read_type(source, path, place, *out);
-  read_children(source, path, place, depth, *out);
-  read_extensions(source, path, place, *out);
+  check_keywords(source, path, position);
+  read_type(source, path, position, *out);
+  read_children(source, path, position, depth, *out);
+  read_extensions(source, path, position, *out);
   read_rules(source, path, depth, *out);
-  if (!in_logic(place)) {
+  if (!in_logic(position)) {
     read_default(source, path, *out);
     if (out->rules != nullptr && !trusted_) {
       const ValueRules& rules = *out->rules;
@@ -484,14 +487,14 @@ SchemaPtr with_resource_fields(SchemaPtr compiled) {
 
 SchemaPtr compile_schema(const Json& open_api, std::string_view path, Causes& causes) {
   const std::size_t before = causes.size();
-  SchemaPtr compiled = Compiler(causes, false).compile(open_api, std::string(path), Place::kRoot, 0);
+  SchemaPtr compiled = Compiler(causes, false).compile(open_api, std::string(path), SchemaPosition::kRoot, 0);
   if (causes.size() != before) return nullptr;
   return with_resource_fields(std::move(compiled));
 }
 
 SchemaPtr compile_trusted(const Json& open_api) {
   Causes causes;
-  SchemaPtr compiled = Compiler(causes, true).compile(open_api, "", Place::kRoot, 0);
+  SchemaPtr compiled = Compiler(causes, true).compile(open_api, "", SchemaPosition::kRoot, 0);
   assert(causes.empty());
   return with_resource_fields(std::move(compiled));
 }
@@ -540,7 +543,7 @@ const SchemaPtr& metadata_schema() {
           {"managedFields",
            {{"type", "array"}, {"items", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}}}};
     Causes causes;
-    SchemaPtr compiled = Compiler(causes, true).compile(source, "", Place::kRoot, 0);
+    SchemaPtr compiled = Compiler(causes, true).compile(source, "", SchemaPosition::kRoot, 0);
     assert(causes.empty());
     return compiled;
   }();

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "base/protobuf_reader.h"
-#include "base/protobuf_writer.h"
+#include "base/text/protobuf_reader.h"
+#include "base/text/protobuf_writer.h"
 
 namespace edge::otlp {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/base64.h"
-#include "base/protobuf_writer.h"
+#include "base/text/base64.h"
+#include "base/text/protobuf_writer.h"
 #include "controller/traces/otlp/export_request.h"
 
 namespace edge::otlp {

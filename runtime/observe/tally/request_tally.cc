@@ -37,8 +37,9 @@ RequestTally::~RequestTally() {
   for (Size* size = sizes_.load(); size != nullptr;) delete std::exchange(size, size->next);
 }
 
-std::size_t RequestTally::hash_of(const TallyPlace& place) {
-  return hash_mix(word(place.route) ^ hash_detail::kMul0, word(place.backend) ^ std::rotl(word(place.gateway), 32));
+std::size_t RequestTally::hash_of(const TallyKey& tally_key) {
+  return hash_mix(word(tally_key.route) ^ hash_detail::kMul0,
+                  word(tally_key.backend) ^ std::rotl(word(tally_key.gateway), 32));
 }
 
 void RequestTally::forget_places() {
@@ -46,20 +47,20 @@ void RequestTally::forget_places() {
   known_count_ = 0;
 }
 
-void RequestTally::remember(const TallyPlace& place, Cell& cell) {
+void RequestTally::remember(const TallyKey& tally_key, Cell& cell) {
   if (known_count_ * 2 >= kMostPlaces) forget_places();
   if (known_count_ * 2 >= known_.size()) {
     std::vector<Known> larger(std::max(kFirstPlaces, known_.size() * 2));
     std::swap(larger, known_);
     known_count_ = 0;
     for (const Known& known : larger) {
-      if (known.cell != nullptr) remember(known.place, *known.cell);
+      if (known.cell != nullptr) remember(known.tally_key, *known.cell);
     }
   }
   const std::size_t mask = known_.size() - 1;
-  std::size_t at = hash_of(place) & mask;
+  std::size_t at = hash_of(tally_key) & mask;
   while (known_[at].cell != nullptr) at = (at + 1) & mask;
-  known_[at] = {place, &cell};
+  known_[at] = {tally_key, &cell};
   ++known_count_;
 }
 

@@ -35,11 +35,11 @@ struct TallyNames {
 };
 
 /// By what a place is told apart within one program: addresses of its records, null where there is none.
-struct TallyPlace {
+struct TallyKey {
   const void* gateway = nullptr;
   const void* route = nullptr;
   const void* backend = nullptr;
-  friend bool operator==(const TallyPlace&, const TallyPlace&) = default;
+  friend bool operator==(const TallyKey&, const TallyKey&) = default;
 };
 
 struct FinishedRequest {
@@ -81,11 +81,11 @@ class RequestTally {
 
   /// `name_of()` gives the TallyNames of a place that was not met before in this program.
   template <typename NameOf>
-  void count(const TallyPlace& place, const FinishedRequest& request, NameOf name_of) {
-    Cell* cell = find(place);
+  void count(const TallyKey& tally_key, const FinishedRequest& request, NameOf name_of) {
+    Cell* cell = find(tally_key);
     if (cell == nullptr) [[unlikely]] {
       cell = &cell_of(name_of());
-      remember(place, *cell);
+      remember(tally_key, *cell);
     }
     add(*cell, request);
   }
@@ -128,20 +128,20 @@ class RequestTally {
 
  private:
   struct Known {
-    TallyPlace place;
+    TallyKey tally_key;
     Cell* cell = nullptr;
   };
 
-  static std::size_t hash_of(const TallyPlace& place);
-  Cell* find(const TallyPlace& place) const {
+  static std::size_t hash_of(const TallyKey& tally_key);
+  Cell* find(const TallyKey& tally_key) const {
     if (known_.empty()) return nullptr;
     const std::size_t mask = known_.size() - 1;
-    for (std::size_t at = hash_of(place) & mask; known_[at].cell != nullptr; at = (at + 1) & mask) {
-      if (known_[at].place == place) return known_[at].cell;
+    for (std::size_t at = hash_of(tally_key) & mask; known_[at].cell != nullptr; at = (at + 1) & mask) {
+      if (known_[at].tally_key == tally_key) return known_[at].cell;
     }
     return nullptr;
   }
-  void remember(const TallyPlace& place, Cell& cell);
+  void remember(const TallyKey& tally_key, Cell& cell);
   void add(Cell& cell, const FinishedRequest& request);
   Cell& cell_of(TallyNames names);
   Cell& add_cell(TallyNames names);

@@ -19,12 +19,12 @@ using testing::Pair;
 // Stands in for the records of a program.
 struct Records {
   std::vector<int> routes = std::vector<int>(1000);
-  TallyPlace place(std::size_t route) const { return {routes.data(), &routes[route], nullptr}; }
+  TallyKey tally_key(std::size_t route) const { return {routes.data(), &routes[route], nullptr}; }
   static TallyNames names(std::size_t route) { return {"default/gw", "default/r" + std::to_string(route), ""}; }
 };
 
 void count(RequestTally& tally, const Records& records, std::size_t route, FinishedRequest request = {200, {}, 0, 0}) {
-  tally.count(records.place(route), request, [&] { return Records::names(route); });
+  tally.count(records.tally_key(route), request, [&] { return Records::names(route); });
 }
 
 RequestSums sums_of(const RequestTally& tally) {
@@ -84,7 +84,7 @@ TEST(RequestTally, AsksForTheNameOfAnAddressAnewInTheNextProgram) {
   const Records records;
   count(tally, records, 1);
   tally.forget_places();
-  tally.count(records.place(1), {200, {}, 0, 0}, [] { return Records::names(2); });
+  tally.count(records.tally_key(1), {200, {}, 0, 0}, [] { return Records::names(2); });
   const RequestSums sums = sums_of(tally);
   EXPECT_EQ(sums.rows.at(Records::names(1)).requests(), 1U);
   EXPECT_EQ(sums.rows.at(Records::names(2)).requests(), 1U);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/protobuf_reader.h"
-#include "base/protobuf_writer.h"
+#include "base/text/protobuf_reader.h"
+#include "base/text/protobuf_writer.h"
 #include "runtime/observe/trace/span_text.h"
 
 namespace edge::runtime::trace {

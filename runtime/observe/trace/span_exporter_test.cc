@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/protobuf_reader.h"
+#include "base/text/protobuf_reader.h"
 #include "runtime/observe/trace/span_text.h"
 
 namespace edge::runtime::trace {

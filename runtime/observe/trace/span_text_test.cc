@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/protobuf_reader.h"
+#include "base/text/protobuf_reader.h"
 
 namespace edge::runtime::trace {
 namespace {

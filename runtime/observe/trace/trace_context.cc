@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime::trace {
 namespace {
@@ -300,7 +300,7 @@ TraceContext read_trace_context(const HeadFields& from) {
 
 bool tells_of_trace(std::string_view name) { return name_of(name).has_value(); }
 
-void write_trace_context(const Told& told, net::http1::HeadWriter& out) {
+void write_trace_context(const PropagatedContext& told, net::http1::HeadWriter& out) {
   using namespace std::string_view_literals;
   const TraceContext& context = told.context;
   const auto tell = [&](Name name, std::string_view written, std::string_view value) {

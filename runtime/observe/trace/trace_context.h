@@ -80,7 +80,7 @@ TraceFields trace_fields(Named named) {
 }
 
 /// What is told to a backend: `span` is what the backend's own hangs below, `parent` what that hangs below.
-struct Told {
+struct PropagatedContext {
   const TraceContext& context;
   SpanId parent;
   SpanId span;
@@ -88,6 +88,6 @@ struct Told {
   /// Not told.
   TraceFields others = 0;
 };
-void write_trace_context(const Told& told, net::http1::HeadWriter& out);
+void write_trace_context(const PropagatedContext& told, net::http1::HeadWriter& out);
 
 }  // namespace edge::runtime::trace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "program/records.h"
+#include "program/format/records.h"
 #include "runtime/policy/auth/basic/basic_auth.h"
 #include "runtime/policy/auth/forward/forward_auth.h"
 #include "runtime/policy/auth/jwt/jwt_policy.h"
@@ -16,15 +16,15 @@ namespace {
 using program::PolicyRecord;
 using program::PolicyType;
 
-Verdict unusable() {
-  return Verdict::fail("policy-unavailable", "A policy that protects this route cannot be enforced.");
+AuthResult unusable() {
+  return AuthResult::fail("policy-unavailable", "A policy that protects this route cannot be enforced.");
 }
 
 template <typename Policy>
-net::Task<Verdict> ask_one(const std::vector<std::shared_ptr<const Policy>>& policies, std::uint32_t index,
-                           const Asked& asked, const Place& place) {
+net::Task<AuthResult> ask_one(const std::vector<std::shared_ptr<const Policy>>& policies, std::uint32_t index,
+                              const PolicyRequest& policy_request, const AuthContext& context) {
   if (index >= policies.size() || policies[index] == nullptr) return unusable();
-  return policies[index]->ask(asked, place);
+  return policies[index]->ask(policy_request, context);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ class AuthenticationBuilder {
   }
 
  private:
-  Making making_;
+  PolicyContext making_;
   std::vector<std::string>& faults_;
 };
 
@@ -86,16 +86,17 @@ std::shared_ptr<const Authentication> Authentication::make(const LoadedProgram& 
 
 Authentication::~Authentication() = default;
 
-net::Task<Verdict> Authentication::ask(const AuthStep& step, const Asked& asked, Place place) const {
+net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequest& policy_request,
+                                          AuthContext context) const {
   switch (step.type) {
     case PolicyType::kBasicAuth:
-      return ask_one(basic_auths_, step.settings, asked, place);
+      return ask_one(basic_auths_, step.settings, policy_request, context);
     case PolicyType::kJwt:
-      return ask_one(jwts_, step.settings, asked, place);
+      return ask_one(jwts_, step.settings, policy_request, context);
     case PolicyType::kForwardAuth:
-      return ask_one(forward_auths_, step.settings, asked, place);
+      return ask_one(forward_auths_, step.settings, policy_request, context);
     case PolicyType::kOidc:
-      return ask_one(oidcs_, step.settings, asked, place);
+      return ask_one(oidcs_, step.settings, policy_request, context);
     case PolicyType::kUnknown:
     case PolicyType::kRateLimit:
     case PolicyType::kCors:

@@ -12,12 +12,12 @@
 #include "net/task.h"
 #include "net/tls/certificate.h"
 #include "net/tls/sealing.h"
-#include "program/secrets.h"
+#include "program/values/secrets.h"
 #include "runtime/match/load.h"
-#include "runtime/policy/asked.h"
-#include "runtime/policy/auth/place.h"
-#include "runtime/policy/auth/verdict.h"
+#include "runtime/policy/auth/auth_context.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/policies.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime::auth {
 
@@ -35,7 +35,7 @@ class Authentication {
 
   /// Asks one policy. What `asked` shows is good until the first wait: what is needed after it is copied before. Up to
   /// there nobody else may be resumed (Waiter::wake_later, not wake). Every wait has a deadline.
-  net::Task<Verdict> ask(const AuthStep& step, const Asked& asked, Place place) const;
+  net::Task<AuthResult> ask(const AuthStep& step, const PolicyRequest& policy_request, AuthContext context) const;
 
   /// Whom calls believe; null where no policy calls anybody over https.
   const std::shared_ptr<const net::tls::Authorities>& authorities() const { return authorities_; }

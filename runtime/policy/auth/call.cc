@@ -16,15 +16,15 @@ std::string trace_fields(const trace::StepCalls& calls, const trace::Step& step,
   return calls.fields(step, others);
 }
 
-net::Task<Answer> call(Place place, std::string_view span, Callee callee, net::client::Call call) {
-  const trace::Step step = place.calls.begin();
+net::Task<Answer> call(AuthContext context, std::string_view span, Callee callee, net::client::Call call) {
+  const trace::Step step = context.calls.begin();
   std::string fields(call.fields);
-  fields += trace_fields(place.calls, step, callee);
+  fields += trace_fields(context.calls, step, callee);
   call.fields = fields;
   const Called asked{call.url, call.method};
-  Answer answer = co_await place.client.call(place.waiter, std::move(call));
+  Answer answer = co_await context.client.call(context.waiter, std::move(call));
   if (step) {
-    end_call(place.calls, step, span,
+    end_call(context.calls, step, span,
              {asked.url, asked.method, answer.ok() ? answer.status : 0,
               answer.ok() ? std::string_view{} : net::client::fault_word(answer.fault)});
   }

@@ -5,7 +5,7 @@
 
 #include "net/client/http_client.h"
 #include "net/task.h"
-#include "runtime/policy/auth/place.h"
+#include "runtime/policy/auth/auth_context.h"
 
 namespace edge::runtime::auth {
 
@@ -18,7 +18,7 @@ enum class Callee : std::uint8_t {
 std::string trace_fields(const trace::StepCalls& calls, const trace::Step& step, Callee callee);
 
 /// `span` names it, e.g. `call token`. What `call` refers to must live until the task has ended; `fields` are its own.
-net::Task<net::client::Answer> call(Place place, std::string_view span, Callee callee, net::client::Call call);
+net::Task<net::client::Answer> call(AuthContext context, std::string_view span, Callee callee, net::client::Call call);
 
 /// What is known of a call when it has ended, for its span.
 struct Called {

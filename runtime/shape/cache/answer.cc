@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime::cache {
 namespace {

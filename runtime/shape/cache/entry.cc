@@ -1,6 +1,6 @@
 #include "runtime/shape/cache/entry.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/http1/parse.h"
 #include "net/http1/write.h"
 
@@ -49,11 +49,11 @@ std::string status_line(const ResponseHead& head) {
   return std::string(out.text());
 }
 
-void fill_in(Entry& entry, const Response& facts, const Asked& asked) {
+void fill_in(Entry& entry, const Response& facts, const CacheRequest& cache_request) {
   entry.etag = facts.validators.etag;
   entry.last_modified = facts.validators.last_modified;
-  entry.date = facts.date.value_or(asked.times.response);
-  entry.freshness = freshness_of(facts, asked.limits, asked.times);
+  entry.date = facts.date.value_or(cache_request.times.response);
+  entry.freshness = freshness_of(facts, cache_request.limits, cache_request.times);
 }
 
 // What a 304 replaces in the stored head, and what not: the bytes that are stored keep their coding.
@@ -75,13 +75,13 @@ std::size_t Entry::bytes() const {
          body->capacity();
 }
 
-std::shared_ptr<Entry> make_entry(const Asked& asked, const ResponseHead& head, std::string_view date) {
-  const Response facts = read_response(head.status, head.fields, asked.times.response);
-  if (!storable(asked.request, facts, asked.limits, asked.times)) return nullptr;
-  auto selection = selection_of(head.fields, *asked.request.fields);
+std::shared_ptr<Entry> make_entry(const CacheRequest& cache_request, const ResponseHead& head, std::string_view date) {
+  const Response facts = read_response(head.status, head.fields, cache_request.times.response);
+  if (!storable(cache_request.request, facts, cache_request.limits, cache_request.times)) return nullptr;
+  auto selection = selection_of(head.fields, *cache_request.request.fields);
   if (!selection) return nullptr;
   auto entry = std::make_shared<Entry>();
-  entry->key = asked.key;
+  entry->key = cache_request.key;
   entry->selection = std::move(*selection);
   entry->status = head.status;
   entry->head = status_line(head);
@@ -89,7 +89,7 @@ std::shared_ptr<Entry> make_entry(const Asked& asked, const ResponseHead& head, 
     if (kept(head.fields, i, facts.directives)) entry->head += head.fields.lines(i, i + 1);
   }
   if (!head.fields.has(KnownField::kDate)) append_line(entry->head, "Date", date);
-  fill_in(*entry, facts, asked);
+  fill_in(*entry, facts, cache_request);
   return entry;
 }
 
@@ -104,7 +104,8 @@ bool speaks_of(const Response& update, const ResponseHead& head, const Entry& en
   return head.fields.value(KnownField::kContentLength) == std::to_string(entry.body->size());
 }
 
-Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& head, std::string_view date) {
+Renewal renew_entry(const Entry& entry, const CacheRequest& cache_request, const ResponseHead& head,
+                    std::string_view date) {
   // The fields of both as one head, which is then judged as if it had come so.
   const ResponseDirectives directives = read_response_directives(head.fields);
   std::string text;
@@ -124,7 +125,7 @@ Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& 
   }
   if (!head.fields.has(KnownField::kDate)) append_line(text, "Date", date);
   // How old the update itself is counts, too; it is no part of what is stored.
-  const Seconds update_age = read_response(head.status, head.fields, asked.times.response).age;
+  const Seconds update_age = read_response(head.status, head.fields, cache_request.times.response).age;
   const std::size_t stored_size = text.size();
   append_line(text, "Age", std::to_string(update_age));
   text += kLineEnd;
@@ -136,23 +137,23 @@ Renewal renew_entry(const Entry& entry, const Asked& asked, const ResponseHead& 
   limits.max_bytes = text.size();
   const auto parsed = net::http1::parse_response(text, net::http1::Method::kHead, limits, hint, *merged);
   if (parsed.state != net::http1::ParseState::kComplete) return {};
-  const Response facts = read_response(merged->status, merged->fields, asked.times.response);
-  Request own = asked.request;
+  const Response facts = read_response(merged->status, merged->fields, cache_request.times.response);
+  Request own = cache_request.request;
   own.method = net::http1::Method::kGet;
   Request anybody = own;
   anybody.authorized = anybody.has_cookie = anybody.directives.no_store = false;
-  auto selection = selection_of(merged->fields, *asked.request.fields);
+  auto selection = selection_of(merged->fields, *cache_request.request.fields);
   Renewal::Fate fate = Renewal::Fate::kReplaced;
-  if (!selection || !storable(anybody, facts, asked.limits, asked.times)) {
+  if (!selection || !storable(anybody, facts, cache_request.limits, cache_request.times)) {
     fate = Renewal::Fate::kEnds;
-  } else if (!storable(own, facts, asked.limits, asked.times)) {
+  } else if (!storable(own, facts, cache_request.limits, cache_request.times)) {
     fate = Renewal::Fate::kStays;
   }
   auto renewed = std::make_shared<Entry>();
   renewed->key = entry.key;
   if (selection) renewed->selection = std::move(*selection);
   renewed->status = entry.status;
-  fill_in(*renewed, facts, asked);
+  fill_in(*renewed, facts, cache_request);
   renewed->body = entry.body;
   text.resize(stored_size);
   renewed->head = std::move(text);

@@ -37,7 +37,7 @@ inline constexpr std::string_view kLineEnd = "\r\n";
 std::string_view next_line(std::string_view& rest);
 
 /// What was asked for: it settles selection and times.
-struct Asked {
+struct CacheRequest {
   const Key& key;
   const Request& request;
   TtlLimits limits;
@@ -46,7 +46,8 @@ struct Asked {
 
 /// A stored response from one that has come, without its body; null when it may not be kept. `date` is the time as an
 /// IMF-fixdate, for a response that has none (RFC 9110 §6.6.1).
-std::shared_ptr<Entry> make_entry(const Asked& asked, const net::http1::ResponseHead& head, std::string_view date);
+std::shared_ptr<Entry> make_entry(const CacheRequest& cache_request, const net::http1::ResponseHead& head,
+                                  std::string_view date);
 
 /// Whether a 304, or the answer to a HEAD, speaks of this entry (RFC 9111 §4.3.4, §4.3.5).
 bool speaks_of(const Response& update, const net::http1::ResponseHead& head, const Entry& entry);
@@ -63,7 +64,7 @@ struct Renewal {
   Fate fate = Fate::kEnds;
 };
 /// The entry with the fields of a 304 or a HEAD's answer (RFC 9111 §3.2).
-Renewal renew_entry(const Entry& entry, const Asked& asked, const net::http1::ResponseHead& head,
+Renewal renew_entry(const Entry& entry, const CacheRequest& cache_request, const net::http1::ResponseHead& head,
                     std::string_view date);
 
 }  // namespace edge::runtime::cache

@@ -94,7 +94,7 @@ TEST(Key, HoldsWhatTheBackendIsToldOfTheUri) {
     net::http1::ParseHint hint;
     net::http1::RequestHead head;
     EXPECT_EQ(parse_request(text, {}, hint, head).state, net::http1::ParseState::kComplete) << text;
-    return told_origin(head, trusted, host);
+    return forwarded_origin(head, trusted, host);
   };
   const std::string from_proxy =
       "X-Forwarded-Host: a\r\nX-Forwarded-Host: b\r\nX-Forwarded-Port: 2\r\nX-Forwarded-Proto: https\r\n"
@@ -381,8 +381,8 @@ TEST(Ranges, SeveralAreSentAsParts_9110_14_6) {
 TEST(Ranges, PartsThatMeetAreOne_9110_15_3_7_2) {
   const std::string text = alphabet();
   const auto entry = entry_of(Answer(kLong), Ask(), text);
-  const auto ranges = [&](const std::string& asked) {
-    const Written written = answer(*entry, "Range: bytes=" + asked + "\n");
+  const auto ranges = [&](const std::string& cache_request) {
+    const Written written = answer(*entry, "Range: bytes=" + cache_request + "\n");
     std::string all = written.status();
     for (const AnswerBody::Part& part : written.body.parts()) {
       if (part.size != 0) all += " " + std::to_string(part.first) + "-" + std::to_string(part.first + part.size - 1);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
 #include "base/hostname.h"
 #include "base/path.h"
+#include "base/text/ascii.h"
 #include "net/http1/char_tables.h"
 #include "runtime/shape/cache/directives.h"
 
@@ -109,7 +109,7 @@ Key make_key(const Target& target, const Way& way) {
   return key;
 }
 
-std::string told_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host) {
+std::string forwarded_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host) {
   const HeadFields& fields = head.fields;
   const bool told = peer_trusted && fields.has(KnownField::kXForwardedHost);
   std::string text;

@@ -29,13 +29,13 @@ struct Way {
   std::string_view path;  ///< as forwarded
   /// Among the rule's backends, where each is sent another head; one may stand there twice.
   std::uint32_t position = 0;
-  std::string_view origin{};  ///< see told_origin
+  std::string_view origin{};  ///< see forwarded_origin
 };
 
 /// What else the backend is told of the URI that the client named, and may answer by (*safe*): by X-Forwarded-Host
 /// where `host`, which is forwarded, is not what the client wrote; and by what a trusted proxy says of host, scheme and
 /// port. Not the client's address.
-std::string told_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host);
+std::string forwarded_origin(const net::http1::RequestHead& head, bool peer_trusted, std::string_view host);
 
 /// As text, so that equal texts are equal keys. `target` is the part that all ways share.
 struct Key {

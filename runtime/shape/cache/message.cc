@@ -1,6 +1,6 @@
 #include "runtime/shape/cache/message.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "runtime/shape/cache/http_date.h"
 
 namespace edge::runtime::cache {

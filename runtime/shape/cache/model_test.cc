@@ -15,8 +15,8 @@ namespace {
 
 using testing::Got;
 using testing::kNow;
-using testing::Place;
 using testing::Said;
+using testing::TestCache;
 
 /// An answer of the origin, as numbers.
 struct Sent {
@@ -285,7 +285,7 @@ Said said_of(const Sent& sent, Seconds now) {
 /// \returns what went wrong, empty when nothing did.
 std::string run(std::uint64_t seed, int steps) {
   Exchanges make(seed);
-  Place place(std::make_shared<Cache>(Sizes{1 << 24, 1 << 16}, seed));
+  TestCache place(std::make_shared<Cache>(Sizes{1 << 24, 1 << 16}, seed));
   Model model;
   int version = 1;
   for (int step = 0; step < steps; ++step) {

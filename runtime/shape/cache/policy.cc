@@ -93,7 +93,7 @@ bool storable(const Request& request, const Response& response, const TtlLimits&
   return freshness.fresh(times.response) || stands_in;
 }
 
-Use judge(const Freshness& stored, const Request& request, Seconds now) {
+Use choose_use(const Freshness& stored, const Request& request, Seconds now) {
   const RequestDirectives& wants = request.directives;
   if (stored.always_validate || wants.no_cache) return Use::kValidate;
   const Seconds age = stored.age(now);

@@ -48,7 +48,7 @@ enum class Use : std::uint8_t {
   kValidate,
 };
 /// What a stored response that matches may be used for (§4). `request` is GET or HEAD.
-Use judge(const Freshness& stored, const Request& request, Seconds now);
+Use choose_use(const Freshness& stored, const Request& request, Seconds now);
 /// Whether it may stand in for an answer that failed (RFC 5861 §4).
 bool usable_on_error(const Freshness& stored, const Request& request, Seconds now);
 /// Statuses that count as a failure of the origin then (RFC 5861 §4).

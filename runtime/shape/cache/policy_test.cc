@@ -29,7 +29,7 @@ Freshness fresh(const std::string& lines, const Times& times = kAtOnce, const Tt
 }
 
 Use used(const std::string& response, const std::string& request, Seconds later) {
-  return judge(fresh(response), Ask(request), kNow + later);
+  return choose_use(fresh(response), Ask(request), kNow + later);
 }
 
 // ---- §3: what is stored -------------------------------------------------------------------------------------------

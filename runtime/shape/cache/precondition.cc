@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "runtime/shape/cache/http_date.h"
 
 namespace edge::runtime::cache {
@@ -46,9 +46,9 @@ bool if_range_holds(const Request& request, const Representation& stored, Second
   const std::string_view value = request.if_range.value;
   if (value.starts_with('"')) return value == stored.validators.etag;
   if (is_weak(value)) return false;
-  const auto asked = parse_http_date(value, now);
+  const auto cache_request = parse_http_date(value, now);
   const auto modified = parse_http_date(stored.validators.last_modified, now);
-  return asked && modified && *asked == *modified && stored.date > *modified;
+  return cache_request && modified && *cache_request == *modified && stored.date > *modified;
 }
 
 std::optional<std::uint64_t> digits(std::string_view& rest) {

@@ -162,7 +162,7 @@ TEST(Store, AScanDrivesLessOutThanWithLru) {
   const std::size_t each = entry_of(key_of("/10000"), 1000)->bytes();
   Store store(kRoom * each, 8 * 1024, 1);
   Lru lru(kRoom);
-  std::size_t asked = 0;
+  std::size_t cache_request = 0;
   std::size_t hits = 0;
   std::size_t lru_hits = 0;
   for (int i = 0; i < 60'000; ++i) {
@@ -173,12 +173,12 @@ TEST(Store, AScanDrivesLessOutThanWithLru) {
     if (!hit) store.insert(entry_of(key, 1000));
     const bool lru_hit = lru.request(path);
     if (scan || i < 10'000) continue;
-    ++asked;
+    ++cache_request;
     hits += hit ? 1 : 0;
     lru_hits += lru_hit ? 1 : 0;
   }
-  const double rate = static_cast<double>(hits) / static_cast<double>(asked);
-  const double lru_rate = static_cast<double>(lru_hits) / static_cast<double>(asked);
+  const double rate = static_cast<double>(hits) / static_cast<double>(cache_request);
+  const double lru_rate = static_cast<double>(lru_hits) / static_cast<double>(cache_request);
   RecordProperty("hit_rate_percent", static_cast<int>(rate * 100));
   RecordProperty("lru_hit_rate_percent", static_cast<int>(lru_rate * 100));
   std::printf("hit rate of the working set: %.3f, with LRU %.3f\n", rate, lru_rate);

@@ -33,16 +33,16 @@ struct Got {
   bool asked_origin = false;
 };
 
-class Place {
+class TestCache {
  public:
-  explicit Place(std::shared_ptr<Cache> cache, TtlLimits limits = {}) : cache_(std::move(cache)), limits_(limits) {}
+  explicit TestCache(std::shared_ptr<Cache> cache, TtlLimits limits = {}) : cache_(std::move(cache)), limits_(limits) {}
 
   Counts counts;
   Seconds now = kNow;
 
   std::unique_ptr<Transaction> begin(const std::string& path = "/", const std::string& route = "web") {
     return std::make_unique<Transaction>(
-        cache_, limits_, Workplace{*request_, counts, head_limits_}, [this] { return Now{now, date()}; },
+        cache_, limits_, CacheContext{*request_, counts, head_limits_}, [this] { return Now{now, date()}; },
         make_key({"http", "example.com", path, "", false}, {"shop", route, 0, 1, "example.com", path}), false);
   }
 

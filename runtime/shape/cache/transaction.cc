@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime::cache {
 namespace {
@@ -25,7 +25,7 @@ bool is_condition(std::string_view name) {
 
 }  // namespace
 
-Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place,
+Transaction::Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& place,
                          std::function<Now()> clock, Key key, bool identified)
     : cache_(std::move(cache)),
       limits_(limits),
@@ -84,7 +84,7 @@ Transaction::Plan Transaction::look_up(std::string_view head) {
   found_ = std::move(found.entry);
   sibling_ = std::move(found.sibling);
   if (found_ != nullptr) {
-    const Use use = judge(found_->freshness, request, now);
+    const Use use = choose_use(found_->freshness, request, now);
     if (use != Use::kValidate) {
       forwarded_ = Forwarded::kNot;
       stale_ = use != Use::kFresh;
@@ -169,7 +169,7 @@ void Transaction::collapse() {
 bool Transaction::reads(const Fills::Joined& fill, const Request& request) {
   const Seconds now = clock_().seconds;
   if (!selects(fill.growing->selection, *request.fields)) return false;
-  if (judge(fill.growing->freshness, request, now) != Use::kFresh || !fill.fill->begin_reading()) return false;
+  if (choose_use(fill.growing->freshness, request, now) != Use::kFresh || !fill.fill->begin_reading()) return false;
   collapse();
   place_.counts.hits.add();
   reading_ = fill.fill;
@@ -283,7 +283,7 @@ Transaction::Take Transaction::validated(const ResponseHead& response, const Req
 }
 
 void Transaction::renew(const ResponseHead& response, const Request& request) {
-  const Renewal renewal = renew_entry(*found_, asked(request), response, clock_().date);
+  const Renewal renewal = renew_entry(*found_, cache_request(request), response, clock_().date);
   if (renewal.entry == nullptr || !deliverable(*renewal.entry)) {
     cache_->store().erase(*found_);
     return;
@@ -311,7 +311,7 @@ bool Transaction::deliverable(const Entry& entry) const {
 
 Transaction::Take Transaction::fill(const ResponseHead& response, const Request& request) {
   if (fill_ == nullptr) return Take::kPass;
-  incoming_ = make_entry(asked(request), response, clock_().date);
+  incoming_ = make_entry(cache_request(request), response, clock_().date);
   if (incoming_ == nullptr || !deliverable(*incoming_) || !begin_filling(response)) {
     incoming_ = nullptr;
     // A 304 is for the conditions of this one client, and says nothing of what others would get.

@@ -26,7 +26,7 @@
 namespace edge::runtime::cache {
 
 /// A thread's own, lent to its transactions.
-struct Workplace {
+struct CacheContext {
   net::http1::RequestHead& request;  ///< scratch; overwritten
   Counts& counts;
   const net::http1::HeadLimits& limits;
@@ -44,8 +44,8 @@ class Transaction {
 
   /// `identified`: a policy knows who asks (RFC 9111 §3.5 then holds as if there were Authorization). `clock` is asked
   /// whenever something comes.
-  Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const Workplace& place, std::function<Now()> clock,
-              Key key, bool identified);
+  Transaction(std::shared_ptr<Cache> cache, const TtlLimits& limits, const CacheContext& place,
+              std::function<Now()> clock, Key key, bool identified);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
@@ -116,7 +116,7 @@ class Transaction {
   Transaction(const Transaction& stale, std::shared_ptr<Fill> fill);
 
   Request request();
-  Asked asked(const Request& request) const { return {key_, request, limits_, times_}; }
+  CacheRequest cache_request(const Request& request) const { return {key_, request, limits_, times_}; }
   std::string fill_id(const Request& request, const Entry* sibling) const;
   void make_conditional();
   void renew(const net::http1::ResponseHead& response, const Request& request);
@@ -133,7 +133,7 @@ class Transaction {
 
   std::shared_ptr<Cache> cache_;
   TtlLimits limits_;
-  Workplace place_;
+  CacheContext place_;
   std::function<Now()> clock_;
   Key key_;
   std::string_view head_;

@@ -14,8 +14,8 @@ namespace {
 using testing::Got;
 using testing::kNow;
 using testing::Origin;
-using testing::Place;
 using testing::Said;
+using testing::TestCache;
 
 std::shared_ptr<Cache> make_cache(std::uint64_t max_bytes = 1 << 20, std::uint64_t max_entry = 1000) {
   return std::make_shared<Cache>(Sizes{max_bytes, max_entry}, 1);
@@ -26,12 +26,12 @@ struct Fixed {
   explicit Fixed(Said says) : said(std::move(says)) {}
 
   Said said;
-  int asked = 0;
+  int cache_request = 0;
   std::string request;
 
   Origin origin() {
     return [this](const std::string& text) {
-      ++asked;
+      ++cache_request;
       request = text;
       return said;
     };
@@ -42,7 +42,7 @@ struct Fixed {
 std::string status_of(const Got& got) { return got.head.substr(9, 3); }
 
 TEST(Exchange, AMissIsStoredAndThenAHit) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
   const Got miss = place.exchange("GET", "", fixed.origin());
   EXPECT_FALSE(miss.from_cache);
@@ -52,14 +52,14 @@ TEST(Exchange, AMissIsStoredAndThenAHit) {
   EXPECT_TRUE(hit.from_cache);
   EXPECT_EQ(hit.text, "text");
   EXPECT_EQ(hit.cache_status, "edge; hit; ttl=50");
-  EXPECT_EQ(fixed.asked, 1);
+  EXPECT_EQ(fixed.cache_request, 1);
   EXPECT_EQ(place.counts.hits.value(), 1u);
   EXPECT_EQ(place.counts.misses.value(), 1u);
   EXPECT_EQ(place.counts.stored.value(), 1u);
 }
 
 TEST(Exchange, AHeadIsAnsweredFromAGet_9110_9_3_2) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
   const Got head = place.exchange("HEAD", "", fixed.origin());
@@ -68,18 +68,18 @@ TEST(Exchange, AHeadIsAnsweredFromAGet_9110_9_3_2) {
 }
 
 TEST(Exchange, OnlyIfCached_5_2_1_7) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
   EXPECT_TRUE(place.exchange("GET", "Cache-Control: only-if-cached\n", fixed.origin()).refused);
   place.exchange("GET", "", fixed.origin());
   EXPECT_TRUE(place.exchange("GET", "Cache-Control: only-if-cached\n", fixed.origin()).from_cache);
   place.now += 60;
   EXPECT_TRUE(place.exchange("GET", "Cache-Control: only-if-cached\n", fixed.origin()).refused);
-  EXPECT_EQ(fixed.asked, 1);
+  EXPECT_EQ(fixed.cache_request, 1);
 }
 
 TEST(Exchange, WhatIsStaleIsValidatedWithItsOwnValidators_4_3_1) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{
       {200, "Cache-Control: max-age=60\nETag: \"v1\"\nLast-Modified: Sun, 06 Nov 1994 08:00:00 GMT\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
@@ -96,11 +96,11 @@ TEST(Exchange, WhatIsStaleIsValidatedWithItsOwnValidators_4_3_1) {
   EXPECT_EQ(got.cache_status, "edge; fwd=stale; fwd-status=304; ttl=60");
   EXPECT_EQ(place.counts.revalidated.value(), 1u);
   EXPECT_TRUE(place.exchange("GET", "", fixed.origin()).from_cache);
-  EXPECT_EQ(fixed.asked, 2);
+  EXPECT_EQ(fixed.cache_request, 2);
 }
 
 TEST(Exchange, AnotherAnswerReplacesWhatIsStored_4_3_3) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "old", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 60;
@@ -112,24 +112,24 @@ TEST(Exchange, AnotherAnswerReplacesWhatIsStored_4_3_3) {
 }
 
 TEST(Exchange, A304OfSomethingElseIsAskedForAgainWithoutConditions_4_3_4) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "old", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 60;
-  int asked = 0;
+  int cache_request = 0;
   const Got got = place.exchange("GET", "", [&](const std::string& request) {
-    ++asked;
+    ++cache_request;
     if (request.find("If-None-Match") != std::string::npos) return Said{304, "ETag: \"v2\"\n", "", {}};
     return Said{200, "Cache-Control: max-age=60\nETag: \"v2\"\n", "new", {}};
   });
-  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(cache_request, 2);
   EXPECT_EQ(got.text, "new");
   EXPECT_FALSE(got.from_cache);
 }
 
 TEST(Exchange, A304ThatMayNotBeKeptGivesItsFieldsToItsClient_3_2) {
   const auto cache = make_cache();
-  Place place(cache);
+  TestCache place(cache);
   Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 60;
@@ -142,7 +142,7 @@ TEST(Exchange, A304ThatMayNotBeKeptGivesItsFieldsToItsClient_3_2) {
 }
 
 TEST(Exchange, StaleIfError_5861_4) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60, stale-if-error=30\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 80;
@@ -157,7 +157,7 @@ TEST(Exchange, StaleIfError_5861_4) {
 }
 
 TEST(Exchange, StaleWhileRevalidate_5861_3) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60, stale-while-revalidate=30\nETag: \"v1\"\n", "old", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 70;
@@ -175,7 +175,7 @@ TEST(Exchange, StaleWhileRevalidate_5861_3) {
 
 TEST(Exchange, WhatBreaksOffOrIsTooLargeIsNotStored) {
   const auto cache = make_cache();
-  Place place(cache);
+  TestCache place(cache);
   Fixed fixed{{200, "Cache-Control: max-age=60\n", std::string(100, 'x'), 50}};
   place.exchange("GET", "", fixed.origin());
   fixed.said = {200, "Cache-Control: max-age=60\n", std::string(1001, 'x'), {}};
@@ -188,7 +188,7 @@ TEST(Exchange, WhatBreaksOffOrIsTooLargeIsNotStored) {
 }
 
 TEST(Exchange, UnsafeMethodsInvalidate_4_4) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
   for (const char* path : {"/a", "/b", "/c"}) place.exchange("GET", "", fixed.origin(), path);
   fixed.said = {404, "Content-Location: /b\n", "", {}};
@@ -204,7 +204,7 @@ TEST(Exchange, UnsafeMethodsInvalidate_4_4) {
 
 TEST(Exchange, WhatIsFetchedWhileItChangesIsNotStored_4_4) {
   const auto cache = make_cache();
-  Place place(cache);
+  TestCache place(cache);
   Fixed changes{{204, "", "", {}}};
   place.exchange("GET", "", [&](const std::string&) {
     place.exchange("DELETE", "", changes.origin());
@@ -214,7 +214,7 @@ TEST(Exchange, WhatIsFetchedWhileItChangesIsNotStored_4_4) {
 }
 
 TEST(Exchange, TheAnswerToAHeadMayEndWhatIsStored_4_3_5) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 60;
@@ -228,7 +228,7 @@ TEST(Exchange, TheAnswerToAHeadMayEndWhatIsStored_4_3_5) {
 }
 
 TEST(Exchange, TheAnswerToAHeadRenewsWhatHasNoValidators_4_3_5) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=2\nX-A: 1\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
   place.now += 3;
@@ -247,7 +247,7 @@ TEST(Exchange, TheAnswerToAHeadRenewsWhatHasNoValidators_4_3_5) {
 }
 
 TEST(Exchange, ConditionsOnTheOriginGoToTheOrigin_4_3_2) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\nETag: \"v1\"\n", "text", {}}};
   place.exchange("GET", "", fixed.origin());
   EXPECT_FALSE(place.exchange("GET", "If-Match: \"v1\"\n", fixed.origin()).from_cache);
@@ -271,7 +271,7 @@ Plan again(Transaction& transaction) {
 }
 
 TEST(Collapsing, OneFetchesAndTheOthersWaitForWhatMayYetBeTooLarge) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   const auto leader = place.begin();
   const auto follower = place.begin();
   int woken = 0;
@@ -299,7 +299,7 @@ std::string read_on(Transaction& transaction, std::size_t from) {
 }
 
 TEST(Collapsing, TheOthersReadWhatComes) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   const auto leader = place.begin();
   const auto follower = place.begin();
   const auto late = place.begin();
@@ -335,7 +335,7 @@ TEST(Collapsing, TheOthersReadWhatComes) {
 }
 
 TEST(Collapsing, WhatBreaksOffBreaksOffForAll) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   auto leader = place.begin();
   const auto follower = place.begin();
   begin(*leader, [] {});
@@ -355,7 +355,7 @@ TEST(Collapsing, WhatBreaksOffBreaksOffForAll) {
 
 TEST(Collapsing, WhatIsKeptForASlowLeaderIsBounded) {
   const auto cache = make_cache(8 << 20, 1000);
-  Place place(cache);
+  TestCache place(cache);
   auto leader = place.begin();
   const auto follower = place.begin();
   begin(*leader, [] {});
@@ -370,7 +370,7 @@ TEST(Collapsing, WhatIsKeptForASlowLeaderIsBounded) {
 }
 
 TEST(Collapsing, NobodyBeginsToReadWhatIsGivenUp) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   const auto leader = place.begin();
   const auto follower = place.begin();
   begin(*leader, [] {});
@@ -381,7 +381,7 @@ TEST(Collapsing, NobodyBeginsToReadWhatIsGivenUp) {
 }
 
 TEST(Collapsing, WhatMayBeTakenBackIsNotReadBefore) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   const auto leader = place.begin();
   const auto follower = place.begin();
   leader->keep_to_itself();
@@ -392,7 +392,7 @@ TEST(Collapsing, WhatMayBeTakenBackIsNotReadBefore) {
 }
 
 TEST(Collapsing, WhatComesIsJudgedLikeWhatIsStored) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   const auto leader = place.begin();
   begin(*leader, [] {});
   const testing::Answer answer("Cache-Control: max-age=60\nVary: X-A\nAge: 10\nContent-Length: 4\nETag: \"v1\"\n");
@@ -413,7 +413,7 @@ TEST(Collapsing, WhatComesIsJudgedLikeWhatIsStored) {
 }
 
 TEST(Collapsing, NobodyWaitsForWhatCannotBeStored) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   const auto leader = place.begin();
   const auto follower = place.begin();
   int woken = 0;
@@ -432,7 +432,7 @@ TEST(Collapsing, NobodyWaitsForWhatCannotBeStored) {
 }
 
 TEST(Collapsing, ALeaderThatGoesWakesTheOthers) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   auto leader = place.begin();
   const auto follower = place.begin();
   int woken = 0;
@@ -444,7 +444,7 @@ TEST(Collapsing, ALeaderThatGoesWakesTheOthers) {
 }
 
 TEST(Collapsing, VariantsAreFetchedSideBySide) {
-  Place place(make_cache());
+  TestCache place(make_cache());
   Fixed fixed{{200, "Cache-Control: max-age=60\nVary: X-A\n", "text", {}}};
   place.exchange("GET", "X-A: 0\n", fixed.origin());
   const std::string head = "GET / HTTP/1.1\r\nHost: example.com\r\nX-A: ";
@@ -464,7 +464,7 @@ TEST(Collapsing, ThreadsFetchAKeyOnce) {
   threads.reserve(4);
   for (int number = 0; number < 4; ++number) {
     threads.emplace_back([&] {
-      Place place(cache);
+      TestCache place(cache);
       for (int i = 0; i < 200; ++i) {
         const std::string path = "/" + std::to_string(i);
         std::string head = kGet;
@@ -510,7 +510,7 @@ TEST(Caches, OutliveProgramsButNotTheirSizes) {
 TEST(Caches, PurgeByHostRouteAndAll) {
   Caches caches(1);
   const auto cache = caches.of_gateway(1, {1 << 20, 1000});
-  Place place(cache);
+  TestCache place(cache);
   Fixed fixed{{200, "Cache-Control: max-age=60\n", "text", {}}};
   const auto fill = [&] {
     for (const char* path : {"/a", "/b"}) place.exchange("GET", "", fixed.origin(), path);
@@ -534,7 +534,7 @@ TEST(Caches, PurgeByHostRouteAndAll) {
 TEST(Caches, WhatIsOnItsWayInIsBounded) {
   const auto cache = make_cache(8000, 1000);
   std::vector<std::unique_ptr<Transaction>> fills;
-  Place place(cache);
+  TestCache place(cache);
   const auto fill = [&](const char* length) {
     const testing::Answer answer(std::string("Cache-Control: max-age=60\n") + length);
     for (int i = 0; i < 5; ++i) {

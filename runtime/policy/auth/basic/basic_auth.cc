@@ -34,7 +34,8 @@ std::uint64_t client_of(const IpAddress& source) {
 
 }  // namespace
 
-Result<std::shared_ptr<const BasicAuth>> BasicAuth::make(const Making& making, const program::PolicyRecord& /*policy*/,
+Result<std::shared_ptr<const BasicAuth>> BasicAuth::make(const PolicyContext& making,
+                                                         const program::PolicyRecord& /*policy*/,
                                                          const program::BasicAuthRecord& record) {
   const std::string* const file = making.secrets.find(making.section, record.users, "htpasswd");
   if (file == nullptr) return Error{ErrorCode::kNotFound, "the secret with the key `htpasswd` is missing"};
@@ -50,8 +51,8 @@ Result<std::shared_ptr<const BasicAuth>> BasicAuth::make(const Making& making, c
   return std::shared_ptr<const BasicAuth>(std::move(policy));
 }
 
-net::Task<Verdict> BasicAuth::ask(const Asked& asked, Place place) const {
-  const net::http1::HeadFields& fields = asked.head.fields;
+net::Task<AuthResult> BasicAuth::ask(const PolicyRequest& policy_request, AuthContext context) const {
+  const net::http1::HeadFields& fields = policy_request.head.fields;
   if (!fields.has(KnownField::kAuthorization)) return deny("credentials-missing", "A name and a password are needed.");
   BasicCredentials credentials;
   const CredentialsFault fault = read_basic_credentials(fields.value(KnownField::kAuthorization), credentials);
@@ -61,53 +62,55 @@ net::Task<Verdict> BasicAuth::ask(const Asked& asked, Place place) const {
     return deny("credentials-malformed", "The credentials are malformed.");
   }
   const PasswordHash* const hash = users_->find(credentials.user);
-  CredentialCache& cache = place.stores.credentials;
+  CredentialCache& cache = context.stores.credentials;
   const std::string_view known_by = hash == nullptr ? std::string_view{} : hash->text();
   const Digest digest = cache.key.of({known_by, credentials.user, credentials.password});
-  if (const auto until = cache.right.find(digest); until && asked.now < *until) {
+  if (const auto until = cache.right.find(digest); until && policy_request.now < *until) {
     return conclude(Answer::kRight, credentials.user);
   }
-  if (const auto until = cache.wrong.find(digest); until && asked.now < *until) {
+  if (const auto until = cache.wrong.find(digest); until && policy_request.now < *until) {
     return conclude(Answer::kWrong, credentials.user);
   }
   if (users_->decoy()->cost() <= kCheap) {
     const bool right = check_password(hash, *users_->decoy(), credentials.password);
     return conclude(right ? Answer::kRight : Answer::kWrong, credentials.user);
   }
-  PasswordPool::Question question{digest, client_of(asked.source), users_, hash, std::move(credentials.password)};
-  return ask_pool(std::move(question), std::move(credentials.user), place);
+  PasswordPool::Question question{digest, client_of(policy_request.source), users_, hash,
+                                  std::move(credentials.password)};
+  return ask_pool(std::move(question), std::move(credentials.user), context);
 }
 
-net::Task<Verdict> BasicAuth::ask_pool(PasswordPool::Question question, std::string user, Place place) const {
+net::Task<AuthResult> BasicAuth::ask_pool(PasswordPool::Question question, std::string user,
+                                          AuthContext context) const {
   const Digest digest = question.digest;
   const Answer answer =
-      co_await place.stores.passwords.check(place.loop, place.waiter, std::move(question), place.asker);
-  remember(digest, answer, place);
+      co_await context.stores.passwords.check(context.loop, context.waiter, std::move(question), context.asker);
+  remember(digest, answer, context);
   co_return conclude(answer, user);
 }
 
-void BasicAuth::remember(const Digest& digest, Answer answer, Place place) const {
-  CredentialCache& cache = place.stores.credentials;
-  const net::Time now = place.loop.now();
+void BasicAuth::remember(const Digest& digest, Answer answer, AuthContext context) const {
+  CredentialCache& cache = context.stores.credentials;
+  const net::Time now = context.loop.now();
   if (answer == Answer::kRight) cache.right.put(digest, now + CredentialCache::kRight);
   if (answer == Answer::kWrong) cache.wrong.put(digest, now + CredentialCache::kWrong);
 }
 
-Verdict BasicAuth::conclude(Answer answer, std::string_view user) const {
+AuthResult BasicAuth::conclude(Answer answer, std::string_view user) const {
   if (answer == Answer::kWrong) return deny("credentials-wrong", "The name or the password is wrong.");
   if (answer == Answer::kBusy) {
-    Verdict verdict = Verdict::fail("passwords-busy", "Too many passwords are being checked. Try again.");
-    verdict.answer.fields = "Retry-After: 1\r\n";
-    return verdict;
+    AuthResult auth_result = AuthResult::fail("passwords-busy", "Too many passwords are being checked. Try again.");
+    auth_result.answer.fields = "Retry-After: 1\r\n";
+    return auth_result;
   }
-  Verdict verdict = Verdict::pass();
-  verdict.request.set(kUserField, user);
-  if (strip_) verdict.request.remove("Authorization");
-  return verdict;
+  AuthResult auth_result = AuthResult::pass();
+  auth_result.request.set(kUserField, user);
+  if (strip_) auth_result.request.remove("Authorization");
+  return auth_result;
 }
 
-Verdict BasicAuth::deny(std::string_view reason, std::string_view text) const {
-  return Verdict::deny({401, reason, text, challenge_});
+AuthResult BasicAuth::deny(std::string_view reason, std::string_view text) const {
+  return AuthResult::deny({401, reason, text, challenge_});
 }
 
 }  // namespace edge::runtime::auth

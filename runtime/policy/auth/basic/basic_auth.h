@@ -8,13 +8,13 @@
 
 #include "base/result.h"
 #include "net/task.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/auth_context.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/auth/basic/basic_credentials.h"
 #include "runtime/policy/auth/basic/htpasswd.h"
 #include "runtime/policy/auth/basic/password_pool.h"
-#include "runtime/policy/auth/place.h"
-#include "runtime/policy/auth/verdict.h"
 #include "runtime/policy/auth/verified_cache.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime::auth {
 
@@ -33,20 +33,20 @@ struct CredentialCache {
 /// Immutable, and shared by all threads.
 class BasicAuth {
  public:
-  static Result<std::shared_ptr<const BasicAuth>> make(const Making& making, const program::PolicyRecord& policy,
+  static Result<std::shared_ptr<const BasicAuth>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                        const program::BasicAuthRecord& record);
 
-  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+  net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
   /// Of lines of the file. No names, no values.
   const std::vector<std::string>& faults() const { return users_->faults(); }
 
  private:
   using Answer = PasswordPool::Answer;
   BasicAuth() = default;
-  net::Task<Verdict> ask_pool(PasswordPool::Question question, std::string user, Place place) const;
-  void remember(const Digest& digest, Answer answer, Place place) const;
-  Verdict conclude(Answer answer, std::string_view user) const;
-  Verdict deny(std::string_view reason, std::string_view text) const;
+  net::Task<AuthResult> ask_pool(PasswordPool::Question question, std::string user, AuthContext context) const;
+  void remember(const Digest& digest, Answer answer, AuthContext context) const;
+  AuthResult conclude(Answer answer, std::string_view user) const;
+  AuthResult deny(std::string_view reason, std::string_view text) const;
 
   std::string challenge_;
   bool strip_ = false;

@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "base/base64.h"
-#include "runtime/policy/auth/test_place.h"
+#include "base/text/base64.h"
+#include "runtime/policy/auth/test_auth_context.h"
 
 namespace edge::runtime::auth {
 namespace {
 
-using testing::TestPlace;
+using testing::TestAuthContext;
 
 // Of `secret` and of `changed`: htpasswd -nbB -C 4 alice ...
 constexpr const char* kSecret = "alice:$2y$04$zUcERn.SYrPCsE1nekSMzu..qu5.bpzVSEI5H9ei4E0eVmkpHSwkG";
@@ -34,23 +34,23 @@ class BasicAuthTest : public ::testing::Test {
     if (!file.empty()) {
       secrets.secrets.push_back({"shop", "users", {{"htpasswd", std::make_shared<const std::string>(file)}}});
     }
-    return BasicAuth::make({section, secrets, place.stores}, program::PolicyRecord{}, record);
+    return BasicAuth::make({section, secrets, context.stores}, program::PolicyRecord{}, record);
   }
-  Verdict ask(const BasicAuth& policy, const std::string& credentials) {
-    return place.ask(policy, "GET / HTTP/1.1\nHost: x\nAuthorization: Basic " + to_base64(credentials));
+  AuthResult ask(const BasicAuth& policy, const std::string& credentials) {
+    return context.ask(policy, "GET / HTTP/1.1\nHost: x\nAuthorization: Basic " + to_base64(credentials));
   }
 
-  TestPlace place;
+  TestAuthContext context;
 };
 
 TEST_F(BasicAuthTest, WhoIsKnownIsNotCheckedTwice) {
   const auto policy = *make(kSecret);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(ask(*policy, "alice:secret").passed());
-  EXPECT_EQ(place.stores.passwords.checks(), 1u);
+  EXPECT_EQ(context.stores.passwords.checks(), 1u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(*policy, "alice:wrong").answer.reason, "credentials-wrong");
-  EXPECT_EQ(place.stores.passwords.checks(), 2u);
+  EXPECT_EQ(context.stores.passwords.checks(), 2u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(*policy, "mallory:secret").answer.reason, "credentials-wrong");
-  EXPECT_EQ(place.stores.passwords.checks(), 3u);
+  EXPECT_EQ(context.stores.passwords.checks(), 3u);
 }
 
 TEST_F(BasicAuthTest, ANewPasswordIsFeltAtOnce) {
@@ -61,7 +61,7 @@ TEST_F(BasicAuthTest, ANewPasswordIsFeltAtOnce) {
 }
 
 TEST_F(BasicAuthTest, TellsTheBackendWhoItIs) {
-  const Verdict plain = ask(**make(kSecret), "alice:secret");
+  const AuthResult plain = ask(**make(kSecret), "alice:secret");
   EXPECT_EQ(plain.request.value("X-Auth-User"), "alice");
   EXPECT_TRUE(plain.request.drops("x_auth_user"));
   EXPECT_FALSE(plain.request.drops("Authorization"));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "base/base64.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
 #include "runtime/policy/auth/basic/htpasswd.h"
 
 namespace edge::runtime::auth {

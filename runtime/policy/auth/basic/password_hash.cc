@@ -8,8 +8,8 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "base/base64.h"
 #include "base/owned.h"
+#include "base/text/base64.h"
 
 namespace edge::runtime::auth {
 namespace {

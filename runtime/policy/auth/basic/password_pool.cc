@@ -5,7 +5,7 @@
 
 #include <openssl/crypto.h>
 
-#include "base/precedence.h"
+#include "base/os/thread_priority.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -102,7 +102,7 @@ std::shared_ptr<PasswordPool::Job> PasswordPool::find_or_queue(Question& questio
 }
 
 void PasswordPool::work() {
-  give_way();
+  lower_thread_priority();
   std::unique_lock lock(mutex_);
   while (true) {
     wanted_.wait(lock, [&] { return stopping_ || !queue_.empty(); });

@@ -61,9 +61,9 @@ std::vector<std::string> texts(const program::SectionView& section, program::Arr
 bool is_redirect(int status) { return status >= 300 && status < 400 && status != 304; }
 
 /// As it came, in place of the backend's (specification, "ForwardAuth").
-Verdict as_it_is(const Answer& answer, Outcome outcome) {
+AuthResult as_it_is(const Answer& answer, AuthStatus outcome) {
   PolicyAnswer out{answer.status,
-                   outcome == Outcome::kRedirected ? "auth-redirect" : "auth-denied",
+                   outcome == AuthStatus::kRedirected ? "auth-redirect" : "auth-denied",
                    "The authorization service refused the request.",
                    {}};
   for (const Answer::Field& field : answer.fields) {
@@ -71,13 +71,13 @@ Verdict as_it_is(const Answer& answer, Outcome outcome) {
     if (!among(kWritten, field.name) && !of_body) add_line(out.fields, field.name, field.value);
   }
   if (out.fields.size() > kMostFields) {
-    return Verdict::fail("auth-answer-too-large", "The authorization service answered with too large a head.");
+    return AuthResult::fail("auth-answer-too-large", "The authorization service answered with too large a head.");
   }
   if (answer.body.size() > kMostBody) {
-    return Verdict::fail("auth-answer-too-large", "The authorization service answered with too large a body.");
+    return AuthResult::fail("auth-answer-too-large", "The authorization service answered with too large a body.");
   }
   out.body = answer.body;
-  return Verdict::deny(std::move(out), outcome);
+  return AuthResult::deny(std::move(out), outcome);
 }
 
 bool forbids_keeping(const Answer& answer) {
@@ -87,7 +87,8 @@ bool forbids_keeping(const Answer& answer) {
 
 }  // namespace
 
-Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const Making& making, const program::PolicyRecord& policy,
+Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const PolicyContext& making,
+                                                             const program::PolicyRecord& policy,
                                                              const program::ForwardAuthRecord& settings) {
   const program::SectionView& section = making.section;
   Result<net::client::Url> url = net::client::parse_url(section.string(settings.address));
@@ -115,79 +116,80 @@ bool ForwardAuth::sends(std::string_view name) const {
   return credential || !among(response_headers_, name);
 }
 
-std::string ForwardAuth::subrequest(const Asked& asked, std::string& traced) const {
+std::string ForwardAuth::subrequest(const PolicyRequest& policy_request, std::string& traced) const {
   std::string lines;
-  const HeadFields& fields = asked.head.fields;
+  const HeadFields& fields = policy_request.head.fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.hop_by_hop(i) || !sends(fields[i].name)) continue;
-    if (asked.edits != nullptr && asked.edits->drops(fields[i].name)) continue;
+    if (policy_request.edits != nullptr && policy_request.edits->drops(fields[i].name)) continue;
     add_line(trace::tells_of_trace(fields[i].name) ? traced : lines, fields[i].name, fields[i].value);
   }
-  if (asked.edits != nullptr) {
-    for (const RequestEdits::Line& line : asked.edits->lines()) {
+  if (policy_request.edits != nullptr) {
+    for (const RequestEdits::Line& line : policy_request.edits->lines()) {
       if (sends(line.name)) add_line(lines, line.name, line.value);
     }
   }
-  add_line(lines, "X-Forwarded-Method", asked.head.method_text);
-  add_line(lines, "X-Forwarded-Proto", asked.secure ? "https" : "http");
-  add_line(lines, "X-Forwarded-Host", asked.head.host);
+  add_line(lines, "X-Forwarded-Method", policy_request.head.method_text);
+  add_line(lines, "X-Forwarded-Proto", policy_request.secure ? "https" : "http");
+  add_line(lines, "X-Forwarded-Host", policy_request.head.host);
   // The path as rules and backends see it: another spelling of it may not be judged in its place.
-  std::string uri(asked.path);
-  if (asked.head.has_query) uri.append("?").append(asked.head.query);
+  std::string uri(policy_request.path);
+  if (policy_request.head.has_query) uri.append("?").append(policy_request.head.query);
   add_line(lines, "X-Forwarded-Uri", uri);
-  add_line(lines, "X-Forwarded-For", to_string(asked.source));
+  add_line(lines, "X-Forwarded-For", to_string(policy_request.source));
   return lines;
 }
 
-net::Task<Verdict> ForwardAuth::ask(const Asked& asked, Place place) const {
+net::Task<AuthResult> ForwardAuth::ask(const PolicyRequest& policy_request, AuthContext context) const {
   std::string traced;
-  std::string told = subrequest(asked, traced);
+  std::string told = subrequest(policy_request, traced);
   std::optional<ForwardAuthCache::Key> key;
   if (cache_ttl_ != net::Duration{}) {
-    key = place.stores.forward_auth.key(identity_, told);
-    if (const auto known = place.stores.forward_auth.find(*key, asked.now)) return Verdict(*known);
+    key = context.stores.forward_auth.key(identity_, told);
+    if (const auto known = context.stores.forward_auth.find(*key, policy_request.now)) return AuthResult(*known);
   }
-  if (!asked.request_id.empty()) add_line(told, "X-Request-ID", asked.request_id);
+  if (!policy_request.request_id.empty()) add_line(told, "X-Request-ID", policy_request.request_id);
   // Where the gateway traces, the service is told of the call's span instead.
-  if (!place.calls) told += traced;
-  return call(std::move(told), key, place);
+  if (!context.calls) told += traced;
+  return call(std::move(told), key, context);
 }
 
-net::Task<Verdict> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const {
-  const Answer answer = co_await auth::call(place, "call ForwardAuth", Callee::kOwnService,
+net::Task<AuthResult> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key,
+                                        AuthContext context) const {
+  const Answer answer = co_await auth::call(context, "call ForwardAuth", Callee::kOwnService,
                                             {.url = url_,
                                              .fields = fields,
-                                             .until = place.loop.now() + timeout_,
+                                             .until = context.loop.now() + timeout_,
                                              .max_body = kMostRead,
-                                             .asker = place.asker});
-  Verdict verdict = judge(answer);
+                                             .asker = context.asker});
+  AuthResult auth_result = read_answer(answer);
   // A login that is under way, or a cookie, is one client's; a service that fails (500), or does not know its own
   // address (404), has decided about nobody.
-  const bool decision = answer.ok() && (verdict.passed() || answer.status == 401 || answer.status == 403);
+  const bool decision = answer.ok() && (auth_result.passed() || answer.status == 401 || answer.status == 403);
   if (key && decision && !forbids_keeping(answer)) {
-    place.stores.forward_auth.put(*key, verdict, place.loop.now() + cache_ttl_);
+    context.stores.forward_auth.put(*key, auth_result, context.loop.now() + cache_ttl_);
   }
-  co_return verdict;
+  co_return auth_result;
 }
 
-Verdict ForwardAuth::judge(const Answer& answer) const {
+AuthResult ForwardAuth::read_answer(const Answer& answer) const {
   if (answer.fault == CallFault::kTimeout) {
-    return Verdict::fail("auth-timeout", "The authorization service did not answer in time.");
+    return AuthResult::fail("auth-timeout", "The authorization service did not answer in time.");
   }
-  if (!answer.ok()) return Verdict::fail("auth-unavailable", "The authorization service could not be asked.");
+  if (!answer.ok()) return AuthResult::fail("auth-unavailable", "The authorization service could not be asked.");
   if (answer.status >= 200 && answer.status < 300) return pass(answer);
-  if (answer.status == 401 || answer.status == 403) return as_it_is(answer, Outcome::kDenied);
-  if (is_redirect(answer.status)) return as_it_is(answer, Outcome::kRedirected);
-  return Verdict::deny({403, "auth-denied", "The authorization service did not let the request through.", {}});
+  if (answer.status == 401 || answer.status == 403) return as_it_is(answer, AuthStatus::kDenied);
+  if (is_redirect(answer.status)) return as_it_is(answer, AuthStatus::kRedirected);
+  return AuthResult::deny({403, "auth-denied", "The authorization service did not let the request through.", {}});
 }
 
-Verdict ForwardAuth::pass(const Answer& answer) const {
-  Verdict verdict = Verdict::pass();
+AuthResult ForwardAuth::pass(const Answer& answer) const {
+  AuthResult auth_result = AuthResult::pass();
   for (const std::string& name : response_headers_) {
     // Cookies are the client's: a session that the service has renewed.
     if (name == "set-cookie") {
       for (const Answer::Field& field : answer.fields) {
-        if (field.name == name) add_line(verdict.response_fields, "Set-Cookie", field.value);
+        if (field.name == name) add_line(auth_result.response_fields, "Set-Cookie", field.value);
       }
       continue;
     }
@@ -195,9 +197,9 @@ Verdict ForwardAuth::pass(const Answer& answer) const {
     for (const Answer::Field& field : answer.fields) {
       if (field.name == name) value.append(value.empty() ? "" : ", ").append(field.value);
     }
-    verdict.request.set(name, value);
+    auth_result.request.set(name, value);
   }
-  return verdict;
+  return auth_result;
 }
 
 }  // namespace edge::runtime::auth

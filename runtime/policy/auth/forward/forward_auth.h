@@ -12,30 +12,31 @@
 #include "net/client/url.h"
 #include "net/task.h"
 #include "program/read.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/auth_context.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/auth/forward/forward_auth_cache.h"
-#include "runtime/policy/auth/place.h"
-#include "runtime/policy/auth/verdict.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime::auth {
 
 class ForwardAuth {
  public:
-  static Result<std::shared_ptr<const ForwardAuth>> make(const Making& making, const program::PolicyRecord& policy,
+  static Result<std::shared_ptr<const ForwardAuth>> make(const PolicyContext& making,
+                                                         const program::PolicyRecord& policy,
                                                          const program::ForwardAuthRecord& settings);
 
   /// Ready where the cache knows; else the service is asked.
-  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+  net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
   bool secure() const { return url_.secure; }
 
  private:
   ForwardAuth() = default;
   /// `traced`: what the client tells of one; the rest is what is decided about.
-  std::string subrequest(const Asked& asked, std::string& traced) const;
+  std::string subrequest(const PolicyRequest& policy_request, std::string& traced) const;
   bool sends(std::string_view name) const;
-  net::Task<Verdict> call(std::string fields, std::optional<ForwardAuthCache::Key> key, Place place) const;
-  Verdict judge(const net::client::Answer& answer) const;
-  Verdict pass(const net::client::Answer& answer) const;
+  net::Task<AuthResult> call(std::string fields, std::optional<ForwardAuthCache::Key> key, AuthContext context) const;
+  AuthResult read_answer(const net::client::Answer& answer) const;
+  AuthResult pass(const net::client::Answer& answer) const;
 
   /// Of the policy and its settings: what was decided by others does not count.
   std::string identity_;

@@ -13,9 +13,9 @@ namespace {
 /// Of an entry beside its texts, roughly.
 constexpr std::size_t kOverhead = 512;
 
-std::size_t bytes_of(const Verdict& verdict) {
-  std::size_t bytes = kOverhead + verdict.answer.fields.size() + verdict.answer.body.size();
-  for (const RequestEdits::Line& line : verdict.request.lines()) bytes += line.name.size() + line.value.size() + 64;
+std::size_t bytes_of(const AuthResult& auth_result) {
+  std::size_t bytes = kOverhead + auth_result.answer.fields.size() + auth_result.answer.body.size();
+  for (const RequestEdits::Line& line : auth_result.request.lines()) bytes += line.name.size() + line.value.size() + 64;
   return bytes;
 }
 
@@ -31,7 +31,7 @@ ForwardAuthCache::Key ForwardAuthCache::key(std::string_view policy, std::string
   return program::sha256(std::as_bytes(std::span(text)));
 }
 
-std::shared_ptr<const Verdict> ForwardAuthCache::find(const Key& key, net::Time now) {
+std::shared_ptr<const AuthResult> ForwardAuthCache::find(const Key& key, net::Time now) {
   const std::lock_guard lock(mutex_);
   const auto place = places_.find(key);
   if (place == places_.end()) return nullptr;
@@ -41,13 +41,13 @@ std::shared_ptr<const Verdict> ForwardAuthCache::find(const Key& key, net::Time 
     return nullptr;
   }
   order_.splice(order_.begin(), order_, entry);
-  return entry->verdict;
+  return entry->auth_result;
 }
 
-void ForwardAuthCache::put(const Key& key, Verdict verdict, net::Time until) {
-  const std::size_t bytes = bytes_of(verdict);
+void ForwardAuthCache::put(const Key& key, AuthResult auth_result, net::Time until) {
+  const std::size_t bytes = bytes_of(auth_result);
   if (bytes > limits_.bytes / 16) return;
-  auto kept = std::make_shared<const Verdict>(std::move(verdict));
+  auto kept = std::make_shared<const AuthResult>(std::move(auth_result));
   const std::lock_guard lock(mutex_);
   if (const auto place = places_.find(key); place != places_.end()) erase(place->second);
   while (!order_.empty() && (order_.size() >= limits_.entries || bytes_ + bytes > limits_.bytes)) {

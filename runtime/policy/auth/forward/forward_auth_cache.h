@@ -13,7 +13,7 @@
 
 #include "net/clock.h"
 #include "program/read.h"
-#include "runtime/policy/auth/verdict.h"
+#include "runtime/policy/auth/auth_result.h"
 
 namespace edge::runtime::auth {
 
@@ -32,15 +32,15 @@ class ForwardAuthCache {
   /// Of a policy, and everything that its service would be told.
   Key key(std::string_view policy, std::string_view told) const;
   /// Null where nothing is known, or not any more.
-  std::shared_ptr<const Verdict> find(const Key& key, net::Time now);
+  std::shared_ptr<const AuthResult> find(const Key& key, net::Time now);
   /// What was used longest ago goes first.
-  void put(const Key& key, Verdict verdict, net::Time until);
+  void put(const Key& key, AuthResult auth_result, net::Time until);
   std::size_t entries() const;
 
  private:
   struct Entry {
     Key key;
-    std::shared_ptr<const Verdict> verdict;
+    std::shared_ptr<const AuthResult> auth_result;
     net::Time until;
     std::size_t bytes;
   };

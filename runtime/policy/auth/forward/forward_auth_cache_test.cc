@@ -11,15 +11,15 @@ using std::chrono::seconds;
 
 constexpr net::Time kNow{std::chrono::hours(1)};
 
-Verdict user(const std::string& name) {
-  Verdict verdict = Verdict::pass();
-  verdict.request.set("X-User", name);
-  return verdict;
+AuthResult user(const std::string& name) {
+  AuthResult auth_result = AuthResult::pass();
+  auth_result.request.set("X-User", name);
+  return auth_result;
 }
 
 std::string known(ForwardAuthCache& cache, const std::string& told, net::Time now = kNow) {
-  const auto verdict = cache.find(cache.key("p", told), now);
-  return verdict == nullptr ? "" : std::string(verdict->request.value("x-user"));
+  const auto auth_result = cache.find(cache.key("p", told), now);
+  return auth_result == nullptr ? "" : std::string(auth_result->request.value("x-user"));
 }
 
 TEST(ForwardAuthCache, KnowsForSoLong) {

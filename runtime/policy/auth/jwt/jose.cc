@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 
 namespace edge::runtime::auth {
 namespace {

@@ -9,8 +9,8 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
-#include "base/base64.h"
 #include "base/owned.h"
+#include "base/text/base64.h"
 
 namespace edge::runtime::auth {
 namespace {

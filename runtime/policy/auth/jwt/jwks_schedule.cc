@@ -5,7 +5,7 @@
 #include <ctime>
 #include <string>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace edge::runtime::auth {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "net/client/url.h"
 #include "program/read.h"
 #include "runtime/policy/auth/jwt/token_cache.h"
@@ -33,12 +33,12 @@ std::string scalar_text(const Json& value) {
   }
 }
 
-Verdict deny(std::string_view reason, std::string_view text, std::string fields) {
-  return Verdict::deny({401, reason, text, std::move(fields)});
+AuthResult deny(std::string_view reason, std::string_view text, std::string fields) {
+  return AuthResult::deny({401, reason, text, std::move(fields)});
 }
 
 /// RFC 6750 §3.1.
-Verdict deny(TokenFault fault) {
+AuthResult deny(TokenFault fault) {
   const std::string_view text = fault_text(fault);
   const std::string_view reason = fault == TokenFault::kExpired ? "token-expired" : "token-invalid";
   return deny(reason, text,
@@ -78,7 +78,8 @@ std::string claim_text(const Json& claim) {
   return text;
 }
 
-Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const Making& making, const program::PolicyRecord& /*policy*/,
+Result<std::shared_ptr<const JwtPolicy>> JwtPolicy::make(const PolicyContext& making,
+                                                         const program::PolicyRecord& /*policy*/,
                                                          const program::JwtRecord& record) {
   const program::SectionView& section = making.section;
   const auto invalid = [](std::string what) { return Error{ErrorCode::kInvalidArgument, std::move(what)}; };
@@ -138,9 +139,9 @@ JwtPolicy::Search JwtPolicy::find_token(const net::http1::HeadFields& fields, st
   return token.empty() ? Search::kMissing : Search::kFound;
 }
 
-net::Task<Verdict> JwtPolicy::ask(const Asked& asked, Place place) const {
+net::Task<AuthResult> JwtPolicy::ask(const PolicyRequest& policy_request, AuthContext context) const {
   std::string_view token;
-  switch (find_token(asked.head.fields, token)) {
+  switch (find_token(policy_request.head.fields, token)) {
     case Search::kFound:
       break;
     case Search::kMissing:
@@ -149,43 +150,44 @@ net::Task<Verdict> JwtPolicy::ask(const Asked& asked, Place place) const {
       return deny(TokenFault::kMalformed);
   }
   if (token.size() > kMaxTokenBytes) return deny(TokenFault::kTooLarge);
-  const KeysNow keys = source_->keys(asked.now);
+  const KeysNow keys = source_->keys(policy_request.now);
   if (keys.keys != nullptr) {
-    if (std::optional<Verdict> verdict = judge(token, keys, place)) return *std::move(verdict);
+    if (std::optional<AuthResult> auth_result = check_token(token, keys, context)) return *std::move(auth_result);
   }
-  return ask_with_new_keys(std::string(token), place);
+  return ask_with_new_keys(std::string(token), context);
 }
 
-net::Task<Verdict> JwtPolicy::ask_with_new_keys(std::string token, Place place) const {
-  const KeysNow keys = co_await source_->renewed(place.loop, place.waiter, place.calls);
+net::Task<AuthResult> JwtPolicy::ask_with_new_keys(std::string token, AuthContext context) const {
+  const KeysNow keys = co_await source_->renewed(context.loop, context.waiter, context.calls);
   if (keys.keys == nullptr) {
-    co_return Verdict::fail("keys-unavailable", "The keys of the token issuer cannot be had.");
+    co_return AuthResult::fail("keys-unavailable", "The keys of the token issuer cannot be had.");
   }
-  std::optional<Verdict> verdict = judge(token, keys, place);
-  if (!verdict) co_return deny(TokenFault::kUnknownKey);
-  co_return *std::move(verdict);
+  std::optional<AuthResult> auth_result = check_token(token, keys, context);
+  if (!auth_result) co_return deny(TokenFault::kUnknownKey);
+  co_return *std::move(auth_result);
 }
 
-std::optional<Verdict> JwtPolicy::judge(std::string_view token, const KeysNow& keys, Place place) const {
-  TokenCache& cache = place.stores.tokens;
+std::optional<AuthResult> JwtPolicy::check_token(std::string_view token, const KeysNow& keys,
+                                                 AuthContext context) const {
+  TokenCache& cache = context.stores.tokens;
   const Digest digest = cache.key.of({identity_, bytes_of(keys.generation), token});
   if (const auto known = cache.tokens.find(digest)) {
-    if (place.unix_now > (*known)->until) return deny(TokenFault::kExpired);
-    Verdict verdict = Verdict::pass();
-    verdict.request = (*known)->request;
-    verdict.claims = (*known)->claims;
-    return verdict;
+    if (context.unix_now > (*known)->until) return deny(TokenFault::kExpired);
+    AuthResult auth_result = AuthResult::pass();
+    auth_result.request = (*known)->request;
+    auth_result.claims = (*known)->claims;
+    return auth_result;
   }
-  const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, rules_, place.unix_now);
+  const std::variant<Token, TokenFault> judged = verify_token(token, *keys.keys, rules_, context.unix_now);
   if (const auto* fault = std::get_if<TokenFault>(&judged)) {
     if (*fault == TokenFault::kUnknownKey) return std::nullopt;
     return deny(*fault);
   }
-  return pass(digest, std::get<Token>(judged), place.stores);
+  return pass(digest, std::get<Token>(judged), context.stores);
 }
 
-Verdict JwtPolicy::pass(const Digest& digest, const Token& token, Stores& stores) const {
-  Verdict verdict = Verdict::pass();
+AuthResult JwtPolicy::pass(const Digest& digest, const Token& token, Stores& stores) const {
+  AuthResult auth_result = AuthResult::pass();
   std::size_t kept = 0;
   for (const ClaimHeader& each : claim_headers_) {
     const Json* const claim = token.claims.find_path(each.claim);
@@ -193,13 +195,14 @@ Verdict JwtPolicy::pass(const Digest& digest, const Token& token, Stores& stores
     if (text.size() > kMostClaimBytes) text.clear();
     kept += text.size();
     // Without a value, too: whatever came under the name goes.
-    verdict.request.set(each.header, text);
+    auth_result.request.set(each.header, text);
   }
-  verdict.claims = counted(token, kept);
+  auth_result.claims = counted(token, kept);
   if (kept <= TokenCache::kMostKept) {
-    stores.tokens.tokens.put(digest, std::make_shared<const PassedToken>(verdict.request, token.until, verdict.claims));
+    stores.tokens.tokens.put(digest,
+                             std::make_shared<const PassedToken>(auth_result.request, token.until, auth_result.claims));
   }
-  return verdict;
+  return auth_result;
 }
 
 // What is no text counts as missing: all such tokens share a bucket.

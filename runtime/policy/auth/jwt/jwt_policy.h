@@ -10,12 +10,12 @@
 #include "base/result.h"
 #include "net/http1/head.h"
 #include "net/task.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/auth_context.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/auth/jwt/jwks_store.h"
 #include "runtime/policy/auth/jwt/jwt.h"
 #include "runtime/policy/auth/keyed_digest.h"
-#include "runtime/policy/auth/place.h"
-#include "runtime/policy/auth/verdict.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime::auth {
 
@@ -23,11 +23,11 @@ namespace edge::runtime::auth {
 class JwtPolicy {
  public:
   /// Begins to fetch the keys.
-  static Result<std::shared_ptr<const JwtPolicy>> make(const Making& making, const program::PolicyRecord& policy,
+  static Result<std::shared_ptr<const JwtPolicy>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                        const program::JwtRecord& record);
 
   /// Waits only for keys: at the start, or for one that is new. A token that was seen costs a hash and a look-up.
-  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+  net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
 
  private:
   struct ClaimHeader {
@@ -39,10 +39,10 @@ class JwtPolicy {
   enum class Search : std::uint8_t { kFound, kMissing, kFault };
   Search find_token(const net::http1::HeadFields& fields, std::string_view& token) const;
   /// nullopt: the key of the token is not among these.
-  std::optional<Verdict> judge(std::string_view token, const KeysNow& keys, Place place) const;
-  net::Task<Verdict> ask_with_new_keys(std::string token, Place place) const;
+  std::optional<AuthResult> check_token(std::string_view token, const KeysNow& keys, AuthContext context) const;
+  net::Task<AuthResult> ask_with_new_keys(std::string token, AuthContext context) const;
   std::shared_ptr<const VerifiedClaims> counted(const Token& token, std::size_t& kept) const;
-  Verdict pass(const Digest& digest, const Token& token, Stores& stores) const;
+  AuthResult pass(const Digest& digest, const Token& token, Stores& stores) const;
 
   TokenRules rules_;
   std::string header_;

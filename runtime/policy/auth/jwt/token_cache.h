@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/auth/keyed_digest.h"
-#include "runtime/policy/auth/verdict.h"
 #include "runtime/policy/auth/verified_cache.h"
 #include "runtime/policy/request_edits.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -23,19 +23,19 @@ TestRequest with_cookies(std::initializer_list<std::string_view> values) {
 
 TEST(Cookies, OfTheProxyAreFoundAmongOthers) {
   const TestRequest request = with_cookies({"a=b; edge_session=1abc;edge_session_1=def ; c=d", "edge_login_x=y=z"});
-  const OwnCookies own(request.asked().head.fields);
+  const OwnCookies own(request.policy_request().head.fields);
   EXPECT_FALSE(own.none());
   EXPECT_THAT(own.find("edge_session"), Optional(Eq("1abc")));
   EXPECT_THAT(own.find("edge_session_1"), Optional(Eq("def")));
   EXPECT_THAT(own.find("edge_login_x"), Optional(Eq("y=z")));
   EXPECT_EQ(own.find("a"), std::nullopt);
   EXPECT_EQ(own.find("edge_session_2"), std::nullopt);
-  EXPECT_EQ(cookies_of_others(request.asked().head.fields), "a=b; c=d");
+  EXPECT_EQ(cookies_of_others(request.policy_request().head.fields), "a=b; c=d");
 }
 
 TEST(Cookies, OfANameThatStandsTwiceAreNone) {
   const TestRequest request = with_cookies({"edge_session=a; edge_session=a", "edge_session_1=b", "edge_session_1=c"});
-  const OwnCookies own(request.asked().head.fields);
+  const OwnCookies own(request.policy_request().head.fields);
   EXPECT_EQ(own.find("edge_session"), std::nullopt);
   EXPECT_EQ(own.find("edge_session_1"), std::nullopt);
   EXPECT_EQ(own.all().size(), 4U);
@@ -46,16 +46,16 @@ TEST(Cookies, ThatAreTooManyAreNone) {
   text += "\nCookie: edge_session=a";
   for (std::size_t i = 0; i < OwnCookies::kMax; ++i) text += "; edge_login_" + std::to_string(i) + "=b";
   const TestRequest request(text);
-  const OwnCookies own(request.asked().head.fields);
+  const OwnCookies own(request.policy_request().head.fields);
   EXPECT_FALSE(own.none());
   EXPECT_EQ(own.find("edge_session"), std::nullopt);
 }
 
 TEST(Cookies, WithoutSenseArePassedOn) {
   const TestRequest request = with_cookies({"; ;a; =b;  c = d ;edge_session"});
-  EXPECT_THAT(OwnCookies(request.asked().head.fields).find("edge_session"), Optional(Eq("")));
-  EXPECT_EQ(cookies_of_others(request.asked().head.fields), "a; =b; c = d");
-  EXPECT_TRUE(OwnCookies(TestRequest(kGet).asked().head.fields).none());
+  EXPECT_THAT(OwnCookies(request.policy_request().head.fields).find("edge_session"), Optional(Eq("")));
+  EXPECT_EQ(cookies_of_others(request.policy_request().head.fields), "a; =b; c = d");
+  EXPECT_TRUE(OwnCookies(TestRequest(kGet).policy_request().head.fields).none());
 }
 
 TEST(Cookies, AreTheProxysByName) {

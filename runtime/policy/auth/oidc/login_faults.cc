@@ -24,7 +24,7 @@ void LoginFaults::note(LoginFault fault, std::string_view policy, std::string_vi
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t count = ++counts_[index];
-    Told& told = told_[index];
+    LoggedFault& told = told_[index];
     if (unix_now < told.rest_until) return;
     untold = count - told.count - 1;
     told = {unix_now + kRest, count};

@@ -42,7 +42,7 @@ class LoginFaults {
   LoginFaultCounts counts() const;
 
  private:
-  struct Told {
+  struct LoggedFault {
     std::int64_t rest_until = 0;
     std::uint64_t count = 0;  ///< when it was told last
   };
@@ -50,7 +50,7 @@ class LoginFaults {
   mutable std::mutex mutex_;
   // Under the mutex:
   LoginFaultCounts counts_{};
-  std::array<Told, kLoginFaults> told_{};
+  std::array<LoggedFault, kLoginFaults> told_{};
 };
 
 }  // namespace edge::runtime::auth

@@ -35,7 +35,7 @@ std::string location(std::string_view where, std::string_view more = {}) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Oidc>> Oidc::make(const Making& making, const program::PolicyRecord& policy,
+Result<std::shared_ptr<const Oidc>> Oidc::make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                const program::OidcRecord& settings) {
   const program::SectionView& section = making.section;
   const std::string* const client_secret = making.secrets.find(section, settings.client_secret);
@@ -94,51 +94,51 @@ Status Oidc::read_redirect_url(std::string_view text) {
   return {};
 }
 
-net::Task<Verdict> Oidc::ask(const Asked& asked, Place place) const {
-  const OwnCookies cookies(asked.head.fields);
-  Visit visit = visit_of(asked, cookies);
-  if (!host_.empty() && without_brackets(asked.host) != host_ && visit.navigation) {
+net::Task<AuthResult> Oidc::ask(const PolicyRequest& policy_request, AuthContext context) const {
+  const OwnCookies cookies(policy_request.head.fields);
+  Visit visit = visit_of(policy_request, cookies);
+  if (!host_.empty() && without_brackets(policy_request.host) != host_ && visit.navigation) {
     // Cookies are of one host, and the provider sends everybody back to this one.
-    return Verdict::deny({302, "login-host", "Log in at the site's main name.", location(origin_ + visit.target)},
-                         Outcome::kRedirected);
+    return AuthResult::deny({302, "login-host", "Log in at the site's main name.", location(origin_ + visit.target)},
+                            AuthStatus::kRedirected);
   }
-  if (asked.path == callback_path_) return come_back(asked, std::move(visit), cookies, place);
-  if (asked.path == kLogoutPath) return log_out(asked, std::move(visit), place);
+  if (policy_request.path == callback_path_) return come_back(policy_request, std::move(visit), cookies, context);
+  if (policy_request.path == kLogoutPath) return log_out(policy_request, std::move(visit), context);
   if (visit.cookies_seen.doubled) {
     // A login would set one of the two anew, and the next request come here again.
-    return Verdict::deny({400, "session-doubled", "Two cookies claim to be the session. Remove this site's cookies.",
-                          std::string(kNotStored)});
+    return AuthResult::deny({400, "session-doubled", "Two cookies claim to be the session. Remove this site's cookies.",
+                             std::string(kNotStored)});
   }
   if (!visit.session.empty()) {
     std::optional<OidcIdentity> identity = open_identity(keys_, visit.bound_to, visit.session);
-    const OidcStore& store = place.stores.oidc;
+    const OidcStore& store = context.stores.oidc;
     if (identity && !store.ended.none() && store.ended.contains(session_id(*identity, visit.bound_to, store))) {
       identity.reset();
     }
-    const bool good = identity && place.unix_now < identity->expires;
-    const bool fresh = good && (identity->refresh_from == 0 || place.unix_now < identity->refresh_from);
+    const bool good = identity && context.unix_now < identity->expires;
+    const bool fresh = good && (identity->refresh_from == 0 || context.unix_now < identity->refresh_from);
     if (fresh) return pass(*identity, visit.other_cookies);
-    if (identity && place.unix_now < identity->ends) {
+    if (identity && context.unix_now < identity->ends) {
       std::optional<OidcTokens> tokens = open_tokens(keys_, visit.bound_to, visit.session);
-      if (!good) prepare_login(visit, cookies, place.unix_now);
+      if (!good) prepare_login(visit, cookies, context.unix_now);
       if (tokens && !tokens->refresh.empty()) {
-        return refresh(std::move(visit), *std::move(identity), *std::move(tokens), place);
+        return refresh(std::move(visit), *std::move(identity), *std::move(tokens), context);
       }
     }
     if (good) return pass(*identity, visit.other_cookies);
   }
-  if (!visit.login) prepare_login(visit, cookies, place.unix_now);
-  return begin(std::move(visit), place);
+  if (!visit.login) prepare_login(visit, cookies, context.unix_now);
+  return begin(std::move(visit), context);
 }
 
-Oidc::Visit Oidc::visit_of(const Asked& asked, const OwnCookies& cookies) const {
-  const RequestHead& head = asked.head;
+Oidc::Visit Oidc::visit_of(const PolicyRequest& policy_request, const OwnCookies& cookies) const {
+  const RequestHead& head = policy_request.head;
   Visit visit;
   visit.navigation = is_navigation(head);
-  visit.secure = origin_.empty() ? asked.secure : secure_;
+  visit.secure = origin_.empty() ? policy_request.secure : secure_;
   visit.origin = origin_;
   if (visit.origin.empty()) visit.origin.append(visit.secure ? "https://" : "http://").append(head.host);
-  visit.target = local_target(asked.path, head.has_query, head.query);
+  visit.target = local_target(policy_request.path, head.has_query, head.query);
   const std::string_view host_key = visit.secure ? cookies.find(kHostKeyCookie).value_or("") : std::string_view{};
   visit.bound_to = binding(host_key);
   visit.cookies_seen = session_cookies_seen(cookies);
@@ -164,52 +164,53 @@ void Oidc::prepare_login(Visit& visit, const OwnCookies& cookies, std::int64_t u
   }
 }
 
-Verdict Oidc::pass(const OidcIdentity& identity, std::string_view other_cookies) const {
+AuthResult Oidc::pass(const OidcIdentity& identity, std::string_view other_cookies) const {
   if (!satisfies(identity, requirements_)) {
-    return Verdict::deny(
+    return AuthResult::deny(
         {403, "insufficient-roles", "Forbidden: insufficient roles or groups", std::string(kNotStored)});
   }
-  Verdict verdict = Verdict::pass();
-  forward_claims(identity, forwarded_, verdict.request);
-  verdict.request.set("Cookie", other_cookies);
-  return verdict;
+  AuthResult auth_result = AuthResult::pass();
+  forward_claims(identity, forwarded_, auth_result.request);
+  auth_result.request.set("Cookie", other_cookies);
+  return auth_result;
 }
 
-net::Task<Verdict> Oidc::begin(Visit visit, Place place) const {
+net::Task<AuthResult> Oidc::begin(Visit visit, AuthContext context) const {
   if (!visit.navigation) {
     // Somebody who can do nothing with a login page. A challenge is due (RFC 9110 §15.5.2); no registered scheme says
     // "a cookie".
-    return Verdict::deny({401, "login-needed", "There is no session, or it has ended.",
-                          std::string("WWW-Authenticate: Cookie cookie-name=edge_session\r\n").append(kNotStored)});
+    return AuthResult::deny({401, "login-needed", "There is no session, or it has ended.",
+                             std::string("WWW-Authenticate: Cookie cookie-name=edge_session\r\n").append(kNotStored)});
   }
-  if (!visit.login) return Verdict::fail("no-random-bytes", "No login can be begun.");
-  return ask_to_log_in(std::move(visit), place);
+  if (!visit.login) return AuthResult::fail("no-random-bytes", "No login can be begun.");
+  return ask_to_log_in(std::move(visit), context);
 }
 
-net::Task<Verdict> Oidc::ask_to_log_in(Visit visit, Place place) const {
-  const ProviderNow now = co_await provider_->find(place);
+net::Task<AuthResult> Oidc::ask_to_log_in(Visit visit, AuthContext context) const {
+  const ProviderNow now = co_await provider_->find(context);
   if (!now) {
-    note(LoginFault::kDiscovery, {}, place);
-    co_return Verdict::fail("provider-unreachable", "The identity provider cannot be reached.");
+    note(LoginFault::kDiscovery, {}, context);
+    co_return AuthResult::fail("provider-unreachable", "The identity provider cannot be reached.");
   }
   const std::string uri = redirect_uri(visit);
   const std::string url =
       authorization_url({now.provider->authorization_endpoint, client_.id, uri, scopes_}, *visit.login);
-  co_return Verdict::deny({302, "login", "Log in first.", location(url, visit.login_lines)}, Outcome::kRedirected);
+  co_return AuthResult::deny({302, "login", "Log in first.", location(url, visit.login_lines)},
+                             AuthStatus::kRedirected);
 }
 
-net::Task<Verdict> Oidc::log_out(const Asked& asked, Visit visit, Place place) const {
-  const AnswerParameters parameters(asked.head.has_query ? asked.head.query : std::string_view{});
+net::Task<AuthResult> Oidc::log_out(const PolicyRequest& policy_request, Visit visit, AuthContext context) const {
+  const AnswerParameters parameters(policy_request.head.has_query ? policy_request.head.query : std::string_view{});
   const std::string_view wanted = parameters.sound() ? parameters.value("rd") : std::string_view{};
   // Local, as the way back of a login is. What is more than that is as good as nothing.
   std::string return_to;
   const bool local = !wanted.empty() && local_target(wanted, false, {}) == wanted;
   // Another site can send a browser here, and would log its user out.
-  if (!visit.session.empty() && !is_of_own_page(asked.head, visit.origin)) {
+  if (!visit.session.empty() && !is_of_own_page(policy_request.head, visit.origin)) {
     return confirm_logout(local ? wanted : std::string_view{});
   }
   if (local) return_to.append(visit.origin).append(wanted);
-  return end_session(std::move(visit), std::move(return_to), place);
+  return end_session(std::move(visit), std::move(return_to), context);
 }
 
 Digest Oidc::session_id(const OidcIdentity& identity, std::string_view bound_to, const OidcStore& store) {
@@ -220,7 +221,7 @@ Digest Oidc::session_id(const OidcIdentity& identity, std::string_view bound_to,
 
 // The form is posted by a page of this site, which the browser tells. Nobody else's page may show it in a frame and
 // have the button clicked; `form-action` would forbid the way on to the provider.
-net::Task<Verdict> Oidc::confirm_logout(std::string_view return_to) {
+net::Task<AuthResult> Oidc::confirm_logout(std::string_view return_to) {
   std::string target(kLogoutPath);
   if (!return_to.empty()) {
     target += "?";
@@ -234,23 +235,23 @@ net::Task<Verdict> Oidc::confirm_logout(std::string_view return_to) {
       "<!doctype html><title>Log out</title><p>Another site has sent you here to log out.</p>"
       "<form method=\"post\" action=\"" +
       target + "\"><button>Log out</button></form>\n";
-  return Verdict::deny(std::move(answer));
+  return AuthResult::deny(std::move(answer));
 }
 
 // RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0 §2): the provider's own session ends too, else the next
 // request would be logged in again without a question.
-net::Task<Verdict> Oidc::end_session(Visit visit, std::string return_to, Place place) const {
+net::Task<AuthResult> Oidc::end_session(Visit visit, std::string return_to, AuthContext context) const {
   std::string lines = clear_session_lines(visit.cookies_seen, visit.secure);
   if (visit.secure) lines += clear_cookie_line(kHostKeyCookie, true);
   // Whoever else has the cookies has nothing of them any more, where this process is asked.
   if (const auto identity = open_identity(keys_, visit.bound_to, visit.session)) {
-    OidcStore& store = place.stores.oidc;
-    store.ended.end(session_id(*identity, visit.bound_to, store), identity->ends, place.unix_now);
+    OidcStore& store = context.stores.oidc;
+    store.ended.end(session_id(*identity, visit.bound_to, store), identity->ends, context.unix_now);
   }
   const std::optional<OidcTokens> tokens = open_tokens(keys_, visit.bound_to, visit.session);
   std::string to;
   if (tokens) {
-    const ProviderNow now = co_await provider_->find(place);
+    const ProviderNow now = co_await provider_->find(context);
     if (now && !now.provider->end_session_endpoint.empty()) {
       std::string parameters;
       if (!tokens->id.empty()) add_parameter(parameters, "id_token_hint", tokens->id);
@@ -262,10 +263,11 @@ net::Task<Verdict> Oidc::end_session(Visit visit, std::string return_to, Place p
   }
   if (to.empty()) to = std::move(return_to);
   if (to.empty()) {
-    co_return Verdict::deny({200, "logged-out", "You are logged out.", lines.append(kNotStored)}, Outcome::kRedirected);
+    co_return AuthResult::deny({200, "logged-out", "You are logged out.", lines.append(kNotStored)},
+                               AuthStatus::kRedirected);
   }
   // 303: whatever the request was, what follows is a GET (RFC 9110 §15.4.4).
-  co_return Verdict::deny({303, "logged-out", "You are logged out.", location(to, lines)}, Outcome::kRedirected);
+  co_return AuthResult::deny({303, "logged-out", "You are logged out.", location(to, lines)}, AuthStatus::kRedirected);
 }
 
 }  // namespace edge::runtime::auth

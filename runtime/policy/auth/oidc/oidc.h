@@ -17,7 +17,8 @@
 #include "base/result.h"
 #include "net/task.h"
 #include "program/read.h"
-#include "runtime/policy/asked.h"
+#include "runtime/policy/auth/auth_context.h"
+#include "runtime/policy/auth/auth_result.h"
 #include "runtime/policy/auth/oidc/cookies.h"
 #include "runtime/policy/auth/oidc/login_faults.h"
 #include "runtime/policy/auth/oidc/oidc_claims.h"
@@ -26,8 +27,7 @@
 #include "runtime/policy/auth/oidc/oidc_store.h"
 #include "runtime/policy/auth/oidc/oidc_tokens.h"
 #include "runtime/policy/auth/oidc/session_cookie.h"
-#include "runtime/policy/auth/place.h"
-#include "runtime/policy/auth/verdict.h"
+#include "runtime/policy/policy_request.h"
 
 namespace edge::runtime::auth {
 
@@ -38,11 +38,11 @@ inline constexpr std::string_view kPreviousSessionSecretKey = "session-secret-pr
 
 class Oidc {
  public:
-  static Result<std::shared_ptr<const Oidc>> make(const Making& making, const program::PolicyRecord& policy,
+  static Result<std::shared_ptr<const Oidc>> make(const PolicyContext& making, const program::PolicyRecord& policy,
                                                   const program::OidcRecord& settings);
 
   /// Ready where a session is good, and where nothing need be asked of the provider.
-  net::Task<Verdict> ask(const Asked& asked, Place place) const;
+  net::Task<AuthResult> ask(const PolicyRequest& policy_request, AuthContext context) const;
 
  private:
   /// Set by this very host alone (RFC 6265bis §4.1.3.2), and needed to open the session's cookies, whose name the
@@ -79,37 +79,39 @@ class Oidc {
   struct Proof {
     std::optional<OidcIdentity> identity;
     OidcTokens tokens;
-    Verdict refusal{};
+    AuthResult refusal{};
   };
 
   explicit Oidc(SessionKeys keys) : keys_(std::move(keys)) {}
   Status read_redirect_url(std::string_view text);
 
-  Visit visit_of(const Asked& asked, const OwnCookies& cookies) const;
+  Visit visit_of(const PolicyRequest& policy_request, const OwnCookies& cookies) const;
   void prepare_login(Visit& visit, const OwnCookies& cookies, std::int64_t unix_now) const;
   std::string redirect_uri(const Visit& visit) const { return visit.origin + callback_target_; }
   std::string binding(std::string_view host_key) const;
-  Verdict pass(const OidcIdentity& identity, std::string_view other_cookies) const;
+  AuthResult pass(const OidcIdentity& identity, std::string_view other_cookies) const;
   /// 302 to the provider, or 401.
-  net::Task<Verdict> begin(Visit visit, Place place) const;
-  net::Task<Verdict> ask_to_log_in(Visit visit, Place place) const;
+  net::Task<AuthResult> begin(Visit visit, AuthContext context) const;
+  net::Task<AuthResult> ask_to_log_in(Visit visit, AuthContext context) const;
   /// The session as it began, however often it was refreshed.
   static Digest session_id(const OidcIdentity& identity, std::string_view bound_to, const OidcStore& store);
-  static net::Task<Verdict> confirm_logout(std::string_view return_to);
-  net::Task<Verdict> log_out(const Asked& asked, Visit visit, Place place) const;
-  net::Task<Verdict> end_session(Visit visit, std::string return_to, Place place) const;
+  static net::Task<AuthResult> confirm_logout(std::string_view return_to);
+  net::Task<AuthResult> log_out(const PolicyRequest& policy_request, Visit visit, AuthContext context) const;
+  net::Task<AuthResult> end_session(Visit visit, std::string return_to, AuthContext context) const;
 
   // oidc_callback.cc: what the provider's token endpoint is needed for
-  net::Task<Verdict> come_back(const Asked& asked, Visit visit, const OwnCookies& cookies, Place place) const;
-  net::Task<Verdict> finish_login(Visit visit, Answer answer, Place place) const;
-  Verdict welcome(const Visit& visit, const Proof& proof) const;
-  net::Task<Verdict> refresh(Visit visit, OidcIdentity before, OidcTokens tokens, Place place) const;
-  net::Task<RefreshedSession> ask_anew(std::string bound_to, OidcIdentity before, OidcTokens tokens, Place place) const;
-  net::Task<Proof> redeem(ProviderNow provider, TokenRequest request, Expected expected, Place place) const;
-  net::Task<Proof> examine(ProviderNow provider, TokenAnswer answer, Expected expected, Place place) const;
+  net::Task<AuthResult> come_back(const PolicyRequest& policy_request, Visit visit, const OwnCookies& cookies,
+                                  AuthContext context) const;
+  net::Task<AuthResult> finish_login(Visit visit, Answer answer, AuthContext context) const;
+  AuthResult welcome(const Visit& visit, const Proof& proof) const;
+  net::Task<AuthResult> refresh(Visit visit, OidcIdentity before, OidcTokens tokens, AuthContext context) const;
+  net::Task<RefreshedSession> ask_anew(std::string bound_to, OidcIdentity before, OidcTokens tokens,
+                                       AuthContext context) const;
+  net::Task<Proof> redeem(ProviderNow provider, TokenRequest request, Expected expected, AuthContext context) const;
+  net::Task<Proof> examine(ProviderNow provider, TokenAnswer answer, Expected expected, AuthContext context) const;
   net::Task<void> complete(const OidcProvider& provider, const TokenAnswer& answer, std::string_view subject,
-                           OidcIdentity& identity, Place place) const;
-  void note(LoginFault fault, std::string_view detail, const Place& place) const;
+                           OidcIdentity& identity, AuthContext context) const;
+  void note(LoginFault fault, std::string_view detail, const AuthContext& context) const;
   bool lacks_something(const OidcIdentity& identity) const;
 
   std::string name_;  ///< the policy's

@@ -6,8 +6,8 @@
 
 #include <openssl/evp.h>
 
-#include "base/ascii.h"
-#include "base/base64.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
 
 namespace edge::runtime::auth {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::int64_t kNow = 1'800'000'000;
 
 SessionKeys keys() { return SessionKeys::derive(kSecret, {}).value(); }
 
-OwnCookies cookies_of(const TestRequest& request) { return OwnCookies(request.asked().head.fields); }
+OwnCookies cookies_of(const TestRequest& request) { return OwnCookies(request.policy_request().head.fields); }
 
 /// A request that brings the cookie of this line.
 TestRequest bringing(const std::string& set_cookie) {
@@ -27,7 +27,7 @@ TestRequest bringing(const std::string& set_cookie) {
 bool navigates(std::string_view lines) {
   const TestRequest request(lines);
   EXPECT_TRUE(request.complete()) << lines;
-  return is_navigation(request.asked().head);
+  return is_navigation(request.policy_request().head);
 }
 
 TEST(OidcLogin, IsForWhoLooksAtAPage) {
@@ -47,7 +47,7 @@ TEST(OidcLogin, KnowsItsOwnPages) {
   const auto own = [](std::string_view lines) {
     const TestRequest request("GET / HTTP/1.1\nHost: a\n" + std::string(lines));
     EXPECT_TRUE(request.complete()) << lines;
-    return is_of_own_page(request.asked().head, "https://a");
+    return is_of_own_page(request.policy_request().head, "https://a");
   };
   EXPECT_TRUE(own("Sec-Fetch-Site: same-origin"));
   EXPECT_TRUE(own("Sec-Fetch-Site: none"));

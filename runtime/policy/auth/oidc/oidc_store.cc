@@ -13,31 +13,31 @@ constexpr std::size_t kMaxDocument = std::size_t{64} << 10;
 
 }  // namespace
 
-net::Task<ProviderNow> ProviderSource::find(Place place) {
+net::Task<ProviderNow> ProviderSource::find(AuthContext context) {
   bool leads = false;
   {
     const std::lock_guard lock(mutex_);
     // While it is asked for anew, one that has grown old is better than a wait.
-    if (place.unix_now < ask_again_ || (asking_ && now_)) return now_;
+    if (context.unix_now < ask_again_ || (asking_ && now_)) return now_;
     leads = !std::exchange(asking_, true);
   }
-  return leads ? ask(place) : wait(place);
+  return leads ? ask(context) : wait(context);
 }
 
-net::Task<ProviderNow> ProviderSource::ask(Place place) {
+net::Task<ProviderNow> ProviderSource::ask(AuthContext context) {
   const Result<net::client::Url> url = discovery_url(issuer_);
   ProviderNow now;
   if (url.ok()) {
-    const net::client::Answer answer = co_await call(place, "call discovery", Callee::kIdentityProvider,
+    const net::client::Answer answer = co_await call(context, "call discovery", Callee::kIdentityProvider,
                                                      {.url = *url,
                                                       .fields = "Accept: application/json\r\n",
-                                                      .until = place.loop.now() + kFetchTime,
+                                                      .until = context.loop.now() + kFetchTime,
                                                       .max_body = kMaxDocument,
                                                       .authorities = trusted_});
     if (answer.ok() && answer.status == 200) {
       Result<OidcProvider> read = read_discovery(answer.body, issuer_);
       if (read.ok()) {
-        now.keys = place.stores.jwks.source(read->jwks_uri, trusted_);
+        now.keys = context.stores.jwks.source(read->jwks_uri, trusted_);
         now.provider = std::make_shared<const OidcProvider>(std::move(*read));
       }
     }
@@ -45,7 +45,7 @@ net::Task<ProviderNow> ProviderSource::ask(Place place) {
   {
     const std::lock_guard lock(mutex_);
     asking_ = false;
-    ask_again_ = place.unix_now + (now ? kFreshFor : kRestAfterFault);
+    ask_again_ = context.unix_now + (now ? kFreshFor : kRestAfterFault);
     if (now) now_ = now;
     now = now_;
   }
@@ -53,15 +53,15 @@ net::Task<ProviderNow> ProviderSource::ask(Place place) {
   co_return now;
 }
 
-net::Task<ProviderNow> ProviderSource::wait(Place place) {
-  const auto entry = waiting_.enter(place.loop, place.waiter);
+net::Task<ProviderNow> ProviderSource::wait(AuthContext context) {
+  const auto entry = waiting_.enter(context.loop, context.waiter);
   bool asking = false;
   {
     const std::lock_guard lock(mutex_);
     asking = asking_;
   }
   if (entry != nullptr && asking) {
-    co_await place.waiter.wait(place.loop.now() + kFetchTime);
+    co_await context.waiter.wait(context.loop.now() + kFetchTime);
   }
   if (entry != nullptr) waiting_.leave(entry);
   const std::lock_guard lock(mutex_);
@@ -108,11 +108,11 @@ void OidcRefreshes::end(const Joined& joined, RefreshedSession result, std::int6
   joined.flight->waiting_.wake_all();
 }
 
-net::Task<void> OidcRefreshes::wait(std::shared_ptr<Flight> flight, Place place, net::Time until) {
-  const auto entry = flight->waiting_.enter(place.loop, place.waiter);
+net::Task<void> OidcRefreshes::wait(std::shared_ptr<Flight> flight, AuthContext context, net::Time until) {
+  const auto entry = flight->waiting_.enter(context.loop, context.waiter);
   if (entry == nullptr) co_return;
   if (flight->result() == nullptr) {
-    co_await place.waiter.wait(until);
+    co_await context.waiter.wait(until);
   }
   flight->waiting_.leave(entry);
 }

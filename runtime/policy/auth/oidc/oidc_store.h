@@ -16,11 +16,11 @@
 #include <utility>
 
 #include "net/task.h"
+#include "runtime/policy/auth/auth_context.h"
 #include "runtime/policy/auth/jwt/jwks_store.h"
 #include "runtime/policy/auth/keyed_digest.h"
 #include "runtime/policy/auth/oidc/oidc_discovery.h"
 #include "runtime/policy/auth/oidc/oidc_session.h"
-#include "runtime/policy/auth/place.h"
 #include "runtime/policy/auth/wait_list.h"
 
 namespace edge::runtime::auth {
@@ -46,12 +46,12 @@ class ProviderSource {
       : issuer_(std::move(issuer)), trusted_(std::move(trusted)) {}
 
   /// At once where it is known. Must outlive the task.
-  net::Task<ProviderNow> find(Place place);
+  net::Task<ProviderNow> find(AuthContext context);
   const std::shared_ptr<const net::tls::Authorities>& trusted() const { return trusted_; }
 
  private:
-  net::Task<ProviderNow> ask(Place place);
-  net::Task<ProviderNow> wait(Place place);
+  net::Task<ProviderNow> ask(AuthContext context);
+  net::Task<ProviderNow> wait(AuthContext context);
 
   const std::string issuer_;
   const std::shared_ptr<const net::tls::Authorities> trusted_;
@@ -115,7 +115,7 @@ class OidcRefreshes {
   Joined join(const Digest& id, std::int64_t unix_now);
   static void end(const Joined& joined, RefreshedSession result, std::int64_t unix_now);
   /// Until it has ended, or `until`.
-  static net::Task<void> wait(std::shared_ptr<Flight> flight, Place place, net::Time until);
+  static net::Task<void> wait(std::shared_ptr<Flight> flight, AuthContext context, net::Time until);
 
  private:
   void forget_old(std::int64_t unix_now);

@@ -6,7 +6,7 @@
 
 #include <openssl/evp.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "runtime/policy/auth/oidc/oidc_login.h"
 
 namespace edge::runtime::auth {

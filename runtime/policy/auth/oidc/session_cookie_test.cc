@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "runtime/policy/auth/oidc/oidc_session.h"
-#include "runtime/policy/test_asked.h"
+#include "runtime/policy/test_policy_request.h"
 
 namespace edge::runtime::auth {
 namespace {
@@ -38,7 +38,7 @@ std::string cookie_field(const std::string& lines) {
 
 std::optional<std::string> text_in(const std::string& cookies) {
   const TestRequest request("GET / HTTP/1.1\nHost: a\nCookie: " + cookies);
-  return session_text(OwnCookies(request.asked().head.fields));
+  return session_text(OwnCookies(request.policy_request().head.fields));
 }
 
 TEST(SessionKeys, OpenWhatTheySealed) {

@@ -1,0 +1,112 @@
+#include "agent/observe/backend_metrics.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/observe/backend_report.h"
+#include "base/resource_id.h"
+
+namespace edge::agent {
+namespace {
+
+using metrics::Exposition;
+using metrics::Family;
+using runtime::BackendStatus;
+using runtime::Circuit;
+using B = const BackendStatus&;
+
+/// 0 closed, 1 half-open, 2 open: the higher the worse.
+std::uint64_t circuit_number(Circuit::State state) {
+  if (state == Circuit::State::kClosed) return 0;
+  return state == Circuit::State::kOpen ? 2 : 1;
+}
+
+std::string name_of(B backend) { return resource_path(backend.name_space, backend.name); }
+
+/// Where there are many backends, what is zero and what tells of the moment is left out.
+enum class Extent : std::uint8_t { kWhole, kCompact };
+
+/// One family, and what it tells of a backend. Where there is room it tells of every one from the start, so that a
+/// query or an alert finds it before the first event; else of those that it is asked for.
+struct Row {
+  Family family;
+  bool (*asked)(B);
+  std::uint64_t (*value)(B);
+  /// Told of in compact form as well: always where it is asked for, or where it is not zero.
+  enum class Compact : std::uint8_t { kTold, kUnlessZero, kLeftOut } compact;
+
+  bool tells(B backend, Extent extent) const {
+    if (extent == Extent::kWhole) return true;
+    if (!asked(backend) || compact == Compact::kLeftOut) return false;
+    return compact == Compact::kTold || value(backend) != 0;
+  }
+};
+
+bool always(B /*backend*/) { return true; }
+bool checked(B b) { return b.features.checks; }
+bool ejected(B b) { return b.features.ejections; }
+bool broken(B b) { return b.features.circuit; }
+/// A route may have a policy where its backend has none.
+bool retried(B b) { return b.features.retries || b.retries + b.retries_refused != 0; }
+
+constexpr auto kTold = Row::Compact::kTold;
+constexpr auto kUnlessZero = Row::Compact::kUnlessZero;
+constexpr auto kLeftOut = Row::Compact::kLeftOut;
+constexpr Row kRows[] = {
+    {Family::kHealthChecks, checked, [](B b) { return b.checks; }, kTold},
+    {Family::kHealthCheckSuccesses, checked, [](B b) { return b.checks - b.failed_checks; }, kTold},
+    {Family::kHealthCheckFailures, checked, [](B b) { return b.failed_checks; }, kTold},
+    {Family::kEjections, ejected, [](B b) { return b.ejections; }, kTold},
+    {Family::kCircuitState, broken, [](B b) { return circuit_number(b.circuit); }, kTold},
+    {Family::kCircuitOpened, broken, [](B b) { return b.circuit_opened; }, kUnlessZero},
+    {Family::kBackendConnects, always, [](B b) { return b.connects; }, kUnlessZero},
+    {Family::kBackendConnectFailures, always, [](B b) { return b.connect_failures; }, kUnlessZero},
+    {Family::kBackendConnections, always, [](B b) { return std::uint64_t{b.connections}; }, kLeftOut},
+    {Family::kBackendIdle, always, [](B b) { return std::uint64_t{b.idle}; }, kLeftOut},
+    {Family::kBackendPending, always, [](B b) { return std::uint64_t{b.queued}; }, kLeftOut},
+    {Family::kBackendOverflows, always, [](B b) { return b.overflows; }, kUnlessZero},
+    {Family::kBackendRetries, retried, [](B b) { return b.retries; }, kUnlessZero},
+    {Family::kBackendRetriesRefused, retried, [](B b) { return b.retries_refused; }, kUnlessZero},
+};
+
+/// As many from the first on as find room.
+std::size_t how_many_fit(std::span<const BackendStatus> backends, Extent extent, std::size_t room) {
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    used += backends[i].endpoints.size();
+    for (const Row& row : kRows) used += row.tells(backends[i], extent) ? 1 : 0;
+    if (used > room) return i;
+  }
+  return backends.size();
+}
+
+void write_endpoints(Exposition& out, std::span<const BackendStatus> backends) {
+  out.begin(Family::kEndpointHealthy);
+  for (B backend : backends) {
+    for (const runtime::EndpointStatus& endpoint : backend.endpoints) {
+      out.sample(std::uint64_t{endpoint.healthy() ? 1U : 0U},
+                 metrics::labels({{"backend", name_of(backend)}, {"endpoint", address_text(endpoint.address)}}));
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t write_backend_metrics(Exposition& out, std::span<const BackendStatus> all, std::size_t room) {
+  const Extent extent = how_many_fit(all, Extent::kWhole, room) == all.size() ? Extent::kWhole : Extent::kCompact;
+  const std::span<const BackendStatus> backends = all.first(how_many_fit(all, extent, room));
+  write_endpoints(out, backends);
+  std::vector<std::string> labels;
+  labels.reserve(backends.size());
+  for (B backend : backends) labels.push_back(metrics::labels({{"backend", name_of(backend)}}));
+  for (const Row& row : kRows) {
+    out.begin(row.family);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      if (row.tells(backends[i], extent)) out.sample(row.value(backends[i]), labels[i]);
+    }
+  }
+  return all.size() - backends.size();
+}
+
+}  // namespace edge::agent

@@ -1,0 +1,18 @@
+// Backends and their endpoints as an operator sees them: the document GET /debug/endpoints.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+
+#include "runtime/upstream/health/backend_status.h"
+
+namespace edge::agent {
+
+/// `10.0.0.1:80`, `[fd00::1]:80`.
+std::string address_text(const net::SocketAddress& address);
+/// JSON: `{"backends": [{"namespace", "name", "healthyCount", "unhealthyCount", "circuit", "endpoints": [...], ...}]}`.
+std::string endpoints_document(std::span<const runtime::BackendStatus> backends,
+                               std::chrono::system_clock::time_point now);
+
+}  // namespace edge::agent

@@ -1,0 +1,83 @@
+// Where what comes on the streams waits for the one thread that installs: the newest program and the newest values,
+// never more.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "agent/sync/received_program.h"
+#include "agent/sync/received_values.h"
+#include "base/result.h"
+
+namespace edge::agent {
+
+class SyncInbox {
+ public:
+  struct Content {
+    std::optional<ReceivedProgram> program;
+    std::optional<ReceivedValues> values;
+    /// A stream has ended, and why (kCancelled: by ourselves).
+    std::optional<Error> ended;
+    bool stopping = false;
+  };
+
+  void put(ReceivedProgram program) {
+    change([&](Content& content) { content.program = std::move(program); });
+  }
+  void put(ReceivedValues values) {
+    change([&](Content& content) {
+      if (content.values) values.replace(*content.values);
+      content.values = std::move(values);
+    });
+  }
+  /// The first reason stays.
+  void end(const Error& why) {
+    change([&](Content& content) {
+      if (!content.ended) content.ended = why;
+    });
+  }
+  void stop() {
+    change([](Content& content) { content.stopping = true; });
+  }
+
+  /// Takes what is there; waits for it until `patience` is over. Ends and stops are told again and again.
+  Content take(std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience,
+                      [this] { return content_.program || content_.values || content_.ended || content_.stopping; });
+    Content taken = std::move(content_);
+    content_ = Content{};
+    content_.ended = taken.ended;
+    content_.stopping = taken.stopping;
+    return taken;
+  }
+  /// \returns whether it was stopped before `time` was over.
+  bool stopped_within(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [this] { return content_.stopping; });
+  }
+  /// For the next session.
+  void clear() {
+    change([](Content& content) {
+      content = Content{.program = {}, .values = {}, .ended = {}, .stopping = content.stopping};
+    });
+  }
+
+ private:
+  template <typename Change>
+  void change(Change change) {
+    {
+      const std::lock_guard lock(mutex_);
+      change(content_);
+    }
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Content content_;
+};
+
+}  // namespace edge::agent

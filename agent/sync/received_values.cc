@@ -1,0 +1,140 @@
+#include "agent/sync/received_values.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "agent/install.h"
+#include "base/hash.h"
+#include "schemas/agent.pb.h"
+
+namespace edge::agent {
+namespace {
+
+constexpr std::size_t kMaxEndpoints = 1'000'000;
+constexpr std::size_t kMaxBackends = 1'000'000;
+constexpr std::size_t kMaxSecrets = 100'000;
+constexpr std::size_t kMaxSecretBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxNameBytes = 253;
+
+Error contradiction(const char* what) { return {ErrorCode::kInvalidArgument, std::string("values came with ") + what}; }
+Error too_many(const char* what) { return {ErrorCode::kResourceExhausted, std::string("values came with ") + what}; }
+
+bool is_name(const std::string& name_space, const std::string& name) {
+  return !name.empty() && name.size() <= kMaxNameBytes && name_space.size() <= kMaxNameBytes;
+}
+
+std::size_t bytes_of(const program::NamedSecret& secret) {
+  std::size_t bytes = 0;
+  for (const program::SecretValue& value : secret.values) bytes += value.key.size() + value.value->size();
+  return bytes;
+}
+
+std::optional<program::Endpoint> endpoint_of(const v1::Endpoint& from) {
+  program::Endpoint endpoint;
+  if (from.address().size() != endpoint.address.bytes.size() || from.port() == 0 || from.port() > 65535) {
+    return std::nullopt;
+  }
+  std::memcpy(endpoint.address.bytes.data(), from.address().data(), endpoint.address.bytes.size());
+  endpoint.port = static_cast<std::uint16_t>(from.port());
+  endpoint.ready = from.ready();
+  return endpoint;
+}
+
+}  // namespace
+
+Status ValuesAssembly::change_endpoints(const v1::ValuesPart& part) {
+  for (const std::uint64_t id : part.removed_backends()) {
+    const auto found = backends_.find(id);
+    if (found == backends_.end()) return contradiction("a backend taken away that was not there");
+    endpoint_count_ -= found->second.endpoints.size();
+    backends_.erase(found);
+  }
+  for (const v1::Backend& from : part.backends()) {
+    if (!is_name(from.namespace_(), from.name())) return contradiction("a backend without a name");
+    const std::uint64_t id = stable_id("ProxyBackend", from.namespace_(), from.name());
+    program::BackendEndpoints& backend = backends_[id];
+    if (open_backends_.insert(id).second) {
+      endpoint_count_ -= backend.endpoints.size();
+      backend = {id, from.namespace_(), from.name(), {}};
+    }
+    for (const v1::Endpoint& endpoint : from.endpoints()) {
+      auto read = endpoint_of(endpoint);
+      if (!read) return contradiction("an endpoint that is none");
+      backend.endpoints.push_back(*read);
+    }
+    endpoint_count_ += static_cast<std::size_t>(from.endpoints_size());
+    if (endpoint_count_ > kMaxEndpoints || backends_.size() > kMaxBackends) return too_many("too many endpoints");
+  }
+  return {};
+}
+
+Status ValuesAssembly::change_secrets(const v1::ValuesPart& part) {
+  for (const v1::SecretName& name : part.removed_secrets()) {
+    const auto found = secrets_.find({name.namespace_(), name.name()});
+    if (found == secrets_.end()) return contradiction("a secret taken away that was not there");
+    secret_bytes_ -= bytes_of(found->second);
+    secrets_.erase(found);
+  }
+  for (const v1::Secret& from : part.secrets()) {
+    if (!is_name(from.namespace_(), from.name())) return contradiction("a secret without a name");
+    const Name name{from.namespace_(), from.name()};
+    program::NamedSecret& secret = secrets_[name];
+    if (open_secrets_.insert(name).second) {
+      secret_bytes_ -= bytes_of(secret);
+      secret = {name.first, name.second, {}};
+    }
+    for (const v1::SecretValue& value : from.values()) {
+      secret.values.push_back({value.key(), std::make_shared<const std::string>(value.value())});
+      secret_bytes_ += value.key().size() + value.value().size();
+    }
+    if (secret_bytes_ > kMaxSecretBytes || secrets_.size() > kMaxSecrets) return too_many("too many secrets");
+  }
+  return {};
+}
+
+Status ValuesAssembly::change(const v1::ValuesPart& part) {
+  if (part.whole()) {
+    *this = {};
+    begun_ = true;
+  }
+  if (!begun_) return contradiction("changes to nothing");
+  if (part.version() != version_) {
+    if (!open_backends_.empty() || !open_secrets_.empty()) return contradiction("two versions in one");
+    version_ = part.version();
+  }
+  Status status = change_endpoints(part);
+  return status ? change_secrets(part) : status;
+}
+
+Result<std::optional<ReceivedValues>> ValuesAssembly::take(const v1::ValuesPart& part) {
+  ReceivedValues received;
+  Status status = change(part);
+  if (status && part.program().size() != received.program.size()) status = contradiction("no program");
+  if (!status) {
+    *this = {};
+    return status.error();
+  }
+  if (!part.last()) return std::optional<ReceivedValues>();
+  open_backends_.clear();
+  open_secrets_.clear();
+  received.version = part.version();
+  std::memcpy(received.program.data(), part.program().data(), received.program.size());
+  for (const auto& [id, backend] : backends_) {
+    program::BackendEndpoints& copy = received.endpoints.backends.emplace_back(backend);
+    // In the order that is promised to those who search it, whatever came.
+    const auto place = [](const program::Endpoint& endpoint) { return std::pair(endpoint.address, endpoint.port); };
+    std::ranges::sort(copy.endpoints, {}, place);
+    const auto doubles = std::ranges::unique(copy.endpoints, {}, place);
+    copy.endpoints.erase(doubles.begin(), doubles.end());
+  }
+  for (const auto& [name, secret] : secrets_) received.secrets.secrets.push_back(secret);
+  received.secrets.sort();
+  return std::optional(std::move(received));
+}
+
+void ReceivedValues::replace(const ReceivedValues& before) {
+  skipped_endpoints = united(skipped_endpoints, united(before.endpoints, before.skipped_endpoints));
+  skipped_secrets = united(skipped_secrets, united(before.secrets, before.skipped_secrets));
+}
+
+}  // namespace edge::agent

@@ -1,0 +1,409 @@
+#include "agent/sync/session.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include <grpcpp/grpcpp.h>
+
+#include "agent/sync/questions.h"
+#include "agent/sync/report.h"
+#include "program/cpu.h"
+#include "schemas/agent.grpc.pb.h"
+
+namespace edge::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// In the controller's certificate, by whatever address it is reached.
+constexpr const char* kControllerName = "edge-controller";
+/// Parts are far smaller; a single value of a secret is not split.
+constexpr int kMaxMessage = 20 << 20;
+constexpr int kKeepaliveMilliseconds = 10'000;
+constexpr auto kCallPatience = seconds(10);
+constexpr auto kConnectPatience = seconds(5);
+constexpr auto kReportEvery = seconds(1);
+/// Nothing changed: a word all the same.
+constexpr auto kReportAtLeast = seconds(10);
+/// For the controller to take that the agent leaves.
+constexpr auto kFarewell = milliseconds(500);
+constexpr std::size_t kHashesAPart = 8192;
+constexpr std::size_t kMaxReason = 1000;
+
+Error error_of(const grpc::Status& status) {
+  const int code = status.error_code();
+  if (status.ok()) return {ErrorCode::kUnavailable, "the controller has ended the stream"};
+  const bool known = code > 0 && code <= static_cast<int>(ErrorCode::kUnauthenticated);
+  return {known ? static_cast<ErrorCode>(code) : ErrorCode::kUnknown, status.error_message()};
+}
+
+/// `key` empty: only the other side is authenticated.
+std::shared_ptr<grpc::Channel> channel_to(const std::string& controller, const std::string& authorities,
+                                          const std::string& key, const std::string& certificate) {
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = authorities;
+  options.pem_private_key = key;
+  options.pem_cert_chain = certificate;
+  grpc::ChannelArguments arguments;
+  arguments.SetSslTargetNameOverride(kControllerName);
+  arguments.SetMaxReceiveMessageSize(kMaxMessage);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // A connection of its own, which goes when the session does.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // A proxy for the controller's address is none of the environment's business.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(controller, grpc::SslCredentials(options), arguments);
+}
+
+Identity identity_of(const v1::Credentials& reply) {
+  return {.certificate = reply.certificate(),
+          .key = {},
+          .authorities = reply.authorities(),
+          .program_key = reply.program_key(),
+          .times = {}};
+}
+
+/// Into a message's list of them, as many as it may have.
+template <typename Message>
+void add_unbound(const std::vector<runtime::UnboundListener>& all, Message& into) {
+  for (const runtime::UnboundListener& one : std::span(all).first(std::min(all.size(), kMaxUnbound))) {
+    write_unbound(one, *into.add_unbound());
+  }
+}
+
+std::string bytes_of(const program::Hash& hash) { return {reinterpret_cast<const char*>(hash.data()), hash.size()}; }
+
+}  // namespace
+
+struct SyncSession::Impl {
+  Impl(SyncInbox& to, AgentWords own, ReportSource source)
+      : inbox(to), words(std::move(own)), reports(std::move(source)) {}
+
+  SyncInbox& inbox;
+  AgentWords words;  ///< `running` and `program` are guarded by mutex
+  ReportSource reports;
+  std::function<void(std::string, std::string)> trusted;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Agents::Stub> stub;
+  grpc::ClientContext program_context;
+  grpc::ClientContext value_context;
+  grpc::ClientContext report_context;
+  grpc::ClientContext question_context;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::ProgramsUp, v1::ProgramsDown>> programs;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::ValuesUp, v1::ValuesDown>> values;
+  std::mutex program_writes;  ///< gRPC takes one write at a time
+  std::mutex value_writes;
+  bool programs_open = true;  ///< guarded by program_writes
+  bool values_open = true;    ///< guarded by value_writes
+  std::mutex mutex;           ///< guards what follows, and `words.running`
+  std::condition_variable changed;
+  bool stopping = false;
+  bool programs_ended = false;
+  std::thread program_thread;
+  std::thread value_thread;
+  std::thread report_thread;
+  std::thread question_thread;
+
+  v1::Hello hello();
+  void say(const v1::ProgramsUp& up);
+  void read_programs();
+  void hear(const v1::ProgramsDown& down);
+  void take_part(const v1::ProgramPart& part);
+  void tell_holdings();
+  void open_others();
+  std::thread take_leave();
+  void read_values();
+  void write_reports();
+  void hear_questions();
+  ProgramBytes running() {
+    const std::lock_guard lock(mutex);
+    return words.running;
+  }
+
+  // Of the thread that reads programs.
+  ProgramAssembly assembly;
+  ProgramBytes base;                ///< what the program under way builds on
+  std::optional<Error> part_fault;  ///< the rest of the program is passed over
+  std::string part_program;
+};
+
+v1::Hello SyncSession::Impl::hello() {
+  v1::Hello hello;
+  add_unbound(reports.unbound(), hello);
+  const std::lock_guard lock(mutex);
+  hello.set_protocol(kNewestProtocol);
+  hello.set_oldest_protocol(kOldestProtocol);
+  hello.set_node(words.node);
+  for (const auto& [key, value] : words.labels) (*hello.mutable_labels())[key] = value;
+  hello.set_version(EDGE_VERSION);
+  hello.set_cpu(std::string(program::to_string(program::this_cpu())));
+  hello.set_instance(words.instance);
+  if (words.running) hello.set_program(bytes_of(words.program));
+  hello.set_format_version(program::kFormatVersion);
+  return hello;
+}
+
+void SyncSession::Impl::say(const v1::ProgramsUp& up) {
+  const std::lock_guard lock(program_writes);
+  if (programs_open) programs->Write(up);
+}
+
+void SyncSession::Impl::tell_holdings() {
+  std::vector<program::Hash> hashes;
+  if (const ProgramBytes bytes = running()) hashes = section_hashes(*bytes);
+  std::size_t at = 0;
+  do {
+    v1::ProgramsUp up;
+    auto& holdings = *up.mutable_holdings();
+    for (std::size_t i = 0; i < kHashesAPart && at < hashes.size(); ++i) holdings.add_sections(bytes_of(hashes[at++]));
+    holdings.set_last(at == hashes.size());
+    say(up);
+  } while (at < hashes.size());
+}
+
+void SyncSession::Impl::take_part(const v1::ProgramPart& part) {
+  if (part.has_begin()) {
+    base = running();
+    part_fault.reset();
+    part_program = part.begin().program();
+  }
+  if (!part_fault) {
+    auto taken = assembly.take(part, base);
+    if (!taken) {
+      part_fault = taken.error();
+    } else if (*taken) {
+      base.reset();
+      inbox.put(std::move(**taken));
+    }
+  }
+  // The controller hears of it once it has sent everything.
+  if (!part.last() || !part_fault) return;
+  base.reset();
+  v1::ProgramsUp up;
+  up.mutable_refused()->set_program(part_program);
+  up.mutable_refused()->set_reason(part_fault->text);
+  say(up);
+}
+
+void SyncSession::Impl::hear(const v1::ProgramsDown& down) {
+  if (down.has_welcome()) {
+    if (down.welcome().tell_holdings()) tell_holdings();
+    open_others();
+  } else if (down.has_trust()) {
+    trusted(down.trust().authorities(), down.trust().program_key());
+  } else if (down.has_part()) {
+    take_part(down.part());
+  }
+}
+
+void SyncSession::Impl::read_programs() {
+  v1::ProgramsDown down;
+  while (programs->Read(&down)) hear(down);
+  {
+    const std::lock_guard lock(program_writes);
+    programs_open = false;
+  }
+  {
+    const std::lock_guard lock(mutex);
+    programs_ended = true;
+  }
+  changed.notify_all();
+  inbox.end(error_of(programs->Finish()));
+}
+
+/// A controller that hears nothing would take the agent for lost. On a thread of its own, since a write waits for a
+/// peer that may be stuck; what cancels the stream ends it.
+std::thread SyncSession::Impl::take_leave() {
+  std::thread word([this] {
+    v1::ProgramsUp up;
+    up.mutable_leaving();
+    say(up);
+  });
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, kFarewell, [this] { return programs_ended; });
+  return word;
+}
+
+/// After the welcome, so that the controller knows whose these are.
+void SyncSession::Impl::open_others() {
+  const std::lock_guard lock(mutex);
+  if (stopping || value_thread.joinable()) return;
+  value_thread = std::thread([this] { read_values(); });
+  report_thread = std::thread([this] { write_reports(); });
+  question_thread = std::thread([this] { hear_questions(); });
+}
+
+void SyncSession::Impl::read_values() {
+  v1::ValuesUp greeting;
+  *greeting.mutable_hello() = hello();
+  ValuesAssembly assembled;
+  std::optional<Error> fault;
+  bool open = false;
+  {
+    const std::lock_guard lock(value_writes);
+    values = stub->Values(&value_context);
+    open = values->Write(greeting);
+  }
+  v1::ValuesDown down;
+  while (open && !fault && values->Read(&down)) {
+    auto taken = assembled.take(down.part());
+    if (!taken) {
+      fault = taken.error();
+      value_context.TryCancel();
+    } else if (*taken) {
+      inbox.put(std::move(**taken));
+    }
+  }
+  {
+    const std::lock_guard lock(value_writes);
+    values_open = false;
+  }
+  const grpc::Status status = values->Finish();
+  inbox.end(fault ? *fault : error_of(status));
+}
+
+void SyncSession::Impl::write_reports() {
+  v1::ReportsEnd end;
+  const auto writer = stub->Reports(&report_context, &end);
+  ReportWriter report_writer;
+  v1::Report report;
+  *report.mutable_hello() = hello();
+  auto last = std::chrono::steady_clock::time_point();
+  std::vector<runtime::UnboundListener> said_unbound;
+  for (bool more = true;;) {
+    const runtime::ServerStats stats = reports.stats();
+    std::vector<runtime::UnboundListener> unbound = reports.unbound();
+    more = report_writer.write(reports.backends(), report);
+    add_unbound(unbound, report);
+    report.set_connections(stats.connections_active);
+    report.set_requests(stats.requests);
+    const auto now = std::chrono::steady_clock::now();
+    const bool changed_since =
+        report.backends_size() > 0 || report.removed_backends_size() > 0 || unbound != said_unbound;
+    said_unbound = std::move(unbound);
+    if (changed_since || now - last >= kReportAtLeast) {
+      last = now;
+      if (!writer->Write(report)) break;
+    }
+    report.Clear();
+    std::unique_lock lock(mutex);
+    if (changed.wait_for(lock, more ? seconds(0) : seconds(kReportEvery), [this] { return stopping; })) break;
+  }
+  writer->WritesDone();
+  inbox.end(error_of(writer->Finish()));
+}
+
+/// A controller that does not know of questions is followed all the same.
+void SyncSession::Impl::hear_questions() {
+  const auto stream = stub->Questions(&question_context);
+  answer_questions(*stream, hello(), reports.answer);
+  const grpc::Status status = stream->Finish();
+  if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
+}
+
+SyncSession::SyncSession(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<SyncSession>> SyncSession::open(const std::string& controller, const Identity& identity,
+                                                       AgentWords words, ReportSource reports, SyncInbox& inbox,
+                                                       std::function<void(std::string, std::string)> trusted) {
+  auto impl = std::make_unique<Impl>(inbox, std::move(words), std::move(reports));
+  impl->trusted = std::move(trusted);
+  impl->channel = channel_to(controller, identity.authorities, identity.key, identity.certificate);
+  // In slices, so that it can be stopped. Where it fails the call below says why.
+  const auto until = std::chrono::steady_clock::now() + kConnectPatience;
+  while (!impl->channel->WaitForConnected(std::chrono::system_clock::now() + milliseconds(100))) {
+    if (inbox.stopped_within(milliseconds(0))) return Error{ErrorCode::kCancelled, "stopped"};
+    if (impl->channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) break;
+    if (std::chrono::steady_clock::now() > until) return Error{ErrorCode::kUnavailable, "does not answer"};
+  }
+  impl->stub = v1::Agents::NewStub(impl->channel);
+  impl->programs = impl->stub->Programs(&impl->program_context);
+  v1::ProgramsUp up;
+  *up.mutable_hello() = impl->hello();
+  if (!impl->programs->Write(up)) return error_of(impl->programs->Finish());
+  std::unique_ptr<SyncSession> session(new SyncSession(std::move(impl)));
+  session->impl_->program_thread = std::thread([impl = session->impl_.get()] { impl->read_programs(); });
+  return session;
+}
+
+SyncSession::~SyncSession() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+  }
+  impl_->changed.notify_all();
+  std::thread leave;
+  if (impl_->inbox.stopped_within(milliseconds(0)) && impl_->program_thread.joinable()) leave = impl_->take_leave();
+  impl_->program_context.TryCancel();
+  impl_->value_context.TryCancel();
+  impl_->report_context.TryCancel();
+  impl_->question_context.TryCancel();
+  if (leave.joinable()) leave.join();
+  if (impl_->program_thread.joinable()) impl_->program_thread.join();
+  if (impl_->value_thread.joinable()) impl_->value_thread.join();
+  if (impl_->report_thread.joinable()) impl_->report_thread.join();
+  if (impl_->question_thread.joinable()) impl_->question_thread.join();
+}
+
+void SyncSession::applied(const program::Hash& program, ProgramBytes running) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->words.running = std::move(running);
+    impl_->words.program = program;
+  }
+  v1::ProgramsUp up;
+  up.mutable_applied()->set_program(bytes_of(program));
+  // With it, so that nobody believes for a moment that every listener is there.
+  add_unbound(impl_->reports.unbound(), *up.mutable_applied());
+  impl_->say(up);
+}
+
+void SyncSession::refused(const program::Hash& program, const std::string& reason) {
+  v1::ProgramsUp up;
+  up.mutable_refused()->set_program(bytes_of(program));
+  // Not within a character: a message takes no bytes that are not UTF-8.
+  std::size_t size = std::min(reason.size(), kMaxReason);
+  while (size > 0 && size < reason.size() && (static_cast<unsigned char>(reason[size]) & 0xc0) == 0x80) --size;
+  up.mutable_refused()->set_reason(reason.substr(0, size));
+  impl_->say(up);
+}
+
+void SyncSession::values_applied(std::uint64_t version) {
+  v1::ValuesUp up;
+  up.set_applied(version);
+  const std::lock_guard lock(impl_->value_writes);
+  if (impl_->values_open && impl_->values) impl_->values->Write(up);
+}
+
+Result<Identity> SyncSession::renew(const std::string& request) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
+  v1::RenewRequest call;
+  call.set_request(request);
+  v1::Credentials reply;
+  const grpc::Status status = impl_->stub->Renew(&context, call, &reply);
+  if (!status.ok()) return error_of(status);
+  return identity_of(reply);
+}
+
+Result<Identity> join(const std::string& controller, const std::string& authorities, const std::string& token,
+                      const std::string& name, const std::string& request) {
+  const auto stub = v1::Agents::NewStub(channel_to(controller, authorities, {}, {}));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kCallPatience);
+  v1::JoinRequest call;
+  call.set_token(token);
+  call.set_name(name);
+  call.set_request(request);
+  v1::Credentials reply;
+  const grpc::Status status = stub->Join(&context, call, &reply);
+  if (!status.ok()) return error_of(status);
+  return identity_of(reply);
+}
+
+}  // namespace edge::agent

@@ -1,0 +1,501 @@
+#include "agent/sync/sync.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
+
+#include "agent/sync/agent_store.h"
+#include "agent/sync/inbox.h"
+#include "agent/sync/session.h"
+#include "base/os/file.h"
+#include "program/cpu.h"
+
+namespace edge::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Steady = std::chrono::steady_clock;
+
+constexpr auto kFirstPause = milliseconds(100);
+constexpr auto kLongestPause = milliseconds(10'000);
+/// A session that lasted so long was none of a row of failures.
+constexpr auto kStable = seconds(10);
+/// How often what depends on the clock is looked at.
+constexpr auto kTick = milliseconds(250);
+/// Values that belong to a program which does not come are put to work beside the one that runs.
+constexpr auto kProgramPatience = seconds(1);
+/// Values change with every pod, and programs with every change; while they come the disk need not have each. After a
+/// crash the controller sends what is newer.
+constexpr auto kKeepEvery = seconds(1);
+/// After a renewal that failed, and after one that was of no use; of those each next one waits twice as long.
+constexpr auto kRenewAgain = seconds(60);
+constexpr auto kLongestRenewal = seconds(3600);
+constexpr std::size_t kMaxJoinFile = 64 << 10;
+constexpr std::string_view kTokenLine = "token: ";
+
+struct JoinFile {
+  std::string token;
+  std::string authorities;
+};
+
+Result<JoinFile> read_join_file(const std::string& path) {
+  auto text = read_file(path, kMaxJoinFile);
+  if (!text) return text.error();
+  const std::size_t at = text->find(kTokenLine);
+  const std::size_t pem = text->find("-----BEGIN CERTIFICATE");
+  if (at == std::string::npos || pem == std::string::npos || pem < at ||
+      !are_certificates(std::string_view(*text).substr(pem))) {
+    return Error{ErrorCode::kInvalidArgument, path + ": is no join file (a line `token: ...`, then certificates)"};
+  }
+  const std::size_t begin = at + kTokenLine.size();
+  return JoinFile{text->substr(begin, text->find_first_of("\r\n", begin) - begin), text->substr(pem)};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string();
+}
+
+std::string random_word() {
+  std::random_device random;
+  std::string word;
+  for (int i = 0; i < 4; ++i) word += std::to_string(random()) + (i < 3 ? "-" : "");
+  return word;
+}
+
+program::Hash hash_of(const ProgramBytes& bytes) {
+  auto view = program::read(bytes, nullptr, program::Databases::kHashWhenSearched);
+  return view ? view->hash() : program::Hash{};
+}
+
+}  // namespace
+
+struct Sync::Impl {
+  Impl(SyncOptions given, AgentStore kept_in, Service& to)
+      : options(std::move(given)), store(std::move(kept_in)), service(to) {}
+
+  SyncOptions options;
+  AgentStore store;
+  Service& service;
+  SyncInbox inbox;
+  std::thread thread;
+
+  // Of the thread.
+  const std::string instance = random_word();
+  std::optional<Identity> identity;
+  ProgramBytes running;
+  program::Hash program{};
+  program::EndpointSet endpoints;  ///< at work
+  program::SecretSet secrets;      ///< at work
+  bool values_dirty = false;       ///< not on disk yet
+  bool program_dirty = false;      ///< not on disk yet
+  Steady::time_point kept_at{};
+  bool unkept = false;                ///< the last try to write failed
+  Steady::time_point next_renewal{};  ///< not before
+  seconds vain_pause = kRenewAgain;   ///< until the renewal after one that was of no use
+  milliseconds pause = kFirstPause;
+  bool draining = false;  ///< the service takes nothing any more
+  bool verifies = false;  ///< there is a key that programs must be signed with
+  std::string told;       ///< the last message, so that it is told once
+  std::mt19937 random{std::random_device()()};
+
+  // Of one session.
+  std::optional<ReceivedProgram> next;
+  std::optional<ReceivedValues> values;
+  Steady::time_point values_came{};
+  std::uint64_t values_applied = 0;
+  std::optional<program::Hash> refused;
+  bool accepted = false;  ///< the controller took us
+
+  std::mutex trust_mutex;
+  std::optional<std::pair<std::string, std::string>> trusted;  ///< guarded by trust_mutex
+
+  std::chrono::system_clock::time_point now() const {
+    return options.clock ? options.clock() : std::chrono::system_clock::now();
+  }
+  void begin();
+  void run();
+  void restore();
+  Status session();
+  Status have_identity();
+  Status join_other_authority();
+  bool join_anew(const Status& why);
+  Status first_identity();
+  bool is_old() const;
+  void put_off_vain_renewal();
+  Status renew(SyncSession& session);
+  void take_trust();
+  void trust_key(const std::string& pem);
+  Status work(SyncSession& session);
+  Status put_to_work(SyncSession& session);
+  Status put_program(SyncSession& session);
+  Status put_values(SyncSession& session);
+  void keep();
+  void tell(const std::string& text, LogLevel level = LogLevel::kWarn);
+};
+
+void Sync::Impl::tell(const std::string& text, LogLevel level) {
+  if (text == told) return;
+  told = text;
+  service.log().write(level, text);
+}
+
+void Sync::Impl::trust_key(const std::string& pem) {
+  if (options.key) return;
+  auto key = program::VerifyKey::from_pem(pem);
+  if (!key) return tell("the controller's key of programs: " + key.error().text);
+  service.trust(std::move(*key));
+  verifies = true;
+}
+
+/// What served last serves again, whether a controller is there or not.
+void Sync::Impl::restore() {
+  std::string fault;
+  auto kept = store.last(fault);
+  if (!kept) {
+    if (kept.error().code != ErrorCode::kNotFound) tell("no program from before: " + kept.error().text);
+    return;
+  }
+  if (!fault.empty()) tell("of what served before there are " + fault);
+  // Programs are native code: without a key the service would take any.
+  if (!verifies) return tell("no program from before: there is no key to verify it by");
+  if (Status status = service.restore(kept->program, kept->endpoints, kept->secrets); !status) return;
+  running = std::move(kept->program);
+  program = hash_of(running);
+  endpoints = std::move(kept->endpoints);
+  secrets = std::move(kept->secrets);
+}
+
+Status Sync::Impl::first_identity() {
+  if (options.token_file.empty()) {
+    return Error{ErrorCode::kFailedPrecondition,
+                 "there is no certificate that holds, and no --token-file to join with"};
+  }
+  const auto file = read_join_file(options.token_file);
+  if (!file) return file.error();
+  // The name is this key's at the controller, as long as the last certificate lasts by its clock.
+  auto key = identity ? Result<std::string>(identity->key) : store.joining_key();
+  if (!key) return key.error();
+  const auto request = certificate_request(*key);
+  if (!request) return request.error();
+  auto joined = join(options.controller, file->authorities, file->token, options.name, *request);
+  if (!joined) return Error{joined.error().code, "cannot join: " + joined.error().text};
+  joined->key = std::move(*key);
+  auto times = certificate_times(joined->certificate, joined->key);
+  if (!times) return times.error();
+  joined->times = std::move(*times);
+  identity = std::move(*joined);
+  service.message("has joined " + options.controller + " as " + options.name);
+  return store.keep(*identity);
+}
+
+/// A controller that our certificate is of no use with may be another one, which a new join file is for.
+/// kNotFound: there is no such file, or its authority is one that we believe already.
+Status Sync::Impl::join_other_authority() {
+  const Error nothing{ErrorCode::kNotFound, "no join file of another authority"};
+  if (options.token_file.empty() || !identity) return nothing;
+  const auto file = read_join_file(options.token_file);
+  if (!file || identity->authorities.find(file->authorities) != std::string::npos) return nothing;
+  if (Status joined = first_identity(); !joined) return joined;
+  trust_key(identity->program_key);
+  service.message("the certificate in " + options.data_dir + " was of another authority, and is replaced");
+  return {};
+}
+
+Status Sync::Impl::have_identity() {
+  // One that a clock made which ran ahead is of no use before its time.
+  const bool early = identity && options.rejoins && now() < identity->times.from;
+  if (identity && !early && now() < identity->times.until) return {};
+  if (Status status = first_identity(); !status) return status;
+  trust_key(identity->program_key);
+  return {};
+}
+
+/// After a session that did not come to be: the controller may know nothing of our certificate any more, or we nothing
+/// of its authority. \returns whether there is another identity.
+bool Sync::Impl::join_anew(const Status& why) {
+  if (!options.rejoins || !identity || why.error().code == ErrorCode::kAborted) return false;
+  const std::string before = identity->certificate;
+  if (Status status = first_identity(); !status && identity->certificate == before) return false;
+  trust_key(identity->program_key);
+  tell("the controller did not take the agent's certificate (" + why.error().text + "); the agent has joined anew");
+  return true;
+}
+
+/// At two thirds of its time.
+bool Sync::Impl::is_old() const {
+  const CertificateTimes& times = identity->times;
+  return now() >= times.from + (times.until - times.from) / 3 * 2;
+}
+
+/// A new certificate that is old by this machine's clock will not get younger by asking again.
+void Sync::Impl::put_off_vain_renewal() {
+  if (!is_old()) {
+    vain_pause = kRenewAgain;
+    return;
+  }
+  next_renewal = Steady::now() + vain_pause;
+  vain_pause = std::min(vain_pause * 2, kLongestRenewal);
+  tell("the new certificate is due to be renewed already: this machine's clock is ahead of the controller's");
+}
+
+Status Sync::Impl::renew(SyncSession& session) {
+  auto key = make_private_key();
+  if (!key) return key.error();
+  const auto request = certificate_request(*key);
+  if (!request) return request.error();
+  auto renewed = session.renew(*request);
+  if (!renewed) return renewed.error();
+  auto times = certificate_times(renewed->certificate, *key);
+  if (!times) return times.error();
+  renewed->key = std::move(*key);
+  renewed->times = std::move(*times);
+  identity = std::move(*renewed);
+  trust_key(identity->program_key);
+  service.message("has a new certificate");
+  return store.keep(*identity);
+}
+
+/// Whom to believe may change while a session lasts; the next one begins with it.
+void Sync::Impl::take_trust() {
+  std::optional<std::pair<std::string, std::string>> taken;
+  {
+    const std::lock_guard lock(trust_mutex);
+    taken.swap(trusted);
+  }
+  if (!taken || taken->first.empty() || taken->second.empty()) return;
+  if (taken->first == identity->authorities && taken->second == identity->program_key) return;
+  identity->authorities = std::move(taken->first);
+  identity->program_key = std::move(taken->second);
+  trust_key(identity->program_key);
+  if (Status status = store.keep(*identity); !status) tell(status.error().text);
+}
+
+Status Sync::Impl::session() {
+  if (Status status = have_identity(); !status) return status;
+  inbox.clear();
+  next.reset();
+  values.reset();
+  values_applied = 0;
+  refused.reset();
+  accepted = false;
+  auto opened =
+      SyncSession::open(options.controller, *identity,
+                        {.node = options.node.empty() ? host_name() : options.node,
+                         .labels = options.labels,
+                         .instance = instance,
+                         .program = program,
+                         .running = running},
+                        {.backends = [this] { return service.backends(); },
+                         .stats = [this] { return service.stats(); },
+                         .unbound = [this] { return service.unbound(); },
+                         .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); }},
+                        inbox, [this](std::string authorities, std::string key) {
+                          const std::lock_guard lock(trust_mutex);
+                          trusted.emplace(std::move(authorities), std::move(key));
+                        });
+  if (!opened) return opened.error();
+  Status status = work(**opened);
+  opened->reset();
+  keep();
+  return status;
+}
+
+Status Sync::Impl::work(SyncSession& session) {
+  for (;;) {
+    SyncInbox::Content content = inbox.take(kTick);
+    if (content.stopping) return Error{ErrorCode::kCancelled, "stopped"};
+    take_trust();
+    const bool quiet = !content.program && !content.values;
+    accepted |= content.program || content.values;
+    if (content.program) next = std::move(content.program);
+    if (content.values) {
+      if (values && values->version != values_applied) content.values->replace(*values);
+      values = std::move(content.values);
+      values_came = Steady::now();
+      tell("follows " + options.controller, LogLevel::kInfo);
+    }
+    if (Status status = put_to_work(session); !status) return status;
+    if (content.ended) return *content.ended;
+    if ((quiet && !unkept) || Steady::now() - kept_at >= kKeepEvery) keep();
+    if (Steady::now() < next_renewal || !is_old()) continue;
+    if (Status status = renew(session); status) {
+      put_off_vain_renewal();
+      return {};
+    } else {
+      tell("the certificate could not be renewed: " + status.error().text);
+    }
+    next_renewal = Steady::now() + kRenewAgain;
+  }
+}
+
+Status Sync::Impl::put_to_work(SyncSession& session) {
+  if (next && values && values->version >= next->values) return put_program(session);
+  if (values && values->version != values_applied && running) return put_values(session);
+  return {};
+}
+
+Status Sync::Impl::put_program(SyncSession& session) {
+  const ReceivedProgram received = std::move(*next);
+  next.reset();
+  program::FileHeader header{};
+  std::memcpy(&header, received.bytes->data(), sizeof header);
+  // Values of a later program may be here already, and lack a backend that this one still asks for.
+  const bool own = values->program == received.hash || values->version == received.values;
+  program::EndpointSet next_endpoints =
+      own ? values->endpoints : united(values->endpoints, united(values->skipped_endpoints, endpoints));
+  program::SecretSet next_secrets =
+      own ? values->secrets : united(values->secrets, united(values->skipped_secrets, secrets));
+  Status status;
+  if (!verifies) {
+    status = Error{ErrorCode::kFailedPrecondition, "there is no key to verify the program by"};
+  } else if (!program::runs_on(header.target, program::this_cpu())) {
+    status = Error{ErrorCode::kFailedPrecondition,
+                   "the program is made for " + std::string(program::to_string(header.target))};
+  } else {
+    status = service.apply(received.bytes, next_endpoints, next_secrets);
+  }
+  if (!status) {
+    draining = status.error().code == ErrorCode::kCancelled;
+    if (draining) return status;
+    refused = received.hash;
+    session.refused(received.hash, status.error().text);
+    return {};
+  }
+  running = received.bytes;
+  program = received.hash;
+  refused.reset();
+  endpoints = std::move(next_endpoints);
+  secrets = std::move(next_secrets);
+  session.applied(program, running);
+  values->skipped_endpoints = {};
+  values->skipped_secrets = {};
+  values_applied = values->version;
+  session.values_applied(values_applied);
+  values_dirty = program_dirty = true;
+  return {};
+}
+
+/// Values that belong to another program than the one that runs: what is in them counts, and what that one needs
+/// besides stays. For a moment the program is waited for, which then takes them as they are.
+Status Sync::Impl::put_values(SyncSession& session) {
+  const bool own = values->program == program;
+  if (!own && values->program != refused && Steady::now() - values_came < kProgramPatience) return {};
+  program::EndpointSet next_endpoints = own ? values->endpoints : united(values->endpoints, endpoints);
+  program::SecretSet next_secrets = own ? values->secrets : united(values->secrets, secrets);
+  if (Status status = service.apply(running, next_endpoints, next_secrets); !status) {
+    draining = status.error().code == ErrorCode::kCancelled;
+    return draining ? status : Status();
+  }
+  values_dirty = values_dirty || next_endpoints != endpoints || next_secrets != secrets;
+  endpoints = std::move(next_endpoints);
+  secrets = std::move(next_secrets);
+  values_applied = values->version;
+  session.values_applied(values_applied);
+  return {};
+}
+
+/// Values first: a program never stands on disk beside older ones than it was sent with. What could not be written is
+/// tried again: the disk may have room by then, and no other program may come for long.
+void Sync::Impl::keep() {
+  if (!values_dirty && !program_dirty) return;
+  kept_at = Steady::now();
+  unkept = true;
+  if (values_dirty) {
+    if (Status kept = store.keep_values(endpoints, secrets); !kept) {
+      return tell("endpoints and secrets could not be stored: " + kept.error().text);
+    }
+    values_dirty = false;
+  }
+  if (program_dirty) {
+    if (Status kept = store.keep_program(*running); !kept) {
+      return tell("the program could not be stored: " + kept.error().text);
+    }
+    program_dirty = false;
+  }
+  unkept = false;
+}
+
+void Sync::Impl::begin() {
+  if (identity) trust_key(identity->program_key);
+  if (options.key) {
+    service.trust(*options.key);
+    verifies = true;
+  }
+  restore();
+}
+
+void Sync::Impl::run() {
+  for (;;) {
+    const auto began = Steady::now();
+    const Status status = session();
+    if (inbox.stopped_within(milliseconds(0))) return;
+    if (status) continue;  // renewed: at once, with the new certificate
+    if (draining) return;
+    if (!accepted && join_anew(status)) continue;
+    std::string fault = "controller " + options.controller + ": " + status.error().text;
+    const Status other = join_other_authority();
+    if (other) continue;
+    if (other.error().code != ErrorCode::kNotFound) {
+      fault += "; " + options.token_file + " is of another authority than the certificate in " + options.data_dir +
+               ": " + other.error().text;
+    }
+    tell(fault + (running ? "; serves on" : ""));
+    if (Steady::now() - began >= kStable) pause = kFirstPause;
+    // Another process has our name: it is not to be driven out at once.
+    if (status.error().code == ErrorCode::kAborted) pause = kLongestPause;
+    const auto count = pause.count();
+    const auto jittered = milliseconds(count / 2 + std::uniform_int_distribution<std::int64_t>(0, count / 2)(random));
+    pause = std::min(pause * 2, kLongestPause);
+    if (inbox.stopped_within(jittered)) return;
+  }
+}
+
+Sync::Sync(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Sync::~Sync() {
+  impl_->inbox.stop();
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service) {
+  std::string controller = options.controller;
+  std::string token_file = options.token_file;
+  auto sync = open(std::move(options), service);
+  if (!sync) return sync.error();
+  if (Status status = (*sync)->connect(std::move(controller), std::move(token_file)); !status) return status.error();
+  return sync;
+}
+
+Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) {
+  auto store = AgentStore::open(options.data_dir, options.name, options.seal_key_file, service.log());
+  if (!store) return store.error();
+  auto identity = store->identity();
+  if (!identity && identity.error().code != ErrorCode::kNotFound) {
+    if (!options.rejoins) return identity.error();
+    service.log().warn(identity.error().text + "; the agent joins anew");
+  }
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
+  if (identity) impl->identity = std::move(*identity);
+  impl->begin();
+  return std::unique_ptr<Sync>(new Sync(std::move(impl)));
+}
+
+Status Sync::connect(std::string controller, std::string token_file) {
+  if (!impl_->identity && token_file.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "no certificate is in " + impl_->options.data_dir + ": give --token-file to join"};
+  }
+  impl_->options.controller = std::move(controller);
+  impl_->options.token_file = std::move(token_file);
+  impl_->thread = std::thread([own = impl_.get()] { own->run(); });
+  return {};
+}
+
+}  // namespace edge::agent

@@ -1,0 +1,106 @@
+#include "compiler/link/backends/values.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/hash.h"
+#include "compiler/link/resolve.h"
+#include "compiler/link/secrets.h"
+
+namespace edge::compiler::link {
+namespace {
+
+using Slices = std::vector<const model::EndpointSlice*>;
+
+/// The port of a slice that serves a port of its service: by name, as Kubernetes has it. Slices written by hand often
+/// name none; one unnamed port then stands for a service's only one.
+std::uint16_t slice_port(const model::EndpointSlice& slice, const EndpointSource& source) {
+  for (const model::EndpointPort& candidate : slice.ports) {
+    if (candidate.name == source.port) return candidate.port;
+  }
+  if (slice.ports.size() != 1) return 0;
+  const bool unnamed = slice.ports[0].name.empty();
+  if (source.only_port && (unnamed || source.port.empty())) return slice.ports[0].port;
+  return unnamed && source.target_port == slice.ports[0].port ? slice.ports[0].port : 0;
+}
+
+std::string title(const EndpointSource& source) { return "Service " + source.name_space + "/" + source.name; }
+
+void report(const LinkedBackend& backend, Diagnostics& diagnostics) {
+  const EndpointSource& source = backend.source;
+  diagnostics.add({.code = DiagnosticCode::kNoEndpoints,
+                   .severity = Severity::kWarning,
+                   .resource = backend.identity.text(),
+                   .field = "spec.serviceRef",
+                   .span = source.reference,
+                   .message = no_endpoints(source).message,
+                   .labels = {{source.service, "the service"}},
+                   .fix = "add an EndpointSlice with the label `kubernetes.io/service-name: " + source.name + "`"});
+}
+
+ResourceStatus status_without(const LinkedBackend& backend) {
+  ResourceStatus status{.kind = backend.identity.kind,
+                        .name_space = backend.identity.name_space,
+                        .name = backend.identity.name,
+                        .observed_generation = backend.source.generation};
+  set_condition(status.conditions, no_endpoints(backend.source));
+  return status;
+}
+
+}  // namespace
+
+std::vector<program::Endpoint> endpoints_of(const EndpointSource& source, const Slices& slices) {
+  std::vector<program::Endpoint> endpoints;
+  for (const model::EndpointSlice* slice : slices) {
+    const std::uint16_t number = slice_port(*slice, source);
+    if (number == 0) continue;
+    for (const model::EndpointAddress& address : slice->addresses) {
+      endpoints.push_back({.address = address.address, .port = number, .ready = address.ready});
+    }
+  }
+  // Of doubles the ready one stays: slices overlap while they are rewritten.
+  std::sort(endpoints.begin(), endpoints.end(), [](const program::Endpoint& a, const program::Endpoint& b) {
+    return std::tuple(a.address, a.port, !a.ready) < std::tuple(b.address, b.port, !b.ready);
+  });
+  const auto same = [](const program::Endpoint& a, const program::Endpoint& b) {
+    return a.address == b.address && a.port == b.port;
+  };
+  endpoints.erase(std::unique(endpoints.begin(), endpoints.end(), same), endpoints.end());
+  return endpoints;
+}
+
+program::BackendEndpoints endpoints_of(const LinkedBackend& backend, const Slices& slices) {
+  const Identity& identity = backend.identity;
+  return {.backend_id = stable_id("ProxyBackend", identity.name_space, identity.name),
+          .name_space = identity.name_space,
+          .name = identity.name,
+          .endpoints = endpoints_of(backend.source, slices)};
+}
+
+Condition no_endpoints(const EndpointSource& source) {
+  return {std::string(condition::kHealthy), ConditionStatus::kFalse, std::string(reason::kNoEndpoints),
+          title(source) + " has no endpoints for this port; requests are answered 503"};
+}
+
+void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagnostics& diagnostics) {
+  std::unordered_map<std::string, Slices> slices;
+  for (const model::EndpointSlice& slice : resources.slices) {
+    slices[slice.metadata.name_space + "/" + slice.service].push_back(&slice);
+  }
+  config.endpoints = {};
+  const Slices none;
+  for (const LinkedBackend& backend : config.backends) {
+    if (backend.identity.name.empty()) continue;  // a place that is free (compiler/workspace_link.h)
+    const auto found = slices.find(backend.source.name_space + "/" + backend.source.name);
+    config.endpoints.backends.push_back(endpoints_of(backend, found == slices.end() ? none : found->second));
+    if (!config.endpoints.backends.back().endpoints.empty()) continue;
+    report(backend, diagnostics);
+    config.statuses.push_back(status_without(backend));
+  }
+  std::ranges::sort(config.endpoints.backends, {}, &program::BackendEndpoints::backend_id);
+  sort_and_merge(config.statuses);
+  config.secrets = collect_secrets(config, resources);
+}
+
+}  // namespace edge::compiler::link

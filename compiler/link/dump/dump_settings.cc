@@ -1,0 +1,232 @@
+#include "compiler/link/dump/dump_settings.h"
+
+#include <variant>
+
+#include "base/units.h"
+
+namespace edge::compiler::link {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string joined(const std::vector<std::string>& texts) {
+  if (texts.empty()) return "none";
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : " ") + quote(text);
+  return out;
+}
+
+std::string secret_text(const SecretKey& secret) {
+  return secret.name_space + "/" + secret.name + " " + quote(secret.key);
+}
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+std::string rate_key_text(const RateLimitSettings& settings) {
+  constexpr std::string_view kWords[] = {"source-ip", "header", "cookie", "query", "jwt", "host", "path"};
+  std::string text(kWords[static_cast<std::size_t>(settings.key)]);
+  if (!settings.key_name.empty()) text += " " + quote(settings.key_name);
+  return text;
+}
+
+struct PolicyLines {
+  Lines operator()(std::monostate) const { return {"settings at fault"}; }
+
+  Lines operator()(const RateLimitSettings& settings) const {
+    return {"requests-per-second " + number(settings.requests_per_second) + " burst " + number(settings.burst) +
+            " by " + rate_key_text(settings)};
+  }
+
+  Lines operator()(const BasicAuthSettings& settings) const {
+    return {"realm " + quote(settings.realm) + (settings.strip_auth ? " strip" : ""),
+            "users " + secret_text(settings.users)};
+  }
+
+  Lines operator()(const JwtSettings& settings) const {
+    Lines lines = {"issuer " + quote(settings.issuer) + " audience " + joined(settings.audience),
+                   "keys " + quote(settings.jwks_uri) + " algorithms " + joined(settings.algorithms),
+                   "header " + quote(settings.header) + " prefix " + quote(settings.prefix) + " skew " +
+                       duration_text(settings.clock_skew)};
+    for (const ClaimHeader& each : settings.claim_headers) {
+      lines.push_back("claim " + quote(each.claim) + " header " + quote(each.header));
+    }
+    return lines;
+  }
+
+  Lines operator()(const OidcSettings& settings) const {
+    Lines lines = {"issuer " + quote(settings.issuer) + " client " + quote(settings.client_id),
+                   "client-secret " + secret_text(settings.client_secret),
+                   "session-secret " + secret_text(settings.session_secret),
+                   "redirect " + quote(settings.redirect_url) + " scopes " + joined(settings.scopes)};
+    if (!settings.forward_headers.empty()) lines.push_back("forward " + joined(settings.forward_headers));
+    if (!settings.required_roles.empty() || !settings.required_groups.empty()) {
+      lines.push_back(std::string("requires ") + (settings.require_all ? "all" : "any") + " roles " +
+                      joined(settings.required_roles) + " groups " + joined(settings.required_groups));
+    }
+    return lines;
+  }
+
+  Lines operator()(const ForwardAuthSettings& settings) const {
+    return {"address " + quote(settings.address) + " timeout " + duration_text(settings.timeout) + " kept " +
+                duration_text(settings.cache_ttl),
+            "sends " + (settings.auth_headers.empty() ? "all" : joined(settings.auth_headers)) + " takes " +
+                joined(settings.response_headers)};
+  }
+
+  Lines operator()(const CorsSettings& settings) const {
+    const char* credentials = settings.credentials_for_everyone ? " credentials for everyone"
+                              : settings.allow_credentials      ? " credentials"
+                                                                : "";
+    return {"origins " + joined(settings.allow_origins) + credentials,
+            "methods " + joined(settings.allow_methods) + " headers " + joined(settings.allow_headers) + " exposes " +
+                joined(settings.expose_headers) + " max-age " + duration_text(settings.max_age)};
+  }
+
+  Lines operator()(const SecurityHeadersSettings& settings) const {
+    Lines lines;
+    if (settings.hsts) {
+      lines.push_back("hsts max-age " + number(settings.hsts_max_age) +
+                      (settings.hsts_include_sub_domains ? " sub-domains" : "") +
+                      (settings.hsts_preload ? " preload" : ""));
+    }
+    if (!settings.x_frame_options.empty()) lines.push_back("frame-options " + quote(settings.x_frame_options));
+    if (settings.no_sniff) lines.emplace_back("no-sniff");
+    if (!settings.referrer_policy.empty()) lines.push_back("referrer-policy " + quote(settings.referrer_policy));
+    return lines;
+  }
+};
+
+std::string compression_line(const CompressionSettings& settings) {
+  std::string text = "compression from " + number(settings.min_size) + " level " + number(settings.level);
+  for (const ContentCoding coding : settings.algorithms) text += coding == ContentCoding::kGzip ? " gzip" : " br";
+  text += " not " + joined(settings.exclude_types);
+  if (!settings.include_types.empty()) text += " but " + joined(settings.include_types);
+  if (settings.compressed_for == program::CompressedFor::kSameOrigin) text += " credentials SameOrigin";
+  if (settings.compressed_for == program::CompressedFor::kWithoutCredentials) text += " credentials Never";
+  return text;
+}
+
+std::string probe_line(const HealthCheckSettings& check) {
+  constexpr std::string_view kProtocols[] = {"HTTP", "TCP", "GRPC"};
+  std::string text = "probe " + std::string(kProtocols[static_cast<std::size_t>(check.protocol)]) + " every " +
+                     duration_text(check.interval) + " timeout " + duration_text(check.timeout) + " after " +
+                     duration_text(check.initial_delay) + " healthy " + number(check.healthy_threshold) +
+                     " unhealthy " + number(check.unhealthy_threshold);
+  if (!check.path.empty()) text += " path " + quote(check.path);
+  if (!check.host.empty()) text += " host " + quote(check.host);
+  for (const std::uint16_t status : check.expected_statuses) text += " status " + number(status);
+  for (const ProbeHeader& header : check.headers) text += " header " + quote(header.name) + " " + quote(header.value);
+  if (!check.grpc_service.empty()) text += " service " + quote(check.grpc_service);
+  return text;
+}
+
+}  // namespace
+
+std::string quote(std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+Lines settings_lines(const LinkedPolicy& policy) { return std::visit(PolicyLines(), policy.settings); }
+
+Lines settings_lines(const LinkedGateway& gateway) {
+  Lines lines;
+  if (gateway.compression) lines.push_back(compression_line(*gateway.compression));
+  if (const auto& cache = gateway.cache) {
+    lines.push_back("cache max " + number(cache->max_size) + " entry " + number(cache->max_entry_size) + " ttl " +
+                    duration_text(cache->default_ttl) + " to " + duration_text(cache->max_ttl));
+  }
+  if (const auto& tracing = gateway.tracing) {
+    std::string line = "tracing " + number(tracing->sampling_percent) + "%";
+    if (tracing->believed == program::TraceSenders::kAlways) line += " trust-incoming Always";
+    if (tracing->believed == program::TraceSenders::kNever) line += " trust-incoming Never";
+    lines.push_back(std::move(line));
+  }
+  if (const auto& log = gateway.access_log) {
+    lines.push_back("access-log " + quote(log->format) + " not " + joined(log->exclude_paths));
+  }
+  if (const auto& limits = gateway.limits) {
+    lines.push_back("clients body rate " + number(limits->min_body_rate) + " after " +
+                    duration_text(limits->body_grace) + " connections " + number(limits->max_connections_per_source) +
+                    " streams " + number(limits->max_streams_per_source));
+  }
+  if (!gateway.paths.none()) {
+    const char* const escaped[] = {"", " escaped slashes refused", " escaped slashes unescaped"};
+    lines.push_back("paths:" + std::string(gateway.paths.merge_slashes ? " slashes merged" : "") +
+                    escaped[static_cast<std::size_t>(gateway.paths.escaped_slashes)] +
+                    (gateway.paths.reject_parameters ? " parameters refused" : ""));
+  }
+  return lines;
+}
+
+Lines settings_lines(const LinkedListener& listener) {
+  Lines lines;
+  if (const auto& redirect = listener.redirect_scheme) {
+    lines.push_back("redirects to " + redirect->scheme + " port " + number(redirect->port) + " status " +
+                    number(redirect->status) + " not " + joined(redirect->exclusions));
+  }
+  if (const auto& tls = listener.tls) {
+    std::string text = tls->mode == TlsMode::kTerminate ? "tls terminate" : "tls passthrough";
+    text += tls->min_version == TlsVersion::k12 ? " from 1.2" : " from 1.3";
+    lines.push_back(std::move(text));
+    for (const CertificateName& name : tls->certificates) {
+      lines.push_back("certificate " + name.name_space + "/" + name.name);
+    }
+    if (tls->needs_client_certificate) {
+      lines.emplace_back(tls->client_certificate_optional ? "client certificate optional"
+                                                          : "client certificate needed");
+    }
+    if (tls->requires_crl) lines.emplace_back("client certificate by authorities with a CRL");
+    for (const SecretKey& authority : tls->client_authorities) {
+      lines.push_back("client authority " + secret_text(authority));
+    }
+  }
+  if (listener.proxy_protocol) lines.emplace_back("proxy-protocol from trusted proxies");
+  return lines;
+}
+
+Lines settings_lines(const LinkedBackend& backend) {
+  Lines lines;
+  if (backend.health_check) lines.push_back(probe_line(*backend.health_check));
+  if (const auto& check = backend.passive_check) {
+    lines.push_back("ejects after " + number(check->consecutive_errors) + " errors or " +
+                    number(check->consecutive_gateway_errors) + " gateway errors, each " +
+                    duration_text(check->interval) + " for " + duration_text(check->base_ejection_time) + " at most " +
+                    number(check->max_ejection_percent) + "%");
+  }
+  if (const auto& breaker = backend.circuit_breaker) {
+    lines.push_back("circuit opens after " + number(breaker->consecutive_errors) + " errors, each " +
+                    duration_text(breaker->interval) + " for " + duration_text(breaker->open_time) + " at most " +
+                    number(breaker->max_ejection_percent) + "%" + (breaker->split_local_errors ? " split" : ""));
+  }
+  if (const auto& tls = backend.tls) {
+    lines.push_back("tls to " + quote(tls->server_name) + (tls->system_authorities ? " system authorities" : "") +
+                    (tls->refused ? " refused" : ""));
+    for (const SecretKey& authority : tls->authorities) lines.push_back("authority " + secret_text(authority));
+    for (const SubjectName& name : tls->alternative_names) {
+      lines.push_back("subject " + std::string(name.uri ? "uri " : "hostname ") + quote(name.name));
+    }
+    if (const auto& own = tls->client_certificate) {
+      lines.push_back("client certificate " + own->name_space + "/" + own->name);
+    }
+  }
+  if (backend.takes_all_trailers) lines.emplace_back("trailers all");
+  if (!backend.trailers.empty()) lines.push_back("trailers " + joined(backend.trailers));
+  return lines;
+}
+
+}  // namespace edge::compiler::link

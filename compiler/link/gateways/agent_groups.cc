@@ -1,0 +1,55 @@
+#include "compiler/link/gateways/agent_groups.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+
+namespace edge::compiler {
+namespace {
+
+constexpr std::uint32_t kGone = std::numeric_limits<std::uint32_t>::max();
+
+bool is_for(const LinkedGateway& gateway, std::string_view group) {
+  return gateway.agent_groups.empty() || std::ranges::binary_search(gateway.agent_groups, group);
+}
+
+}  // namespace
+
+std::vector<std::string> agent_groups(const LinkedConfig& config) {
+  std::set<std::string> groups;
+  for (const LinkedGateway& gateway : config.gateways) {
+    groups.insert(gateway.agent_groups.begin(), gateway.agent_groups.end());
+  }
+  return {groups.begin(), groups.end()};
+}
+
+LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group) {
+  LinkedConfig part = config;
+  part.gateways.clear();
+  part.listeners.clear();
+  std::vector<std::uint32_t> gateways(config.gateways.size(), kGone);
+  for (std::uint32_t i = 0; i < config.gateways.size(); ++i) {
+    if (!is_for(config.gateways[i], group)) continue;
+    gateways[i] = static_cast<std::uint32_t>(part.gateways.size());
+    part.gateways.push_back(config.gateways[i]);
+  }
+  std::vector<std::uint32_t> listeners(config.listeners.size(), kGone);
+  for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
+    const std::uint32_t gateway = gateways[config.listeners[i].gateway];
+    if (gateway == kGone) continue;
+    listeners[i] = static_cast<std::uint32_t>(part.listeners.size());
+    part.listeners.push_back(config.listeners[i]);
+    part.listeners.back().gateway = gateway;
+  }
+  for (LinkedRoute& route : part.routes) {
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t listener : route.listeners) {
+      if (listeners[listener] != kGone) kept.push_back(listeners[listener]);
+    }
+    route.listeners = std::move(kept);
+  }
+  return part;
+}
+
+}  // namespace edge::compiler

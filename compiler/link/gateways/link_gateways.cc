@@ -1,0 +1,371 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "compiler/link/defaults.h"
+#include "compiler/link/field_values.h"
+#include "compiler/link/gateways/agent_groups.h"
+#include "compiler/link/gateways/listener_claims.h"
+#include "compiler/link/stages.h"
+
+namespace edge::compiler::link {
+namespace {
+
+/// VIPs of this namespace serve the gateways of every namespace.
+constexpr std::string_view kSharedNamespace = "edge-system";
+constexpr std::string_view kVip = "ProxyVIP";
+
+/// The VIP of a gateway: in the namespace that it names, else its own, else the shared one.
+Resolved find_vip(const model::ProxyGateway& gateway, const GatewayTargets& targets, Findings& findings) {
+  const Located<std::string>& written = *gateway.vip_ref;
+  model::Reference reference{.name = written};
+  const std::size_t slash = written.value.find('/');
+  if (slash != std::string::npos) {
+    reference.name_space = written.value.substr(0, slash);
+    reference.name.value = written.value.substr(slash + 1);
+  }
+  const bool own = reference.name_space.empty();
+  const auto find_in = [&](std::string_view space) {
+    findings.depends_on(kVip, space, reference.name.value);
+    return targets.vip_names.find(kVip, space, reference.name.value);
+  };
+  if (own) {
+    if (const auto found = find_in(gateway.metadata.name_space)) return {*found, ReferenceFault::kNone};
+  }
+  if (own || reference.name_space == kSharedNamespace) {
+    if (const auto found = find_in(kSharedNamespace)) return {*found, ReferenceFault::kNone};
+    if (!own) reference.name_space = gateway.metadata.name_space;  // the message is about the name, not a grant
+  }
+  return targets.vip_resolver.resolve(
+      gateway.metadata, kVip, reference, [] { return std::string("spec.vipRef"); }, findings);
+}
+
+/// A reference that translating could not follow: without what it names the listener opens to nobody, and needs not be
+/// left out.
+bool leaves_listener(std::string_view refused) {
+  return refused == reason::kInvalidCertificateRef || refused == reason::kInvalidCaKind;
+}
+
+program::Protocol protocol_of(const std::string& text) {
+  if (text == "HTTP") return program::Protocol::kHttp;
+  if (text == "HTTPS") return program::Protocol::kHttps;
+  return text == "TLS" ? program::Protocol::kTls : program::Protocol::kTcp;
+}
+
+void check_vip_ports(const model::ProxyGateway& gateway, const model::ProxyVip& vip, Diagnostics& diagnostics) {
+  if (vip.ports.empty()) return;
+  for (std::size_t i = 0; i < gateway.listeners.size(); ++i) {
+    const Located<std::int64_t>& port = gateway.listeners[i].port;
+    const bool listed = std::any_of(vip.ports.begin(), vip.ports.end(),
+                                    [&](const Located<std::int64_t>& p) { return p.value == port.value; });
+    if (listed) continue;
+    diagnostics.add(
+        {.code = DiagnosticCode::kConflict,
+         .severity = Severity::kWarning,
+         .resource = gateway.metadata.text(),
+         .field = listener_field(i, "port"),
+         .span = port.span,
+         .message = "port " + std::to_string(port.value) + " is not among the ports of " + vip.metadata.text(),
+         .labels = {{vip.ports[0].span, "its ports begin here"}}});
+  }
+}
+
+class GatewayLinker {
+ public:
+  GatewayLinker(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
+                Diagnostics& diagnostics, LinkedConfig& config)
+      : gateways_(gateways), targets_(targets), diagnostics_(diagnostics), config_(config) {}
+
+  ListenerStates run() {
+    states_.resize(gateways_.size());
+    choose_groups();
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) gateway(i);
+    Claims claims(gateways_, config_.gateways, diagnostics_);
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) refuse_indistinct(i, claims);
+    const std::vector<Claim> order = claims_by_age();
+    for (const Claim& claim : order) refuse(claim, claims.grant(claim));
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) listeners(i);
+    return std::move(states_);
+  }
+
+ private:
+  /// Of the oldest gateways of this class.
+  void choose_groups() {
+    std::vector<const model::ProxyGateway*> order;
+    for (const model::ProxyGateway& gateway : gateways_) {
+      const auto& asked = gateway.load_balancer_class;
+      if (!gateway.agent_groups.empty() && (!asked || asked->value == kDefaults.controller_class)) {
+        order.push_back(&gateway);
+      }
+    }
+    std::ranges::stable_sort(order, [](const model::ProxyGateway* a, const model::ProxyGateway* b) {
+      return holds_before(a->metadata, b->metadata);
+    });
+    for (const model::ProxyGateway* gateway : order) {
+      for (const Located<std::string>& group : gateway->agent_groups) {
+        if (groups_.size() < kMostAgentGroups) groups_.insert(group.value);
+      }
+    }
+  }
+
+  void refuse(Claim claim, ClaimRefusal refusal) {
+    ListenerState& state = states_[claim.gateway][claim.listener];
+    state.reason = refusal.reason;
+    state.message = std::move(refusal.message);
+  }
+
+  void gateway(std::uint32_t index) {
+    const model::ProxyGateway& gateway = gateways_[index];
+    Findings findings{diagnostics_};
+    LinkedGateway linked{.identity = identity_of(gateway.metadata), .addresses = {}, .trusted_proxies = {}};
+    for (const Located<Cidr>& block : gateway.trusted_proxies) linked.trusted_proxies.push_back(block.value);
+    for (const Located<IpAddress>& address : gateway.addresses) {
+      linked.addresses.push_back(address.value);
+      if (gateway.refused.empty()) findings.status.addresses.push_back(to_string(address.value));
+    }
+    link_gateway_settings(gateway, linked);
+    check_log_format(gateway, diagnostics_);
+    std::string_view reason = gateway.refused;
+    if (!reason.empty()) {
+      const bool accepted = reason == reason::kAddressNotUsable;
+      fail(findings.status.conditions, accepted ? condition::kProgrammed : condition::kAccepted, reason,
+           "the gateway is not served");
+    }
+    if (gateway.vip_ref) {
+      // Without its VIP it must not bind every address instead.
+      if (const Resolved vip = find_vip(gateway, targets_, findings)) {
+        linked.addresses.push_back(targets_.vips[vip.position].address.value);
+        check_vip_ports(gateway, targets_.vips[vip.position], diagnostics_);
+        findings.status.addresses.push_back(to_string(linked.addresses.back()));
+      } else {
+        reason = reason::kAddressNotUsable;
+        const std::string message = "the ProxyVIP `" + gateway.vip_ref->value + "` cannot be used";
+        fail(findings.status.conditions, condition::kProgrammed, reason, message);
+      }
+    }
+    const auto& asked = gateway.load_balancer_class;
+    if (asked && asked->value != kDefaults.controller_class) {
+      // Rule D8: a gateway of another class is another controller's.
+      reason = reason::kNotServed;
+      fail(findings.status.conditions, condition::kAccepted, reason, "the gateway is of another class");
+      not_served(gateway.metadata, asked->span, "spec.loadBalancerClass",
+                 "the gateway is not of the class that is served here; it is left to its own class's controller",
+                 diagnostics_);
+    }
+    for (const Located<std::string>& group : gateway.agent_groups) {
+      if (!groups_.contains(group.value) && reason.empty()) {
+        reason = reason::kUnsupportedValue;
+        const std::string most = std::to_string(kMostAgentGroups);
+        fail(findings.status.conditions, condition::kAccepted, reason,
+             "older gateways name " + most + " groups of agents, and programs are made for no more");
+        not_served(gateway.metadata, group.span, "spec.agentGroups",
+                   "older gateways name " + most + " other groups of agents, and programs are made for no more",
+                   diagnostics_);
+      }
+      linked.agent_groups.push_back(group.value);
+    }
+    std::ranges::sort(linked.agent_groups);
+    linked.agent_groups.erase(std::ranges::unique(linked.agent_groups).begin(), linked.agent_groups.end());
+    if (!reason.empty()) linked.agent_groups.clear();
+    for (const model::Listener& listener : gateway.listeners) {
+      const std::string_view refused = !reason.empty()                     ? reason
+                                       : leaves_listener(listener.refused) ? std::string_view()
+                                                                           : std::string_view(listener.refused);
+      states_[index].push_back({.linked = {},
+                                .reason = refused,
+                                .admission = {.allowed = listener.allowed_routes,
+                                              .gateway_space = gateway.metadata.name_space,
+                                              .protocol = listener.protocol.value,
+                                              .terminates = terminates_tls(listener),
+                                              .labels = targets_.namespaces}});
+    }
+    config_.gateways.push_back(std::move(linked));
+    findings_.push_back(std::move(findings));
+  }
+
+  /// Gateway API's rule for the listeners of one Gateway; a ProxyGateway's first holds.
+  void refuse_indistinct(std::uint32_t index, Claims& claims) {
+    if (gateways_[index].metadata.kind != "Gateway") return;
+    for (std::uint32_t l = 0; l < states_[index].size(); ++l) {
+      if (states_[index][l].reason.empty()) refuse({index, l}, claims.indistinct({index, l}));
+    }
+  }
+
+  std::vector<Claim> claims_by_age() const {
+    std::vector<Claim> order;
+    for (std::uint32_t i = 0; i < gateways_.size(); ++i) {
+      for (std::uint32_t l = 0; l < gateways_[i].listeners.size(); ++l) {
+        if (states_[i][l].reason.empty()) order.push_back({i, l});
+      }
+    }
+    std::stable_sort(order.begin(), order.end(), [&](const Claim& a, const Claim& b) {
+      if (a.gateway == b.gateway) return a.listener < b.listener;
+      return holds_before(gateways_[a.gateway].metadata, gateways_[b.gateway].metadata);
+    });
+    return order;
+  }
+
+  void listeners(std::uint32_t index) {
+    const model::ProxyGateway& gateway = gateways_[index];
+    Findings& findings = findings_[index];
+    bool any = false;
+    std::string why;
+    for (std::uint32_t i = 0; i < gateway.listeners.size(); ++i) {
+      bool invalid_kinds = false;
+      ListenerStatus status{.name = gateway.listeners[i].name.value,
+                            .supported_kinds = supported_kinds(gateway.listeners[i], invalid_kinds)};
+      if (invalid_kinds) {
+        fail(status.conditions, condition::kResolvedRefs, reason::kInvalidRouteKinds,
+             "a kind of `allowedRoutes.kinds` is none that the listener can carry");
+      }
+      listener(index, i, findings, status);
+      any |= states_[index][i].linked.has_value();
+      if (why.empty() && !states_[index][i].message.empty()) {
+        why = "; listener `" + status.name + "`: " + states_[index][i].message;
+      }
+      findings.status.listeners.push_back(std::move(status));
+    }
+    if (!any && !gateway.listeners.empty()) {
+      fail(findings.status.conditions, condition::kProgrammed, reason::kListenersNotValid,
+           "no listener of the gateway is served" + why);
+    }
+    // Of a gateway of another class that class's controller writes the status.
+    const Condition* const accepted = find_condition(findings.status.conditions, condition::kAccepted);
+    if (accepted != nullptr && accepted->reason == reason::kNotServed) return;
+    config_.statuses.push_back(*status_of(gateway.metadata, findings));
+  }
+
+  void listener(std::uint32_t gateway_index, std::uint32_t index, Findings& findings, ListenerStatus& status) {
+    const model::ProxyGateway& gateway = gateways_[gateway_index];
+    const model::Listener& listener = gateway.listeners[index];
+    ListenerState& state = states_[gateway_index][index];
+    const program::Protocol protocol = protocol_of(listener.protocol.value);
+    const bool encrypted = protocol == program::Protocol::kHttps || protocol == program::Protocol::kTls;
+    // What is wrong with its certificates is worth knowing whether it is served or not.
+    std::optional<ListenerTls> tls_settings;
+    if (encrypted) tls_settings = tls(gateway, index, findings, status);
+    check_proxy_protocol(gateway, index);
+    if (leaves_listener(listener.refused)) {
+      fail(status.conditions, condition::kResolvedRefs, listener.refused, "a reference is to a kind that is not read");
+    }
+    if (!state.reason.empty()) return tell_refusal(state, status);
+    state.linked = static_cast<std::uint32_t>(config_.listeners.size());
+    LinkedListener linked{.gateway = gateway_index,
+                          .name = listener.name.value,
+                          .port = static_cast<std::uint16_t>(listener.port.value),
+                          .protocol = protocol,
+                          .hostnames = listener.hostnames,
+                          .max_request_body = is_raw(protocol) ? 0
+                                              : listener.max_request_body
+                                                  ? static_cast<std::uint64_t>(listener.max_request_body->value)
+                                                  : kDefaults.gateway_body_limit,
+                          .proxy_protocol = value_or(listener.proxy_protocol, false),
+                          .redirect_scheme = scheme_redirect_of(gateway, listener),
+                          .tls = std::move(tls_settings),
+                          .span = listener.span};
+    config_.listeners.push_back(std::move(linked));
+  }
+
+  void check_proxy_protocol(const model::ProxyGateway& gateway, std::uint32_t index) const {
+    const auto& asked = gateway.listeners[index].proxy_protocol;
+    if (!value_or(asked, false) || !gateway.trusted_proxies.empty()) return;
+    diagnostics_.add({.code = DiagnosticCode::kNoTrustedProxy,
+                      .severity = Severity::kWarning,
+                      .resource = gateway.metadata.text(),
+                      .field = listener_field(index, "proxyProtocol"),
+                      .span = asked->span,
+                      .message =
+                          "only trusted proxies may send a PROXY header, and there are none: every connection to "
+                          "the listener is closed",
+                      .fix = "name the load balancers before this proxy in `trustedProxies`"});
+  }
+
+  static void tell_refusal(const ListenerState& state, ListenerStatus& status) {
+    const std::string_view reason = state.reason;
+    if (reason == reason::kProtocolConflict || reason == reason::kHostnameConflict) {
+      set_condition(status.conditions,
+                    {std::string(condition::kConflicted), ConditionStatus::kTrue, std::string(reason), state.message});
+    }
+    // What is wrong with the whole gateway its own conditions tell.
+    const bool of_gateway = reason == reason::kAddressNotUsable || reason == reason::kUnsupportedAddress ||
+                            reason == reason::kInvalidParameters;
+    fail(status.conditions, of_gateway ? condition::kProgrammed : condition::kAccepted,
+         of_gateway ? reason::kInvalid : reason, "the listener is not served");
+  }
+
+  ListenerTls tls(const model::ProxyGateway& gateway, std::uint32_t index, Findings& findings,
+                  ListenerStatus& status) const {
+    ListenerTls linked;
+    if (!terminates_tls(gateway.listeners[index])) linked.mode = TlsMode::kPassthrough;
+    const auto& written = gateway.listeners[index].tls;
+    if (!written) return linked;
+    linked.min_version =
+        written->min_version && written->min_version->value == "TLS1.3" ? TlsVersion::k13 : kDefaults.tls_min_version;
+    const auto check = [&](const model::Reference& reference, const std::vector<SecretNeed>& needs,
+                           const std::string& field) {
+      const SecretFault fault =
+          check_secret(gateway.metadata, reference, needs, listener_field(index, field), targets_.secrets, findings);
+      if (fault == SecretFault::kNone) return true;
+      fail(status.conditions, condition::kResolvedRefs,
+           fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCertificateRef,
+           "the Secret `" + reference.name.value + "` cannot be used");
+      return false;
+    };
+    for (std::size_t i = 0; i < written->certificates.size(); ++i) {
+      const model::Reference& reference = written->certificates[i];
+      const std::string field =
+          written->short_form ? "tls.secretRef" : "tls.certificateRefs[" + std::to_string(i) + "]";
+      if (!check(reference, {kCertificateNeed, kPrivateKeyNeed}, field)) continue;
+      SecretKey name = secret_key(gateway.metadata, reference, {});
+      linked.certificates.push_back({std::move(name.name_space), std::move(name.name)});
+    }
+    linked.needs_client_certificate = written->needs_client_certificate || !written->client_authorities.empty();
+    linked.client_certificate_optional = linked.needs_client_certificate && written->client_certificate_optional;
+    linked.requires_crl = linked.needs_client_certificate && written->requires_crl;
+    for (std::size_t i = 0; i < written->client_authorities.size(); ++i) {
+      const model::Reference& reference = written->client_authorities[i];
+      const std::string field = "tls.clientValidation.caCertificateRefs[" + std::to_string(i) + "]";
+      if (reference.name.value.starts_with(model::kConfigMapPrefix)) {
+        if (!check_config_map(gateway, reference, findings, status)) continue;
+      } else if (!check(reference, {kAuthorityNeed}, field)) {
+        continue;
+      }
+      linked.client_authorities.push_back(secret_key(gateway.metadata, reference, kAuthorityKey));
+    }
+    if (written->needs_client_certificate && linked.client_authorities.empty()) {
+      fail(status.conditions, condition::kAccepted, reason::kNoValidAuthority, "no authority of clients can be used");
+    }
+    return linked;
+  }
+
+  /// Authorities of a translated gateway.
+  bool check_config_map(const model::ProxyGateway& gateway, const model::Reference& reference, Findings& findings,
+                        ListenerStatus& status) const {
+    const std::string field = "spec.tls.frontend";
+    const SecretFault fault =
+        check_config_map_authority(gateway.metadata, reference, field, targets_.secrets, findings);
+    if (fault == SecretFault::kNone) return true;
+    fail(status.conditions, condition::kResolvedRefs,
+         fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted : reason::kInvalidCaRef,
+         "the ConfigMap `" + reference.name.value.substr(model::kConfigMapPrefix.size()) + "` cannot be used");
+    return false;
+  }
+
+  const std::vector<model::ProxyGateway>& gateways_;
+  const GatewayTargets& targets_;
+  Diagnostics& diagnostics_;
+  std::set<std::string> groups_;  ///< of agents that programs are made for
+  LinkedConfig& config_;
+  ListenerStates states_;
+  std::vector<Findings> findings_;
+};
+
+}  // namespace
+
+ListenerStates link_gateways(const std::vector<model::ProxyGateway>& gateways, const GatewayTargets& targets,
+                             Diagnostics& diagnostics, LinkedConfig& config) {
+  return GatewayLinker(gateways, targets, diagnostics, config).run();
+}
+
+}  // namespace edge::compiler::link

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "compiler/link/policies/effective_policies.h"
+#include "compiler/link/stages.h"
+#include "program/dump/route_tree.h"
+
+namespace edge::compiler::link {
+namespace {
+
+PolicyType linked_type(model::PolicyType type) {
+  switch (type) {
+    case model::PolicyType::kRateLimit:
+      return PolicyType::kRateLimit;
+    case model::PolicyType::kBasicAuth:
+      return PolicyType::kBasicAuth;
+    case model::PolicyType::kJwt:
+      return PolicyType::kJwt;
+    case model::PolicyType::kOidc:
+      return PolicyType::kOidc;
+    case model::PolicyType::kForwardAuth:
+      return PolicyType::kForwardAuth;
+    case model::PolicyType::kCors:
+      return PolicyType::kCors;
+    case model::PolicyType::kSecurityHeaders:
+      return PolicyType::kSecurityHeaders;
+    case model::PolicyType::kUnknown:
+      break;
+  }
+  return PolicyType::kUnknown;
+}
+
+/// Checks one secret of a policy; a fault becomes its condition.
+bool check(const model::ProxyPolicy& policy, const model::Reference& secret, const SecretNeed& need,
+           const std::string& field, const SecretTable& secrets, Findings& findings) {
+  const SecretFault fault = check_secret(policy.metadata, secret, {need}, field, secrets, findings);
+  if (fault == SecretFault::kNone) return true;
+  const std::string_view why = fault == SecretFault::kNotPermitted ? reason::kRefNotPermitted
+                               : fault == SecretFault::kNotFound   ? reason::kSecretNotFound
+                                                                   : reason::kSecretNotUsable;
+  fail(findings.status.conditions, condition::kResolvedRefs, why,
+       "the Secret `" + secret.name.value + "` cannot be used");
+  return false;
+}
+
+bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets, Findings& findings) {
+  if (const auto* basic = std::get_if<model::BasicAuth>(&policy.settings)) {
+    return check(policy, basic->secret, {"htpasswd"}, "spec.basicAuth.secretRef", secrets, findings);
+  }
+  if (const auto* oidc = std::get_if<model::Oidc>(&policy.settings)) {
+    const bool client =
+        check(policy, oidc->client_secret, {"client-secret"}, "spec.oidc.clientSecretRef", secrets, findings);
+    return check(policy, oidc->session_secret, kSessionSecretNeed, "spec.oidc.sessionSecretRef", secrets, findings) &&
+           client;
+  }
+  return true;
+}
+
+/// A target, and the type that contends for it.
+std::string slot_of(const PolicyLink& link) {
+  return std::string(type_text(link.policy.type)) + (link.gateway ? "|g|" : "|r|") +
+         std::to_string(link.gateway ? *link.gateway : *link.route) +
+         (link.rule ? "|" + std::to_string(*link.rule) : "");
+}
+
+void report_second(const model::ProxyPolicy& policy, const model::ProxyPolicy& holder, PolicyType type,
+                   LinkedConfig& config, Diagnostics& diagnostics) {
+  Findings findings{diagnostics};
+  fail(findings.status.conditions, condition::kAccepted, reason::kConflicted,
+       holder.metadata.text() + " holds the target");
+  config.statuses.push_back(*status_of(policy.metadata, findings));
+  diagnostics.add(
+      {.code = DiagnosticCode::kConflict,
+       .resource = policy.metadata.text(),
+       .field = "spec.targetRef",
+       .span = policy.target.name.span,
+       .message = "the target already has a policy of type " + std::string(type_text(type)) + "; this one is left out",
+       .labels = {{holder.target.name.span, "the one that holds"}},
+       .notes = {"of two claims the older policy's holds"}});
+}
+
+std::optional<std::uint32_t> find_target(const model::ProxyPolicy& policy, const Resolver& resolver,
+                                         std::string_view kind, Findings& findings) {
+  const auto field = [] { return std::string("spec.targetRef.name"); };
+  const Resolved found = resolver.resolve(policy.metadata, kind, policy.target, field, findings);
+  if (found) return found.position;
+  fail(findings.status.conditions, condition::kAccepted,
+       found.fault == ReferenceFault::kNotPermitted ? reason::kRefNotPermitted : reason::kTargetNotFound,
+       "the target `" + policy.target.name.value + "` cannot be used");
+  return std::nullopt;
+}
+
+void find_targets(const model::ProxyPolicy& policy, const PolicyTargets& targets, Findings& findings,
+                  PolicyLink& link) {
+  constexpr std::string_view kGateway = "ProxyGateway";
+  constexpr std::string_view kRoute = "ProxyRoute";
+  const std::string& other = policy.target_resource;
+  switch (policy.target_kind) {
+    case model::PolicyTarget::kGateway:
+      link.gateway = find_target(policy, targets.gateways, other.empty() ? kGateway : other, findings);
+      return;
+    case model::PolicyTarget::kRoute:
+      link.route = find_target(policy, targets.routes, other.empty() ? kRoute : other, findings);
+      return;
+    case model::PolicyTarget::kUnknown:
+      break;
+  }
+  // The fault in the target was told already, and one of the two need not be there.
+  Diagnostics untold(0);
+  Findings untold_findings{untold, findings.dependencies};
+  link.gateway = find_target(policy, targets.gateways, kGateway, untold_findings);
+  link.route = find_target(policy, targets.routes, kRoute, untold_findings);
+}
+
+/// Who set a policy on a gateway may not know that a port of it cannot ask clients anything.
+void report_denied_bytes(const LinkedRoute& route, const LinkedListener& listener, Diagnostics& diagnostics) {
+  diagnostics.add({.code = DiagnosticCode::kBeyondBytes,
+                   .severity = Severity::kWarning,
+                   .resource = route.identity.text(),
+                   .field = "spec",
+                   .span = route.identity.span,
+                   .message = "a policy protects the route, and a listener of protocol " +
+                              std::string(program::protocol_name(listener.protocol)) +
+                              " cannot ask for it: connections to the route are closed",
+                   .labels = {{listener.span, "the listener"}},
+                   .fix = "put the policy on the routes that speak HTTP rather than on the gateway"});
+}
+
+void set_denied(LinkedConfig& config, Diagnostics& diagnostics) {
+  const bool on_gateways = std::any_of(config.gateways.begin(), config.gateways.end(),
+                                       [](const LinkedGateway& gateway) { return !gateway.policies.empty(); });
+  for (LinkedRoute& route : config.routes) {
+    if (!on_gateways && route.policies.empty()) continue;
+    for (const std::uint32_t listener : route.listeners) {
+      if (!denied_on(config, listener, route)) continue;
+      route.denied = true;
+      if (is_raw(config.listeners[listener].protocol)) {
+        report_denied_bytes(route, config.listeners[listener], diagnostics);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<PolicyLink> link_policy(const model::ProxyPolicy& policy, const PolicyTargets& targets,
+                                      Findings& findings) {
+  PolicyLink link;
+  find_targets(policy, targets, findings, link);
+  if (!link.gateway && !link.route) return std::nullopt;
+  link.rule = policy.target_rule;
+  link.policy = {.identity = identity_of(policy.metadata),
+                 .type = linked_type(policy.type.value),
+                 .settings = policy_settings(policy),
+                 .target_kind = link.gateway ? PolicyTargetKind::kGateway : PolicyTargetKind::kRoute,
+                 .span = policy.type.span};
+  // It must replace no policy of something that it may not be meant for.
+  if (policy.target_kind == model::PolicyTarget::kUnknown) link.policy.type = PolicyType::kUnknown;
+  if (std::holds_alternative<std::monostate>(link.policy.settings)) {
+    fail(findings.status.conditions, condition::kAccepted, reason::kInvalid, "the policy's settings are at fault");
+    return link;
+  }
+  const bool whole = check_secrets(policy, targets.secrets, findings);
+  link.policy.enforced = whole && link.policy.type != PolicyType::kUnknown;
+  return link;
+}
+
+void assign_policies(const std::vector<model::ProxyPolicy>& policies, std::vector<std::optional<PolicyLink>> linked,
+                     LinkedConfig& config, Diagnostics& diagnostics) {
+  std::vector<std::uint32_t> by_age;
+  for (std::uint32_t i = 0; i < policies.size(); ++i) {
+    if (linked[i]) by_age.push_back(i);
+  }
+  std::sort(by_age.begin(), by_age.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return holds_before(policies[a].metadata, policies[b].metadata); });
+  std::unordered_map<std::string, std::uint32_t> holders;
+  for (const std::uint32_t index : by_age) {
+    const PolicyType type = linked[index]->policy.type;
+    // One of unknown type contends for none: whatever it is, it denies.
+    if (type == PolicyType::kUnknown) continue;
+    const auto [holder, first] = holders.emplace(slot_of(*linked[index]), index);
+    if (first) continue;
+    report_second(policies[index], policies[holder->second], type, config, diagnostics);
+    linked[index].reset();
+  }
+  for (std::optional<PolicyLink>& link : linked) {
+    if (!link) continue;
+    const auto index = static_cast<std::uint32_t>(config.policies.size());
+    if (link->gateway) config.gateways[*link->gateway].policies.push_back(index);
+    if (link->route) {
+      LinkedRoute& route = config.routes[*link->route];
+      (link->rule ? route.rules[*link->rule].policies : route.policies).push_back(index);
+    }
+    config.policies.push_back(std::move(link->policy));
+  }
+  const auto by_type = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(config.policies[a].type, a) < std::pair(config.policies[b].type, b);
+  };
+  for (LinkedGateway& gateway : config.gateways) {
+    std::sort(gateway.policies.begin(), gateway.policies.end(), by_type);
+  }
+  for (LinkedRoute& route : config.routes) std::sort(route.policies.begin(), route.policies.end(), by_type);
+  set_denied(config, diagnostics);
+}
+
+}  // namespace edge::compiler::link

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/text/ascii.h"
+#include "compiler/link/defaults.h"
+#include "compiler/link/field_values.h"
+#include "compiler/link/stages.h"
+
+namespace edge::compiler::link {
+namespace {
+
+constexpr std::pair<std::string_view, RateKey> kRateKeys[] = {
+    {"source-ip", RateKey::kSourceIp}, {"host", RateKey::kHost},      {"path", RateKey::kPath},
+    {"header:", RateKey::kHeader},     {"cookie:", RateKey::kCookie}, {"query:", RateKey::kQuery},
+    {"jwt:", RateKey::kJwtClaim},
+};
+
+std::vector<std::string> texts(std::span<const std::string_view> list) { return {list.begin(), list.end()}; }
+
+/// Turns each type's fields, as written, into its settings. Names of secrets are the policy's to resolve.
+struct Settings {
+  const model::Metadata& from;
+
+  PolicySettings operator()(std::monostate) const { return std::monostate(); }
+
+  PolicySettings operator()(const model::RateLimit& written) const {
+    RateLimitSettings settings{.requests_per_second = static_cast<std::uint64_t>(written.requests_per_second)};
+    settings.burst =
+        static_cast<std::uint64_t>(value_or(written.burst, static_cast<std::int64_t>(written.requests_per_second)));
+    const std::string key = value_or(written.key, std::string(kRateKeys[0].first));
+    for (const auto& [word, source] : kRateKeys) {
+      if (!key.starts_with(word)) continue;
+      settings.key = source;
+      settings.key_name = key.substr(word.size());
+      if (source == RateKey::kHeader) settings.key_name = ascii_lower(settings.key_name);
+      break;
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::BasicAuth& written) const {
+    return BasicAuthSettings{.realm = value_or(written.realm, std::string(kDefaults.realm)),
+                             .users = secret_key(from, written.secret, "htpasswd"),
+                             .strip_auth = value_or(written.strip_auth, false)};
+  }
+
+  PolicySettings operator()(const model::Jwt& written) const {
+    std::vector<ClaimHeader> claim_headers;
+    for (const model::ClaimHeader& each : written.claim_headers) {
+      claim_headers.push_back({each.claim, ascii_lower(each.header)});
+    }
+    return JwtSettings{.issuer = written.issuer.value,
+                       .audience = values_of(written.audience),
+                       .jwks_uri = written.jwks_uri.value,
+                       .header = ascii_lower(value_or(written.header_name, std::string(kDefaults.token_header))),
+                       .prefix = value_or(written.header_prefix, std::string(kDefaults.token_prefix)),
+                       .algorithms = values_of(written.allowed_algorithms),
+                       .clock_skew = kDefaults.clock_skew,
+                       .claim_headers = std::move(claim_headers)};
+  }
+
+  PolicySettings operator()(const model::Oidc& written) const {
+    OidcSettings settings{.issuer = written.issuer_url.value,
+                          .client_id = written.client_id.value,
+                          .client_secret = secret_key(from, written.client_secret, "client-secret"),
+                          .session_secret = secret_key(from, written.session_secret, "session-secret"),
+                          .redirect_url = written.redirect_url.value,
+                          .scopes = values_of(written.scopes),
+                          .forward_headers = lower_all(written.forward_headers),
+                          .required_roles = values_of(written.required_roles),
+                          .required_groups = values_of(written.required_groups),
+                          .require_all = written.mode && written.mode->value == "all"};
+    if (settings.scopes.empty()) settings.scopes = texts(kDefaults.oidc_scopes);
+    // Without this one there is no id_token, and so no login (OpenID Connect Core §3.1.2.1).
+    if (std::find(settings.scopes.begin(), settings.scopes.end(), "openid") == settings.scopes.end()) {
+      settings.scopes.insert(settings.scopes.begin(), "openid");
+    }
+    return settings;
+  }
+
+  PolicySettings operator()(const model::ForwardAuth& written) const {
+    return ForwardAuthSettings{.address = written.address.value,
+                               .auth_headers = lower_all(written.auth_headers),
+                               .response_headers = lower_all(written.response_headers),
+                               .timeout = value_or(written.timeout, kDefaults.forward_auth_timeout),
+                               .cache_ttl = value_or(written.cache_ttl, std::chrono::nanoseconds{0})};
+  }
+
+  PolicySettings operator()(const model::Cors& written) const {
+    CorsSettings settings{.allow_origins = values_of(written.allow_origins),
+                          .allow_methods = values_of(written.allow_methods),
+                          .allow_headers = lower_all(written.allow_headers),
+                          .expose_headers = lower_all(written.expose_headers),
+                          .max_age = value_or(written.max_age, std::chrono::nanoseconds{0}),
+                          .allow_credentials = value_or(written.allow_credentials, false),
+                          .credentials_for_everyone = written.credentials_for_everyone};
+    if (settings.allow_methods.empty()) settings.allow_methods = texts(kDefaults.cors_methods);
+    return settings;
+  }
+
+  PolicySettings operator()(const model::SecurityHeaders& written) const {
+    SecurityHeadersSettings settings{.hsts = value_or(written.hsts, false),
+                                     .x_frame_options = value_or(written.x_frame_options, {}),
+                                     .no_sniff = value_or(written.x_content_type_options, false),
+                                     .referrer_policy = value_or(written.referrer_policy, {})};
+    if (!settings.hsts) return settings;
+    settings.hsts_max_age =
+        written.hsts_max_age ? static_cast<std::uint64_t>(written.hsts_max_age->value) : kDefaults.hsts_max_age;
+    settings.hsts_include_sub_domains = value_or(written.hsts_include_sub_domains, false);
+    settings.hsts_preload = value_or(written.hsts_preload, false);
+    return settings;
+  }
+};
+
+}  // namespace
+
+PolicySettings policy_settings(const model::ProxyPolicy& policy) {
+  return std::visit(Settings{policy.metadata}, policy.settings);
+}
+
+}  // namespace edge::compiler::link

@@ -1,0 +1,72 @@
+// The last programs, and what made each of them: kept in a folder, for `edgectl history` and `edgectl rollback`.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "controller/distribute/agent_state.h"
+#include "controller/publish/cause.h"
+#include "program/values/endpoints.h"
+
+namespace edge::controller {
+
+/// What a rollback brings back. Secrets are not kept: what was deleted or replaced stays so.
+struct PastProgram {
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::EndpointSet endpoints;
+};
+
+/// From any thread.
+class History {
+ public:
+  static constexpr std::size_t kKept = 20;
+
+  /// Reads what is there; entries whose files are gone are left out. An index that cannot be read is set aside, and
+  /// made anew from the programs that are there, which `log` is told.
+  static Result<std::unique_ptr<History>> open(std::string directory, std::size_t kept = kKept,
+                                               const Logger& log = Logger());
+
+  /// A program that was there before moves to the front. The oldest leaves, unless it is pinned.
+  Status add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at);
+  /// An entry of another history, which is the newest here.
+  Status add(HistoryEntry entry, const PastProgram& program);
+  /// Newest first.
+  std::vector<HistoryEntry> list() const;
+  /// kNotFound. `hash`: or its beginning, of at least eight digits, when only one begins so.
+  Result<PastProgram> find(const std::string& hash) const;
+
+  /// The entry of such a program. kNotFound.
+  Result<HistoryEntry> entry(const std::string& hash) const;
+
+  /// Empty: nothing is pinned. Kept over restarts.
+  std::string pinned() const;
+  /// \returns the whole hash of the program, which is held from now on. kNotFound.
+  Result<std::string> pin(const std::string& hash);
+  Status release();
+
+ private:
+  History(std::string directory, std::size_t kept) : directory_(std::move(directory)), kept_(kept) {}
+  Status read(const Logger& log);
+  /// Without an index: the programs that lie there, by their times.
+  void recover();
+  void sweep() const;
+  Status write_index() const;
+  Status write_pin(std::string pinned);
+  void drop_old();
+  Result<std::string> whole(const std::string& hash) const;
+  std::string path(const std::string& hash, const char* suffix) const { return directory_ + "/" + hash + suffix; }
+
+  std::string directory_;
+  std::size_t kept_;
+  mutable std::mutex mutex_;
+  std::vector<HistoryEntry> entries_;  ///< newest first
+  std::string pinned_;
+};
+
+}  // namespace edge::controller

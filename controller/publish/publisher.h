@@ -1,0 +1,102 @@
+// What agents shall run: the newest program, or the one that a rollback pinned, and beside it today's endpoints and
+// secrets. Each is published when it changes, without the other. Keeps both on disk, at leisure, and knows the number
+// of every program by its hash.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/log.h"
+#include "controller/data_dir.h"
+#include "controller/distribute/distributor.h"
+#include "controller/publish/history.h"
+#include "controller/reconcile/program_builder.h"
+
+namespace edge::controller {
+
+/// What is still to be written to disk.
+struct Unsaved {
+  StoredProgram stored;
+  bool values = false;   ///< of `stored`
+  bool program = false;  ///< of `stored`
+  // Of the program:
+  std::string hash;
+  Cause cause;
+  WallTime at{};
+};
+
+/// Whether a program has listeners.
+bool listens(const std::shared_ptr<const std::vector<std::byte>>& program);
+
+class Publisher {
+ public:
+  /// `data` and `history` must outlive it. `publish`: to agents; from the caller's thread.
+  Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log);
+  /// What is not yet on disk is written first.
+  ~Publisher();
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+
+  /// Reads what the run before left. What it pinned is published at once.
+  void restore();
+  /// Publishes the last program of the run before, unless there is a newer one. Not at once: agents may hold a later
+  /// one than was stored before a crash, and shall not fall back while the cluster is read.
+  void give_out_last();
+  /// The last program of the run before has listeners.
+  bool last_listens() const;
+  /// Of a result without a program its values alone: the program before needs them.
+  void take(const ReconcileResult& result);
+
+  // From any thread.
+  std::vector<HistoryEntry> list() const;
+  Status rollback(const std::string& program);
+  Status release();
+  std::shared_ptr<const std::vector<std::byte>> bytes(const std::string& program) const;
+  /// 0: none of this run.
+  std::uint64_t number(const std::string& program) const;
+  std::string pinned() const;
+  bool has_program() const;
+
+ private:
+  /// Not on disk, of what is newest.
+  struct Owed {
+    bool values = false;
+    bool program = false;
+  };
+
+  void publish_locked(bool program, bool values);
+  program::ValueSet values_locked() const;
+  void save_all();
+  /// What could not be written is owed still.
+  void store(const StoredProgram& stored, Owed& owed) const;
+  void remember(const Unsaved& program);
+
+  const DataDir& data_;
+  History& history_;
+  std::function<void(Published)> publish_;
+  Logger log_;
+  /// Held while what is pinned changes, on disk and then here; before mutex_, which nobody holds during disk writes.
+  std::mutex pinning_mutex_;
+  mutable std::mutex mutex_;
+  StoredProgram newest_;
+  std::string newest_hash_;
+  bool fresh_ = false;  ///< newest_ is of this run
+  std::optional<PastProgram> pinned_;
+  std::string pinned_hash_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;
+  std::mutex saving_mutex_;
+  std::condition_variable wake_;
+  std::optional<Unsaved> unsaved_;
+  bool stopping_ = false;
+  std::thread saver_;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,141 @@
+// Objects of the cluster in, programs and verdicts out, one batch after the other: what the controller thinks with. No
+// clock, no thread, no network; reconcile_loop.h gives it those.
+//
+//   ClusterObject -> DocumentEdit -> Workspace -> ReconcileResult{program}, verdicts
+//                 -> ValueIndex                -> ReconcileResult{values}
+//
+// Endpoints, and Secrets with other values, pass by the compiler: the program stays what it was.
+//
+// A resource at fault takes nothing away: it is compiled as it last was sound, so that it is served no wider than
+// before, and its status says so (decision 0058).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/workspace.h"
+#include "controller/cluster_object.h"
+#include "controller/endpoints/value_index.h"
+#include "controller/publish/cause.h"
+#include "controller/reconcile/sound_versions.h"
+#include "controller/status/desired_status.h"
+#include "program/values/value_set.h"
+
+namespace edge::controller {
+
+/// An object that is new or another than it was; without one, it is gone.
+struct ObjectEdit {
+  ResourceId key;
+  std::optional<ClusterObject> object;
+};
+
+struct ReconcileResult {
+  /// Null: none can be vouched for; what is served goes on. `fault` says why.
+  std::shared_ptr<const std::vector<std::byte>> program;
+  program::Hash hash{};
+  /// In place of `program`, of groups of agents that gateways name.
+  std::map<std::string, compiler::GroupProgram> group_programs;
+  program::ValueSet values;      ///< all that the programs need, or the last ones where there are none
+  bool program_changed = false;  ///< any of them
+  bool values_changed = false;
+  std::uint64_t number = 0;  ///< of the program, from 1
+  Cause cause;
+  std::string fault;
+  bool sound_versions_changed = false;
+  std::chrono::nanoseconds waited{};  ///< the first change of the batch, until it was begun
+  std::chrono::nanoseconds took{};
+  int runs = 0;  ///< of the compiler; more than one where something had to be held back, none for values alone
+  compiler::WorkspaceStats stats;
+  compiler::CompileStats compile;  ///< of the last run, where several were needed
+};
+
+/// Not thread-safe.
+class ProgramBuilder {
+ public:
+  ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options, SoundVersions sound = {});
+
+  /// nullopt: nothing that a program or its values are made of has changed.
+  std::optional<ReconcileResult> apply(std::vector<ObjectEdit> edits);
+  /// Those of at most `most` of the resources whose verdict may have changed since; only what differs from what was
+  /// told before. To be called until `statuses_complete`.
+  std::vector<DesiredStatus> build_statuses(std::size_t most);
+  bool statuses_complete() const { return stale_statuses_.empty(); }
+
+  const SoundVersions& sound_versions() const { return sound_; }
+  std::size_t objects() const { return objects_.size(); }
+
+  /// How often the compiler is run to find what no program can be made with among what came together. Each run that
+  /// fails is one from nothing, so that all together take no longer for more objects, but for the fewest worth trying.
+  static int most_trials(std::size_t objects);
+
+ private:
+  struct Known {
+    ClusterObject object;      ///< without its document
+    program::Hash document{};  ///< of the text; zero: to be taken again, though the text is the same
+    /// The text that was accepted last, of kinds that keep one.
+    std::string sound;
+    std::int64_t sound_generation = 0;
+    /// Set while the sound version stands in for what the cluster has: what is wrong with that.
+    std::unique_ptr<compiler::ResourceStatus> held;
+    std::string complaint;  ///< what the compiler says of a version at fault
+    std::uint64_t program = 0;
+    std::uint64_t told = 0;  ///< hash of the verdict that was told last
+  };
+  /// Texts that are tried, by document.
+  using Tried = std::map<std::string, std::string>;
+  /// Some of what failed together, on the way to those that fail alone.
+  struct Suspects {
+    Tried texts;
+    bool known_to_fail = false;
+    /// The half that is tried first: where it can be served whole, the other half is known to fail.
+    bool first_half = false;
+  };
+
+  void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
+  std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
+                                            ReconcileResult& result);
+  std::optional<compiler::Artifact> run(const std::vector<compiler::DocumentEdit>& documents, ReconcileResult& result);
+  std::vector<compiler::DocumentEdit> undo(const Tried& tried, ReconcileResult& result);
+  std::optional<compiler::Artifact> try_bystanders(compiler::Artifact without, const Tried& tried,
+                                                   ReconcileResult& result);
+  std::optional<compiler::Artifact> try_apart(compiler::Artifact without, const Tried& tried, ReconcileResult& result);
+  std::vector<compiler::DocumentEdit> as_sound(const Tried& tried) const;
+  void leave_held(const std::vector<Suspects>& untried);
+  std::vector<compiler::DocumentEdit> hold_back(const Tried& tried, ReconcileResult& result);
+  void hold(const std::string& document, Known& known, compiler::ResourceStatus status, ReconcileResult& result);
+  void release(const std::string& document, ReconcileResult& result);
+  void explain(const std::set<std::string>& at_fault);
+  /// Which Ingresses no controller takes, and why.
+  void note_unserved();
+  void note_statuses(std::vector<compiler::ResourceStatus> statuses);
+  std::optional<ReconcileResult> values_alone(ReconcileResult result);
+  void give_values(ReconcileResult& result);
+  void finish(const compiler::Artifact& artifact, const Tried& tried, ReconcileResult& result);
+  std::optional<DesiredStatus> build_status(StatusBuilder& builder, Known& known) const;
+
+  compiler::Workspace workspace_;
+  ValueIndex values_;
+  StatusBuilderOptions status_options_;
+  SoundVersions sound_;
+  std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named
+  std::set<std::string> stale_statuses_;
+  std::set<std::string> tls_policies_;  ///< of objects_
+  std::set<std::string> ingresses_;     ///< of objects_
+  std::vector<compiler::ResourceStatus> statuses_;
+  std::map<std::string, std::string> unserved_;  ///< Ingresses of no class that there is: why
+  bool started_ = false;
+  std::shared_ptr<const std::vector<std::byte>> program_;  ///< the last that could be made, and those of groups
+  std::map<std::string, compiler::GroupProgram> group_programs_;
+  program::Hash hash_{};
+  std::map<std::string, program::Hash> group_hashes_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace edge::controller

@@ -1,0 +1,605 @@
+#include "controller/reconcile/program_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/ip.h"
+#include "program/dump/dump.h"
+
+namespace edge::controller {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+constexpr const char* kClass = "edgeproxy.io/proxy";
+
+/// Objects as an API server sends them.
+Json object(const std::string& kind, const std::string& name, const Json& spec, std::int64_t generation = 1) {
+  return {{"apiVersion", "edgeproxy.io/v1alpha1"},
+          {"kind", kind},
+          {"metadata",
+           {{"name", name},
+            {"namespace", "shop"},
+            {"uid", "uid-of-" + name},
+            {"resourceVersion", "7"},
+            {"generation", generation},
+            {"creationTimestamp", "2026-01-01T00:00:00Z"}}},
+          {"spec", spec}};
+}
+
+Json gateway() {
+  return object("ProxyGateway", "gw", {{"listeners", {{{"name", "http"}, {"port", 8080}, {"protocol", "HTTP"}}}}});
+}
+
+Json backend() { return object("ProxyBackend", "be", {{"serviceRef", {{"name", "be"}, {"port", 80}}}}); }
+
+Json service() {
+  Json made = object("Service", "be", {{"ports", {{{"name", "http"}, {"port", 80}}}}}, 0);
+  made["apiVersion"] = "v1";
+  made["metadata"].erase("generation");
+  return made;
+}
+
+Json slice(const std::string& address) {
+  Json made = object("EndpointSlice", "be-1", {});
+  made["apiVersion"] = "discovery.k8s.io/v1";
+  made.erase("spec");
+  made["metadata"]["labels"] = {{"kubernetes.io/service-name", "be"}};
+  made["addressType"] = "IPv4";
+  made["ports"] = {{{"name", "http"}, {"port", 9000}}};
+  made["endpoints"] = {{{"addresses", {address}}}};
+  return made;
+}
+
+Json route(const std::string& name, const std::string& path, std::int64_t generation = 1,
+           const Json& more = Json::object()) {
+  Json spec = {
+      {"parentRefs", {{{"name", "gw"}}}},
+      {"rules", {{{"matches", {{{"path", {{"type", "Exact"}, {"value", path}}}}}}, {"backendRef", {{"name", "be"}}}}}}};
+  spec.update(more);
+  return object("ProxyRoute", name, spec, generation);
+}
+
+ObjectEdit edit(const Json& object, const std::string& controller_class = kClass) {
+  auto read = read_cluster_object(object.dump(), controller_class);
+  EXPECT_TRUE(read.ok() && *read) << object.dump();
+  (*read)->changed_by = "kubectl";
+  const ResourceId key = (*read)->key;
+  return {key, *std::move(read)};
+}
+
+ObjectEdit removal(const std::string& kind, const std::string& name) { return {{kind, "shop", name}, std::nullopt}; }
+
+class World {
+ public:
+  explicit World(SoundVersions sound = {}) : program_builder_(options(), {kClass, {}}, std::move(sound)) {}
+
+  ReconcileResult apply(std::vector<ObjectEdit> edits) {
+    auto result = program_builder_.apply(std::move(edits));
+    EXPECT_TRUE(result.has_value());
+    if (!result) return {};
+    last_ = *result;
+    return *result;
+  }
+  std::optional<ReconcileResult> try_apply(std::vector<ObjectEdit> edits) {
+    return program_builder_.apply(std::move(edits));
+  }
+  ReconcileResult start(std::vector<ObjectEdit> more = {}) {
+    std::vector<ObjectEdit> all = {edit(gateway()), edit(backend()), edit(service()), edit(slice("10.0.0.1"))};
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    return apply(std::move(all));
+  }
+  std::string tree() const {
+    if (last_.program == nullptr) return "none";
+    auto view = program::read(last_.program);
+    return view ? program::dump_routes(*view) : view.error().text;
+  }
+  std::map<std::string, DesiredStatus> desired_statuses() {
+    std::map<std::string, DesiredStatus> all;
+    for (DesiredStatus& desired : program_builder_.build_statuses(1000)) {
+      std::string name = desired.key.text();
+      all.emplace(std::move(name), std::move(desired));
+    }
+    return all;
+  }
+  const SoundVersions& sound() const { return program_builder_.sound_versions(); }
+
+ private:
+  static compiler::CompileOptions options() {
+    compiler::CompileOptions options;
+    options.target = program::Target::kTablesOnly;
+    options.regex_worker = "/none";  // nothing can be compiled that has an expression to search for
+    return options;
+  }
+  ProgramBuilder program_builder_;
+  ReconcileResult last_;
+};
+
+Json condition(const std::string& status, const std::string& type) {
+  const Json parsed = Json::parse(status, nullptr, false);
+  for (const Json& condition : parsed.value("conditions", Json::array())) {
+    if (condition["type"] == type) return condition;
+  }
+  return {};
+}
+
+TEST(ProgramBuilder, MakesAProgramOfWhatTheClusterHas) {
+  World world;
+  const ReconcileResult first = world.start({edit(route("a", "/a"))});
+  ASSERT_NE(first.program, nullptr) << first.fault;
+  EXPECT_TRUE(first.program_changed);
+  EXPECT_EQ(first.number, 1u);
+  EXPECT_EQ(first.cause.user, "kubectl");
+  EXPECT_EQ(first.cause.count, 5u);
+  EXPECT_THAT(world.tree(), HasSubstr("/a"));
+  ASSERT_EQ(first.values.backends.size(), 1u);
+
+  const ReconcileResult second = world.apply({edit(route("b", "/b"))});
+  EXPECT_EQ(second.number, 2u);
+  EXPECT_EQ(second.cause.line(), "ProxyRoute shop/b by kubectl");
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), HasSubstr("/b")));
+
+  const ReconcileResult third = world.apply({removal("ProxyRoute", "a")});
+  EXPECT_EQ(third.number, 3u);
+  EXPECT_THAT(world.tree(), AllOf(Not(HasSubstr("/a")), HasSubstr("/b")));
+}
+
+TEST(ProgramBuilder, AStatusIsNoChange) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  Json with_status = route("a", "/a");
+  with_status["status"] = {{"ruleCount", 1}};
+  with_status["metadata"]["resourceVersion"] = "8";
+  with_status["metadata"]["annotations"] = {{"kubectl.kubernetes.io/last-applied-configuration", "{}"}};
+  // The annotations that are left are others than none.
+  world.try_apply({edit(with_status)});
+  with_status["metadata"]["resourceVersion"] = "9";
+  with_status["status"] = {{"ruleCount", 2}};
+  EXPECT_FALSE(world.try_apply({edit(with_status)}).has_value());
+}
+
+TEST(ProgramBuilder, EndpointsAloneMakeNoProgram) {
+  World world;
+  const ReconcileResult first = world.start({edit(route("a", "/a"))});
+  const ReconcileResult second = world.apply({edit(slice("10.0.0.2"))});
+  EXPECT_TRUE(second.values_changed);
+  EXPECT_FALSE(second.program_changed);
+  EXPECT_EQ(second.runs, 0) << "the compiler is not asked";
+  EXPECT_EQ(second.program, first.program) << "the same bytes, not equal ones";
+  EXPECT_EQ(second.number, first.number);
+  EXPECT_NE(second.values, first.values);
+}
+
+Json secret(const std::string& users) {
+  Json made = object("Secret", "users", {});
+  made["apiVersion"] = "v1";
+  made.erase("spec");
+  made["type"] = "Opaque";
+  made["stringData"] = {{"htpasswd", users}};
+  return made;
+}
+
+TEST(ProgramBuilder, ASecretWithAnotherValueMakesNoProgramAndOneWithoutItsKeyDoes) {
+  World world;
+  Json policy = object("ProxyPolicy", "login",
+                       {{"targetRef", {{"kind", "ProxyRoute"}, {"name", "a"}}},
+                        {"type", "BasicAuth"},
+                        {"basicAuth", {{"secretRef", {{"name", "users"}}}}}});
+  const ReconcileResult first = world.start({edit(route("a", "/a")), edit(policy), edit(secret("a:1"))});
+  ASSERT_EQ(first.values.secrets.size(), 1u);
+  EXPECT_EQ(*first.values.secrets[0]->values[0].value, "a:1");
+
+  const ReconcileResult second = world.apply({edit(secret("a:2"))});
+  EXPECT_EQ(second.runs, 0);
+  EXPECT_FALSE(second.program_changed);
+  ASSERT_EQ(second.values.secrets.size(), 1u);
+  EXPECT_EQ(*second.values.secrets[0]->values[0].value, "a:2");
+
+  Json without = secret("a:2");
+  without["stringData"] = {{"other", "x"}};
+  const ReconcileResult third = world.apply({edit(without)});
+  EXPECT_TRUE(third.program_changed) << "requests are denied now";
+  EXPECT_TRUE(third.values.secrets.empty());
+
+  const ReconcileResult fourth = world.apply({edit(secret("a:3"))});
+  EXPECT_EQ(fourth.hash, first.hash);
+  ASSERT_EQ(fourth.values.secrets.size(), 1u);
+  EXPECT_EQ(*fourth.values.secrets[0]->values[0].value, "a:3");
+}
+
+TEST(ProgramBuilder, AServiceThatIsLabelledMakesNoProgram) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  Json labelled = service();
+  labelled["metadata"]["labels"] = {{"team", "x"}};
+  labelled["spec"]["clusterIP"] = "10.1.2.3";
+  EXPECT_FALSE(world.try_apply({edit(labelled)}).has_value());
+}
+
+TEST(ProgramBuilder, EveryChangeOfEndpointsIsGivenOnceAndInOrder) {
+  World world;
+  const ReconcileResult first = world.start({edit(route("a", "/a"))});
+  for (int i = 1; i <= 200; ++i) {
+    const std::string address = "10.0." + std::to_string(i) + ".1";
+    const ReconcileResult next = world.apply({edit(slice(address))});
+    EXPECT_EQ(next.runs, 0);
+    EXPECT_EQ(next.program, first.program);
+    ASSERT_EQ(next.values.backends.size(), 1u);
+    ASSERT_EQ(next.values.backends[0]->endpoints.size(), 1u);
+    EXPECT_EQ(next.values.backends[0]->endpoints[0].address, *parse_ip(address));
+    EXPECT_FALSE(world.try_apply({edit(slice(address))}).has_value()) << "the same again is no change";
+  }
+}
+
+TEST(ProgramBuilder, ABackendWithoutEndpointsSaysSo) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.desired_statuses();
+  EXPECT_EQ(world.apply({removal("EndpointSlice", "be-1")}).runs, 0);
+  const DesiredStatus desired = world.desired_statuses()["ProxyBackend shop/be"];
+  EXPECT_EQ(condition(desired.status, "Healthy")["reason"], "NoEndpoints");
+  world.apply({edit(slice("10.0.0.9"))});
+  EXPECT_TRUE(condition(world.desired_statuses()["ProxyBackend shop/be"].status, "Healthy").is_null());
+}
+
+TEST(ProgramBuilder, AResourceAtFaultIsServedAsItLastWasSound) {
+  World world;
+  world.start({edit(route("a", "/a")), edit(route("b", "/b"))});
+  world.desired_statuses();
+  const ReconcileResult broken = world.apply({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  EXPECT_TRUE(broken.sound_versions_changed);
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), HasSubstr("/b"), Not(HasSubstr("/wide"))));
+  auto desired_statuses = world.desired_statuses();
+  const std::string status = desired_statuses["ProxyRoute shop/a"].status;
+  EXPECT_EQ(condition(status, "Accepted")["status"], "False");
+  EXPECT_THAT(condition(status, "Accepted")["message"].get<std::string>(),
+              AllOf(HasSubstr("expression"), HasSubstr("generation 1 of it stays in force")));
+  EXPECT_EQ(condition(status, "Accepted")["observedGeneration"], 2);
+  EXPECT_EQ(condition(status, "Ready")["status"], "False");
+  EXPECT_EQ(desired_statuses.size(), 1u) << "what did not change is not told again";
+
+  // Whatever else changes, it stays so.
+  world.apply({edit(route("b", "/b2"))});
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), HasSubstr("/b2"), Not(HasSubstr("/wide"))));
+
+  const ReconcileResult mended = world.apply({edit(route("a", "/a2", 3))});
+  EXPECT_TRUE(mended.sound_versions_changed);
+  EXPECT_TRUE(world.sound().empty());
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a2"), HasSubstr("/b2")));
+  EXPECT_EQ(condition(world.desired_statuses()["ProxyRoute shop/a"].status, "Ready")["status"], "True");
+}
+
+TEST(ProgramBuilder, NothingStandsInForWhatIsGone) {
+  World world;
+  world.start({edit(route("a", "/a")), edit(route("b", "/b"))});
+  world.apply({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  ASSERT_EQ(world.sound().size(), 1u);
+  const ReconcileResult removed = world.apply({removal("ProxyRoute", "a")});
+  EXPECT_TRUE(removed.sound_versions_changed);
+  EXPECT_TRUE(world.sound().empty());
+}
+
+TEST(ProgramBuilder, AFaultThatWasThereFromTheStartIsLeftOut) {
+  World world;
+  world.start({edit(route("a", "/a", 1, {{"expression", "path exact"}})), edit(route("b", "/b"))});
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/b"), Not(HasSubstr("/a"))));
+  const Json accepted = condition(world.desired_statuses()["ProxyRoute shop/a"].status, "Accepted");
+  EXPECT_EQ(accepted["status"], "False");
+  EXPECT_THAT(accepted["message"].get<std::string>(), Not(HasSubstr("stays in force")));
+}
+
+TEST(ProgramBuilder, ARestartServesTheSoundVersionThatWasKept) {
+  World before;
+  before.start({edit(route("a", "/a"))});
+  before.apply({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  const auto kept = read_sound_versions(write_sound_versions(before.sound()));
+  ASSERT_TRUE(kept.ok());
+  World after(*kept);
+  after.start({edit(route("a", "/wide", 2, {{"expression", "path exact"}}))});
+  EXPECT_THAT(after.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("/wide"))));
+
+  // One that was made anew under the same name has no past.
+  World anew(*kept);
+  Json other = route("a", "/wide", 2, {{"expression", "path exact"}});
+  other["metadata"]["uid"] = "another";
+  anew.start({edit(other)});
+  EXPECT_THAT(anew.tree(), Not(HasSubstr("/a")));
+}
+
+TEST(ProgramBuilder, APolicyAtFaultGoesOnProtecting) {
+  World world;
+  const Json limit = object("ProxyPolicy", "limit",
+                            {{"type", "RateLimit"},
+                             {"targetRef", {{"kind", "ProxyRoute"}, {"name", "a"}}},
+                             {"rateLimit", {{"requestsPerSecond", 5}}}});
+  const ReconcileResult sound = world.start({edit(route("a", "/a")), edit(limit)});
+  Json broken = limit;
+  broken["metadata"]["generation"] = 2;
+  broken["spec"]["rateLimit"]["requestsPerSecond"] = -1;
+  const ReconcileResult held = world.apply({edit(broken)});
+  EXPECT_EQ(held.hash, sound.hash);
+  EXPECT_FALSE(held.program_changed || held.values_changed);
+}
+
+TEST(ProgramBuilder, WhatCameWithAResourceThatNoProgramHoldsIsTakenWithoutIt) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.desired_statuses();
+  Json searching = route("r", "/[a-z]+");
+  searching["spec"]["rules"][0]["matches"][0]["path"]["type"] = "RegularExpression";
+  const ReconcileResult result = world.apply({edit(searching), edit(slice("10.0.0.2"))});
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_NE(result.fault, "");
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("[a-z]"))));
+  ASSERT_EQ(result.values.backends.size(), 1u);
+  ASSERT_EQ(result.values.backends[0]->endpoints.size(), 1u);
+  EXPECT_EQ(result.values.backends[0]->endpoints[0].address, *parse_ip("10.0.0.2"));
+  EXPECT_EQ(condition(world.desired_statuses()["ProxyRoute shop/r"].status, "Accepted")["message"],
+            "no program can be made with it");
+  EXPECT_FALSE(world.try_apply({edit(slice("10.0.0.2"))}).has_value()) << "it is in";
+}
+
+/// A route that no program can be made with where there is no worker for expressions.
+Json searching(const std::string& name) {
+  Json made = route(name, "/[a-z]+");
+  made["spec"]["rules"][0]["matches"][0]["path"]["type"] = "RegularExpression";
+  return made;
+}
+
+TEST(ProgramBuilder, OfABatchThatFailsTheGuiltyAloneAreHeld) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.desired_statuses();
+  std::vector<ObjectEdit> batch;
+  for (char digit = '0'; digit <= '9'; ++digit) {
+    const std::string name = std::string("r") + digit;
+    batch.push_back(edit(digit == '3' || digit == '8' ? searching(name) : route(name, "/" + name)));
+  }
+  Json broken = route("broken", "/broken");
+  broken["spec"]["expression"] = "path exact";
+  batch.push_back(edit(broken));
+  const ReconcileResult result = world.apply(std::move(batch));
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_NE(result.fault, "");
+  auto desired_statuses = world.desired_statuses();
+  for (char digit = '0'; digit <= '9'; ++digit) {
+    const std::string name = std::string("r") + digit;
+    const bool guilty = digit == '3' || digit == '8';
+    EXPECT_EQ(world.tree().find("/" + name + "\n") == std::string::npos, guilty) << world.tree();
+    EXPECT_EQ(condition(desired_statuses["ProxyRoute shop/" + name].status, "Accepted")["status"],
+              guilty ? "False" : "True")
+        << name;
+  }
+  EXPECT_THAT(condition(desired_statuses["ProxyRoute shop/broken"].status, "Accepted")["message"].get<std::string>(),
+              HasSubstr("spec.expression"));
+}
+
+std::string three_digits(int number) { return std::to_string(1000 + number).substr(1); }
+
+TEST(ProgramBuilder, AHalfThatIsSoundSparesATrialOfTheOther) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  std::vector<ObjectEdit> batch;
+  for (int i = 0; i < 64; ++i) {
+    const std::string name = "r" + three_digits(i);
+    batch.push_back(edit(i == 63 ? searching(name) : route(name, "/" + name)));
+  }
+  const ReconcileResult result = world.apply(std::move(batch));
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_EQ(result.runs, 2 + 6) << "with all, with none, and the sound half of each half";
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/r000\n"), HasSubstr("/r062\n"), Not(HasSubstr("[a-z]"))));
+}
+
+TEST(ProgramBuilder, WhatTakesTooLongToBeTriedAloneIsHeldAndSaysSo) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.desired_statuses();
+  std::vector<ObjectEdit> batch;
+  for (int i = 0; i < 100; ++i) batch.push_back(edit(searching("r" + three_digits(i))));
+  batch.push_back(edit(route("z", "/z")));
+  const ReconcileResult result = world.apply(std::move(batch));
+  ASSERT_NE(result.program, nullptr);
+  EXPECT_LE(result.runs, 3 + ProgramBuilder::most_trials(110));
+  EXPECT_THAT(world.tree(), AllOf(HasSubstr("/a"), Not(HasSubstr("[a-z]"))));
+  auto desired_statuses = world.desired_statuses();
+  const auto message = [&](const std::string& name) {
+    return condition(desired_statuses["ProxyRoute shop/" + name].status, "Accepted").value("message", "");
+  };
+  EXPECT_EQ(message("r000"), "no program can be made with it");
+  EXPECT_THAT(message("z"), HasSubstr("with what came together with it"));
+  // By itself it is taken.
+  world.apply({edit(route("z", "/z2", 2))});
+  EXPECT_THAT(world.tree(), HasSubstr("/z2"));
+}
+
+TEST(ProgramBuilder, TrialsAreFewerWhereEachTakesLonger) {
+  EXPECT_EQ(ProgramBuilder::most_trials(0), 64);
+  EXPECT_EQ(ProgramBuilder::most_trials(3'000), 64);
+  EXPECT_EQ(ProgramBuilder::most_trials(10'000), 20);
+  EXPECT_EQ(ProgramBuilder::most_trials(1'000'000'000), 16);
+}
+
+TEST(ProgramBuilder, VerdictsSayWhereARouteIs) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  auto desired_statuses = world.desired_statuses();
+  const Json route = Json::parse(desired_statuses["ProxyRoute shop/a"].status);
+  EXPECT_EQ(route["ruleCount"], 1);
+  EXPECT_EQ(route["observedGeneration"], 1);
+  EXPECT_EQ(route["parents"][0]["gateway"], "shop/gw");
+  EXPECT_EQ(route["parents"][0]["listeners"][0], "http");
+  EXPECT_TRUE(desired_statuses["ProxyRoute shop/a"].servable);
+  const Json gateway = Json::parse(desired_statuses["ProxyGateway shop/gw"].status);
+  EXPECT_EQ(gateway["listeners"][0]["attachedRoutes"], 1);
+  EXPECT_EQ(gateway["listenerCount"], 1);
+  const Json backend = Json::parse(desired_statuses["ProxyBackend shop/be"].status);
+  EXPECT_EQ(backend["endpoints"][0]["address"], "10.0.0.1:9000");
+  EXPECT_EQ(backend["endpoints"][0]["healthy"], true);
+  EXPECT_TRUE(world.desired_statuses().empty());
+}
+
+/// An object of Gateway API.
+Json api(const std::string& kind, const std::string& name, const Json& spec) {
+  Json made = object(kind, name, spec);
+  made["apiVersion"] = "gateway.networking.k8s.io/v1";
+  if (kind == "GatewayClass") made["metadata"].erase("namespace");
+  return made;
+}
+
+TEST(ProgramBuilder, ABackendTlsPolicyNamesTheGatewaysThatLeadToItsService) {
+  const auto listens = [](int port) {
+    return Json{{"gatewayClassName", "edge"},
+                {"listeners", {{{"name", "http"}, {"port", port}, {"protocol", "HTTP"}}}}};
+  };
+  const auto on = [](const std::string& gateway) {
+    return api(
+        "HTTPRoute", "web",
+        {{"parentRefs", {{{"name", gateway}}}}, {"rules", {{{"backendRefs", {{{"name", "be"}, {"port", 80}}}}}}}});
+  };
+  World world;
+  world.start({edit(api("GatewayClass", "edge", {{"controllerName", kClass}})),
+               edit(api("Gateway", "one", listens(81))), edit(api("Gateway", "two", listens(82))), edit(on("one")),
+               edit(api("BackendTLSPolicy", "tls",
+                        {{"targetRefs", {{{"group", ""}, {"kind", "Service"}, {"name", "be"}}}},
+                         {"validation", {{"hostname", "be.example"}, {"wellKnownCACertificates", "System"}}}}))});
+  const auto ancestors = [&](std::map<std::string, DesiredStatus> desired_statuses) {
+    const Json status = Json::parse(desired_statuses["BackendTLSPolicy shop/tls"].status, nullptr, false);
+    std::vector<std::string> names;
+    for (const Json& ancestor : status.value("ancestors", Json::array())) {
+      names.push_back(ancestor["ancestorRef"]["name"].get<std::string>());
+    }
+    return names;
+  };
+  EXPECT_THAT(ancestors(world.desired_statuses()), ElementsAre("one"));
+  // The route goes elsewhere; the policy itself is as it was.
+  world.apply({edit(on("two"))});
+  EXPECT_THAT(ancestors(world.desired_statuses()), ElementsAre("two"));
+}
+
+TEST(ProgramBuilder, AShadowedRouteIsToldByWhom) {
+  World world;
+  world.start({edit(route("a", "/a"))});
+  world.desired_statuses();
+  world.apply({edit(route("b", "/a"))});
+  auto desired_statuses = world.desired_statuses();
+  const Json shadowed = condition(desired_statuses["ProxyRoute shop/b"].status, "Shadowed");
+  EXPECT_EQ(shadowed["status"], "True");
+  EXPECT_THAT(shadowed["message"].get<std::string>(), HasSubstr("shop/a"));
+  EXPECT_EQ(condition(desired_statuses["ProxyRoute shop/b"].status, "Ready")["status"], "True");
+}
+
+TEST(ProgramBuilder, GatewaysOfAnotherClassAreLeftToTheirController) {
+  Json others = gateway();
+  others["spec"]["loadBalancerClass"] = "example.com/other";
+  World world;
+  world.start({edit(others), edit(route("a", "/a"))});
+  auto desired_statuses = world.desired_statuses();
+  EXPECT_EQ(desired_statuses["ProxyGateway shop/gw"].status, "");
+  EXPECT_EQ(desired_statuses["ProxyRoute shop/a"].status, "") << "its gateway's controller tells";
+  EXPECT_THAT(world.tree(), Not(HasSubstr("/a")));
+
+  // Started with that class, it is ours; and one without a class is not.
+  World other;
+  other.start({edit(others, "example.com/other"), edit(route("a", "/a"), "example.com/other")});
+  EXPECT_THAT(other.tree(), HasSubstr("/a"));
+  World neither;
+  neither.apply({edit(gateway(), "example.com/other"), edit(backend()), edit(service()), edit(route("a", "/a"))});
+  EXPECT_THAT(neither.tree(), Not(HasSubstr("/a")));
+}
+
+TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthorities) {
+  Json map = {{"apiVersion", "v1"},
+              {"kind", "ConfigMap"},
+              {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}}},
+              {"data", {{"ca.crt", "PEM"}, {"large", "unread"}}}};
+  const auto read = read_cluster_object(map.dump(), kClass);
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_THAT((*read)->document, AllOf(HasSubstr("PEM"), HasSubstr("large"), Not(HasSubstr("unread"))));
+}
+
+TEST(ClusterObject, PassesOverSecretsThatNobodyCanName) {
+  const Json release = {{"apiVersion", "v1"},
+                        {"kind", "Secret"},
+                        {"type", "helm.sh/release.v1"},
+                        {"metadata", {{"name", "r"}, {"namespace", "shop"}}}};
+  const auto read = read_cluster_object(release.dump(), kClass);
+  ASSERT_TRUE(read.ok());
+  EXPECT_FALSE(read->has_value());
+}
+
+TEST(ClusterObject, RefusesWhatIsNone) {
+  for (const char* text : {"", "[]", "{}", R"({"metadata":[]})", R"({"kind":"Pod","metadata":{"name":"p"}})",
+                           R"({"kind":7,"metadata":{"name":7,"generation":"x"}})"}) {
+    EXPECT_FALSE(read_cluster_object(text, kClass).ok()) << text;
+  }
+}
+
+TEST(Cause, NamesOneUserOrNone) {
+  Cause cause;
+  cause.add("ProxyRoute a/b", "kubectl");
+  cause.add("ProxyRoute a/c", "kubectl");
+  EXPECT_EQ(cause.line(), "ProxyRoute a/b and 1 more by kubectl");
+  cause.add("ProxyRoute a/d", "helm");
+  EXPECT_EQ(cause.line(), "ProxyRoute a/b and 2 more");
+  Cause more;
+  more.add(cause);
+  more.add("ProxyRoute a/e", "kubectl");
+  EXPECT_EQ(more.line(), "ProxyRoute a/b and 3 more");
+}
+
+TEST(ProgramBuilder, ARouteWhoseGatewayIsNotThereIsToldSo) {
+  World world;
+  world.start({edit(route("cart", "/cart", 1, {{"parentRefs", {{{"name", "nowhere"}}}}}))});
+  const DesiredStatus desired = world.desired_statuses().at("ProxyRoute shop/cart");
+  EXPECT_THAT(desired.status, AllOf(HasSubstr("\"type\":\"Accepted\""), HasSubstr("nowhere")));
+  EXPECT_THAT(desired.rejection, HasSubstr("nowhere"));
+}
+
+TEST(ProgramBuilder, ARouteOfGatewayApiWithoutItsGatewayIsToldByAnEvent) {
+  Json http = object("HTTPRoute", "web", {{"parentRefs", {{{"name", "nowhere"}}}}, {"rules", Json::array()}});
+  http["apiVersion"] = "gateway.networking.k8s.io/v1";
+  World world;
+  world.start({edit(http)});
+  const DesiredStatus desired = world.desired_statuses().at("HTTPRoute shop/web");
+  EXPECT_EQ(desired.rejection, "NoMatchingParent: there is no Gateway shop/nowhere");
+  EXPECT_TRUE(desired.told_by_event);
+}
+
+Json ingress(const char* class_name) {
+  Json made =
+      object("Ingress", "web", {{"defaultBackend", {{"service", {{"name", "be"}, {"port", {{"number", 80}}}}}}}});
+  made["apiVersion"] = "networking.k8s.io/v1";
+  if (class_name != nullptr) made["spec"]["ingressClassName"] = class_name;
+  return made;
+}
+
+Json ingress_class(const char* controller) {
+  Json made = object("IngressClass", "edge", {{"controller", controller}});
+  made["apiVersion"] = "networking.k8s.io/v1";
+  made["metadata"].erase("namespace");
+  return made;
+}
+
+TEST(ProgramBuilder, AnIngressThatNobodyServesIsToldByAnEvent) {
+  World world;
+  world.start({edit(ingress("edge"))});
+  DesiredStatus desired = world.desired_statuses().at("Ingress shop/web");
+  EXPECT_EQ(desired.rejection, "NotServed: there is no IngressClass `edge`; the Ingress is not served");
+  EXPECT_TRUE(desired.told_by_event);
+  // Of another controller's nothing is said.
+  world.apply({edit(ingress_class("example.com/other"))});
+  EXPECT_EQ(world.desired_statuses().at("Ingress shop/web").rejection, "");
+  world.apply({edit(ingress(nullptr))});
+  EXPECT_EQ(world.desired_statuses().at("Ingress shop/web").rejection,
+            "NotServed: the Ingress names no class and no IngressClass is the default; it is not served");
+  world.apply({edit(ingress_class(kClass)), edit(ingress("edge"))});
+  EXPECT_EQ(world.desired_statuses().at("Ingress shop/web").rejection, "");
+}
+
+}  // namespace
+}  // namespace edge::controller

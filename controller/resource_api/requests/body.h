@@ -1,0 +1,28 @@
+// The body of a write as JSON: JSON itself, or YAML where a client may send it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/resource_api/objects/status.h"
+#include "controller/resource_api/requests/request.h"
+
+namespace edge::resource_api {
+
+/// `text` of `content_type` (empty: JSON). 415 for what is neither JSON nor YAML (protobuf). Keys written twice go to
+/// `duplicates`, worded for fieldValidation.
+objects::Answer<objects::Json> read_body(std::string_view content_type, const std::string& text,
+                                         std::vector<std::string>& duplicates);
+
+/// The body as an object of the operation's kind: apiVersion and kind fit, or are filled in, metadata is an object,
+/// name and namespace are those of the path. 400 else.
+objects::Answer<objects::Json> read_object_body(const Operation& op, const ApiRequest& request,
+                                                std::vector<std::string>& duplicates);
+/// The same of an object that is there: what a patch has made.
+std::optional<objects::StatusError> check_object(const Operation& op, objects::Json& object);
+
+/// object.metadata.<field> as a string; empty when there is none.
+std::string metadata_text(const objects::Json& object, const char* field);
+
+}  // namespace edge::resource_api

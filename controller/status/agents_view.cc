@@ -1,0 +1,66 @@
+#include "controller/status/agents_view.h"
+
+#include <algorithm>
+
+#include "base/resource_id.h"
+#include "controller/distribute/unbound_listeners.h"
+
+namespace edge::controller {
+namespace {
+
+bool alike(const AgentsView::Endpoints& a, const AgentsView::Endpoints& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.healthy == y.second.healthy && x.second.last_error == y.second.last_error;
+  });
+}
+
+}  // namespace
+
+std::size_t AgentsView::running(std::uint64_t program) const {
+  return static_cast<std::size_t>(programs.end() - std::ranges::lower_bound(programs, program));
+}
+
+AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
+                   const std::function<std::uint64_t(const std::string& program)>& number_of) {
+  AgentsView view;
+  for (const AgentState& agent : agents) {
+    if (!agent.connected) continue;
+    if (!agent.program.empty() || !agent.refused.program.empty()) {
+      view.programs.push_back(agent.program.empty() ? 0 : number_of(agent.program));
+    }
+    if (!agent.refused.program.empty()) {
+      const std::uint64_t number = number_of(agent.refused.program);
+      if (number > view.refused) {
+        view.refused = number;
+        view.refusal = "agent " + agent.name + ": " + agent.refused.reason;
+      }
+    }
+  }
+  std::ranges::sort(view.programs);
+  view.unbound = unbound_of_all(agents);
+  for (const BackendHealth& backend : backends) {
+    AgentsView::Endpoints& endpoints = view.backends[resource_path(backend.name_space, backend.name)];
+    for (const EndpointHealth& endpoint : backend.endpoints) endpoints.insert_or_assign(endpoint.address, endpoint);
+  }
+  return view;
+}
+
+std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b) {
+  std::vector<std::string> differ;
+  auto x = a.backends.begin();
+  auto y = b.backends.begin();
+  while (x != a.backends.end() || y != b.backends.end()) {
+    if (y == b.backends.end() || (x != a.backends.end() && x->first < y->first)) {
+      differ.push_back((x++)->first);
+    } else if (x == a.backends.end() || y->first < x->first) {
+      differ.push_back((y++)->first);
+    } else {
+      if (!alike(x->second, y->second)) differ.push_back(x->first);
+      ++x;
+      ++y;
+    }
+  }
+  return differ;
+}
+
+}  // namespace edge::controller

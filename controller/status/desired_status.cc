@@ -1,0 +1,399 @@
+#include "controller/status/desired_status.h"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/text/json.h"
+#include "compiler/link/dump/conditions_text.h"
+#include "schemas/schema.h"
+
+namespace edge::controller {
+namespace {
+
+using compiler::Condition;
+using compiler::ConditionStatus;
+using compiler::ResourceStatus;
+using Json = nlohmann::json;
+
+constexpr std::string_view kApiRoutes[] = {"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"};
+constexpr std::string_view kOwnKinds[] = {"ProxyGateway", "ProxyRoute", "ProxyBackend", "ProxyPolicy", "ProxyVIP"};
+constexpr std::string_view kOtherKinds[] = {"Gateway", "GatewayClass", "BackendTLSPolicy", "Ingress"};
+constexpr std::string_view kGatewayApi = "gateway.networking.k8s.io";
+constexpr std::string_view kServiceTarget = "Service/";
+constexpr std::size_t kMaxAncestors = 16;
+/// A message of a condition (metav1.Condition allows 32768).
+constexpr std::size_t kMaxMessage = 1024;
+
+template <std::size_t n>
+bool among(const std::string_view (&kinds)[n], std::string_view kind) {
+  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
+}
+
+std::string_view text(ConditionStatus status) {
+  return status == ConditionStatus::kTrue ? "True" : status == ConditionStatus::kFalse ? "False" : "Unknown";
+}
+
+Json condition_json(const Condition& condition, std::int64_t generation) {
+  return {{"type", condition.type},
+          {"status", text(condition.status)},
+          {"reason", condition.reason},
+          {"message", condition.message.substr(0, kMaxMessage)},
+          {"observedGeneration", generation}};
+}
+
+Json conditions_json(const std::vector<Condition>& conditions, std::int64_t generation) {
+  Json all = Json::array();
+  for (const Condition& condition : conditions) all.push_back(condition_json(condition, generation));
+  return all;
+}
+
+/// Why it is not accepted, in one line; empty: nothing says so.
+std::string rejection_in(const std::vector<Condition>& conditions) {
+  const Condition* accepted = compiler::find_condition(conditions, compiler::condition::kAccepted);
+  if (accepted == nullptr || accepted->status != ConditionStatus::kFalse) return {};
+  return accepted->reason + (accepted->message.empty() ? "" : ": " + accepted->message.substr(0, kMaxMessage));
+}
+
+bool holds(const std::vector<Condition>& conditions, std::string_view type) {
+  const Condition* found = compiler::find_condition(conditions, type);
+  return found != nullptr && found->status == ConditionStatus::kTrue;
+}
+
+Json listeners_json(const ResourceStatus& status, std::int64_t generation, bool own) {
+  Json all = Json::array();
+  for (const compiler::ListenerStatus& listener : status.listeners) {
+    Json entry = {{"name", listener.name},
+                  {"attachedRoutes", listener.attached_routes},
+                  {"conditions", conditions_json(compiler::link::listener_conditions(listener), generation)}};
+    if (!own) {
+      Json kinds = Json::array();
+      for (const std::string& kind : listener.supported_kinds)
+        kinds.push_back({{"group", kGatewayApi}, {"kind", kind}});
+      entry["supportedKinds"] = std::move(kinds);
+    }
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+}  // namespace
+
+bool has_status(std::string_view kind) {
+  return among(kOwnKinds, kind) || among(kApiRoutes, kind) || among(kOtherKinds, kind);
+}
+
+bool keeps_sound_version(std::string_view kind) { return has_status(kind) && kind != "GatewayClass"; }
+
+bool is_at_fault(const ResourceStatus* status) {
+  if (status == nullptr) return false;
+  const Condition* accepted = compiler::find_condition(status->conditions, compiler::condition::kAccepted);
+  if (accepted == nullptr || accepted->status != ConditionStatus::kFalse) return false;
+  return accepted->reason == compiler::reason::kInvalid || accepted->reason == compiler::reason::kUnsupportedValue;
+}
+
+const compiler::LinkedRoute* StatusBuilder::route(const ResourceId& key) {
+  if (routes_.empty()) {
+    for (const compiler::LinkedRoute& route : config_.routes) {
+      if (!route.identity.name.empty()) routes_.emplace(route.identity.text(), &route);
+    }
+  }
+  const auto found = routes_.find(key.text());
+  return found == routes_.end() ? nullptr : found->second;
+}
+
+const program::BackendEndpoints* StatusBuilder::endpoints(const ResourceId& key) const {
+  const std::uint64_t id = stable_id("ProxyBackend", key.qualified_namespace(), key.name);
+  const auto found =
+      std::ranges::lower_bound(values_.backends, id, {}, [](const auto& backend) { return backend->backend_id; });
+  return found == values_.backends.end() || (*found)->backend_id != id ? nullptr : found->get();
+}
+
+const StatusBuilder::ServiceUsers& StatusBuilder::service_users() {
+  if (users_) return *users_;
+  users_.emplace();
+  for (const compiler::LinkedRoute& route : config_.routes) {
+    std::set<std::uint32_t> gateways;
+    for (const std::uint32_t listener : route.listeners) gateways.insert(config_.listeners[listener].gateway);
+    for (const compiler::LinkedRule& rule : route.rules) {
+      for (const compiler::WeightedBackend& to : rule.backends) {
+        if (!to.backend) continue;
+        const compiler::Identity& backend = config_.backends[*to.backend].identity;
+        // Made of a Service and its port; own backends have no colon in their names.
+        const std::size_t colon = backend.name.find(':');
+        if (colon == std::string::npos) continue;
+        (*users_)[resource_path(backend.name_space, backend.name.substr(0, colon))].insert(gateways.begin(),
+                                                                                           gateways.end());
+      }
+    }
+  }
+  return *users_;
+}
+
+namespace {
+
+/// The Gateways that a route is on, with the listeners of each.
+using Attached = std::map<std::string, std::set<std::string>>;
+
+Attached attached_to(const compiler::LinkedRoute* route, const compiler::LinkedConfig& config) {
+  Attached attached;
+  if (route == nullptr) return attached;
+  for (const std::uint32_t number : route->listeners) {
+    const compiler::LinkedListener& listener = config.listeners[number];
+    const compiler::Identity& gateway = config.gateways[listener.gateway].identity;
+    attached[resource_path(gateway.name_space, gateway.name)].insert(listener.name);
+  }
+  return attached;
+}
+
+struct Case {
+  const ClusterObject& object;
+  const ResourceStatus* stored;
+  const StatusBuilderOptions& options;
+  const compiler::LinkedConfig& config;
+
+  std::int64_t generation() const { return object.generation; }
+};
+
+/// A parentRef of a Gateway that there is and that is ours: of another's nothing is said.
+bool is_ours(const Json& parent, const Case& c) {
+  if (!parent.is_object()) return false;
+  const std::string kind = text_in(parent, "kind");
+  const std::string group = parent.contains("group") ? text_in(parent, "group") : std::string(kGatewayApi);
+  if (group != kGatewayApi || (!kind.empty() && kind != "Gateway")) return false;
+  const std::string asked = text_in(parent, "namespace");
+  const std::string space = with_cluster(c.object.key.cluster, asked.empty() ? c.object.key.name_space : asked);
+  const std::string name = text_in(parent, "name");
+  return std::ranges::any_of(c.config.gateways, [&](const compiler::LinkedGateway& gateway) {
+    return gateway.identity.kind == "Gateway" && gateway.identity.name_space == space && gateway.identity.name == name;
+  });
+}
+
+Json api_route_status(const Case& c, DesiredStatus& desired) {
+  Json parents = Json::array();
+  const Json refs = Json::parse(c.object.parent_refs, nullptr, false);
+  for (std::size_t i = 0; refs.is_array() && i < refs.size(); ++i) {
+    if (!is_ours(refs[i], c)) continue;
+    const compiler::ParentStatus* parent = nullptr;
+    if (c.stored != nullptr) {
+      for (const compiler::ParentStatus& candidate : c.stored->parents) {
+        if (candidate.parent_ref == i) parent = &candidate;
+      }
+    }
+    const auto conditions = compiler::link::parent_conditions(c.stored, parent);
+    desired.servable |= holds(conditions, compiler::condition::kAccepted);
+    if (desired.rejection.empty()) desired.rejection = rejection_in(conditions);
+    parents.push_back({{"parentRef", refs[i]},
+                       {"controllerName", c.options.controller_class},
+                       {"conditions", conditions_json(conditions, c.generation())}});
+  }
+  return {{"parents", std::move(parents)}};
+}
+
+Json own_route_status(const Case& c, const compiler::LinkedRoute* route) {
+  Json parents = Json::array();
+  for (const auto& [gateway, listeners] : attached_to(route, c.config)) {
+    const Condition accepted{std::string(compiler::condition::kAccepted), ConditionStatus::kTrue,
+                             std::string(compiler::reason::kAccepted)};
+    parents.push_back({{"gateway", gateway},
+                       {"listeners", Json(std::vector<std::string>(listeners.begin(), listeners.end()))},
+                       {"conditions", conditions_json({accepted}, c.generation())}});
+  }
+  return {{"ruleCount", c.object.rules}, {"parents", std::move(parents)}};
+}
+
+Json backend_status(const program::BackendEndpoints* backend) {
+  Json endpoints = Json::array();
+  if (backend != nullptr) {
+    for (const program::Endpoint& endpoint : backend->endpoints) {
+      const std::string host = to_string(endpoint.address);
+      const bool v6 = !endpoint.address.is_v4();
+      endpoints.push_back({{"address", (v6 ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port)},
+                           {"healthy", endpoint.ready}});
+    }
+  }
+  return {{"endpoints", std::move(endpoints)}};
+}
+
+std::vector<std::string> addresses_of(const Case& c) {
+  if (c.stored != nullptr && !c.stored->addresses.empty()) return c.stored->addresses;
+  return c.options.published_addresses;
+}
+
+Json own_gateway_status(const Case& c) {
+  if (c.stored == nullptr) return nullptr;  // another controller's (rule D8)
+  return {{"addresses", addresses_of(c)},
+          {"listenerCount", c.stored->listeners.size()},
+          {"listeners", listeners_json(*c.stored, c.generation(), true)}};
+}
+
+Json api_gateway_status(const Case& c, DesiredStatus& desired) {
+  if (c.stored == nullptr) return nullptr;
+  Json addresses = Json::array();
+  for (const std::string& address : addresses_of(c)) {
+    addresses.push_back({{"type", parse_ip(address) ? "IPAddress" : "Hostname"}, {"value", address}});
+  }
+  const auto conditions = compiler::link::gateway_conditions(*c.stored);
+  desired.servable = holds(conditions, compiler::condition::kProgrammed);
+  desired.rejection = rejection_in(conditions);
+  return {{"addresses", std::move(addresses)},
+          {"listeners", listeners_json(*c.stored, c.generation(), false)},
+          {"conditions", conditions_json(conditions, c.generation())}};
+}
+
+Json class_status(const Case& c) {
+  if (c.stored == nullptr) return nullptr;
+  Json features = Json::array();
+  for (const std::string& feature : c.stored->supported_features) features.push_back({{"name", feature}});
+  Json status = {{"conditions", conditions_json(c.stored->conditions, c.generation())}};
+  if (!features.empty()) status["supportedFeatures"] = std::move(features);
+  return status;
+}
+
+/// The Gateways of ours whose routes lead to a Service that it is for. `users`: by `namespace/service`.
+Json backend_tls_status(const Case& c, const StatusBuilder::ServiceUsers& users) {
+  if (c.stored == nullptr) return nullptr;
+  std::set<std::uint32_t> gateways;
+  for (const auto part : std::views::split(std::string_view(c.object.target), ',')) {
+    const std::string_view target(part.begin(), part.end());
+    if (!target.starts_with(kServiceTarget)) continue;
+    const auto found =
+        users.find(resource_path(c.object.key.qualified_namespace(), target.substr(kServiceTarget.size())));
+    if (found != users.end()) gateways.insert(found->second.begin(), found->second.end());
+  }
+  const auto conditions = compiler::link::parent_conditions(c.stored, nullptr);
+  // With one at fault no backend is made, so that nobody can be seen to use it: whoever looks after a gateway is told.
+  if (gateways.empty() && !holds(conditions, compiler::condition::kAccepted)) {
+    for (std::uint32_t i = 0; i < c.config.gateways.size(); ++i) gateways.insert(i);
+  }
+  Json ancestors = Json::array();
+  for (const std::uint32_t number : gateways) {
+    const compiler::LinkedGateway& gateway = c.config.gateways[number];
+    // The list is bounded by its schema.
+    if (gateway.identity.kind != "Gateway" || ancestors.size() == kMaxAncestors) continue;
+    ancestors.push_back({{"ancestorRef",
+                          {{"group", kGatewayApi},
+                           {"kind", "Gateway"},
+                           {"namespace", gateway.identity.name_space},
+                           {"name", gateway.identity.name}}},
+                         {"controllerName", c.options.controller_class},
+                         {"conditions", conditions_json(conditions, c.generation())}});
+  }
+  return {{"ancestors", std::move(ancestors)}};
+}
+
+Json ingress_status(const Case& c, const compiler::LinkedRoute* route) {
+  Json entries = Json::array();
+  if (route != nullptr) {
+    for (const std::string& address : c.options.published_addresses) {
+      entries.push_back({{parse_ip(address) ? "ip" : "hostname", address}});
+    }
+  }
+  return {{"loadBalancer", {{"ingress", std::move(entries)}}}};
+}
+
+/// Nothing announces an address yet when it is compiled, so no more is said than that it is well.
+Json vip_status(const Case& c) {
+  std::vector<Condition> conditions = compiler::conditions_of(c.object.key.kind, c.stored);
+  std::erase_if(conditions,
+                [](const Condition& condition) { return condition.type != compiler::condition::kAccepted; });
+  return {{"conditions", conditions_json(conditions, c.generation())}};
+}
+
+}  // namespace
+
+bool StatusBuilder::remove_other_controllers(const ClusterObject& route, ResourceStatus& stored) const {
+  const Json refs = Json::parse(route.parent_refs, nullptr, false);
+  if (!refs.is_array() || refs.empty()) return true;
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < refs.size(); ++i) {
+    if (!refs[i].is_object()) continue;
+    const std::string asked = text_in(refs[i], "namespace");
+    const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
+    const std::string name = text_in(refs[i], "name");
+    const auto known = std::ranges::any_of(config_.gateways, [&](const compiler::LinkedGateway& gateway) {
+      return gateway.identity.kind == "ProxyGateway" && gateway.identity.name_space == space &&
+             gateway.identity.name == name;
+    });
+    // Of every gateway of ours there is a status.
+    if (!known || compiler::find_status(statuses_, "ProxyGateway", space, name) != nullptr) continue;
+    ++others;
+    std::erase_if(stored.parents, [&](const compiler::ParentStatus& parent) { return parent.parent_ref == i; });
+  }
+  return others < refs.size();
+}
+
+std::string StatusBuilder::without_gateway(const ClusterObject& route) const {
+  const Json refs = Json::parse(route.parent_refs, nullptr, false);
+  if (!refs.is_array() || refs.empty()) return "NoMatchingParent: it names no parent in spec.parentRefs";
+  std::string missing;
+  for (const Json& ref : refs) {
+    if (!ref.is_object()) continue;
+    const std::string kind = text_in(ref, "kind");
+    // Of meshes and others nothing is known.
+    if (!kind.empty() && kind != "Gateway") return {};
+    const std::string asked = text_in(ref, "namespace");
+    const std::string space = with_cluster(route.key.cluster, asked.empty() ? route.key.name_space : asked);
+    const std::string name = text_in(ref, "name");
+    if (there_(ResourceId::of("Gateway", space, name))) return {};
+    missing += (missing.empty() ? "" : ", ") + resource_path(space, name);
+  }
+  return ("NoMatchingParent: there is no Gateway " + missing).substr(0, kMaxMessage);
+}
+
+DesiredStatus StatusBuilder::build(const ClusterObject& object, const ResourceStatus* stored) {
+  const ResourceId& key = object.key;
+  DesiredStatus desired;
+  desired.key = key;
+  desired.generation = object.generation;
+  if (stored == nullptr) stored = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
+  const Case c{object, stored, options_, config_};
+  Json status;
+  if (among(kApiRoutes, key.kind)) {
+    status = api_route_status(c, desired);
+    if (status["parents"].empty()) {
+      desired.rejection = without_gateway(object);
+      desired.told_by_event = !desired.rejection.empty();
+    }
+  } else if (key.kind == "Gateway") {
+    status = api_gateway_status(c, desired);
+  } else if (key.kind == "GatewayClass") {
+    status = class_status(c);
+  } else if (key.kind == "BackendTLSPolicy") {
+    status = backend_tls_status(c, service_users());
+    desired.rejection = stored == nullptr ? "" : rejection_in(stored->conditions);
+  } else if (key.kind == "Ingress") {
+    status = ingress_status(c, route(key));
+    if (stored != nullptr) desired.rejection = rejection_in(stored->conditions);
+    desired.told_by_event = true;
+  } else if (key.kind == "ProxyVIP") {
+    status = vip_status(c);
+  } else if (among(kOwnKinds, key.kind)) {
+    ResourceStatus ours;
+    if (key.kind == "ProxyRoute" && stored != nullptr) {
+      ours = *stored;
+      if (!remove_other_controllers(object, ours)) return desired;
+      stored = &ours;
+    }
+    if (key.kind == "ProxyGateway") status = own_gateway_status(c);
+    if (key.kind == "ProxyRoute") status = own_route_status(c, route(key));
+    if (key.kind == "ProxyBackend") status = backend_status(endpoints(key));
+    if (key.kind == "ProxyPolicy") status = Json{{"target", object.target}};
+    if (status.is_null()) return desired;
+    const std::vector<Condition> conditions = compiler::conditions_of(key.kind, stored);
+    desired.servable = holds(conditions, compiler::condition::kProgrammed);
+    desired.rejection = rejection_in(conditions);
+    status["conditions"] = conditions_json(conditions, c.generation());
+  }
+  if (status.is_null()) return desired;
+  const schemas::Kind* kind = schemas::find_kind(key.kind);
+  if (kind != nullptr && kind->own) status["observedGeneration"] = object.generation;
+  desired.status = json_line(status);
+  return desired;
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,197 @@
+#include "controller/status/status_queue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+
+namespace edge::controller {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<std::uint64_t> number(const std::string& version) {
+  std::uint64_t value = 0;
+  const auto [end, fault] = std::from_chars(version.data(), version.data() + version.size(), value);
+  if (fault != std::errc() || end != version.data() + version.size()) return std::nullopt;
+  return value;
+}
+
+/// An event of a watch may come after the answer to a later write. Versions are said to be opaque; where they are
+/// numbers, as everywhere, a lesser one is older (KEP-5504).
+bool is_older(const std::string& version, const std::string& than) {
+  const auto a = number(version);
+  const auto b = number(than);
+  return a && b && *a < *b;
+}
+
+std::string patch_text(const StatusQueue::Observed& observed, std::string_view fields) {
+  const Json metadata = {{"uid", observed.uid}, {"resourceVersion", observed.resource_version}};
+  return R"({"metadata":)" + metadata.dump() + R"(,"status":)" + std::string(fields) + "}";
+}
+
+}  // namespace
+
+void StatusQueue::unschedule(const ResourceId& key, Entry& entry) {
+  if (entry.at == net::kNever) return;
+  by_time_.erase({entry.at, key});
+  entry.at = net::kNever;
+}
+
+void StatusQueue::schedule(const ResourceId& key, Entry& entry, net::Time at) {
+  if (entry.writing) {
+    entry.again = true;
+    return;
+  }
+  if (!entry.seen || !entry.desired) return;
+  unschedule(key, entry);
+  entry.at = at;
+  by_time_.insert({at, key});
+}
+
+void StatusQueue::observe(const ResourceId& key, Observed observed, net::Time now) {
+  Entry& entry = entries_[key];
+  if (entry.seen && entry.observed.uid == observed.uid &&
+      is_older(observed.resource_version, entry.observed.resource_version)) {
+    return;
+  }
+  entry.observed = std::move(observed);
+  entry.seen = true;
+  // One that failed before waits for its time.
+  if (entry.failures == 0) schedule(key, entry, now);
+}
+
+void StatusQueue::forget(const ResourceId& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  unschedule(key, found->second);
+  if (found->second.writing) --writing_;
+  if (found->second.desired) by_program_.erase({found->second.desired->program, key});
+  entries_.erase(found);
+}
+
+void StatusQueue::set_desired(DesiredStatus desired, net::Time now) {
+  const ResourceId key = desired.key;
+  Entry& entry = entries_[key];
+  if (entry.desired) by_program_.erase({entry.desired->program, key});
+  entry.desired = std::move(desired);
+  if (entry.desired->servable) by_program_.emplace(entry.desired->program, key);
+  entry.statuses_changed = now;
+  schedule(key, entry, now);
+}
+
+void StatusQueue::agents(AgentsView view, net::Time now) {
+  const std::vector<std::string> backends = backends_that_differ(agents_, view);
+  const bool programs =
+      agents_.programs != view.programs || agents_.refusal != view.refusal || agents_.pinned != view.pinned;
+  const std::uint64_t first_before = first_pending();
+  std::set<ResourceId> gateways;
+  for (const auto* unbound : {&agents_.unbound, &view.unbound}) {
+    for (const UnboundListener& one : *unbound) {
+      if (agents_.unbound == view.unbound) break;
+      for (const char* kind : {"ProxyGateway", "Gateway"})
+        gateways.insert(ResourceId::of(kind, one.name_space, one.gateway));
+    }
+  }
+  agents_ = std::move(view);
+  for (const ResourceId& gateway : gateways) {
+    const auto found = entries_.find(gateway);
+    if (found != entries_.end()) schedule(found->first, found->second, now);
+  }
+  for (const std::string& backend : backends) {
+    // As agents told it.
+    const auto key = parse_resource_id("ProxyBackend " + backend);
+    if (!key) continue;
+    const auto found = entries_.find(*key);
+    if (found != entries_.end()) schedule(found->first, found->second, now);
+  }
+  if (!programs) return;
+  // An agent may also have fallen back, or have come with an older program: everything that it does not run counts.
+  const std::uint64_t first = first_pending();
+  for (auto at = by_program_.lower_bound({std::min(first, first_before), {}}); at != by_program_.end(); ++at) {
+    const auto& [program, key] = *at;
+    Entry& entry = entries_.at(key);
+    schedule(key, entry, now);
+    if (program < first_before) entry.statuses_changed = now;
+  }
+}
+
+void StatusQueue::refill(net::Time now) {
+  const double seconds = std::chrono::duration<double>(now - std::max(refilled_, net::Time())).count();
+  if (refilled_ != net::Time()) tokens_ = std::min(options_.burst, tokens_ + std::max(0.0, seconds) * options_.rate);
+  refilled_ = now;
+}
+
+std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::string& wall) {
+  refill(now);
+  while (!by_time_.empty() && by_time_.begin()->first <= now && writing_ < options_.in_flight && tokens_ >= 1) {
+    const ResourceId key = by_time_.begin()->second;
+    Entry& entry = entries_.at(key);
+    unschedule(key, entry);
+    auto change = change_of_status(*entry.desired, entry.observed.status, agents_, options_.controller_class, wall);
+    const std::uint64_t fields = change ? hash_bytes(0, change->fields) : 0;
+    if (!change || (fields == entry.wrote && hash_bytes(0, entry.observed.status) == entry.answered)) {
+      entry.failures = 0;
+      continue;
+    }
+    if (change->only_pending && now < entry.statuses_changed + options_.patience) {
+      schedule(key, entry, entry.statuses_changed + options_.patience);
+      continue;
+    }
+    if (change->only_checks && entry.written && now < *entry.written + options_.between_checks) {
+      schedule(key, entry, *entry.written + options_.between_checks);
+      continue;
+    }
+    tokens_ -= 1;
+    ++writing_;
+    entry.writing = true;
+    entry.wrote = fields;
+    entry.written = now;
+    return Write{key, entry.observed.uid, patch_text(entry.observed, change->fields), std::move(change->flips)};
+  }
+  return std::nullopt;
+}
+
+net::Time StatusQueue::due() const {
+  if (by_time_.empty() || writing_ >= options_.in_flight) return net::kNever;
+  net::Time at = by_time_.begin()->first;
+  if (tokens_ < 1) {
+    const auto wait = std::chrono::duration<double>((1 - tokens_) / options_.rate);
+    at = std::max(at, refilled_ + std::chrono::duration_cast<net::Duration>(wait));
+  }
+  return at;
+}
+
+void StatusQueue::done(const ResourceId& key, WriteResult outcome, std::optional<Observed> observed, net::Time now) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || !found->second.writing) return;
+  Entry& entry = found->second;
+  entry.writing = false;
+  --writing_;
+  const bool again = std::exchange(entry.again, false);
+  const bool newer = observed && !is_older(observed->resource_version, entry.observed.resource_version);
+  if (newer) entry.observed = *std::move(observed);
+  switch (outcome) {
+    case WriteResult::kWritten:
+      entry.failures = 0;
+      entry.answered = hash_bytes(0, entry.observed.status);
+      if (again) schedule(key, entry, now);
+      return;
+    case WriteResult::kStale:
+      return schedule(key, entry, now);
+    case WriteResult::kGone:
+      // The watch tells of it, too; until then there is nothing to write to.
+      entry.seen = false;
+      return;
+    case WriteResult::kFailed: {
+      const auto delay = std::min(options_.longest_delay, options_.first_delay * (1 << std::min(entry.failures, 10U)));
+      ++entry.failures;
+      return schedule(key, entry, now + delay);
+    }
+  }
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,104 @@
+// Which statuses are to be written, and when: what was observed of every resource against what is to be said of it.
+// Time is given; who asks `next` writes, and tells `done`. At rest there is nothing to write.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controller/status/agents_view.h"
+#include "controller/status/desired_status.h"
+#include "controller/status/status_document.h"
+#include "net/clock.h"
+
+namespace edge::controller {
+
+struct StatusQueueOptions {
+  std::string controller_class;
+  /// Writes a second, and how many at once before that counts.
+  double rate = 100;
+  double burst = 200;
+  std::size_t in_flight = 8;
+  /// What agents are about to run is told when they do, or after so long.
+  net::Duration patience = std::chrono::milliseconds(500);
+  /// Between two writes of a status of which the second tells of nothing but what health checks answered.
+  net::Duration between_checks = std::chrono::seconds(10);
+  net::Duration first_delay = std::chrono::milliseconds(500);
+  net::Duration longest_delay = std::chrono::seconds(60);
+};
+
+/// Not thread-safe.
+class StatusQueue {
+ public:
+  explicit StatusQueue(StatusQueueOptions options) : options_(std::move(options)), tokens_(options_.burst) {}
+
+  /// How a resource stands in the cluster.
+  struct Observed {
+    std::string uid, resource_version, status;
+  };
+  void observe(const ResourceId& key, Observed observed, net::Time now);
+  void forget(const ResourceId& key);
+  void set_desired(DesiredStatus desired, net::Time now);
+  void agents(AgentsView view, net::Time now);
+
+  struct Write {
+    ResourceId key;
+    std::string uid;
+    std::string patch;  ///< merge patch of the status subresource, held to what was observed
+    std::vector<ConditionFlip> flips;
+  };
+  /// `wall`: RFC 3339.
+  std::optional<Write> next(net::Time now, const std::string& wall);
+  /// When `next` may have something; kNever while it has not.
+  net::Time due() const;
+
+  enum class WriteResult : std::uint8_t {
+    kWritten,  ///< `observed` is what stands there now
+    kStale,    ///< somebody else was quicker: `observed` is what stands there now
+    kGone,
+    kFailed,  ///< to be tried again
+  };
+  void done(const ResourceId& key, WriteResult outcome, std::optional<Observed> observed, net::Time now);
+
+  std::size_t writing() const { return writing_; }
+  std::size_t waiting() const { return by_time_.size(); }
+
+ private:
+  struct Entry {
+    Observed observed;
+    bool seen = false;
+    std::optional<DesiredStatus> desired;
+    net::Time statuses_changed{};
+    std::optional<net::Time> written;  ///< when it was last
+    net::Time at = net::kNever;        ///< place in by_time_; kNever: none
+    std::uint32_t failures = 0;
+    /// Hashes of what was written last, and of the status that it was answered with: a server that leaves a field out
+    /// is not asked for it again and again.
+    std::uint64_t wrote = 0, answered = 0;
+    bool writing = false;
+    bool again = false;  ///< something changed while it was written
+  };
+
+  void schedule(const ResourceId& key, Entry& entry, net::Time at);
+  void unschedule(const ResourceId& key, Entry& entry);
+  void refill(net::Time now);
+  /// The number of the oldest program that not all agents run.
+  std::uint64_t first_pending() const { return agents_.programs.empty() ? 0 : agents_.programs.front() + 1; }
+
+  StatusQueueOptions options_;
+  std::map<ResourceId, Entry> entries_;
+  std::set<std::pair<net::Time, ResourceId>> by_time_;
+  /// Resources that agents can run, by the program that they came first in: a step of the agents concerns the few whose
+  /// programs lie between.
+  std::set<std::pair<std::uint64_t, ResourceId>> by_program_;
+  AgentsView agents_;
+  std::size_t writing_ = 0;
+  double tokens_;
+  net::Time refilled_{};
+};
+
+}  // namespace edge::controller

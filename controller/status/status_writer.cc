@@ -1,0 +1,237 @@
+#include "controller/status/status_writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "controller/cluster_object.h"
+#include "schemas/schema.h"
+
+namespace edge::controller {
+
+std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionFlip>& flips) {
+  using enum kube::EventLevel;
+  const bool gateway = key.kind == "ProxyGateway" || key.kind == "Gateway";
+  std::vector<Event> events;
+  for (const ConditionFlip& flip : flips) {
+    const bool holds = flip.status == "True";
+    // What is well from the start is worth an event at a gateway alone: of routes there are thousands.
+    const bool worth = !flip.first || gateway;
+    const auto tell = [&](kube::EventLevel level, std::string reason, const std::string& message) {
+      events.push_back({level, std::move(reason), flip.where.empty() ? message : flip.where + ": " + message});
+    };
+    if (flip.type == "Accepted") {
+      if (!holds) tell(kWarning, "Rejected", flip.message);
+      if (holds && !flip.first) tell(kNormal, "Accepted", "it is at fault no longer");
+    } else if (flip.type == "Programmed") {
+      // Of a gateway's listeners the gateway speaks.
+      if (holds && worth && flip.where.empty()) tell(kNormal, "Programmed", "every agent runs it");
+      const bool listener = flip.where.starts_with("listener ");
+      if (flip.reason == "AgentRefused" && !listener) tell(kWarning, "AgentRefused", flip.message);
+      const bool unbound = flip.reason == "PortUnavailable" || flip.reason == "AddressNotUsable";
+      if (!holds && unbound && listener) tell(kWarning, flip.reason, flip.message);
+    } else if (flip.type == "ResolvedRefs" && !holds) {
+      tell(kWarning, flip.reason, flip.message);
+    } else if (flip.type == "Healthy") {
+      if (!holds) tell(kWarning, "EndpointsUnhealthy", flip.message);
+      if (holds && !flip.first) tell(kNormal, "EndpointsHealthy", flip.message);
+    } else if ((flip.type == "Shadowed" || flip.type == "Conflicted") && holds) {
+      tell(kWarning, flip.type, flip.message);
+    }
+  }
+  return events;
+}
+
+namespace {
+
+/// Kinds of which a status may have no condition.
+bool told_by_event(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {"Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+}  // namespace
+
+StatusWriter::StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log, Callbacks callbacks)
+    : client_(client),
+      log_(std::move(log)),
+      callbacks_(std::move(callbacks)),
+      queue_(std::move(options)),
+      recorder_(client),
+      waiter_(client.loop()) {
+  pumping_ = true;
+  pump();
+}
+
+StatusWriter::~StatusWriter() = default;
+
+void StatusWriter::observe(const ResourceId& key, StatusQueue::Observed observed) {
+  if (told_by_event(key.kind)) {
+    rejections_[key].uid = observed.uid;
+    tell_rejection(key);
+  }
+  queue_.observe(key, std::move(observed), client_.loop().now());
+  wake();
+}
+
+void StatusWriter::forget(const ResourceId& key) {
+  rejections_.erase(key);
+  queue_.forget(key);
+}
+
+void StatusWriter::set_desired(std::vector<DesiredStatus> desired_statuses) {
+  for (DesiredStatus& desired : desired_statuses) {
+    if (told_by_event(desired.key.kind)) {
+      const auto known = rejections_.find(desired.key);
+      const std::string text = desired.told_by_event ? desired.rejection : std::string();
+      if (known != rejections_.end() || !text.empty()) {
+        rejections_[desired.key].text = text;
+        tell_rejection(desired.key);
+      }
+    }
+    queue_.set_desired(std::move(desired), client_.loop().now());
+  }
+  wake();
+}
+
+void StatusWriter::agents(AgentsView view) {
+  queue_.agents(std::move(view), client_.loop().now());
+  wake();
+}
+
+void StatusWriter::lead(bool leads) {
+  leads_ = leads;
+  for (const auto& [key, rejection] : rejections_) tell_rejection(key);
+  wake();
+}
+
+void StatusWriter::wake() {
+  if (waiter_.waiting()) waiter_.wake_later();
+}
+
+net::Detached StatusWriter::pump() {
+  while (!stopping_) {
+    while (leads_ && !stopping_) {
+      auto due = queue_.next(client_.loop().now(), timestamp_text(std::chrono::system_clock::now()));
+      if (!due) break;
+      write(*std::move(due));
+    }
+    tell_counts();
+    const net::Time until = leads_ ? queue_.due() : net::kNever;
+    co_await waiter_.wait(until);
+  }
+  pumping_ = false;
+  finish_when_idle();
+}
+
+net::Detached StatusWriter::write(StatusQueue::Write write) {
+  net::Waiter waiter(client_.loop());
+  writing_.insert(&waiter);
+  const auto began = std::chrono::steady_clock::now();
+  const kube::Resource resource = resources_[write.key.kind];
+  kube::WriteOptions options;
+  options.subresource = "status";
+  kube::ObjectReply reply = co_await client_.patch(waiter, resource, write.key.name_space, write.key.name,
+                                                   kube::PatchType::kMerge, write.patch, options);
+  std::optional<StatusQueue::Observed> observed;
+  const StatusQueue::WriteResult outcome = co_await read_reply(waiter, write, std::move(reply), observed);
+  writing_.erase(&waiter);
+  callbacks_.wrote(std::chrono::steady_clock::now() - began);
+  queue_.done(write.key, outcome, std::move(observed), client_.loop().now());
+  tell_counts();
+  if (stopping_) {
+    finish_when_idle();
+  } else {
+    wake();
+  }
+}
+
+void StatusWriter::tell_counts() {
+  counts_.waiting = leads_ ? queue_.waiting() + queue_.writing() : 0;
+  callbacks_.counted(counts_);
+}
+
+namespace {
+
+std::optional<StatusQueue::Observed> observed_of(const kube::Object& object) {
+  // The class does not matter to a status.
+  auto read = read_cluster_object(object.text, {});
+  if (!read || !*read) return std::nullopt;
+  return StatusQueue::Observed{(*read)->uid, (*read)->resource_version, std::move((*read)->status)};
+}
+
+}  // namespace
+
+net::Task<StatusQueue::WriteResult> StatusWriter::read_reply(net::Waiter& waiter, const StatusQueue::Write& write,
+                                                             kube::ObjectReply reply,
+                                                             std::optional<StatusQueue::Observed>& observed) {
+  using enum StatusQueue::WriteResult;
+  if (reply.ok()) {
+    ++counts_.written;
+    complaints_.erase(write.key.kind);
+    observed = observed_of(reply.object);
+    tell_events(write);
+    co_return kWritten;
+  }
+  if (reply.failure.not_found()) co_return kGone;
+  if (!reply.failure.conflict()) {
+    complain(write, reply.failure);
+    co_return kFailed;
+  }
+  ++counts_.conflicts;
+  const kube::Resource resource = resources_[write.key.kind];
+  const kube::ObjectReply now = co_await client_.get(waiter, resource, write.key.name_space, write.key.name);
+  if (now.failure.not_found()) co_return kGone;
+  if (now.ok()) observed = observed_of(now.object);
+  co_return observed ? kStale : kFailed;
+}
+
+void StatusWriter::complain(const StatusQueue::Write& write, const kube::Failure& failure) {
+  ++counts_.failed;
+  // A server that is away is told by the informers; of a kind that it refuses once is enough.
+  if (failure.kind != kube::Failure::Kind::kRefused) return;
+  std::string& told = complaints_[write.key.kind];
+  std::string text = failure.text();
+  if (told == text) return;
+  log_.warn("the status of " + write.key.text() + " cannot be written: " + text);
+  told = std::move(text);
+}
+
+void StatusWriter::tell_events(const StatusQueue::Write& write) {
+  const schemas::Kind* kind = schemas::find_kind(write.key.kind);
+  if (kind == nullptr) return;
+  const kube::Regarding regarding{std::string(kind->api_version), write.key.kind, write.key.name_space, write.key.name,
+                                  write.uid};
+  for (Event& event : events_of(write.key, write.flips)) {
+    recorder_.record(regarding, event.level, std::move(event.reason), std::move(event.message));
+  }
+}
+
+void StatusWriter::tell_rejection(const ResourceId& key) {
+  Rejection& rejection = rejections_.at(key);
+  if (!leads_ || rejection.uid.empty() || rejection.told == rejection.text) return;
+  const schemas::Kind* kind = schemas::find_kind(key.kind);
+  if (kind == nullptr) return;
+  const bool mended = rejection.text.empty();
+  recorder_.record({std::string(kind->api_version), key.kind, key.name_space, key.name, rejection.uid},
+                   mended ? kube::EventLevel::kNormal : kube::EventLevel::kWarning, mended ? "Accepted" : "Rejected",
+                   mended ? std::string("it is at fault no longer") : rejection.text);
+  rejection.told = rejection.text;
+}
+
+void StatusWriter::stop(std::function<void()> done) {
+  stopping_ = true;
+  done_ = std::move(done);
+  for (net::Waiter* waiter : std::set<net::Waiter*>(writing_)) waiter->cancel();
+  waiter_.cancel();
+  finish_when_idle();
+}
+
+void StatusWriter::finish_when_idle() {
+  if (!stopping_ || pumping_ || !writing_.empty() || !done_) return;
+  std::exchange(done_, nullptr)();
+}
+
+}  // namespace edge::controller

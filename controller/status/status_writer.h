@@ -1,0 +1,93 @@
+// Brings statuses to the cluster: asks the queue what is due, patches the status subresource, tells events of what
+// turned. Only while it leads; at rest it writes nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/log.h"
+#include "controller/kube/client.h"
+#include "controller/kube/recorder.h"
+#include "controller/status/status_queue.h"
+
+namespace edge::controller {
+
+struct StatusCounts {
+  std::uint64_t written = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t waiting = 0;  ///< or under way; of who does not lead none
+};
+
+/// On the client's loop.
+class StatusWriter {
+ public:
+  struct Callbacks {
+    /// Whenever they are others.
+    std::function<void(const StatusCounts&)> counted;
+    /// After each write: how long it took.
+    std::function<void(std::chrono::nanoseconds)> wrote;
+  };
+  StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log, Callbacks callbacks);
+  ~StatusWriter();
+  StatusWriter(const StatusWriter&) = delete;
+  StatusWriter& operator=(const StatusWriter&) = delete;
+
+  /// The resource by which a kind is reached.
+  void serve(const std::string& kind, const kube::Resource& resource) { resources_[kind] = resource; }
+  void observe(const ResourceId& key, StatusQueue::Observed observed);
+  void forget(const ResourceId& key);
+  void set_desired(std::vector<DesiredStatus> desired_statuses);
+  void agents(AgentsView view);
+  void lead(bool leads);
+  /// Breaks off what is under way; `done` is called when nothing is.
+  void stop(std::function<void()> done);
+
+ private:
+  net::Detached pump();
+  net::Detached write(StatusQueue::Write write);
+  net::Task<StatusQueue::WriteResult> read_reply(net::Waiter& waiter, const StatusQueue::Write& write,
+                                                 kube::ObjectReply reply,
+                                                 std::optional<StatusQueue::Observed>& observed);
+  void tell_events(const StatusQueue::Write& write);
+  /// What no condition says. Once its uid is known, while it leads.
+  void tell_rejection(const ResourceId& key);
+  void complain(const StatusQueue::Write& write, const kube::Failure& failure);
+  void wake();
+  void tell_counts();
+  void finish_when_idle();
+
+  kube::Client& client_;
+  Logger log_;
+  Callbacks callbacks_;
+  StatusQueue queue_;
+  kube::Recorder recorder_;
+  std::map<std::string, kube::Resource> resources_;
+  std::map<std::string, std::string> complaints_;  ///< what was logged last, by kind
+  /// Of what is told by events: who it is, what is to be told, what was told last.
+  struct Rejection {
+    std::string uid, text, told;
+  };
+  std::map<ResourceId, Rejection> rejections_;
+  StatusCounts counts_;
+  net::Waiter waiter_;
+  std::set<net::Waiter*> writing_;
+  bool leads_ = false;
+  bool stopping_ = false;
+  bool pumping_ = false;
+  std::function<void()> done_;
+};
+
+/// What an operator would look for among the conditions that turned.
+struct Event {
+  kube::EventLevel level;
+  std::string reason, message;
+};
+std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionFlip>& flips);
+
+}  // namespace edge::controller

@@ -1,0 +1,91 @@
+#include "edgectl/agents/redact.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text/ascii.h"
+
+namespace edge::edgectl {
+namespace {
+
+using Json = nlohmann::json;
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+/// `secretRef`, `cookieName`, `tokenHeader`, `tokenEndpoint`: they say where something is, not what.
+bool says_where(std::string_view name) {
+  constexpr std::string_view kEnds[] = {"ref", "refs", "name", "header", "headers", "uri", "url", "endpoint"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+/// `password`, `clientSecret`, `apiKey`.
+bool names_credential(std::string_view field) {
+  const std::string name = ascii_lower(field);
+  return !says_where(name) &&
+         contains_any(name, {"password", "passwd", "secret", "token", "credential", "privatekey", "apikey"});
+}
+
+/// Header fields whose values let somebody in.
+bool carries_credential(std::string_view header) {
+  const std::string name = ascii_lower(header);
+  return contains_any(name, {"authorization", "cookie", "token", "secret", "api-key", "apikey", "password", "auth"});
+}
+
+std::size_t redact_strings(Json& value) {
+  if (value.is_string()) {
+    value = kRedacted;
+    return 1;
+  }
+  std::size_t count = 0;
+  if (value.is_structured()) {
+    for (Json& inner : value) count += redact_strings(inner);
+  }
+  return count;
+}
+
+std::size_t redact_fields(Json& value) {
+  std::size_t count = 0;
+  if (value.is_object()) {
+    // `{name: Authorization, value: ...}`, as header modifiers and matches have them.
+    const auto name = value.find("name");
+    const auto text = value.find("value");
+    if (name != value.end() && name->is_string() && text != value.end() && text->is_string() &&
+        carries_credential(name->get_ref<const std::string&>())) {
+      *text = kRedacted;
+      ++count;
+    }
+    for (auto& [key, inner] : value.items()) {
+      // `{add: {Authorization: ...}}`
+      const bool field = inner.is_string() && carries_credential(key) && !says_where(ascii_lower(key));
+      const bool held = names_credential(key) || field;
+      count += held && !inner.is_boolean() && !inner.is_number() ? redact_strings(inner) : redact_fields(inner);
+    }
+  } else if (value.is_array()) {
+    for (Json& inner : value) count += redact_fields(inner);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::size_t redact(Json& object) {
+  if (!object.is_object()) return 0;
+  if (const auto metadata = object.find("metadata"); metadata != object.end() && metadata->is_object()) {
+    metadata->erase("managedFields");
+    // Anything may stand in there, the whole object as it was applied above all.
+    if (const auto notes = metadata->find("annotations"); notes != metadata->end()) redact_strings(*notes);
+  }
+  for (const char* part : {"data", "stringData", "binaryData"}) {
+    if (const auto found = object.find(part); found != object.end()) redact_strings(*found);
+  }
+  const auto spec = object.find("spec");
+  return spec == object.end() ? 0 : redact_fields(*spec);
+}
+
+}  // namespace edge::edgectl

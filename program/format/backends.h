@@ -1,0 +1,142 @@
+// Format of a program (format.h): the section of backends: balancing, limits, checks. Times are nanoseconds.
+#pragma once
+
+#include <cstdint>
+
+#include "program/format/file.h"
+
+namespace edge::program {
+
+enum class Balance : std::uint32_t {
+  kRoundRobin = 1,
+  kLeastConn = 2,
+  kP2c = 3,
+  kEwma = 4,
+  kRingHash = 5,
+  kMaglev = 6,
+  kRandom = 7,
+};
+
+/// What is spoken with the endpoints; over TLS when there is a record of it.
+enum class BackendProtocol : std::uint32_t { kHttp1 = 0, kHttp2 = 1 };
+
+enum BackendFlags : std::uint32_t {
+  kTakesTrailers = 1,  ///< whatever trailers a request has, as gRPC does
+};
+
+/// By which endpoints are told the client's address.
+enum class ProxyProtocol : std::uint32_t { kNone = 0, kV1 = 1, kV2 = 2 };
+
+struct HealthCheckRecord;
+struct PassiveCheckRecord;
+struct CircuitBreakerRecord;
+struct BackendTlsRecord;
+
+/// Entries ascend by id. The four from health_check on hold one record or none.
+struct BackendRecord {
+  std::uint64_t id;  ///< stable_id("ProxyBackend", namespace, name)
+  StringRef name_space;
+  StringRef name;
+  Balance balance;
+  std::uint32_t max_connections;
+  std::uint32_t max_pending_requests;
+  std::uint32_t max_requests_per_connection;  ///< 0: unlimited
+  std::uint32_t max_idle_connections;         ///< per core and endpoint
+  std::uint32_t retry_on;                     ///< RetryOn bits
+  std::uint32_t max_retries;                  ///< of one request
+  std::uint32_t max_concurrent_retries;       ///< of all requests at one time
+  std::uint32_t retry_budget_percent;         ///< of the requests under way, that may be retries at one time
+  std::uint32_t min_concurrent_retries;       ///< that the budget allows however few are under way
+  std::uint32_t max_idle_total;               ///< to all endpoints, over all cores; kNone: no bound
+  std::uint32_t flags;                        ///< BackendFlags
+  std::uint64_t connect_timeout_ns;
+  std::uint64_t request_timeout_ns;  ///< 0: none
+  std::uint64_t idle_timeout_ns;     ///< how long an unused connection is kept
+  std::uint64_t per_try_timeout_ns;  ///< 0: none
+  std::uint64_t backoff_base_ns;
+  std::uint64_t backoff_max_ns;
+  std::uint64_t slow_start_ns;  ///< in which a new endpoint comes to its full share; 0: at once
+  BackendProtocol protocol;
+  ProxyProtocol proxy_protocol;
+  ArrayRef<HealthCheckRecord> health_check;
+  ArrayRef<PassiveCheckRecord> passive_check;
+  ArrayRef<CircuitBreakerRecord> circuit_breaker;
+  ArrayRef<BackendTlsRecord> tls;  ///< none: plain text
+  ArrayRef<StringRef> trailers;    ///< fields that may come behind a request's body; base/field_name.h compares them
+};
+static_assert(sizeof(BackendRecord) == 176);
+
+enum class ProbeProtocol : std::uint32_t { kHttp = 1, kTcp = 2, kGrpc = 3 };
+
+struct HeaderRecord {
+  StringRef name;  ///< lower case
+  StringRef value;
+};
+static_assert(sizeof(HeaderRecord) == 16);
+
+struct HealthCheckRecord {
+  std::uint64_t interval_ns;
+  std::uint64_t timeout_ns;
+  std::uint64_t initial_delay_ns;
+  ProbeProtocol protocol;
+  std::uint32_t healthy_threshold;
+  std::uint32_t unhealthy_threshold;
+  std::uint32_t reserved;
+  StringRef path;                           ///< HTTP
+  StringRef host;                           ///< HTTP; empty: the endpoint's address
+  StringRef grpc_service;                   ///< empty: the whole server
+  ArrayRef<std::uint32_t> expected_status;  ///< HTTP; ascending
+  ArrayRef<HeaderRecord> headers;           ///< HTTP
+};
+static_assert(sizeof(HealthCheckRecord) == 80);
+
+/// Ejection of single endpoints by what traffic meets.
+struct PassiveCheckRecord {
+  std::uint64_t interval_ns;
+  std::uint64_t base_ejection_ns;
+  std::uint32_t consecutive_errors;          ///< 0: not counted
+  std::uint32_t consecutive_gateway_errors;  ///< 5xx answers; 0: not counted
+  std::uint32_t max_ejection_percent;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(PassiveCheckRecord) == 32);
+
+struct CircuitBreakerRecord {
+  std::uint64_t interval_ns;
+  std::uint64_t open_ns;
+  std::uint32_t consecutive_errors;  ///< 0: never opens
+  std::uint32_t max_ejection_percent;
+  std::uint32_t split_local_errors;  ///< 1: own errors and the endpoint's are counted apart
+  std::uint32_t reserved;
+};
+static_assert(sizeof(CircuitBreakerRecord) == 32);
+
+enum BackendTlsFlags : std::uint32_t {
+  kSystemAuthorities = 1,
+  kRefuseConnections = 2,  ///< no authority resolves: nothing is sent rather than sent to a stranger
+};
+
+struct SubjectNameRecord {
+  std::uint32_t uri;  ///< 1: a URI; 0: a DNS name
+  std::uint32_t reserved;
+  StringRef name;
+};
+static_assert(sizeof(SubjectNameRecord) == 16);
+
+struct BackendTlsRecord {
+  StringRef server_name;  ///< sent as SNI
+  ArrayRef<SecretRecord> authorities;
+  ArrayRef<SubjectNameRecord> alternative_names;  ///< the certificate must have one; none: it must be for server_name
+  ArrayRef<SecretRecord> client_certificate;      ///< one or none
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(BackendTlsRecord) == 40);
+
+struct BackendsHeader {
+  ArrayRef<BackendRecord> backends;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(BackendsHeader) == 16);
+
+}  // namespace edge::program

@@ -1,0 +1,148 @@
+// Format of a program (format.h): the section of policies. Each type has its own records, so that a request finds the
+// settings of its type side by side. Times are nanoseconds.
+#pragma once
+
+#include <cstdint>
+
+#include "program/format/file.h"
+
+namespace edge::program {
+
+/// In the order in which requests pass them (rule D4).
+enum class PolicyType : std::uint32_t {
+  kUnknown = 0,  ///< so wrong that its type cannot be told
+  kRateLimit = 1,
+  kBasicAuth = 2,
+  kJwt = 3,
+  kOidc = 4,
+  kForwardAuth = 5,
+  kCors = 6,
+  kSecurityHeaders = 7,
+};
+
+/// Entries ascend by id. Whether requests are denied because a policy cannot be enforced stands with the traffic
+/// (kDenied), so that no lookup can pass it by.
+struct PolicyRecord {
+  std::uint64_t id;  ///< stable_id("ProxyPolicy", namespace, name)
+  StringRef name_space;
+  StringRef name;
+  PolicyType type;
+  std::uint32_t settings;  ///< index into the header's array of the type; kNone: they could not be read
+};
+static_assert(sizeof(PolicyRecord) == 32);
+
+enum class RateKey : std::uint32_t {
+  kSourceIp = 1,
+  kHeader = 2,
+  kCookie = 3,
+  kQuery = 4,
+  kJwtClaim = 5,
+  kHost = 6,
+  kPath = 7,
+};
+
+struct RateLimitRecord {
+  std::uint64_t requests_per_second;
+  std::uint64_t burst;
+  RateKey key;
+  std::uint32_t reserved;
+  StringRef key_name;  ///< header (lower case), cookie, query key or claim; requests without it share one bucket
+};
+static_assert(sizeof(RateLimitRecord) == 32);
+
+struct BasicAuthRecord {
+  StringRef realm;
+  SecretRecord users;
+  std::uint32_t strip_auth;  ///< 1: the backend does not see the credentials
+};
+static_assert(sizeof(BasicAuthRecord) == 36);
+
+/// A claim that the backend is told in a header.
+struct ClaimHeaderRecord {
+  StringRef claim;   ///< a name, or names with dots between: a path into claims that hold others
+  StringRef header;  ///< lower case
+};
+static_assert(sizeof(ClaimHeaderRecord) == 16);
+
+struct JwtRecord {
+  std::uint64_t clock_skew_ns;
+  StringRef issuer;
+  StringRef jwks_uri;
+  StringRef header;              ///< lower case
+  StringRef prefix;              ///< taken off the header's value
+  ArrayRef<StringRef> audience;  ///< any of them; empty: not checked
+  ArrayRef<StringRef> algorithms;
+  ArrayRef<ClaimHeaderRecord> claim_headers;
+};
+static_assert(sizeof(JwtRecord) == 64);
+
+struct OidcRecord {
+  StringRef issuer;
+  StringRef client_id;
+  StringRef redirect_url;
+  SecretRecord client_secret;
+  SecretRecord session_secret;
+  ArrayRef<StringRef> scopes;
+  ArrayRef<StringRef> forward_headers;  ///< lower case
+  ArrayRef<StringRef> required_roles;
+  ArrayRef<StringRef> required_groups;
+  std::uint32_t require_all;  ///< 1: all roles and groups, else any one of them
+};
+static_assert(sizeof(OidcRecord) == 108);
+
+struct ForwardAuthRecord {
+  std::uint64_t timeout_ns;
+  std::uint64_t cache_ttl_ns;  ///< 0: answers are not kept
+  StringRef address;
+  ArrayRef<StringRef> auth_headers;      ///< lower case; empty: all of the request's
+  ArrayRef<StringRef> response_headers;  ///< lower case; empty: none
+};
+static_assert(sizeof(ForwardAuthRecord) == 40);
+
+/// To which origins browsers may send what they know of the user.
+enum class CorsCredentials : std::uint32_t {
+  kNone = 0,
+  kListed = 1,    ///< those that are allowed by name or pattern
+  kEveryone = 2,  ///< those that only `*` allows, too: as Gateway API has it
+};
+
+struct CorsRecord {
+  std::uint64_t max_age_ns;
+  ArrayRef<StringRef> allow_origins;  ///< an origin, `*`, or one with a `*.` label
+  ArrayRef<StringRef> allow_methods;
+  ArrayRef<StringRef> allow_headers;   ///< lower case; `*` any
+  ArrayRef<StringRef> expose_headers;  ///< lower case
+  std::uint32_t allow_credentials;     ///< CorsCredentials
+  std::uint32_t reserved;
+};
+static_assert(sizeof(CorsRecord) == 48);
+
+enum SecurityHeadersFlags : std::uint32_t {
+  kHsts = 1,
+  kHstsIncludeSubDomains = 2,
+  kHstsPreload = 4,
+  kNoSniff = 8,
+};
+
+struct SecurityHeadersRecord {
+  std::uint64_t hsts_max_age_s;
+  StringRef x_frame_options;  ///< empty: not sent
+  StringRef referrer_policy;  ///< empty: not sent
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SecurityHeadersRecord) == 32);
+
+struct PoliciesHeader {
+  ArrayRef<PolicyRecord> policies;
+  ArrayRef<RateLimitRecord> rate_limits;
+  ArrayRef<BasicAuthRecord> basic_auths;
+  ArrayRef<JwtRecord> jwts;
+  ArrayRef<OidcRecord> oidcs;
+  ArrayRef<ForwardAuthRecord> forward_auths;
+  ArrayRef<CorsRecord> cors;
+  ArrayRef<SecurityHeadersRecord> security_headers;
+};
+static_assert(sizeof(PoliciesHeader) == 64);
+
+}  // namespace edge::program

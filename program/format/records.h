@@ -1,0 +1,66 @@
+// Reads of records: what is packed, what may be absent, and what is found by its id.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "program/read.h"
+
+namespace edge::program {
+
+/// Where the requests of an action go (rule D3).
+struct Split {
+  std::span<const BackendRefRecord> backends;  ///< empty: the filters answer, or 500
+  std::uint32_t total_weight = 0;
+  std::uint32_t canary = kNone;  ///< index into backends that `X-Canary: true` goes to; kNone without backends
+  /// One a backend, or none; see SplitRecord::treatments.
+  std::span<const std::uint32_t> treatments{};
+};
+
+inline Split split_of(const SectionView& host, const ActionRecord& action) {
+  if (action.split == kNone) return {};
+  const auto& header = host.header<HostHeader>();
+  if ((action.split & kSingleBackendBit) != 0) {
+    const auto single = host.array(header.backend_refs).subspan(action.split & ~kSingleBackendBit, 1);
+    return {single, single[0].weight, 0, {}};
+  }
+  const SplitRecord& split = host.array(header.splits)[action.split];
+  return {host.array(split.backends), split.total_weight, split.canary, host.array(split.treatments)};
+}
+
+/// How the requests of an action are treated that go to the backend `chosen` of its split; kNone: to none.
+inline const TreatmentRecord& treatment_record_of(const SectionView& host, const ActionRecord& action,
+                                                  const Split& split, std::uint32_t chosen) {
+  const bool own = chosen < split.treatments.size();
+  return host.array(host.header<HostHeader>().treatments)[own ? split.treatments[chosen] : action.treatment];
+}
+
+inline std::string_view name_space_of(const SectionView& host, const RouteRecord& route) {
+  return host.string(host.array(host.header<HostHeader>().namespaces)[route.name_space]);
+}
+
+/// A record that may be absent (an array of one or none): null then.
+template <typename T>
+const T* optional_of(const SectionView& section, ArrayRef<T> ref) {
+  return ref.count == 0 ? nullptr : section.array(ref).data();
+}
+
+/// The record of an id in an array that ascends by it; null when there is none.
+template <typename T>
+const T* find_by_id(std::span<const T> records, std::uint64_t id) {
+  const auto found = std::lower_bound(records.begin(), records.end(), id,
+                                      [](const T& record, std::uint64_t key) { return record.id < key; });
+  return found != records.end() && found->id == id ? &*found : nullptr;
+}
+
+inline const PolicyRecord* find_policy(const SectionView& policies, std::uint64_t id) {
+  return find_by_id(policies.array(policies.header<PoliciesHeader>().policies), id);
+}
+
+inline const BackendRecord* find_backend(const SectionView& backends, std::uint64_t id) {
+  return find_by_id(backends.array(backends.header<BackendsHeader>().backends), id);
+}
+
+}  // namespace edge::program

@@ -1,0 +1,58 @@
+// Lines of the access log. In every format what a client says can neither end a line nor a field in quotes, nor drive
+// the terminal that shows it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/log_format.h"
+#include "runtime/observe/access_log/entry.h"
+
+namespace edge::runtime {
+
+/// A gateway's format, read. Immutable.
+class LogFormat {
+ public:
+  /// What cannot be read is `json`, as the compiler has it.
+  explicit LogFormat(std::string_view text);
+  LogFormat(const LogFormat&) = delete;
+  LogFormat& operator=(const LogFormat&) = delete;
+
+  std::string_view text() const { return text_; }
+  bool json() const { return reading_.json; }
+  const std::vector<program::LogPiece>& pieces() const { return reading_.pieces; }
+
+ private:
+  std::string text_;
+  program::LogFormatReading reading_;
+};
+
+/// Writes lines. Of one thread: remembers how the last second is written.
+class LineWriter {
+ public:
+  /// Appends the line that the entry's format makes of it, its newline included.
+  void write(const LogEntry& entry, std::string& out);
+  /// Appends a line of JSON, whatever the entry's format; with its number, where there is one.
+  void write_json(const LogEntry& entry, std::optional<std::uint64_t> number, std::string& out);
+
+ private:
+  /// Room for so much at `at` of line_, which may move. \returns where it is now.
+  char* room(char* at, std::size_t size);
+  char* piece(const program::LogPiece& piece, const LogEntry& entry, char* at);
+  char* time(std::uint64_t unix_milliseconds, char* at);
+  void look_at_second(std::uint64_t unix_milliseconds);
+
+  /// Where a line is made, so that its fields are written one behind the other without a look at how much room there
+  /// is.
+  std::vector<char> line_;
+  std::uint64_t second_ = ~std::uint64_t{0};
+  /// `2026-11-21T02:30:45.` and `21/Nov/2026:02:30:45 +0000`.
+  std::string time_;
+  std::string time_common_;
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,75 @@
+// Entries on their way from a thread that serves to the one that writes: a ring of bytes with one writer and one
+// reader, without locks. What does not fit is dropped and counted; nobody waits.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "net/counter.h"
+#include "runtime/observe/access_log/entry.h"
+
+namespace edge::runtime {
+
+class LogRing {
+ public:
+  static constexpr std::size_t kDefaultSize = std::size_t{1} << 20;
+
+  /// A power of two, at least 64.
+  explicit LogRing(std::size_t size = kDefaultSize);
+
+  /// The thread that serves. \returns false when there was no room.
+  bool put(const LogEntry& entry);
+  /// Whether the last entry has more before it than half of the ring takes: who reads should not rest any longer.
+  bool crowded() const { return crowded_; }
+
+  /// The thread that writes: the oldest entries, flat, as many as `into` takes. They stay until `pop`.
+  /// \returns how many there are.
+  std::size_t front(std::span<std::span<const char>> into);
+  /// The oldest; empty when there is none.
+  std::span<const char> front() {
+    std::span<const char> oldest;
+    front({&oldest, 1});
+    return oldest;
+  }
+  /// Gives up those that the last `front` gave.
+  void pop();
+
+  /// From any thread.
+  std::uint64_t taken() const { return taken_.value(); }
+  std::uint64_t dropped() const { return dropped_.value(); }
+
+ private:
+  /// Before each entry. A piece without an entry fills the ring's end where the next did not fit.
+  struct alignas(8) Head {
+    std::uint32_t size;   ///< of the piece, this included
+    std::uint32_t entry;  ///< bytes of the entry; 0: none
+  };
+  static_assert(sizeof(Head) == 8);
+
+  char* at(std::uint64_t position) { return bytes_.get() + (position & (size_ - 1)); }
+  bool begins_anew(std::uint64_t written, std::size_t piece);
+  bool has_room(std::uint64_t end);
+  void put_head(std::uint64_t position, Head head);
+  Head head_at(std::uint64_t position);
+
+  const std::size_t size_;
+  /// Not initialised: memory that no line came to is never touched.
+  std::unique_ptr<char[]> bytes_;
+  net::Counter taken_;
+  net::Counter dropped_;
+  /// Bytes ever written, and ever read; each is written by one side. Apart, so that the sides do not share a line.
+  alignas(64) std::atomic<std::uint64_t> written_{0};
+  std::uint64_t read_seen_ = 0;  ///< of the writing side
+  /// Where it began anew at last: who reads goes on from one to the other. Written while all is read, so that nobody
+  /// looks at it, and published with the entry that comes next.
+  std::uint64_t left_at_ = ~std::uint64_t{0};
+  std::uint64_t goes_on_at_ = 0;
+  bool crowded_ = false;
+  alignas(64) std::atomic<std::uint64_t> read_{0};
+  std::uint64_t given_ = 0;  ///< by the last `front`, of the reading side
+};
+
+}  // namespace edge::runtime

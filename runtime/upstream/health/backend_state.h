@@ -1,0 +1,155 @@
+// One backend as the whole process knows it: which of its endpoints take traffic, its circuit, its room for
+// connections. Decided once, here, and read by the pools of all threads. Keyed by the backend's stable id it outlives
+// swaps of the program: settings and endpoints change under it.
+//
+// Any thread may call. A request reads two words of it; the lock is taken when something changes, and for errors.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/clock.h"
+#include "net/socket.h"
+#include "program/values/endpoints.h"
+#include "runtime/upstream/health/backend_status.h"
+#include "runtime/upstream/health/circuit.h"
+#include "runtime/upstream/health/health.h"
+#include "runtime/upstream/health/outlier.h"
+#include "runtime/upstream/pool/connection_room.h"
+
+namespace edge::runtime {
+
+/// How a backend's endpoints are judged. Zeros: not at all.
+struct HealthSettings {
+  HealthThresholds health;
+  OutlierSettings outlier;
+  std::uint32_t max_ejection_percent = 0;
+  CircuitSettings circuit;
+  bool retries = false;  ///< the backend has a policy for them
+};
+
+/// One endpoint. On a line of its own: every thread that balances by load writes to it.
+struct alignas(64) EndpointState {
+  explicit EndpointState(const net::SocketAddress& at) : address(at) {}
+
+  const net::SocketAddress address;
+  /// Requests under way, over all threads, so that "least" means least of all. Relaxed: a choice may be one behind.
+  std::atomic<std::uint32_t> in_flight{0};
+
+ private:
+  friend class BackendState;
+  /// Its last requests failed: the next success has something to change.
+  std::atomic<bool> erring_{false};
+  // Guarded by the backend's mutex.
+  bool ready_ = true;
+  bool in_use_ = false;
+  EndpointHealth health_;
+  Outlier outlier_;
+  net::Time in_use_since_{};
+  std::chrono::system_clock::time_point last_check_{};
+  std::string last_error_;
+};
+
+class BackendState {
+ public:
+  explicit BackendState(std::uint64_t id) : id_(id) {}
+  BackendState(const BackendState&) = delete;
+  BackendState& operator=(const BackendState&) = delete;
+
+  std::uint64_t id() const { return id_; }
+  struct Name {
+    std::string name_space;
+    std::string name;
+  };
+  void configure(Name name, const HealthSettings& settings, net::Time now);
+  /// Endpoints that stay keep what is known of them; so do those that are listed as not ready.
+  void set_endpoints(std::span<const program::Endpoint> endpoints, net::Time now);
+  std::vector<std::shared_ptr<EndpointState>> endpoints() const;
+
+  struct Choice {
+    std::shared_ptr<EndpointState> endpoint;
+    bool in_use = false;
+    /// When it came into use beside others; zero: with them.
+    net::Time since{};
+  };
+  struct View {
+    std::vector<Choice> endpoints;
+    std::uint32_t generation = 0;
+    /// When to ask again though the generation is the same: an ejection ends.
+    net::Time until = net::kNever;
+  };
+  /// What a pool works by until the generation is another.
+  View view(net::Time now);
+  std::uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+  /// While it holds every request passes; else each asks `admit`.
+  bool circuit_closed() const { return circuit_closed_.load(std::memory_order_relaxed); }
+  Circuit::Admission admit(net::Time now);
+
+  /// What a request met. Cost of a success where nothing fails: two loads.
+  void observe(EndpointState& endpoint, RequestResult outcome, bool probe, net::Time now) {
+    if (outcome == RequestResult::kSuccess && !probe && !endpoint.erring_.load(std::memory_order_relaxed) &&
+        circuit_clean_.load(std::memory_order_relaxed)) {
+      return;
+    }
+    update_health(&endpoint, outcome, probe, now);
+  }
+  /// A request that was admitted and met no endpoint.
+  void nothing_met(bool probe, net::Time now) {
+    if (probe) update_health(nullptr, RequestResult::kUnknown, probe, now);
+  }
+  /// The outcome of an active check; `error` is empty for a success.
+  void checked(EndpointState& endpoint, std::string error, net::Time now);
+
+  ConnectionRoom& room() { return room_; }
+  /// Requests of backends with retries that are under way, and those of them that are not at their first try.
+  BoundedCount& live() { return live_; }
+  BoundedCount& retrying() { return retrying_; }
+  void count_retry(bool allowed) { (allowed ? retries_ : retries_refused_).fetch_add(1, std::memory_order_relaxed); }
+  void count_connect() { connects_.fetch_add(1, std::memory_order_relaxed); }
+  void count_connect_failure() { connect_failures_.fetch_add(1, std::memory_order_relaxed); }
+  void count_overflow() { overflows_.fetch_add(1, std::memory_order_relaxed); }
+
+  BackendStatus status(net::Time now);
+
+ private:
+  void update_health(EndpointState* endpoint, RequestResult outcome, bool probe, net::Time now);
+  bool may_eject() const;
+  void publish(net::Time now);
+  void publish_circuit();
+
+  const std::uint64_t id_;
+
+  // What every request reads; written when something changes.
+  alignas(64) std::atomic<std::uint32_t> generation_{0};
+  std::atomic<bool> circuit_closed_{true};
+  std::atomic<bool> circuit_clean_{true};
+
+  alignas(64) ConnectionRoom room_;
+  BoundedCount live_;
+  BoundedCount retrying_;
+  std::atomic<std::uint64_t> retries_{0};
+  std::atomic<std::uint64_t> retries_refused_{0};
+  std::atomic<std::uint64_t> overflows_{0};
+  std::atomic<std::uint64_t> connects_{0};
+  std::atomic<std::uint64_t> connect_failures_{0};
+
+  mutable std::mutex mutex_;
+  Name name_;
+  HealthSettings settings_;
+  Circuit circuit_;
+  std::vector<std::shared_ptr<EndpointState>> endpoints_;
+  net::Time until_ = net::kNever;
+  std::uint64_t checks_ = 0;
+  std::uint64_t failed_checks_ = 0;
+  std::uint64_t ejections_ = 0;
+  std::uint64_t opened_ = 0;
+};
+
+}  // namespace edge::runtime

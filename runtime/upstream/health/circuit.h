@@ -1,0 +1,51 @@
+// The circuit of one backend: the table "Circuit breaker" of the specification.
+//
+//   Closed --errors in a row--> Open --open time--> HalfOpen --the probe succeeds--> Closed
+//                                ^----------------------'  the probe fails
+//
+// The probe is a request: the first that asks once the time is over. Until its outcome is known all others are refused.
+#pragma once
+
+#include <cstdint>
+
+#include "net/clock.h"
+#include "runtime/upstream/health/request_result.h"
+
+namespace edge::runtime {
+
+struct CircuitSettings {
+  std::uint32_t errors = 0;  ///< in a row, that open it; 0: never
+  net::Duration interval{};  ///< errors that lie further apart are not a run
+  net::Duration open_time{};
+  /// Answers of 500 and above, and requests without an answer, are counted apart.
+  bool split = false;
+};
+
+class Circuit {
+ public:
+  enum class State : std::uint8_t { kClosed, kHalfOpen, kOpen };
+  enum class Admission : std::uint8_t { kPass, kProbe, kRefuse };
+
+  /// Asked for every request while the state is not kClosed.
+  Admission admit(net::Time now);
+  /// What became of a request that was admitted. kUnknown of a probe lets the next request be the probe.
+  /// \returns whether the state has changed.
+  bool observe(RequestResult outcome, bool probe, const CircuitSettings& settings, net::Time now);
+
+  State state() const { return state_; }
+  /// When a probe is let through; of an open circuit.
+  net::Time open_until() const { return until_; }
+  /// Whether a success would change anything.
+  bool clean() const { return state_ == State::kClosed && run_ == 0 && server_run_ == 0; }
+
+ private:
+  void open(net::Time until);
+
+  State state_ = State::kClosed;
+  std::uint32_t run_ = 0;
+  std::uint32_t server_run_ = 0;
+  net::Time last_error_{};
+  net::Time until_{};
+};
+
+}  // namespace edge::runtime

@@ -1,0 +1,224 @@
+#include "standalone/standalone.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/os/disk.h"
+#include "controller/kube/config.h"
+#include "standalone/gateway_api.h"
+
+namespace edge::standalone {
+namespace {
+
+constexpr const char* kAgentName = "standalone";
+constexpr auto kLookForSpace = std::chrono::seconds(2);
+
+Result<kube::Config> config_of(const resource_api::http::ResourceApiServer& api) {
+  kube::ConfigSources sources;
+  sources.kubeconfig = api.kubeconfig();
+  // What a user's environment says of clusters is not meant here.
+  sources.environment = [](const char*) { return std::optional<std::string>(); };
+  auto config = kube::Config::resolve(sources);
+  if (!config) return config;
+  // The file's certificate ends, and may be revoked, while this process goes on.
+  config->identity = {};
+  config->identity.token = api.own_token();
+  return config;
+}
+
+/// One process: what the controller says of itself stands on the agent's pages.
+controller::AgentAnswer own_page(const agent::Service& service, const controller::AgentQuestion& question) {
+  agent::AdminRequest request;
+  request.method = question.method;
+  const std::size_t mark = std::min(question.target.find('?'), question.target.size());
+  request.path = question.target.substr(0, mark);
+  request.query = question.target.substr(std::min(mark + 1, question.target.size()));
+  auto reply = service.answer(request);
+  if (!reply || reply->stream) return {404, "text/plain", "not found\n"};
+  return {reply->status, std::move(reply->content_type), std::move(reply->body)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Standalone>> Standalone::start(StandaloneOptions options, agent::Service& service) {
+  std::unique_ptr<Standalone> whole(new Standalone(std::move(options), service));
+  const Status status = whole->start_all();
+  if (status) return whole;
+  if (has_space(whole->options_.data_dir) || !whole->open_sync() || service.program().empty()) return status.error();
+  whole->waiting_ = std::thread([parts = whole.get(), why = status.error()] { parts->start_when_there_is_space(why); });
+  return whole;
+}
+
+Standalone::~Standalone() {
+  {
+    const std::lock_guard lock(ending_mutex_);
+    ending_ = true;
+  }
+  ending_changed_.notify_all();
+  if (waiting_.joinable()) waiting_.join();
+  service_.ask_behind({});
+  if (metrics_) service_.metrics().leave_out(*metrics_);
+  if (follower_) follower_->stop();
+  if (following_.joinable()) following_.join();
+}
+
+Status Standalone::start_all() {
+  for (const auto step :
+       {&Standalone::start_api, &Standalone::start_files, &Standalone::start_controller, &Standalone::start_agent}) {
+    const Status status = (this->*step)();
+    if (status) continue;
+    controller_.reset();
+    follower_.reset();
+    applier_.reset();
+    api_.reset();
+    return status;
+  }
+  if (follower_) following_ = std::thread([this] { follow(); });
+  metrics_ = service_.metrics().add([this](metrics::Exposition& out) {
+    controller_->write_metrics(out);
+    api_->write_metrics(out);
+  });
+  service_.ask_behind([this](const std::string& program) { return controller_->behind(kAgentName, program); });
+  return {};
+}
+
+void Standalone::start_when_there_is_space(const Error& why) {
+  const std::string text = "nothing can be written to " + options_.data_dir +
+                           ": what served last serves, and no change is taken until there is space (" + why.text + ")";
+  service_.log().error(text);
+  service_.ask_behind([text](const std::string&) { return text; });
+  std::string told = why.text;
+  for (;;) {
+    {
+      std::unique_lock lock(ending_mutex_);
+      if (ending_changed_.wait_for(lock, kLookForSpace, [this] { return ending_; })) return;
+    }
+    if (!has_space(options_.data_dir)) continue;
+    const Status status = start_all();
+    if (status) return service_.log().info("there is space again: changes are taken");
+    if (status.error().text != told) service_.log().error(status.error().text);
+    told = status.error().text;
+  }
+}
+
+Status Standalone::start_api() {
+  resource_api::http::ResourceApiOptions options;
+  options.data_dir = options_.data_dir;
+  options.address = options_.api.address;
+  options.port = options_.api.port;
+  options.listen_flag = "--api-listen";
+  options.log = service_.log();
+  auto api = resource_api::http::ResourceApiServer::start(std::move(options));
+  if (!api) return api.error();
+  api_ = std::move(*api);
+  service_.message("resource API on " + api_->url() + ", kubeconfig " + api_->kubeconfig());
+  auto config = config_of(*api_);
+  if (!config) return config.error();
+  return install_gateway_api(std::move(*config));
+}
+
+Status Standalone::start_files() {
+  if (options_.files.empty()) return {};
+  auto config = config_of(*api_);
+  if (!config) return config.error();
+  auto applier =
+      Applier::create(std::move(*config), options_.data_dir + "/files.json", options_.controller_class, service_.log());
+  if (!applier) return applier.error();
+  applier_ = std::move(*applier);
+  compiler::CompileOptions compile;
+  // Only to be told what is wrong with them: the program that serves, and is proved, is the controller's.
+  compile.target = program::Target::kTablesOnly;
+  compile.prove = false;
+  controller::FollowOptions follow;
+  follow.scope = controller::FollowScope::kPart;
+  follow.others = [this](const controller::Texts& texts) { return applier_->others(texts); };
+  follow.kept = [this](const std::string& file) { return applier_->kept(file); };
+  auto follower = controller::Follower::create(options_.files, compile, options_.colour, std::move(follow));
+  if (!follower) return follower.error();
+  follower_ = std::move(*follower);
+  return {};
+}
+
+void Standalone::follow() {
+  while (auto update = follower_->next()) take(*std::move(update));
+}
+
+void Standalone::take(controller::Update update) {
+  for (;;) {
+    const controller::Refusals refusals = applier_->check(update);
+    if (refusals.empty()) break;
+    update = follower_->refuse(refusals);
+  }
+  if (!update.report.empty()) {
+    service_.whole_log().write(update.clean ? LogLevel::kInfo : LogLevel::kError, "of the files:", {}, update.report);
+  }
+  // All of it is one program.
+  controller_->hold();
+  files_wait_ = update.dangling;
+  Applier::ApplyResult apply_result = applier_->apply(update);
+  // Where nothing could be read nothing is known to be mended.
+  if (!update.texts.empty()) controller_->compile_beside(std::move(apply_result.denials));
+  if (!controller_->release(std::move(apply_result.writes))) {
+    service_.log().warn("the controller has not seen all that was applied: a program may be made of a part");
+  }
+  for (const std::string& fault : apply_result.faults) service_.log().error(fault);
+  if (!update.report.empty() || !apply_result.faults.empty()) {
+    if (!update.clean || !apply_result.clean) service_.log().warn("serves what works; correct the faults above");
+  }
+}
+
+Status Standalone::start_controller() {
+  auto config = config_of(*api_);
+  if (!config) return config.error();
+  controller::ControllerOptions options;
+  options.data_dir = options_.data_dir;
+  options.config = std::move(*config);
+  options.controller_class = options_.controller_class;
+  options.published_addresses = options_.published_addresses;
+  options.listen = options_.agents;
+  options.listen_flag = "--agents-listen";
+  options.group_label = options_.group_label;
+  options.embedded = true;
+  options.status_rate = 1000;
+  options.own_pages = [this](const controller::AgentQuestion& question) {
+    auto told = options_.pages ? options_.pages(question) : std::nullopt;
+    return told ? std::move(*told) : own_page(service_, question);
+  };
+  options.log = service_.log();
+  options.held = applier_ != nullptr && !applier_->complete();
+  options.api_began_empty = api_->began_empty();
+  options.changed = [this] {
+    if (files_wait_) follower_->look_again();
+  };
+  auto controller = controller::Controller::start(std::move(options));
+  if (!controller) return controller.error();
+  controller_ = std::move(*controller);
+  // It is held as long as there are any; they stay where the files cannot be read now.
+  if (applier_) controller_->compile_beside(applier_->denials());
+  return {};
+}
+
+/// Serves what the agent has kept.
+Status Standalone::open_sync() {
+  if (sync_) return {};
+  agent::SyncOptions options;
+  options.name = kAgentName;
+  options.labels = options_.labels;
+  options.data_dir = options_.data_dir + "/agent";
+  options.rejoins = true;
+  auto sync = agent::Sync::open(std::move(options), service_);
+  if (!sync) return sync.error();
+  sync_ = std::move(*sync);
+  return {};
+}
+
+Status Standalone::start_agent() {
+  // Its name is its own whatever became of its files: a key that was lost keeps it out of nothing.
+  auto token_file = controller_->own_join_file(kAgentName);
+  if (!token_file) return token_file.error();
+  if (Status status = open_sync(); !status) return status;
+  return sync_->connect(controller_->address(), std::move(*token_file));
+}
+
+}  // namespace edge::standalone
