@@ -9,6 +9,8 @@
 #include "base/result.h"
 #include "compiler/cache/compiled_hosts.h"
 #include "compiler/cache/native_shards.h"
+#include "compiler/cache/regex_sets.h"
+#include "compiler/link/linked_config.h"
 
 namespace edge::compiler {
 
@@ -37,5 +39,10 @@ class HostShards {
   NativeShards natives_;
   std::uint32_t shards_ = 0;
 };
+
+/// Proves each host of `works` on its section in `hosts`, and keeps there what the proof had to say.
+/// \returns whether all were proved; an error when native code could not be run.
+Result<bool> prove_hosts(const LinkedConfig& config, const std::vector<HostWork>& works, CompiledHosts& hosts,
+                         HostShards& shards, RegexSets& regexes);
 
 }  // namespace edge::compiler

@@ -1,5 +1,3 @@
-#include "compiler/prove_hosts.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +5,7 @@
 
 #include "compiler/analyze/prove/prove.h"
 #include "compiler/analyze/prove/prove_report.h"
+#include "compiler/host_shards.h"
 
 namespace edge::compiler {
 

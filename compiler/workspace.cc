@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 #include "compiler/compile.h"
-#include "compiler/link/gateways/agent_groups.h"
+#include "compiler/link/linked_config.h"
 #include "compiler/workspace_link.h"
 #include "compiler/workspace_resources.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/yaml/source_files.h"
+#include "compiler/yaml/read.h"
 
 namespace edge::controller {
 namespace {

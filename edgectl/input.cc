@@ -8,7 +8,7 @@
 #include "cli/terminal.h"
 #include "compiler/compile.h"
 #include "compiler/link/defaults.h"
-#include "compiler/yaml/source_files.h"
+#include "compiler/yaml/read.h"
 #include "edgectl/agents/agent_source.h"
 #include "edgectl/reports/diagnostics_output.h"
 

@@ -5,7 +5,7 @@
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "compiler/compile.h"
-#include "compiler/yaml/source_files.h"
+#include "compiler/yaml/read.h"
 
 namespace edge::standalone {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/os/disk.h"
+#include "base/os/file.h"
 #include "controller/kube/config.h"
 #include "standalone/gateway_api.h"
 

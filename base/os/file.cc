@@ -125,4 +125,12 @@ Result<std::string> set_aside(const std::string& path) {
   return to;
 }
 
+bool has_space(const std::string& directory) {
+  const std::string path = directory + "/space-" + std::to_string(::getpid());
+  const std::string some(std::size_t{1} << 20, '\0');
+  const bool written = write_file(path, std::string_view(some), FileAccess::kOwnerOnly).ok();
+  ::unlink(path.c_str());
+  return written;
+}
+
 }  // namespace edge

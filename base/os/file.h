@@ -28,4 +28,7 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes, Fil
 /// it can be looked at, and a new one may take its place. \returns the new name.
 Result<std::string> set_aside(const std::string& path);
 
+/// Whether a disk takes anything more: writes a megabyte into `directory`, with fsync, and removes it. Blocks.
+bool has_space(const std::string& directory);
+
 }  // namespace edge

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/hostname.h"
@@ -210,5 +211,15 @@ struct LinkedConfig {
   /// Of resources that are not plainly fine, and of every gateway; see find_status().
   std::vector<ResourceStatus> statuses{};
 };
+
+/// Each costs a program; a gateway that names one more is not served.
+inline constexpr std::size_t kMostAgentGroups = 16;
+
+/// Those that gateways name, ascending; empty: every gateway is for all agents.
+std::vector<std::string> agent_groups(const LinkedConfig& config);
+
+/// Gateways that are for all agents or for this group, their listeners and the routes on these. Of a group that no
+/// gateway names, that is what is for all.
+LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group);
 
 }  // namespace edge::compiler

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "base/result.h"
 #include "base/source.h"
 #include "compiler/yaml/document.h"
 
@@ -25,6 +27,11 @@ struct ReadLimits {
   std::size_t alias_nodes = 200'000;
   std::size_t documents = 1'000'000;
 };
+
+/// Adds the texts behind each argument to `sources`: a file, a directory (every *.yaml, *.yml, *.json below it,
+/// sorted), or `-` for standard input. A file that two arguments lead to is read once. At most 256 MiB in all.
+/// kNotFound and kPermissionDenied name the path.
+Status read_sources(const std::vector<std::string>& paths, SourceMap& sources);
 
 /// The documents of one text, in its order; empty ones are skipped. A fault in one document leaves that one out, and
 /// the others are read: every document ends at the next line that begins with `---` or `...`.

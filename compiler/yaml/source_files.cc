@@ -1,5 +1,3 @@
-#include "compiler/yaml/source_files.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "base/os/file.h"
+#include "compiler/yaml/read.h"
 
 namespace edge::compiler::yaml {
 namespace {

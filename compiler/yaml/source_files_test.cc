@@ -1,11 +1,11 @@
-#include "compiler/yaml/source_files.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "compiler/yaml/read.h"
 
 namespace edge::compiler::yaml {
 namespace {

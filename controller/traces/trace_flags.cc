@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/os/disk.h"
 #include "base/os/file.h"
 #include "base/units.h"
 

@@ -8,7 +8,7 @@
 #include "compiler/expr/regex_matcher.h"
 #include "compiler/route_test/generate.h"
 #include "compiler/route_test/run.h"
-#include "compiler/yaml/source_files.h"
+#include "compiler/yaml/read.h"
 #include "edgectl/cluster_config.h"
 #include "edgectl/commands.h"
 #include "edgectl/exits.h"

@@ -10,7 +10,6 @@
 #include "compiler/model/decode.h"
 #include "compiler/model/node_json.h"
 #include "compiler/yaml/read.h"
-#include "compiler/yaml/source_files.h"
 
 namespace edge::edgectl {
 namespace {

@@ -6,10 +6,21 @@
 #include <string_view>
 
 #include "net/clock.h"
-#include "runtime/observe/route_taken.h"
+#include "runtime/match/load.h"
 #include "runtime/observe/tally/request_tally.h"
 
 namespace edge::runtime {
+
+/// Where a request, or a connection, went, as far as it came. Records of the program that it pins.
+struct RouteTaken {
+  const LoadedListener* listener = nullptr;
+  const LoadedHost* host = nullptr;
+  const program::ActionRecord* action = nullptr;
+  /// Null: none was chosen.
+  const program::BackendRecord* backend = nullptr;
+
+  const program::RouteRecord* route() const { return host == nullptr ? nullptr : &host->routes[action->route]; }
+};
 
 struct RequestEnd {
   /// That the client was sent; 0: none.

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "net/byte_stream.h"
+#include "net/loop.h"
 #include "net/socket.h"
 #include "program/format/format.h"
 
@@ -44,6 +46,15 @@ struct ClientConnection {
  private:
   std::uint8_t peer_text_size_ = 0;
   std::array<char, 45> peer_text_;
+};
+
+/// The client's side of an exchange: where the body of the request comes from and the response goes.
+struct ClientEnd {
+  net::Channel& channel;
+  net::Inlet& inlet;
+  net::Outlet& outlet;
+  /// The one place where the exchange waits.
+  net::Waiter& waiter;
 };
 
 /// The PROXY header for a connection to `backend` on behalf of this client; empty: it wants none.

@@ -1,8 +1,7 @@
-#include "runtime/session/admit.h"
-
 #include "runtime/match/decide.h"
 #include "runtime/policy/cors.h"
 #include "runtime/session/exchange.h"
+#include "runtime/session/phases.h"
 #include "runtime/session/worker.h"
 
 namespace edge::runtime {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "runtime/observe/route_taken.h"
+#include "runtime/observe/request_end.h"
 #include "runtime/phase/request_id.h"
 #include "runtime/policy/policies.h"
 #include "runtime/policy/request_edits.h"

@@ -1,5 +1,3 @@
-#include "runtime/session/prepare.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "runtime/session/client_address.h"
 #include "runtime/session/exchange.h"
 #include "runtime/session/grpc.h"
+#include "runtime/session/phases.h"
 #include "runtime/session/worker.h"
 #include "runtime/shape/heads.h"
 #include "runtime/shape/shaping.h"

@@ -9,10 +9,9 @@
 // not wait is a plain function, and costs no more.
 #include <optional>
 
-#include "runtime/session/admit.h"
 #include "runtime/session/background_request.h"
 #include "runtime/session/exchange.h"
-#include "runtime/session/prepare.h"
+#include "runtime/session/phases.h"
 #include "runtime/session/session.h"
 #include "runtime/session/worker.h"
 #include "runtime/shape/buffered_body.h"

@@ -5,7 +5,7 @@
 
 #include "net/counter.h"
 #include "net/task.h"
-#include "runtime/phase/client_end.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/phase/deadlines.h"
 #include "runtime/phase/failure.h"
 #include "runtime/shape/request_body.h"

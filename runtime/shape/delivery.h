@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "net/task.h"
-#include "runtime/phase/client_end.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/phase/deadlines.h"
 #include "runtime/phase/exchange_result.h"
 #include "runtime/shape/body_source.h"

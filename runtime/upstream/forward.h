@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "net/task.h"
-#include "runtime/phase/client_end.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/phase/exchange_result.h"
 #include "runtime/phase/request_id.h"
 #include "runtime/shape/worker_parts.h"

@@ -5,8 +5,8 @@
 
 #include "compiler/link/defaults.h"
 #include "compiler/link/field_values.h"
-#include "compiler/link/gateways/agent_groups.h"
 #include "compiler/link/gateways/listener_claims.h"
+#include "compiler/link/linked_config.h"
 #include "compiler/link/stages.h"
 
 namespace edge::compiler::link {

@@ -16,7 +16,6 @@
 #include "runtime/observe/access_log/entry.h"
 #include "runtime/observe/access_log/notes.h"
 #include "runtime/observe/request_end.h"
-#include "runtime/observe/route_taken.h"
 #include "runtime/observe/trace/tracer.h"
 #include "runtime/phase/client_connection.h"
 

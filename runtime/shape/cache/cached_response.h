@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net/task.h"
-#include "runtime/phase/client_end.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/phase/exchange_result.h"
 #include "runtime/shape/cache/transaction.h"
 #include "runtime/shape/delivery.h"

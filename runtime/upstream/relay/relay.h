@@ -17,7 +17,7 @@
 #include "net/byte_stream.h"
 #include "net/http1/chunked.h"
 #include "net/http1/parse.h"
-#include "runtime/phase/client_end.h"
+#include "runtime/phase/client_connection.h"
 #include "runtime/phase/failure.h"
 #include "runtime/shape/body_pace.h"
 #include "runtime/shape/body_writer.h"

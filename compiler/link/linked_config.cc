@@ -1,4 +1,4 @@
-#include "compiler/link/gateways/agent_groups.h"
+#include "compiler/link/linked_config.h"
 
 #include <algorithm>
 #include <cstdint>
