@@ -1,4 +1,4 @@
-// The clock by which listeners that cannot be opened are tried again: soon at first, then less and less often.
+// Schedules retries of listeners that cannot be bound: soon at first, then less and less often.
 #pragma once
 
 #include <condition_variable>
@@ -10,14 +10,14 @@ namespace edge::agent {
 
 class ListenerRetry {
  public:
-  /// `recheck` is called on a thread of its own, every 10 s, and sooner while it returns that there is something left.
+  /// Calls `recheck` on a thread of its own every 10 s, and sooner while it returns that listeners are left.
   explicit ListenerRetry(std::function<bool()> recheck);
-  /// Does not return while `recheck` runs.
+  /// Stops the thread. Does not return while `recheck` runs.
   ~ListenerRetry();
   ListenerRetry(const ListenerRetry&) = delete;
   ListenerRetry& operator=(const ListenerRetry&) = delete;
 
-  /// Something new could not be opened: it is tried again soon. From any thread.
+  /// Resets the schedule: a further listener could not be bound. From any thread.
   void soon();
 
  private:

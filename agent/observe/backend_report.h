@@ -1,4 +1,4 @@
-// Backends and their endpoints as an operator sees them: the document GET /debug/endpoints.
+// Writes the document of GET /debug/endpoints: backends and the state of their endpoints.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,10 @@
 
 namespace edge::agent {
 
-/// `10.0.0.1:80`, `[fd00::1]:80`.
+/// Formats an address: `10.0.0.1:80`, `[fd00::1]:80`.
 std::string address_text(const net::SocketAddress& address);
-/// JSON: `{"backends": [{"namespace", "name", "healthyCount", "unhealthyCount", "circuit", "endpoints": [...], ...}]}`.
+/// Writes JSON: `{"backends": [{"namespace", "name", "healthyCount", "unhealthyCount", "circuit", "endpoints": [...],
+/// ...}]}`.
 std::string endpoints_document(std::span<const runtime::BackendStatus> backends,
                                std::chrono::system_clock::time_point now);
 

@@ -1,4 +1,4 @@
-// The cache on the health port: what is in it, and purges.
+// Admin pages of the cache: its figures, and purges.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace edge::agent {
 
-/// `name value`, one a line: the figures of /metrics without their prefix.
+/// Writes `name value`, one a line: the figures of /metrics without their prefix.
 daemon::AdminReply cache_stats(const runtime::Server& server);
-/// `query`: `all`, `hostname=PATTERN` or `route=[NAMESPACE/]NAME`. Answers how many responses were removed; 400 for
-/// anything else.
+/// Removes the responses that `query` selects: `all`, `hostname=PATTERN` or `route=[NAMESPACE/]NAME`. Answers how many
+/// there were; 400 for anything else.
 daemon::AdminReply purge_cache(runtime::Server& server, std::string_view query);
 
 }  // namespace edge::agent

@@ -1,4 +1,4 @@
-// /debug/config: what the agent serves by, in short.
+// Serves /debug/config: a summary of the configuration that the agent runs.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace edge::agent {
 
-/// JSON: the running program, its listeners with the addresses that were bound, how much there is of everything, and
-/// the secrets that are missing or of no use. No values.
+/// Writes JSON: the running program, its listeners with their bound addresses, counts of its parts, and the secrets
+/// that are missing or invalid. No values.
 std::string config_document(const runtime::Server& server);
 
 }  // namespace edge::agent

@@ -1,4 +1,4 @@
-// What the agent says of itself in /metrics, but for requests (request_series.h) and backends (backend_metrics.h).
+// Writes the metrics of the agent itself; those of requests are in request_series.h, of backends in backend_metrics.h.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace edge::agent {
 
-/// What became of programs.
+/// Counts of installed and refused programs, and the running one.
 struct InstallFacts {
   std::uint64_t installed = 0;
   std::uint64_t refused = 0;

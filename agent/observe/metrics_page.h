@@ -1,4 +1,4 @@
-// /metrics of the agent: everything that it counts, and what others of its process add.
+// Serves /metrics: everything that the agent counts, and what other parts of the process add.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ class MetricsPage {
   daemon::AdminReply answer_whole(const daemon::AdminRequest& request) { return scrapes_.answer_whole(request); }
   /// Counters as they stand, for the last hour.
   metrics::TrafficReading traffic();
-  /// What `write` adds is served as well. \returns a number for `leave_out`.
+  /// Registers `write`, whose series are served as well. \returns a number for `leave_out`.
   int add(Write write);
-  /// Does not return while it is under way.
+  /// Unregisters. Does not return while the function runs.
   void leave_out(int number);
 
  private:

@@ -1,4 +1,4 @@
-// A loaded program as the body of an answer: piece by piece out of the memory that it is served from, however large.
+// Sends a loaded program as the body of an answer, piece by piece from the memory that it is served from.
 #pragma once
 
 #include <cstddef>

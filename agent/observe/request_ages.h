@@ -1,4 +1,5 @@
-// Which routes' counters may be given back: nothing was counted for a while, and the program names them no more.
+// Finds routes whose counters may be freed: nothing was counted for a while, and the program has no such route any
+// more.
 #pragma once
 
 #include <chrono>

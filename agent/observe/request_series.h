@@ -1,5 +1,5 @@
-// The series that tell of requests: by gateway, route and backend, in as much detail as there is room for. Where there
-// are many routes it is the detail that gives way, buckets and bytes, and the counts last of all.
+// Writes the metrics of requests by gateway, route and backend, in as much detail as there is room for. With many
+// routes, buckets and bytes are left out first, and counts last.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,12 @@
 
 namespace edge::agent {
 
-/// Remembers from one scrape to the next what was told apart, so that no counter ever goes down. Of one thread at a
-/// time.
+/// Keeps the level of detail of the last scrape, so that no counter ever decreases. One thread at a time.
 class RequestSeries {
  public:
-  /// Writes at most about `room` series.
+  /// Writes about `room` series at most.
   void write(metrics::Exposition& out, const runtime::RequestSums& sums, std::size_t room);
-  /// These are counted no more; `sums` are their last.
+  /// Forgets routes that are counted no more; `sums` are their last values.
   void forget(std::span<const runtime::TallyNames> names, const runtime::RequestSums& sums);
 
   /// As edge_metrics_detail tells it.

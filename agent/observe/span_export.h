@@ -1,4 +1,4 @@
-// Where the spans of this process go, as its flags say.
+// Exports the spans of this process by its flags.
 #pragma once
 
 #include <functional>
@@ -26,13 +26,13 @@ struct SpanExportOptions {
 };
 
 std::vector<cli::Flag> span_export_flags();
-/// kInvalidArgument names the flag; no value of a header is quoted.
+/// Reads the flags. kInvalidArgument names the flag; values of headers are not quoted.
 Result<SpanExportOptions> span_export_options(const cli::Arguments& arguments);
 
-/// For /metrics.
+/// Writes the metrics of the export.
 void write_span_metrics(metrics::Exposition& out, const runtime::trace::SpanCounts& counts);
 
-/// Null without an endpoint. It need not be reachable.
+/// Starts the export; null without an endpoint. The endpoint need not be reachable.
 Result<std::unique_ptr<runtime::trace::SpanExporter>> start_span_export(
     const SpanExportOptions& options, std::shared_ptr<runtime::trace::SpanBuffers> buffers);
 

@@ -1,4 +1,4 @@
-// One piece of work beside another.
+// Runs a function on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,7 @@
 
 namespace edge {
 
-/// Does `work` on a thread of its own, while its owner does something else. Where no thread is to be had it takes
-/// longer, and nothing else changes: the owner does it, when it waits for it.
+/// Runs `work` on a new thread while the owner continues. Where no thread can be started, wait() runs it instead.
 class BackgroundWork {
  public:
   explicit BackgroundWork(std::function<void()> work) : work_(std::move(work)) {
@@ -24,7 +23,7 @@ class BackgroundWork {
   BackgroundWork(const BackgroundWork&) = delete;
   BackgroundWork& operator=(const BackgroundWork&) = delete;
 
-  /// Until it is done.
+  /// Blocks until the work is done.
   void wait() {
     if (thread_.joinable()) thread_.join();
     if (std::exchange(work_left_, false)) work_();

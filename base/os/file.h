@@ -1,4 +1,4 @@
-// Whole files in and out: bounded reading, and writing that leaves either the old content or the new.
+// Reads and writes whole files: with a limit, and so that either the old content or the new is there.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace edge {
 
-/// kNotFound, kPermissionDenied, kResourceExhausted past `limit` bytes, kInvalidArgument for what is no file; each
-/// names the path.
+/// Reads a file of at most `limit` bytes. kNotFound, kPermissionDenied, kResourceExhausted, kInvalidArgument for what
+/// is no file; each names the path.
 Result<std::string> read_file(const std::string& path, std::size_t limit);
 Result<std::vector<std::byte>> read_file_bytes(const std::string& path, std::size_t limit);
 
-/// Who may read a file that we write.
+/// Who may read a file that is written.
 enum class FileAccess { kEveryone, kOwnerOnly };
 
-/// Writes beside `path`, syncs, renames. A reader sees the old bytes or the new ones, never a part.
+/// Writes a temporary file, syncs it and renames it to `path`: readers see the old bytes or the new ones, never a part.
 Status write_file(const std::string& path, std::string_view bytes, FileAccess access);
 Status write_file(const std::string& path, std::span<const std::byte> bytes, FileAccess access);
 
@@ -28,7 +28,7 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes, Fil
 /// it can be looked at, and a new one may take its place. \returns the new name.
 Result<std::string> set_aside(const std::string& path);
 
-/// Whether a disk takes anything more: writes a megabyte into `directory`, with fsync, and removes it. Blocks.
+/// Whether there is space on the disk: writes a megabyte into `directory`, with fsync, and removes it. Blocks.
 bool has_space(const std::string& directory);
 
 }  // namespace edge

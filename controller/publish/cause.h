@@ -1,4 +1,4 @@
-// What changed a program: for history and the log.
+// What caused a change of the program, for history and log.
 #pragma once
 
 #include <cstddef>

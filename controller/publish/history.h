@@ -1,4 +1,4 @@
-// The last programs, and what made each of them: kept in a folder, for `edgectl history` and `edgectl rollback`.
+// The last programs with their causes, kept in a folder for `edgectl history` and `edgectl rollback`.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,26 @@
 
 namespace edge::controller {
 
-/// What a rollback brings back. Secrets are not kept: what was deleted or replaced stays so.
+/// What a rollback restores. Secrets are not kept: deleted or replaced ones stay so.
 struct PastProgram {
   std::shared_ptr<const std::vector<std::byte>> program;
   program::EndpointSet endpoints;
 };
 
-/// From any thread.
+/// Every function may be called from any thread.
 class History {
  public:
   static constexpr std::size_t kKept = 20;
 
-  /// Reads what is there; entries whose files are gone are left out. An index that cannot be read is set aside, and
-  /// made anew from the programs that are there, which `log` is told.
+  /// Reads the folder. Entries whose files are missing are left out. An unreadable index is set aside and rebuilt from
+  /// the programs that are there; `log` gets a warning.
   static Result<std::unique_ptr<History>> open(std::string directory, std::size_t kept = kKept,
                                                const Logger& log = Logger());
 
-  /// A program that was there before moves to the front. The oldest leaves, unless it is pinned.
+  /// Adds a program as the newest; one that is in the history already moves to the front. The oldest is removed, unless
+  /// it is pinned.
   Status add(const std::string& hash, const PastProgram& program, const Cause& cause, WallTime at);
-  /// An entry of another history, which is the newest here.
+  /// Adds an entry of another history as the newest of this one.
   Status add(HistoryEntry entry, const PastProgram& program);
   /// Newest first.
   std::vector<HistoryEntry> list() const;

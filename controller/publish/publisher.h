@@ -1,6 +1,6 @@
-// What agents shall run: the newest program, or the one that a rollback pinned, and beside it today's endpoints and
-// secrets. Each is published when it changes, without the other. Keeps both on disk, at leisure, and knows the number
-// of every program by its hash.
+// Publishes what agents run: the newest program, or the one that a rollback pinned, and with it the current endpoints
+// and secrets. Each is published when it changes, without the other. Stores both on disk in the background, and knows
+// the number of every program by its hash.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@
 
 namespace edge::controller {
 
-/// What is still to be written to disk.
+/// What is not yet on disk.
 struct Unsaved {
   StoredProgram stored;
   bool values = false;   ///< of `stored`
@@ -40,19 +40,19 @@ class Publisher {
  public:
   /// `data` and `history` must outlive it. `publish`: to agents; from the caller's thread.
   Publisher(const DataDir& data, History& history, std::function<void(Published)> publish, Logger log);
-  /// What is not yet on disk is written first.
+  /// Writes what is not yet on disk, then ends.
   ~Publisher();
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  /// Reads what the run before left. What it pinned is published at once.
+  /// Reads the state of the previous run. A pinned program is published at once.
   void restore();
-  /// Publishes the last program of the run before, unless there is a newer one. Not at once: agents may hold a later
-  /// one than was stored before a crash, and shall not fall back while the cluster is read.
+  /// Publishes the last program of the previous run, unless there is a newer one. Not called at once: agents may run a
+  /// later one than was stored before a crash, and must not fall back while the cluster is read.
   void give_out_last();
-  /// The last program of the run before has listeners.
+  /// Whether the last program of the previous run has listeners.
   bool last_listens() const;
-  /// Of a result without a program its values alone: the program before needs them.
+  /// Publishes a result. Of one without a program only the values: the program before needs them.
   void take(const ReconcileResult& result);
 
   // From any thread.

@@ -1,7 +1,7 @@
-// Objects of the cluster in, programs and verdicts out, one batch after the other: what the controller thinks with. No
-// clock, no thread, no network; reconcile_loop.h gives it those.
+// Builds programs and statuses from objects of the cluster, one batch after the other. Without clock, thread or
+// network; reconcile_loop.h adds those.
 //
-//   ClusterObject -> DocumentEdit -> Workspace -> ReconcileResult{program}, verdicts
+//   ClusterObject -> DocumentEdit -> Workspace -> ReconcileResult{program}, statuses
 //                 -> ValueIndex                -> ReconcileResult{values}
 //
 // Endpoints, and Secrets with other values, pass by the compiler: the program stays what it was.
@@ -30,7 +30,7 @@
 
 namespace edge::controller {
 
-/// An object that is new or another than it was; without one, it is gone.
+/// A new or changed object; without one, it was deleted.
 struct ObjectEdit {
   ResourceId key;
   std::optional<ClusterObject> object;
@@ -61,18 +61,18 @@ class ProgramBuilder {
  public:
   ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options, SoundVersions sound = {});
 
-  /// nullopt: nothing that a program or its values are made of has changed.
+  /// Applies a batch. nullopt: nothing that a program or its values are made of has changed.
   std::optional<ReconcileResult> apply(std::vector<ObjectEdit> edits);
-  /// Those of at most `most` of the resources whose verdict may have changed since; only what differs from what was
-  /// told before. To be called until `statuses_complete`.
+  /// Computes the statuses of up to `most` resources whose status may have changed, and returns those that differ from
+  /// what was returned before. To be called until `statuses_complete`.
   std::vector<DesiredStatus> build_statuses(std::size_t most);
   bool statuses_complete() const { return stale_statuses_.empty(); }
 
   const SoundVersions& sound_versions() const { return sound_; }
   std::size_t objects() const { return objects_.size(); }
 
-  /// How often the compiler is run to find what no program can be made with among what came together. Each run that
-  /// fails is one from nothing, so that all together take no longer for more objects, but for the fewest worth trying.
+  /// Bounds how often the compiler runs to find what no program can be made with among what came together. Each run
+  /// that fails is one from nothing, so all together take no longer for more objects, but for the fewest worth trying.
   static int most_trials(std::size_t objects);
 
  private:
@@ -86,7 +86,7 @@ class ProgramBuilder {
     std::unique_ptr<compiler::ResourceStatus> held;
     std::string complaint;  ///< what the compiler says of a version at fault
     std::uint64_t program = 0;
-    std::uint64_t told = 0;  ///< hash of the verdict that was told last
+    std::uint64_t told = 0;  ///< hash of the status that was returned last
   };
   /// Texts that are tried, by document.
   using Tried = std::map<std::string, std::string>;

@@ -1,6 +1,6 @@
-// The thread that the controller thinks on: gathers what changed, reconciles it, hands on what came of it.
+// The thread of the controller that batches changes, compiles them and hands on the results.
 //
-//   edits -> [gather] -> ProgramBuilder -> published, judged
+//   edits -> [gather] -> ProgramBuilder -> program, values, statuses
 //
 // Never more than one compile is under way, and the next one takes everything that came meanwhile: under a storm of
 // changes there are fewer programs, not a queue.
@@ -26,24 +26,24 @@ struct ReconcileOptions {
   StatusBuilderOptions statuses;
   SoundVersions sound;
   bool held = false;  ///< from the start: see ReconcileLoop::hold
-  /// An idle reconciler waits so long for what else belongs to a change: at most `gather`, and no longer than `quiet`
-  /// after the last edit.
+  /// When idle, the loop waits up to `gather` for further edits of a change, and no longer than `quiet` after the last
+  /// one.
   std::chrono::nanoseconds gather = std::chrono::milliseconds(5);
   std::chrono::nanoseconds quiet = std::chrono::microseconds(500);
-  /// So long something that is gone is still taken to be there. Each kind has a watch of its own, and watches keep no
-  /// order among each other: of a backend that is renamed, the end of the old one may come before the edit of the route
-  /// that let go of it, and requests in between would find no backend.
+  /// How long a deleted object is still treated as present. Each kind has a watch of its own, and watches keep no order
+  /// among each other: of a backend that is renamed, the deletion may arrive before the edit of the route that refers
+  /// to it, and requests in between would find no backend.
   std::chrono::nanoseconds farewell = std::chrono::milliseconds(20);
 };
 
-/// Called on the reconciler's thread, one at a time.
+/// Called on the thread of the loop, one at a time.
 struct ReconcileEvents {
-  /// Each result, changed or not; what changed is to be published before it returns.
+  /// Receives each result, changed or not. What changed must be published before it returns.
   std::function<void(ReconcileResult)> reconciled;
-  /// Edits that are in what was published last, after that.
+  /// Receives the edits that are part of the last published result, after `reconciled`.
   std::function<void(const std::vector<TakenObject>&)> taken;
   std::function<void(std::vector<DesiredStatus>)> statuses_changed;
-  /// After a change of the sound versions that stand in for others.
+  /// Called after a change of the valid versions that stand in for invalid ones.
   std::function<void(const SoundVersions&)> sound_versions;
 };
 
@@ -54,20 +54,19 @@ class ReconcileLoop {
   ReconcileLoop(const ReconcileLoop&) = delete;
   ReconcileLoop& operator=(const ReconcileLoop&) = delete;
 
-  /// Returns after the compile that is under way; nothing is told any more.
+  /// Stops the thread, after the compile that is running. No callback is called afterwards.
   void stop();
   /// From any thread.
   void edit(std::vector<ObjectEdit> edits);
-  /// The state of the cluster is known whole: from now on programs are made. From any thread; more than once does
-  /// nothing.
+  /// Starts making programs: the state of the cluster is complete. From any thread; may be called again.
   void begin();
-  /// Nothing is made of what comes until release(): all of it is then one program, with what is gone among it. From any
+  /// Suspends compiles until release(); everything that came meanwhile, with deletions, is then one program. From any
   /// thread; one at a time.
   void hold();
   void release();
-  /// Whether nothing waits and nothing is under way, for tests; from any thread.
+  /// Whether no edit waits and no compile runs, for tests. From any thread.
   bool idle() const;
-  /// Changes that are in no batch yet; from any thread.
+  /// Number of changes that are in no batch yet. From any thread.
   std::size_t waiting() const;
 
  private:

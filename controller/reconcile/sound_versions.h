@@ -1,5 +1,5 @@
-// The last sound texts of resources that are at fault now: what the controller compiles in their place. Kept on disk,
-// so that a restart serves what was served before it.
+// The last valid texts of resources that are invalid now, which the controller compiles in their place. Kept on disk,
+// so that a restart serves what was served before.
 #pragma once
 
 #include <cstdint>

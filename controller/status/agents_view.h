@@ -1,4 +1,4 @@
-// What all agents say together: which program everyone runs, and how the endpoints of each backend are.
+// Combines the states of all agents: which program each runs, and the health of each backend's endpoints.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ struct AgentsView {
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
   std::vector<UnboundListener> unbound;       ///< of all of them, see unbound_of_all
 
-  /// All agents run this program or a later one. False without agents.
+  /// Whether all agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }
   std::size_t running(std::uint64_t program) const;
 };
 
-/// `number_of`: of a program's hash in hex; 0 when it is not known. Agents count from their first program on, or their
-/// first refusal. `backends`: of all of them together.
+/// Combines states. `number_of` gives the number of a program by its hash in hex, 0 when it is not known. An agent
+/// counts from its first program or its first refusal on. `backends`: health over all agents.
 AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
                    const std::function<std::uint64_t(const std::string& program)>& number_of);
 
-/// Backends of which other endpoints are healthy, or for another reason not: when they were asked does not count.
+/// Names the backends whose endpoints' health differs between `a` and `b`. The time of a check makes no difference.
 std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b);
 
 }  // namespace edge::controller

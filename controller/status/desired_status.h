@@ -1,5 +1,5 @@
-// What the compiler thinks of a resource, as its status says it: everything but the times, and but what only agents
-// know. status_document.h puts those together.
+// The status that a resource should have by what the compiler knows: everything but the transition times and what
+// agents report, which status_document.h adds.
 //
 //   Workspace (statuses, linked configuration) -> DesiredStatus -> StatusWriter -> the resource's status
 #pragma once
@@ -25,52 +25,53 @@ namespace edge::controller {
 
 struct DesiredStatus {
   ResourceId key;
-  /// JSON: the status without `lastTransitionTime`; empty: the resource is gone, or none of ours.
+  /// JSON, without `lastTransitionTime`. Empty: the resource is gone, or belongs to another controller.
   std::string status;
-  /// The program that serves it as it is now is no older than this one (ProgramBuilder counts them).
+  /// Number of the first program that may serve this version of the resource (ProgramBuilder counts programs).
   std::uint64_t program = 0;
-  /// The compiler has nothing against its being served: whether it is, agents tell.
+  /// Whether the compiler accepts the resource. Whether it is served is reported by agents.
   bool servable = false;
-  std::int64_t generation = 0;  ///< of the object that was judged
+  std::int64_t generation = 0;  ///< of the object
   std::string rejection;        ///< reason and message of an `Accepted=False`, of any parent of a route; empty: none
-  /// No condition of its status tells the rejection, as with an Ingress: an event does.
+  /// The rejection is reported by an event, because the status of the kind has no conditions (Ingress).
   bool told_by_event = false;
 };
 
-/// Whose status the controller writes.
+/// Whether the controller writes the status of resources of this kind.
 bool has_status(std::string_view kind);
-/// Of which a version at fault is replaced by the last sound one (decision 0058).
+/// Whether an invalid version of this kind is replaced by the last valid one (decision 0058).
 bool keeps_sound_version(std::string_view kind);
-/// What is wrong with it lies in the resource itself: it was not accepted for what it says.
+/// Whether the resource itself is invalid: it was not accepted for what it says.
 bool is_at_fault(const compiler::ResourceStatus* status);
 
 struct StatusBuilderOptions {
   std::string controller_class;
-  /// Addresses under which listeners that bind every address are reached; of Ingresses and Gateways.
+  /// Addresses that the statuses of Gateways and Ingresses name for listeners that bind every address.
   std::vector<std::string> published_addresses;
 };
 
-/// Judges resources against one state of a Workspace, and of the values beside its program. Cheap to make; valid while
-/// no argument changes.
+/// Computes statuses of resources from one state of a Workspace and the values beside its program. Cheap to make; valid
+/// while no argument changes.
 class StatusBuilder {
  public:
-  /// `there`: whether the cluster has an object, of whatever class.
+  /// `there` says whether the cluster has an object, of whatever class.
   StatusBuilder(const StatusBuilderOptions& options, const compiler::LinkedConfig& config,
                 const program::ValueSet& values, const std::vector<compiler::ResourceStatus>& statuses,
                 std::function<bool(const ResourceId&)> there)
       : options_(options), config_(config), values_(values), statuses_(statuses), there_(std::move(there)) {}
 
-  /// `stored` replaces what the statuses say, for a version that is not what is compiled.
+  /// Computes the status of `object`. `stored` takes the place of the statuses given, for a version that is not
+  /// compiled.
   DesiredStatus build(const ClusterObject& object, const compiler::ResourceStatus* stored = nullptr);
 
-  /// Numbers of the gateways from which routes lead to a Service, by `namespace/name`.
+  /// Indices of the gateways whose routes lead to a Service, by `namespace/name`.
   using ServiceUsers = std::unordered_map<std::string, std::set<std::uint32_t>>;
 
  private:
   const ServiceUsers& service_users();
-  /// Why a route of Gateway API is on no Gateway at all; empty: it is on one, perhaps of another controller.
+  /// Says why a route of Gateway API is on no Gateway at all; empty when it is on one, perhaps of another controller.
   std::string without_gateway(const ClusterObject& route) const;
-  /// `stored` without what it says of other controllers' gateways (rule D8). False: the route is on no other.
+  /// Removes from `stored` what it says of other controllers' gateways (rule D8). False: the route is on no other.
   bool remove_other_controllers(const ClusterObject& route, compiler::ResourceStatus& stored) const;
   const compiler::LinkedRoute* route(const ResourceId& key);
   const program::BackendEndpoints* endpoints(const ResourceId& key) const;

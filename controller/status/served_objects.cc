@@ -31,7 +31,7 @@ void ServedObjects::take(const std::vector<TakenObject>& objects, std::uint64_t 
       continue;
     }
     Entry& entry = entries_[object.key.text()];
-    if (entry.uid != object.uid) entry.opinion.reset();
+    if (entry.uid != object.uid) entry.acceptance.reset();
     // A status that was written alone moves no program.
     if (entry.uid != object.uid || entry.generation != object.generation) entry.program = program;
     entry.uid = object.uid;
@@ -47,7 +47,7 @@ void ServedObjects::set_desired(const std::vector<DesiredStatus>& desired_status
     if (found == entries_.end()) continue;
     // Another object may have changed what this one comes to.
     found->second.program = program;
-    found->second.opinion = Opinion{desired.generation, !desired.status.empty(), desired.rejection};
+    found->second.acceptance = Acceptance{desired.generation, !desired.status.empty(), desired.rejection};
   }
 }
 
@@ -61,9 +61,9 @@ ObjectProgress ServedObjects::progress(const ObjectVersion& version) const {
   if (version.gone) return there ? ObjectProgress{} : ObjectProgress{State::kTaken, newest_, {}};
   if (!there || !has_reached(found->second.resource_version, version.resource_version)) return {};
   const Entry& entry = found->second;
-  if (!entry.opinion || entry.opinion->generation < entry.generation) return {};
-  if (!entry.opinion->rejection.empty()) return {State::kRejected, 0, entry.opinion->rejection};
-  if (!entry.opinion->ours) return {State::kRejected, 0, "it is for another controller"};
+  if (!entry.acceptance || entry.acceptance->generation < entry.generation) return {};
+  if (!entry.acceptance->rejection.empty()) return {State::kRejected, 0, entry.acceptance->rejection};
+  if (!entry.acceptance->ours) return {State::kRejected, 0, "it is for another controller"};
   return {State::kTaken, entry.program, {}};
 }
 

@@ -1,4 +1,4 @@
-// Which version of every object is in what was published, so that who wrote one can ask whether it has got there.
+// Records which version of every object is in the published program, so that a client that wrote one can wait for it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace edge::controller {
 
-/// An edit that was compiled.
+/// A change of an object that is part of a compiled program.
 struct TakenObject {
   ResourceId key;
   std::string uid{};
@@ -26,15 +26,15 @@ struct TakenObject {
 /// Every function may be called from any thread.
 class ServedObjects {
  public:
-  /// `program`: number of the newest that is published, these objects in it.
+  /// Records that `objects` are part of `program`, the number of the newest published one.
   void take(const std::vector<TakenObject>& objects, std::uint64_t program);
   void set_desired(const std::vector<DesiredStatus>& desired_statuses, std::uint64_t program);
 
-  /// What is asked of an object that is gone holds for the newest program.
+  /// Says how far a version has come. A deleted object counts as served by the newest program.
   ObjectProgress progress(const ObjectVersion& version) const;
 
  private:
-  struct Opinion {
+  struct Acceptance {
     std::int64_t generation = 0;
     bool ours = false;
     std::string rejection;
@@ -43,13 +43,13 @@ class ServedObjects {
     std::string uid, resource_version;
     std::int64_t generation = 0;
     std::uint64_t program = 0;
-    std::optional<Opinion> opinion;
+    std::optional<Acceptance> acceptance;
   };
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, Entry> entries_;  ///< of judged kinds, by ResourceId::text()
+  std::unordered_map<std::string, Entry> entries_;  ///< of kinds with a status, by ResourceId::text()
   std::uint64_t newest_ = 0;
-  bool begun_ = false;  ///< the cluster has been told whole once
+  bool begun_ = false;  ///< all objects of the cluster have been taken once
 };
 
 }  // namespace edge::controller

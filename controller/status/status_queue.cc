@@ -79,7 +79,7 @@ void StatusQueue::set_desired(DesiredStatus desired, net::Time now) {
   if (entry.desired) by_program_.erase({entry.desired->program, key});
   entry.desired = std::move(desired);
   if (entry.desired->servable) by_program_.emplace(entry.desired->program, key);
-  entry.statuses_changed = now;
+  entry.desired_at = now;
   schedule(key, entry, now);
 }
 
@@ -115,7 +115,7 @@ void StatusQueue::agents(AgentsView view, net::Time now) {
     const auto& [program, key] = *at;
     Entry& entry = entries_.at(key);
     schedule(key, entry, now);
-    if (program < first_before) entry.statuses_changed = now;
+    if (program < first_before) entry.desired_at = now;
   }
 }
 
@@ -137,8 +137,8 @@ std::optional<StatusQueue::Write> StatusQueue::next(net::Time now, const std::st
       entry.failures = 0;
       continue;
     }
-    if (change->only_pending && now < entry.statuses_changed + options_.patience) {
-      schedule(key, entry, entry.statuses_changed + options_.patience);
+    if (change->only_pending && now < entry.desired_at + options_.patience) {
+      schedule(key, entry, entry.desired_at + options_.patience);
       continue;
     }
     if (change->only_checks && entry.written && now < *entry.written + options_.between_checks) {

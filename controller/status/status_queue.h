@@ -1,5 +1,6 @@
-// Which statuses are to be written, and when: what was observed of every resource against what is to be said of it.
-// Time is given; who asks `next` writes, and tells `done`. At rest there is nothing to write.
+// Decides which statuses are written, and when, from what was observed of every resource and what its status should be.
+// The caller passes the time, writes what `next` returns, and reports each result to `done`. At rest there is nothing
+// to write.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ namespace edge::controller {
 
 struct StatusQueueOptions {
   std::string controller_class;
-  /// Writes a second, and how many at once before that counts.
+  /// Rate limit of writes, per second, with its burst.
   double rate = 100;
   double burst = 200;
   std::size_t in_flight = 8;
-  /// What agents are about to run is told when they do, or after so long.
+  /// How long a write that only says `pending` is delayed, so that agents may install the program first.
   net::Duration patience = std::chrono::milliseconds(500);
-  /// Between two writes of a status of which the second tells of nothing but what health checks answered.
+  /// Least time between two writes of one status where only answers to health checks have changed.
   net::Duration between_checks = std::chrono::seconds(10);
   net::Duration first_delay = std::chrono::milliseconds(500);
   net::Duration longest_delay = std::chrono::seconds(60);
@@ -36,7 +37,7 @@ class StatusQueue {
  public:
   explicit StatusQueue(StatusQueueOptions options) : options_(std::move(options)), tokens_(options_.burst) {}
 
-  /// How a resource stands in the cluster.
+  /// What the cluster has of a resource.
   struct Observed {
     std::string uid, resource_version, status;
   };
@@ -51,9 +52,9 @@ class StatusQueue {
     std::string patch;  ///< merge patch of the status subresource, held to what was observed
     std::vector<ConditionFlip> flips;
   };
-  /// `wall`: RFC 3339.
+  /// Returns the next write that is due. `wall`: the time by RFC 3339.
   std::optional<Write> next(net::Time now, const std::string& wall);
-  /// When `next` may have something; kNever while it has not.
+  /// When `next` may return something; kNever while nothing waits.
   net::Time due() const;
 
   enum class WriteResult : std::uint8_t {
@@ -72,7 +73,7 @@ class StatusQueue {
     Observed observed;
     bool seen = false;
     std::optional<DesiredStatus> desired;
-    net::Time statuses_changed{};
+    net::Time desired_at{};
     std::optional<net::Time> written;  ///< when it was last
     net::Time at = net::kNever;        ///< place in by_time_; kNever: none
     std::uint32_t failures = 0;

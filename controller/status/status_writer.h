@@ -1,5 +1,5 @@
-// Brings statuses to the cluster: asks the queue what is due, patches the status subresource, tells events of what
-// turned. Only while it leads; at rest it writes nothing.
+// Writes statuses to the cluster: takes due writes from the queue, patches the status subresource, and records events
+// of conditions that changed. Writes only as the leader; at rest it writes nothing.
 #pragma once
 
 #include <chrono>
@@ -24,13 +24,13 @@ struct StatusCounts {
   std::uint64_t waiting = 0;  ///< or under way; of who does not lead none
 };
 
-/// On the client's loop.
+/// Runs on the client's loop.
 class StatusWriter {
  public:
   struct Callbacks {
-    /// Whenever they are others.
+    /// Called when the counts change.
     std::function<void(const StatusCounts&)> counted;
-    /// After each write: how long it took.
+    /// Called after each write with the time that it took.
     std::function<void(std::chrono::nanoseconds)> wrote;
   };
   StatusWriter(kube::Client& client, StatusQueueOptions options, Logger log, Callbacks callbacks);
@@ -38,14 +38,14 @@ class StatusWriter {
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  /// The resource by which a kind is reached.
+  /// Sets the API resource that a kind is written through.
   void serve(const std::string& kind, const kube::Resource& resource) { resources_[kind] = resource; }
   void observe(const ResourceId& key, StatusQueue::Observed observed);
   void forget(const ResourceId& key);
   void set_desired(std::vector<DesiredStatus> desired_statuses);
   void agents(AgentsView view);
   void lead(bool leads);
-  /// Breaks off what is under way; `done` is called when nothing is.
+  /// Cancels writes; calls `done` when none is left.
   void stop(std::function<void()> done);
 
  private:
@@ -55,7 +55,7 @@ class StatusWriter {
                                                  kube::ObjectReply reply,
                                                  std::optional<StatusQueue::Observed>& observed);
   void tell_events(const StatusQueue::Write& write);
-  /// What no condition says. Once its uid is known, while it leads.
+  /// Records an event of a rejection that no condition reports. Needs the object's uid, and that this process leads.
   void tell_rejection(const ResourceId& key);
   void complain(const StatusQueue::Write& write, const kube::Failure& failure);
   void wake();
@@ -69,7 +69,7 @@ class StatusWriter {
   kube::Recorder recorder_;
   std::map<std::string, kube::Resource> resources_;
   std::map<std::string, std::string> complaints_;  ///< what was logged last, by kind
-  /// Of what is told by events: who it is, what is to be told, what was told last.
+  /// Of rejections that are reported by events: the object's uid, the text to report, the text that was reported last.
   struct Rejection {
     std::string uid, text, told;
   };

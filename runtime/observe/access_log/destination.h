@@ -1,5 +1,5 @@
-// Where a request went, as lines of the access log tell it: gateway, listener, route, rule and backend. The same for
-// every request to one rule and backend, so that it is written once for a program, and copied into entry and line.
+// Formats where a request went (gateway, listener, route, rule, backend) for lines of the access log. The text is the
+// same for every request to one rule and backend, so it is made once for a program and copied into entries.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,17 @@ struct DestinationNames {
   std::string_view backend{};
 };
 
-/// Members of a line in JSON, as they stand in it, with a comma before each. A byte that would have to be escaped,
-/// which no resource's name has, becomes `?`, so that the same text serves every format.
+/// Writes the members of a JSON line, with a comma before each. A byte that would have to be escaped, which no
+/// resource's name has, becomes `?`, so that the same text serves every format.
 std::string destination_text(const DestinationNames& names);
 
-/// The value of one of the members, `namespace/name` of most. Empty: it is not there.
+/// Finds the value of one member, `namespace/name` of most. Empty: it is not there.
 std::string_view destination_member(std::string_view destination, std::string_view key);
 
-/// The places of one program that one thread has come to.
+/// Caches the texts of one program's destinations, for one thread.
 class DestinationTexts {
  public:
-  /// By what a place is told apart within the program: addresses of its records, null where there is none.
+  /// Identifies a destination within the program: addresses of its records, null where there is none.
   struct Key {
     const void* listener = nullptr;  ///< or the gateway's, where no listener took it
     const void* action = nullptr;
@@ -42,7 +42,8 @@ class DestinationTexts {
     friend bool operator==(const Key&, const Key&) = default;
   };
 
-  /// `names_of()` gives the names of a place that was not met before. The text stays until the next call.
+  /// Returns the text of a destination; `names_of()` gives the names of one that is not cached. Valid until the next
+  /// call.
   template <typename NamesOf>
   std::string_view text(const Key& key, NamesOf names_of) {
     const auto known = texts_.find(key);
@@ -52,7 +53,7 @@ class DestinationTexts {
   }
 
  private:
-  /// More are forgotten together, and written anew.
+  /// Above this number the cache is emptied.
   static constexpr std::size_t kMost = 16384;
   struct Hash {
     std::size_t operator()(const Key& key) const;

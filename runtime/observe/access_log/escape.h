@@ -1,4 +1,4 @@
-// Text that a stranger wrote, in a line of a log.
+// Escapes text of clients for a line of a log.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Where the lines of the access log go: a file, which is rotated; a pipe, a terminal. Takes what goes in without
-// waiting for who reads it. Of one thread.
+// Writes lines of the access log to a file, which is rotated, a pipe or a terminal. Never waits for a reader. Used by
+// one thread.
 #pragma once
 
 #include <chrono>
@@ -26,21 +26,21 @@ struct LogFileOptions {
 
 class LogFile {
  public:
-  /// `tell` takes a line for whoever runs the process: why nothing is written.
+  /// Calls `tell` with a message for the operator when nothing can be written, and why.
   explicit LogFile(LogFileOptions options, std::function<void(const std::string&)> tell);
 
-  /// A path that cannot be opened. One that nobody reads yet (a FIFO) is no fault: it is tried again.
+  /// Opens the path. A FIFO that nobody reads yet is no fault: it is tried again.
   Status open();
-  /// Opens the path anew, for who has renamed the file. What is open stays so where that fails.
+  /// Reopens the path, after a rotation by somebody else. The open file is kept when that fails.
   void reopen();
 
   struct Wrote {
     std::size_t bytes = 0;  ///< of the text, which are done with
     bool lost = false;      ///< they went nowhere: the disk is full, nobody reads
   };
-  /// Takes lines, each with its newline, as far as they go in now. Waits for the disk alone.
+  /// Writes lines, each with its newline, as far as the output takes them now. Waits for the disk alone.
   Wrote write(std::string_view lines);
-  /// What to wait on with poll(2) when nothing more goes in; -1: nothing is open.
+  /// Descriptor for poll(2) when the output takes nothing more; -1: nothing is open.
   int fd() const { return fd_.get(); }
 
  private:

@@ -1,5 +1,5 @@
-// Lines of the access log. In every format what a client says can neither end a line nor a field in quotes, nor drive
-// the terminal that shows it.
+// Formats lines of the access log. In every format, what a client sends can neither end a line nor a quoted field, nor
+// control the terminal that shows it.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace edge::runtime {
 
-/// A gateway's format, read. Immutable.
+/// A parsed format of a gateway. Immutable.
 class LogFormat {
  public:
-  /// What cannot be read is `json`, as the compiler has it.
+  /// Parses `text`; an invalid format is `json`, as in the compiler.
   explicit LogFormat(std::string_view text);
   LogFormat(const LogFormat&) = delete;
   LogFormat& operator=(const LogFormat&) = delete;
@@ -31,7 +31,7 @@ class LogFormat {
   program::LogFormatReading reading_;
 };
 
-/// Writes lines. Of one thread: remembers how the last second is written.
+/// Formats lines. Used by one thread: it caches the text of the last second.
 class LineWriter {
  public:
   /// Appends the line that the entry's format makes of it, its newline included.

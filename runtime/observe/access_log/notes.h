@@ -1,5 +1,5 @@
-// What is noted of an exchange on its way, where its gateway has an access log. Nobody else pays for it: other
-// exchanges have a null pointer in its place.
+// What is recorded during an exchange for the access log of its gateway. Exchanges without a log have a null pointer in
+// its place.
 #pragma once
 
 #include <array>
@@ -25,7 +25,8 @@ class Notes {
 
   Notes(const LogFormat& wanted, const program::GatewayRecord& of) : format(&wanted), gateway(&of) {}
 
-  /// Keeps as much of it as a line takes. Queries, and that of a referrer, without what looks like a secret.
+  /// Stores a text, cut to what a line takes. Values in queries, and in that of a referrer, that look like secrets are
+  /// left out.
   void keep(Text which, std::string_view text);
   std::string_view text(Text which) const {
     const Piece& piece = pieces_[static_cast<std::size_t>(which)];

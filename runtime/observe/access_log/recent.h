@@ -1,5 +1,5 @@
-// The latest entries of the access log, for who looks on: asked by a number from which on, so that nobody who follows
-// is remembered here.
+// Keeps the latest entries of the access log for admin requests. A reader names the number from which on it wants them,
+// so that no state of readers is kept.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,10 @@ class RecentLog {
  public:
   static constexpr std::size_t kMaxEntries = 8192;
   static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
-  /// Of one answer.
+  /// Limit of one answer.
   static constexpr std::size_t kMaxAnswer = std::size_t{1} << 20;
 
-  /// From the one thread that writes: flat entries, the oldest first.
+  /// Adds flat entries, the oldest first. Called by the one writing thread.
   void add(std::span<const std::span<const char>> entries);
   /// Lines of JSON, each with its number as `seq`; the last one is {"next":N,"missed":M}: what to give as `after` to go
   /// on from here, and how many entries after the given one are not kept any more. From any thread.

@@ -1,5 +1,5 @@
-// Entries on their way from a thread that serves to the one that writes: a ring of bytes with one writer and one
-// reader, without locks. What does not fit is dropped and counted; nobody waits.
+// Passes entries from a serving thread to the writing one: a ring of bytes with one writer and one reader, without
+// locks. What does not fit is dropped and counted; neither side waits.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@ class LogRing {
   /// A power of two, at least 64.
   explicit LogRing(std::size_t size = kDefaultSize);
 
-  /// The thread that serves. \returns false when there was no room.
+  /// Adds an entry; called by the serving thread. \returns false when there is no room.
   bool put(const LogEntry& entry);
-  /// Whether the last entry has more before it than half of the ring takes: who reads should not rest any longer.
+  /// Whether more than half of the ring was used before the last entry: the reader should wake up.
   bool crowded() const { return crowded_; }
 
-  /// The thread that writes: the oldest entries, flat, as many as `into` takes. They stay until `pop`.
-  /// \returns how many there are.
+  /// Returns the oldest entries, flat, as many as `into` takes; called by the writing thread. They stay valid until
+  /// `pop`. \returns how many there are.
   std::size_t front(std::span<std::span<const char>> into);
   /// The oldest; empty when there is none.
   std::span<const char> front() {
@@ -34,7 +34,7 @@ class LogRing {
     front({&oldest, 1});
     return oldest;
   }
-  /// Gives up those that the last `front` gave.
+  /// Removes the entries that the last `front` returned.
   void pop();
 
   /// From any thread.
