@@ -106,10 +106,10 @@ class Controller::Impl {
   const Distributor& distributor() const { return *distributor_; }
   bool ready() const { return groups_->has_program(); }
   bool answers(std::chrono::nanoseconds patience) const { return cluster_->answers(patience); }
-  void hold() { reconcile_loop_->hold(); }
-  bool release(std::vector<WrittenObject> writes) {
+  void pause() { reconcile_loop_->pause(); }
+  bool resume(std::vector<WrittenObject> writes) {
     const bool seen = writes.empty() || cluster_->await_seen(std::move(writes), kSeeing);
-    reconcile_loop_->release();
+    reconcile_loop_->resume();
     return seen;
   }
   void compile_beside(std::vector<ExtraDocument> documents);
@@ -165,7 +165,7 @@ class Controller::Impl {
     options.compile.cache_dir = options_.data_dir + "/cache";
     options.statuses = {options_.controller_class, options_.published_addresses};
     options.sound = read_sound();
-    options.held = options_.held;
+    options.paused = options_.paused;
     reconcile_loop_ = std::make_unique<ReconcileLoop>(
         std::move(options),
         ReconcileEvents{
@@ -364,8 +364,8 @@ std::string Controller::behind(const std::string& agent, const std::string& prog
 }
 std::string Controller::admin_file() const { return impl_->distributor().admin_file(); }
 void Controller::write_metrics(metrics::Exposition& out) const { impl_->write_metrics(out); }
-void Controller::hold() { impl_->hold(); }
-bool Controller::release(std::vector<WrittenObject> writes) { return impl_->release(std::move(writes)); }
+void Controller::pause() { impl_->pause(); }
+bool Controller::resume(std::vector<WrittenObject> writes) { return impl_->resume(std::move(writes)); }
 void Controller::compile_beside(std::vector<ExtraDocument> documents) { impl_->compile_beside(std::move(documents)); }
 bool Controller::ready() const { return impl_->ready(); }
 bool Controller::answers(std::chrono::nanoseconds patience) const { return impl_->answers(patience); }

@@ -47,8 +47,8 @@ struct ControllerOptions {
   program::Target target = program::Target::kX8664V2;
   double status_rate = 100;  ///< writes a second
   Logger log;
-  /// Starts held: see hold().
-  bool held = false;
+  /// Starts paused: see pause().
+  bool paused = false;
   /// The API has lost what it had, if it had anything: what the run before served stays in force until there is a
   /// listener again.
   bool api_began_empty = false;
@@ -86,11 +86,11 @@ class Controller {
   /// Distributor::behind.
   std::string behind(const std::string& agent, const std::string& program) const;
   void write_metrics(metrics::Exposition& out) const;
-  /// No program is made until release(): what is written in between is one program. One at a time.
-  void hold();
+  /// No program is made until resume(): what is written in between is one program. One at a time.
+  void pause();
   /// Returns once the controller has seen all of `writes`. \returns false: it did not within some seconds, and makes a
   /// program of what it has.
-  bool release(std::vector<WrittenObject> writes);
+  bool resume(std::vector<WrittenObject> writes);
   /// All of them, in place of those of the last call.
   void compile_beside(std::vector<ExtraDocument> documents);
   /// Whether the thread that speaks with the API gets to what it is given within `patience`.

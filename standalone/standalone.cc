@@ -154,12 +154,12 @@ void Standalone::take(controller::Update update) {
     service_.whole_log().write(update.clean ? LogLevel::kInfo : LogLevel::kError, "of the files:", {}, update.report);
   }
   // All of it is one program.
-  controller_->hold();
+  controller_->pause();
   files_wait_ = update.dangling;
   Applier::ApplyResult apply_result = applier_->apply(update);
   // Where nothing could be read nothing is known to be mended.
   if (!update.texts.empty()) controller_->compile_beside(std::move(apply_result.denials));
-  if (!controller_->release(std::move(apply_result.writes))) {
+  if (!controller_->resume(std::move(apply_result.writes))) {
     service_.log().warn("the controller has not seen all that was applied: a program may be made of a part");
   }
   for (const std::string& fault : apply_result.faults) service_.log().error(fault);
@@ -186,7 +186,7 @@ Status Standalone::start_controller() {
     return told ? std::move(*told) : own_page(service_, question);
   };
   options.log = service_.log();
-  options.held = applier_ != nullptr && !applier_->complete();
+  options.paused = applier_ != nullptr && !applier_->complete();
   options.api_began_empty = api_->began_empty();
   options.changed = [this] {
     if (files_wait_) follower_->look_again();

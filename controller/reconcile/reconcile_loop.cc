@@ -16,7 +16,7 @@ ReconcileLoop::ReconcileLoop(ReconcileOptions options, ReconcileEvents events)
     : options_(std::move(options)),
       events_(std::move(events)),
       program_builder_(options_.compile, options_.statuses, std::move(options_.sound)),
-      held_(options_.held),
+      paused_(options_.paused),
       thread_([this] { run(); }) {}
 
 ReconcileLoop::~ReconcileLoop() { stop(); }
@@ -55,15 +55,15 @@ void ReconcileLoop::begin() {
   wake_.notify_all();
 }
 
-void ReconcileLoop::hold() {
+void ReconcileLoop::pause() {
   const std::lock_guard lock(mutex_);
-  held_ = true;
+  paused_ = true;
 }
 
-void ReconcileLoop::release() {
+void ReconcileLoop::resume() {
   {
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(held_, false)) return;
+    if (!std::exchange(paused_, false)) return;
     all_at_once_ = !waiting_.empty() || !leaving_.empty();
   }
   wake_.notify_all();
@@ -81,7 +81,7 @@ std::size_t ReconcileLoop::waiting() const {
 
 /// Whether there is something to compile. Under the mutex.
 bool ReconcileLoop::something() const {
-  if (!begun_ || held_) return false;
+  if (!begun_ || paused_) return false;
   return first_ || all_at_once_ || !waiting_.empty() || (!leaving_.empty() && leaving_.front().due <= Clock::now());
 }
 
@@ -106,7 +106,7 @@ bool ReconcileLoop::gather(std::vector<ObjectEdit>& batch, Clock::time_point& si
   // What was there may be held before the wait for the rest of it is over.
   for (bool again = idle; again && !stopping_; again = !something()) {
     while (!stopping_ && !something()) {
-      if (begun_ && !held_ && !leaving_.empty()) {
+      if (begun_ && !paused_ && !leaving_.empty()) {
         wake_.wait_until(lock, leaving_.front().due);
       } else {
         wake_.wait(lock);

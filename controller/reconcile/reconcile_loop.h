@@ -25,7 +25,7 @@ struct ReconcileOptions {
   compiler::CompileOptions compile;
   StatusBuilderOptions statuses;
   SoundVersions sound;
-  bool held = false;  ///< from the start: see ReconcileLoop::hold
+  bool paused = false;  ///< from the start: see ReconcileLoop::pause
   /// When idle, the loop waits up to `gather` for further edits of a change, and no longer than `quiet` after the last
   /// one.
   std::chrono::nanoseconds gather = std::chrono::milliseconds(5);
@@ -60,10 +60,10 @@ class ReconcileLoop {
   void edit(std::vector<ObjectEdit> edits);
   /// Starts making programs: the state of the cluster is complete. From any thread; may be called again.
   void begin();
-  /// Suspends compiles until release(); everything that came meanwhile, with deletions, is then one program. From any
+  /// Suspends compiles until resume(); everything that came meanwhile, with deletions, is then one program. From any
   /// thread; one at a time.
-  void hold();
-  void release();
+  void pause();
+  void resume();
   /// Whether no edit waits and no compile runs, for tests. From any thread.
   bool idle() const;
   /// Number of changes that are in no batch yet. From any thread.
@@ -97,7 +97,7 @@ class ReconcileLoop {
   std::deque<Leaving> leaving_;        ///< by when they are due; those that are not in `gone_` are back
   std::set<ResourceId> gone_;
   bool begun_ = false;
-  bool held_ = false;
+  bool paused_ = false;
   bool all_at_once_ = false;  ///< what is gone has waited long enough: the next batch is all there is
   bool first_ = true;
   bool busy_ = false;

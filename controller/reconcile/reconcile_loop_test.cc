@@ -67,8 +67,8 @@ class Loop {
     edits.push_back(std::move(one));
     reconcile_loop_.edit(std::move(edits));
   }
-  void hold() { reconcile_loop_.hold(); }
-  void release() { reconcile_loop_.release(); }
+  void pause() { reconcile_loop_.pause(); }
+  void resume() { reconcile_loop_.resume(); }
   /// The routes of the program of this number; waits for it.
   std::string program(std::size_t number) {
     std::unique_lock lock(mutex_);
@@ -113,12 +113,12 @@ TEST(ReconcileLoop, WhatIsGoneIsGoneAfterAWhile) {
 
 TEST(ReconcileLoop, WhatComesWhileItIsHeldIsOneProgram) {
   Loop world(kLong);
-  world.hold();
+  world.pause();
   for (int i = 0; i < 20; ++i) world.edit_one(backend("b" + std::to_string(i)));
   world.edit_one(removal("old"));
   world.edit_one(route("b19"));
   EXPECT_EQ(world.programs(), 1u);
-  world.release();
+  world.resume();
   EXPECT_THAT(world.program(2), AllOf(HasSubstr("to shop/b19 weight"), Not(HasSubstr("shop/old"))));
   world.edit_one(route("b0"));
   EXPECT_THAT(world.program(3), HasSubstr("to shop/b0 weight"));

@@ -90,7 +90,7 @@ TraceCounts TraceWriter::counts() const {
   return counts_;
 }
 
-bool TraceWriter::settle(std::chrono::milliseconds patience) {
+bool TraceWriter::wait_until_idle(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, patience, [&] { return queue_.empty() && !writing_; });
 }

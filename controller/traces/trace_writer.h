@@ -45,7 +45,7 @@ class TraceWriter {
   void count_refused_request();
   TraceCounts counts() const;
   /// Waits until nothing waits to be written; for tests. \returns false after `patience`.
-  bool settle(std::chrono::milliseconds patience);
+  bool wait_until_idle(std::chrono::milliseconds patience);
 
  private:
   TraceWriter(TraceWriterOptions options, std::unique_ptr<TraceFile> file);

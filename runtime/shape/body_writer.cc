@@ -31,7 +31,7 @@ BodyWriter::Result BodyWriter::write(Turn& turn, std::string_view data) {
   return send(turn, data, nullptr);
 }
 
-BodyWriter::Result BodyWriter::settle(Turn& turn) {
+BodyWriter::Result BodyWriter::end_turn(Turn& turn) {
   return turn.gathered == 0 && turn.head.empty() ? Result::kTaken : send_gathered(turn, nullptr);
 }
 

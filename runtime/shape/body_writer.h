@@ -36,7 +36,7 @@ class BodyWriter {
 
   Result write(Turn& turn, std::string_view data);
   /// Ends a turn: what waits is sent, the head even when nothing followed it.
-  Result settle(Turn& turn);
+  Result end_turn(Turn& turn);
   /// Brings out what the encoder keeps back.
   Result flush(Turn& turn);
   /// `trailers` as lines, each with its CRLF; they are lost where the body goes without chunks.

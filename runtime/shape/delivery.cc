@@ -102,7 +102,7 @@ void Delivery::pump(BodyWriter::Turn& turn) {
     coded += piece.size();
     check(writer_->write(turn, piece));
   }
-  if (!failed()) check(writer_->settle(turn));
+  if (!failed()) check(writer_->end_turn(turn));
 }
 
 void Delivery::check(BodyWriter::Result result) {

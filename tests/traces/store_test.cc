@@ -242,7 +242,7 @@ TEST_F(Store, ASlowDiskDropsAndCounts) {
   TestLog log;
   auto writer = TraceWriter::start({.path = path(), .queue_bytes = 200'000, .log = log.logger()});
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->settle(20s));
+  ASSERT_TRUE((*writer)->wait_until_idle(20s));
   // Whoever holds the file's lock is a disk that answers nobody.
   sqlite3* blocker = nullptr;
   ASSERT_EQ(sqlite3_open(path().c_str(), &blocker), SQLITE_OK);
@@ -254,7 +254,7 @@ TEST_F(Store, ASlowDiskDropsAndCounts) {
     dropped += (*writer)->offer(std::move(spans));
   }
   EXPECT_GE(dropped, 80u);
-  ASSERT_TRUE((*writer)->settle(30s));
+  ASSERT_TRUE((*writer)->wait_until_idle(30s));
   const traces::TraceCounts counts = (*writer)->counts();
   EXPECT_EQ(counts.spans_taken, 0u);
   EXPECT_EQ(counts.spans_dropped, 100u);
@@ -263,7 +263,7 @@ TEST_F(Store, ASlowDiskDropsAndCounts) {
   std::vector<traces::IncomingSpan> spans;
   spans.push_back(incoming(7, 1));
   EXPECT_EQ((*writer)->offer(std::move(spans)), 0u);
-  ASSERT_TRUE((*writer)->settle(20s));
+  ASSERT_TRUE((*writer)->wait_until_idle(20s));
   EXPECT_EQ((*writer)->counts().spans_taken, 1u);
   EXPECT_EQ((*writer)->counts().traces, 1u);
   EXPECT_THAT(log.lines(), ElementsAre(StartsWith("warn traces are dropped reason="), "info traces are kept again"));
@@ -277,7 +277,7 @@ TEST_F(Store, WhatComesMakesRoomForItself) {
     std::vector<traces::IncomingSpan> spans;
     for (std::uint64_t k = 0; k < 40; ++k) spans.push_back(incoming(i, k + 1, 50'000));
     (*writer)->offer(std::move(spans));
-    ASSERT_TRUE((*writer)->settle(20s));
+    ASSERT_TRUE((*writer)->wait_until_idle(20s));
   }
   const traces::TraceCounts counts = (*writer)->counts();
   EXPECT_EQ(counts.spans_taken, 60u * 40u);

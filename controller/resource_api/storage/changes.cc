@@ -57,7 +57,7 @@ void Changes::remove(const Collection& collection, const ObjectKey& key) {
     watches_.end(crd_collection(crd));
   }
   // Another one may have waited for these names.
-  settle_others(crd["spec"]["group"].get<std::string>());
+  update_other_definitions(crd["spec"]["group"].get<std::string>());
 }
 
 ObjectPtr Changes::put_or_remove(const Collection& collection, Json object) {
@@ -73,7 +73,7 @@ void Changes::publish(const Json& crd) {
   watches_.end(crd_collection(crd));
 }
 
-void Changes::settle_others(std::string_view group) {
+void Changes::update_other_definitions(std::string_view group) {
   const Collection& crds = store_.collection(kCustomResourceDefinitions);
   std::vector<ObjectPtr> all;
   for (const auto& [key, object] : crds.objects) all.push_back(object);

@@ -43,7 +43,7 @@ class Changes {
 
  private:
   void publish(const nlohmann::json& crd);
-  void settle_others(std::string_view group);
+  void update_other_definitions(std::string_view group);
   void show_defaults_of(std::string_view collection);
 
   Store& store_;

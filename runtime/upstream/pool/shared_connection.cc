@@ -31,7 +31,7 @@ std::unique_ptr<net::Layer> SharedConnection::open_stream() {
   return channel_.open_stream();
 }
 
-void SharedConnection::settle() {
+void SharedConnection::keep_or_close() {
   if (!idle()) return;
   // Requests that wait on other threads would never get room from us otherwise.
   if (used_up() || pool_.yields() || !keeps_idle()) return shut();
@@ -54,7 +54,7 @@ void SharedConnection::expired() {
 
 void SharedConnection::changed(net::http2::ClientChannel& /*channel*/) {
   pool_.wake_for_room(*this);
-  settle();
+  keep_or_close();
 }
 
 void SharedConnection::ended(net::http2::ClientChannel& /*channel*/) {

@@ -26,8 +26,8 @@ class SharedConnection final : public net::Retirable, private net::TimerNode, pr
   std::unique_ptr<net::Layer> open_stream();
   bool idle() const { return channel_.streams() == 0; }
   std::uint32_t requests() const { return requests_; }
-  /// A session has left. Closes the connection when nobody needs it any more.
-  void settle();
+  /// Called when a session has left. Keeps an idle connection for further streams for a while, or closes it.
+  void keep_or_close();
   void shut() { channel_.shut(); }
   const UpstreamEndpoint& endpoint() const { return *endpoint_; }
 

@@ -88,7 +88,7 @@ void Relay::pump_shaped(BodyWriter::Turn& turn) {
     return;
   }
   if (way_ != Way::kWritten || failed()) return;
-  written(writer_->settle(turn));
+  written(writer_->end_turn(turn));
   // A body of known length is no stream that somebody follows: it is compressed as well as can be.
   if (response_ == Response::kBody && body_in_ != BodyKind::kLength && writer_->keeps_back()) {
     if (flush_at_ == net::kNever) flush_at_ = worker_.loop.now() + kPatience;
