@@ -20,8 +20,9 @@ cli::Program table() {
   std::vector<cli::Command> commands;
   add(commands, {validate_command(), compile_command(), explain_command(), test_command(), assert_command(),
                  diff_command(), cost_command(), routes_dump_command()});
-  add(commands, {get_command(), describe_command(), create_command(), apply_command(), edit_command(), patch_command(),
-                 delete_command()});
+  add(commands, {get_command(), describe_command(), create_command()});
+  add(commands, create_secret_commands());
+  add(commands, {apply_command(), edit_command(), patch_command(), delete_command()});
   add(commands, gateway_api_list_commands());
   add(commands, {gateway_api_describe_gateway_command(), conformance_command()});
   add(commands, {agents_list_command()});

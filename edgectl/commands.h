@@ -29,6 +29,7 @@ cli::Command routes_dump_command();
 cli::Command get_command();
 cli::Command describe_command();
 cli::Command create_command();
+std::vector<cli::Command> create_secret_commands();
 cli::Command apply_command();
 cli::Command edit_command();
 cli::Command patch_command();

@@ -259,6 +259,7 @@ cli::Command create_command() {
   return {.name = "create",
           .group = kObjectsGroup,
           .summary = "Create what files say; what is there already is refused",
+          .details = "`create secret tls` and `create secret generic` make Secrets of files.",
           .flags = joined(
               {file_flag(kFilesToRead), create_namespaces_flag(), field_manager_flag(),
                dry_run_flag({"none", "client", "server"}), check_fields_flag(), wait_programmed_flag(), result_flag()},
