@@ -142,6 +142,7 @@ int run(const cli::Arguments& arguments) {
                    .key = options->key,
                    .seal_key_file = given("seal-key-file")};
   options->traces.instance = given("name");
+  options->ready_without_listeners = arguments.has("controller");
   // Whoever may write a policy of the cluster is not for that one who may reach what is this node's own.
   if (arguments.has("controller") && !arguments.has("deny-calls-to")) options->server.denied_calls = local_addresses();
   if (!sync.data_dir.empty()) options->admin_token_file = sync.data_dir + "/admin-token";

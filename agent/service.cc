@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include <poll.h>
 #include <unistd.h>
@@ -398,11 +399,7 @@ std::optional<AdminReply> Service::health(const AdminRequest& request) const {
   if (!behind.empty()) behind = "not what was last accepted: " + behind + "\n";
   const std::lock_guard lock(state_mutex_);
   if (installs_.program.empty()) return daemon::text_reply(503, "no program yet\n");
-  if (server_->addresses().empty()) {
-    if (const auto unbound = server_->unbound(); !unbound.empty()) {
-      return daemon::text_reply(503, "no listener is bound: " + unbound.front().reason + "\n");
-    }
-  }
+  if (const std::string why = serves_nothing(); !why.empty()) return daemon::text_reply(503, why + "\n");
   return daemon::text_reply(200, "ready program=" + installs_.program + "\n" + behind);
 }
 
@@ -442,7 +439,11 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
     return outcome.error();
   }
   tell_secret_faults();
-  if (*outcome == Installer::InstallResult::kUnchanged) return {};
+  if (*outcome == Installer::InstallResult::kUnchanged) {
+    // A certificate may have come, and a listener with it.
+    if (!ready_told_) tell_program(program());
+    return {};
+  }
   const std::string hash = program::to_hex(server_->program()->hash());
   {
     const std::lock_guard lock(state_mutex_);
@@ -457,11 +458,28 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
   first ? notify_.ready(status) : notify_.status(status);
   tell_listeners();
   tell_unbound();
-  const std::string line = (first ? "ready program=" : "programmed program=") + hash;
+  tell_program(hash);
+  return {};
+}
+
+std::string Service::serves_nothing() const {
+  if (!server_->addresses().empty()) return {};
+  const auto unbound = server_->unbound();
+  if (!unbound.empty()) return "no listener is bound: " + unbound.front().reason;
+  return options_.ready_without_listeners ? std::string() : "no listener: the configuration that is served has none";
+}
+
+// Whoever waits for `ready` sends requests then.
+void Service::tell_program(const std::string& hash) {
+  if (const std::string why = ready_told_ ? std::string() : serves_nothing(); !why.empty()) {
+    if (why != nothing_told_) log_.warn("not ready: " + why);
+    nothing_told_ = why;
+    return;
+  }
+  const std::string line = (std::exchange(ready_told_, true) ? "programmed program=" : "ready program=") + hash;
   const bool lost = !print_line(line);
   if (lost && !output_lost_) log_.warn("nobody reads the standard output: it does not take `" + line + "`");
   output_lost_ = lost;
-  return {};
 }
 
 // Only what is new, as with secrets; what several listeners share is told once.
@@ -510,6 +528,7 @@ bool Service::recheck_listeners() {
       if (!there) tell_listener(bound);
     }
     tell_unbound();
+    if (!ready_told_) tell_program(program());
   }
   return std::ranges::any_of(unbound_told_, [](const runtime::UnboundListener& one) {
     return one.fault != runtime::ListenFault::kAddress && one.fault != runtime::ListenFault::kCertificate;

@@ -52,6 +52,8 @@ struct ServiceOptions {
   /// A first program that cannot be put to work (a port that is taken, mostly) ends the process: whoever started it
   /// has to know.
   bool first_must_serve = false;
+  /// What is served is configured while it runs: it is ready though the program has no listener.
+  bool ready_without_listeners = false;
   /// Series that /metrics may have: what is over it is told in less detail, or together.
   std::size_t max_series = 55'000;
   /// Where a process of a newer version takes over; empty: nowhere.
@@ -71,8 +73,8 @@ class Service {
   static Result<std::unique_ptr<Service>> start(ServiceOptions options);
   ~Service();
 
-  /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program, once its
-  /// listeners are bound, `programmed program=<hash>` for later ones, where somebody reads them; failures on stderr.
+  /// Installer::apply, with its outcome told: `ready program=<hash>` on stdout for the first program of which a
+  /// listener is bound, `programmed program=<hash>` for later ones, where somebody reads them; failures on stderr.
   /// From one thread alone.
   /// kCancelled once it drains.
   Status apply(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
@@ -134,6 +136,9 @@ class Service {
   Status install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
   void tell_unbound();
+  /// What serves; empty: something does.
+  std::string serves_nothing() const;
+  void tell_program(const std::string& hash);
   void tell_capability(std::span<const runtime::UnboundListener> unbound);
   /// Of the thread that tries again what could not be opened. \returns whether there is something left to open.
   bool recheck_listeners();
@@ -154,6 +159,8 @@ class Service {
   std::vector<std::string> secret_faults_;                 ///< that were told; guarded by install_mutex_
   std::vector<runtime::UnboundListener> unbound_told_;     ///< guarded by install_mutex_
   std::string capability_told_;                            ///< guarded by install_mutex_
+  bool ready_told_ = false;                                ///< guarded by install_mutex_
+  std::string nothing_told_;                               ///< guarded by install_mutex_
   bool output_lost_ = false;                               ///< the last line for stdout; guarded by install_mutex_
   InstallFacts installs_;
   daemon::AdminToken admin_token_;

@@ -195,8 +195,12 @@ class Controller::Impl {
     auto cluster = Cluster::start(std::move(options),
                                   {.edited =
                                        [this](std::vector<ObjectEdit> edits) {
+                                         std::vector<ResourceId> gone;
+                                         for (const ObjectEdit& edit : edits) {
+                                           if (!edit.object) gone.push_back(edit.key);
+                                         }
                                          reconcile_loop_->edit(std::move(edits));
-                                         if (options_.changed) options_.changed();
+                                         if (options_.changed) options_.changed(gone);
                                        },
                                    .synced = [this] { reconcile_loop_->begin(); },
                                    .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});

@@ -52,8 +52,9 @@ struct ControllerOptions {
   /// The API has lost what it had, if it had anything: what the run before served stays in force until there is a
   /// listener again.
   bool api_began_empty = false;
-  /// After changes of what the API has, on a thread of the controller's; null: nobody asks.
-  std::function<void()> changed{};
+  /// After changes of what the API has, on a thread of the controller's; null: nobody asks. `gone`: what it has no
+  /// longer, of the kinds that are followed.
+  std::function<void(const std::vector<ResourceId>& gone)> changed{};
   /// What administrators are told of the controller itself, by the paths of its admin port (DistributorOptions).
   std::function<AgentAnswer(const AgentQuestion&)> own_pages{};
 };

@@ -53,18 +53,22 @@ Result<std::unique_ptr<Follower>> Follower::create(std::vector<std::string> path
   return follower;
 }
 
-std::optional<Texts> Follower::read(std::string& fault) {
+std::optional<Follower::Reading> Follower::read(std::string& fault) {
   // Watched first: a change while we read is then told by the next wait.
-  Status status = watch_->watch(paths_);
+  const Status watched = watch_->watch(paths_);
   SourceMap sources;
-  if (status) status = compiler::yaml::read_sources(paths_, sources);
+  std::vector<compiler::yaml::UnreadableSource> unreadable;
+  Status status = compiler::yaml::read_sources(paths_, sources, unreadable);
+  // A path that is gone is among what cannot be read.
+  if (status && unreadable.empty()) status = watched;
   if (!status) {
     fault = status.error().text;
     return std::nullopt;
   }
-  Texts texts;
-  for (std::uint32_t id = 0; id < sources.size(); ++id) texts[sources[id].name()] = sources[id].text();
-  return texts;
+  Reading reading;
+  for (std::uint32_t id = 0; id < sources.size(); ++id) reading.texts[sources[id].name()] = sources[id].text();
+  for (const compiler::yaml::UnreadableSource& one : unreadable) reading.unreadable[one.path] = one.why.text;
+  return reading;
 }
 
 std::optional<Update> Follower::next() {
@@ -74,24 +78,31 @@ std::optional<Update> Follower::next() {
     started_ = true;
     const bool again = again_.exchange(false);
     std::string fault;
-    auto texts = read(fault);
-    if (!texts) {
+    auto reading = read(fault);
+    if (!reading) {
       Update update;
-      update.report = report_once("the configuration cannot be read: " + fault + "\n");
+      tell({.errors = {"the configuration cannot be read: " + fault + "\n"}, .remarks = {}}, update);
+      unread_ = true;
       seen_.reset();
       if (first || !update.report.empty()) return update;
       continue;
     }
-    if (texts == seen_ && !again) continue;
+    if (reading == seen_ && !again) continue;
     sound_ = std::move(tentative_);
+    const Texts& texts = reading->texts;
     std::erase_if(refused_, [&](const auto& refusal) {
-      const auto now = texts->find(refusal.first);
-      return again || !seen_ || now == texts->end() || !seen_->contains(refusal.first) ||
-             now->second != seen_->at(refusal.first);
+      const auto now = texts.find(refusal.first);
+      return again || !seen_ || now == texts.end() || !seen_->texts.contains(refusal.first) ||
+             now->second != seen_->texts.at(refusal.first);
     });
-    seen_ = std::move(texts);
+    seen_ = std::move(reading);
     told_before_ = told_;
-    return build(*seen_);
+    faulty_before_ = faulty_;
+    Update update = build(*seen_);
+    const bool nothing = seen_->texts.empty() && seen_->unreadable.empty();
+    if (unread_ && !nothing) update.mended.emplace_back("the configuration can be read again");
+    unread_ = nothing;
+    return update;
   }
 }
 
@@ -101,6 +112,7 @@ Update Follower::refuse(const Refusals& refusals) {
     known.insert(known.end(), places.begin(), places.end());
   }
   told_ = told_before_;
+  faulty_ = faulty_before_;
   return build(*seen_);
 }
 
@@ -162,53 +174,77 @@ bool Follower::find_faults(const Attempt& attempt, const Texts& texts, Update& u
     // One that is held is told by what is wrong with it now, not by what that does to its last version.
     if (known.contains(file)) continue;
     FaultyFile& faulty = update.at_fault[file];
-    faulty.text = texts.at(file);
+    // One of a directory that cannot be read now is known as it last was.
+    const auto now = texts.find(file);
+    faulty.text = now == texts.end() ? attempt.sources[diagnostic.span.source].text() : now->second;
     if (!is_dangling(diagnostic)) faulty.errors.push_back(diagnostic.span.begin);
   }
   return update.at_fault.size() > known.size();
 }
 
+/// The last version of `path`, or of all that is below it, into `held`. \returns false: there is none.
+bool Follower::hold_one(const std::string& path, Texts& held, bool& changed) const {
+  bool any = false;
+  const std::string below = path + "/";
+  for (auto last = sound_.lower_bound(path); last != sound_.end() && last->first.starts_with(path); ++last) {
+    if (last->first != path && !last->first.starts_with(below)) continue;
+    any = true;
+    const auto [now, fresh] = held.try_emplace(last->first, last->second);
+    changed |= fresh || now->second != last->second;
+    now->second = last->second;
+  }
+  return any;
+}
+
 /// The files as they are to be in force: each at fault as it last was sound.
-bool Follower::hold(Update& update, Texts& held, std::string& report) const {
+bool Follower::hold(Update& update, Texts& held, Report& report) const {
   bool changed = false;
   for (auto& [file, faulty] : update.at_fault) {
     if (std::exchange(faulty.seen, true)) continue;
-    const auto last = sound_.find(file);
-    if (last != sound_.end()) {
+    if (hold_one(file, held, changed)) {
       faulty.held = true;
-      if (last->second == held.at(file)) continue;
-      held[file] = last->second;
     } else if (follow_.kept && follow_.kept(file)) {
       faulty.held = true;
-      held.erase(file);
+      changed |= held.erase(file) > 0;
     } else {
-      report += "what is at fault in " + file + " is left out\n";
+      report.errors.push_back("what is at fault in " + file + " is left out\n");
       continue;
     }
-    changed = true;
-    report += "the last version of " + file + " without errors stays in force\n";
+    report.errors.push_back("the last version of " + file + " without errors stays in force\n");
   }
   return changed;
 }
 
-Update Follower::build(const Texts& texts) {
-  Attempt attempt = compile(texts);
+Update Follower::build(const Reading& reading) {
+  const Texts& texts = reading.texts;
   Update update;
-  std::string report = texts.empty() ? "there is no *.yaml, *.yml or *.json in the configuration\n" : "";
-  report += report_of(attempt);
-  update.clean = attempt.artifact.has_value();
+  Report report;
+  if (texts.empty() && reading.unreadable.empty()) {
+    report.errors.emplace_back("there is no *.yaml, *.yml or *.json in the configuration\n");
+  }
+  for (const auto& [path, why] : reading.unreadable) {
+    report.errors.push_back("error: cannot read " + why + "\n");
+    // Of a text that nobody has, nobody knows what it was to protect: the error is in none of its documents.
+    update.at_fault[path].errors.push_back(0);
+  }
+  Texts held = texts;
+  // Before anything is compiled: what is in such a file is not gone.
+  hold(update, held, report);
+  Attempt attempt = compile(held);
+  add_faults(attempt, report);
+  update.clean = attempt.artifact.has_value() && report.errors.empty();
   find_faults(attempt, texts, update);
   for (const auto& [file, places] : refused_) {
     update.clean = false;
     FaultyFile& faulty = update.at_fault[file];
-    faulty.text = texts.at(file);
+    const auto now = texts.find(file);
+    if (now != texts.end()) faulty.text = now->second;
     faulty.errors.insert(faulty.errors.end(), places.begin(), places.end());
   }
-  Texts held = texts;
   // What one file lacks for another one's being held makes it one at fault, too.
   while (hold(update, held, report)) {
     attempt = compile(held);
-    if (find_faults(attempt, texts, update)) report += report_of(attempt);
+    if (find_faults(attempt, texts, update)) add_faults(attempt, report);
   }
   tentative_.clear();
   for (const auto& [file, text] : held) {
@@ -220,31 +256,51 @@ Update Follower::build(const Texts& texts) {
     update.endpoints = std::move(attempt.endpoints);
     update.secrets = std::move(attempt.secrets);
   } else {
-    report += "no program could be compiled\n";
+    report.errors.emplace_back("no program could be compiled\n");
   }
   update.texts = std::move(held);
-  update.report = report_once(std::move(report));
+  tell(std::move(report), update);
+  tell_mended(reading, update);
   return update;
 }
 
-/// Errors first: they are what a user has to act on.
-std::string Follower::report_of(const Attempt& attempt) const {
-  std::string text;
+void Follower::add_faults(const Attempt& attempt, Report& report) const {
   std::size_t told = 0;
   for (const Severity severity : {Severity::kError, Severity::kWarning}) {
+    std::vector<std::string>& items = severity == Severity::kError ? report.errors : report.remarks;
     for (const Diagnostic& diagnostic : attempt.diagnostics.all()) {
       if (diagnostic.severity != severity || is_others(diagnostic)) continue;
-      if (++told > kMaxReported) return text + "(more is told by edgectl validate)\n";
-      text += render(diagnostic, attempt.sources, colour_) + "\n";
+      const bool last = ++told > kMaxReported;
+      items.push_back(last ? "(more is told by edgectl validate)\n"
+                           : render(diagnostic, attempt.sources, colour_) + "\n");
+      if (last) return;
     }
   }
-  return text;
 }
 
-std::string Follower::report_once(std::string report) {
-  if (report == told_) return {};
-  told_ = report;
-  return report;
+/// Errors first: they are what a user has to act on.
+void Follower::tell(Report report, Update& update) {
+  std::set<std::string> now;
+  for (const auto* items : {&report.errors, &report.remarks}) {
+    for (const std::string& item : *items) {
+      if (!now.insert(item).second || told_.contains(item)) continue;
+      update.report += item;
+      update.report_of_errors |= items == &report.errors;
+    }
+  }
+  told_ = std::move(now);
+}
+
+void Follower::tell_mended(const Reading& reading, Update& update) {
+  // Where there is nothing, nothing is known to be mended.
+  if (reading.texts.empty() && reading.unreadable.empty()) return;
+  for (const std::string& path : faulty_) {
+    if (update.at_fault.contains(path)) continue;
+    const bool there = reading.texts.contains(path);
+    update.mended.push_back(path + (there ? " is mended: it is in force as it is now" : " is at fault no longer"));
+  }
+  faulty_.clear();
+  for (const auto& [path, faulty] : update.at_fault) faulty_.insert(path);
 }
 
 }  // namespace edge::controller

@@ -47,7 +47,7 @@ struct FollowOptions {
   std::function<bool(const std::string& file)> kept{};
 };
 
-/// A file that is not sound as it is now.
+/// A file that is not sound as it is now, or a file or directory that cannot be read.
 struct FaultyFile {
   std::string text;
   /// Byte places in it, but of references that lead nowhere: who has such a document serves of it what can be served.
@@ -69,8 +69,12 @@ struct Update {
   bool dangling = false;
   /// Whether all of the configuration is in `program`, as it is on disk now.
   bool clean = false;
-  /// What the user should know, as text for stderr. Empty when there is nothing new to tell.
+  /// What the user should know, as text for stderr. Each thing once, until it is no longer so.
   std::string report;
+  /// Whether an error is in it.
+  bool report_of_errors = false;
+  /// What was at fault in the update before and is not any more: a sentence each.
+  std::vector<std::string> mended{};
 };
 
 /// Faults that somebody else found in the files as they are now: byte places by file.
@@ -94,18 +98,30 @@ class Follower {
 
  private:
   struct Attempt;
+  using Unreadable = std::map<std::string, std::string>;  ///< why, by path
+  struct Reading {
+    Texts texts;
+    Unreadable unreadable;
+    friend bool operator==(const Reading&, const Reading&) = default;
+  };
+  /// What is said of the files, each an item that ends its last line.
+  struct Report {
+    std::vector<std::string> errors, remarks;
+  };
 
   Follower(std::vector<std::string> paths, compiler::CompileOptions options, Colour colour, FollowOptions follow);
   bool is_others(const Diagnostic& diagnostic) const;
   bool find_faults(const Attempt& attempt, const Texts& texts, Update& update) const;
   void change_others(const Texts& texts, std::vector<compiler::DocumentEdit>& edits);
   void run(const std::vector<compiler::DocumentEdit>& edits, Attempt& attempt);
-  bool hold(Update& update, Texts& held, std::string& report) const;
-  std::string report_of(const Attempt& attempt) const;
-  std::optional<Texts> read(std::string& fault);
+  bool hold(Update& update, Texts& held, Report& report) const;
+  bool hold_one(const std::string& path, Texts& held, bool& changed) const;
+  void add_faults(const Attempt& attempt, Report& report) const;
+  std::optional<Reading> read(std::string& fault);
   Attempt compile(const Texts& texts);
-  Update build(const Texts& texts);
-  std::string report_once(std::string report);
+  Update build(const Reading& reading);
+  void tell(Report report, Update& update);
+  void tell_mended(const Reading& reading, Update& update);
 
   std::vector<std::string> paths_;
   Colour colour_;
@@ -114,14 +130,17 @@ class Follower {
   FollowedDocuments documents_;
   std::unique_ptr<FileWatch> watch_;
   bool started_ = false;
-  std::optional<Texts> seen_;  ///< what the last update was made from
-  Texts sound_;                ///< the last version of each file that had no errors
-  Texts tentative_;            ///< the same with the last update, which may be refused still
-  Refusals refused_;           ///< of what was seen
-  OtherDocuments others_;      ///< beside the files in the workspace
+  std::optional<Reading> seen_;  ///< what the last update was made from
+  Texts sound_;                  ///< the last version of each file that had no errors
+  Texts tentative_;              ///< the same with the last update, which may be refused still
+  Refusals refused_;             ///< of what was seen
+  OtherDocuments others_;        ///< beside the files in the workspace
   std::atomic<bool> again_ = false;
-  std::string told_;
-  std::string told_before_;  ///< the last update
+  std::set<std::string> told_;
+  std::set<std::string> told_before_;  ///< the last update
+  std::set<std::string> faulty_;       ///< paths at fault
+  std::set<std::string> faulty_before_;
+  bool unread_ = false;  ///< there was nothing the last time, or it could not be read
 };
 
 }  // namespace edge::controller

@@ -49,8 +49,9 @@ class Follow : public testing::Test {
   void TearDown() override { fs::remove_all(dir_); }
 
   void put(const std::string& name, const std::string& text) {
-    std::ofstream(dir_ / ("." + name + ".tmp")) << text;
-    fs::rename(dir_ / ("." + name + ".tmp"), dir_ / name);
+    fs::create_directories((dir_ / name).parent_path());
+    std::ofstream(dir_ / ".tmp") << text;
+    fs::rename(dir_ / ".tmp", dir_ / name);
   }
   void start() {
     compiler::CompileOptions options;
@@ -153,12 +154,71 @@ TEST_F(Follow, WhatIsNotThereIsSaid) {
   EXPECT_THAT(follower.error().text, HasSubstr("none"));
 }
 
-TEST_F(Follow, AFolderWithoutFilesIsAnEmptyProgramAndARemark) {
+TEST_F(Follow, AFolderWithoutFilesIsAnEmptyProgramAndAnError) {
   fs::remove(dir_ / "gateway.yaml");
   start();
   const Update update = next();
-  EXPECT_TRUE(update.clean);
+  EXPECT_FALSE(update.clean);
+  EXPECT_TRUE(update.report_of_errors);
   EXPECT_THAT(update.report, HasSubstr("no *.yaml"));
+  put("gateway.yaml", kGateway);
+  EXPECT_THAT(next().mended, testing::ElementsAre("the configuration can be read again"));
+}
+
+TEST_F(Follow, EachFaultIsToldOnceAndThatItIsMended) {
+  put("a.yaml", "kind: [\n");
+  start();
+  const Update first = next();
+  EXPECT_TRUE(first.report_of_errors);
+  EXPECT_THAT(first.report, HasSubstr("a.yaml"));
+  EXPECT_TRUE(first.mended.empty());
+  put("b.yaml", "kind: {\n");
+  const Update second = next();
+  EXPECT_THAT(second.report, testing::AllOf(HasSubstr("b.yaml"), Not(HasSubstr("a.yaml"))));
+  put("a.yaml", route("a", "/a"));
+  const Update mended = next();
+  EXPECT_EQ(mended.report, "");
+  EXPECT_THAT(mended.mended,
+              testing::ElementsAre((dir_ / "a.yaml").string() + " is mended: it is in force as it is now"));
+  fs::remove(dir_ / "b.yaml");
+  EXPECT_THAT(next().mended, testing::ElementsAre((dir_ / "b.yaml").string() + " is at fault no longer"));
+  put("a.yaml", "kind: [\n");
+  EXPECT_THAT(next().report, HasSubstr("a.yaml")) << "what comes again is told again";
+}
+
+TEST_F(Follow, AFileThatCannotBeReadKeepsNoOtherOut) {
+  put("a.yaml", route("a", "/a"));
+  put("sub/c.yaml", route("c", "/c"));
+  start();
+  next();
+  // A link that leads to itself, which not even root can read.
+  fs::remove(dir_ / "a.yaml");
+  fs::create_symlink("a.yaml", dir_ / "a.yaml");
+  const Update held = next();
+  EXPECT_FALSE(held.clean);
+  EXPECT_THAT(held.report, testing::AllOf(HasSubstr("cannot read"), HasSubstr("a.yaml without errors stays in force")));
+  EXPECT_THAT(tree(held), testing::AllOf(HasSubstr("/a"), HasSubstr("/c")));
+  EXPECT_TRUE(held.at_fault.at((dir_ / "a.yaml").string()).held);
+  put("b.yaml", route("b", "/b"));
+  const Update other = next();
+  EXPECT_EQ(other.report, "");
+  EXPECT_THAT(tree(other), testing::AllOf(HasSubstr("/a"), HasSubstr("/b")));
+  put("a.yaml", route("a", "/a2"));
+  const Update mended = next();
+  EXPECT_TRUE(mended.clean);
+  EXPECT_THAT(tree(mended), testing::AllOf(HasSubstr("/a2"), HasSubstr("/b"), HasSubstr("/c")));
+}
+
+TEST_F(Follow, AFileThatNeverCouldBeReadIsAtFaultInNoDocument) {
+  fs::create_symlink("nowhere", dir_ / "a.yaml");
+  put("b.yaml", route("b", "/b"));
+  start();
+  const Update update = next();
+  EXPECT_THAT(tree(update), HasSubstr("/b"));
+  const FaultyFile& faulty = update.at_fault.at((dir_ / "a.yaml").string());
+  EXPECT_FALSE(faulty.held);
+  EXPECT_EQ(faulty.errors.size(), 1u);
+  EXPECT_FALSE(update.texts.contains((dir_ / "a.yaml").string()));
 }
 
 }  // namespace

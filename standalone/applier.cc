@@ -8,8 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
-#include "base/os/file.h"
 #include "base/text/json.h"
 #include "controller/cluster_object.h"
 #include "schemas/schema.h"
@@ -20,13 +18,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kManager = "edge-files";
-constexpr std::size_t kMaxInventoryBytes = std::size_t{256} << 20;
 /// Calls under way at a time: the API puts those that come together to disk together.
 constexpr std::size_t kAtOnce = 16;
 /// As many objects as are applied once more after a crash. Each writing of the inventory costs what all of it costs.
 constexpr std::size_t kMostUnnoted = 100;
 /// FileObject::rank of definitions of kinds: what stands before everything else.
 constexpr int kDefinitions = 1;
+constexpr std::size_t kMostRestoredTold = 20;
 
 std::string place_of(const FileObject& object) {
   return object.file + ":" + std::to_string(object.line) + ": " + object.text() + ": ";
@@ -42,19 +40,10 @@ std::uint64_t version_of(const std::string& text) {
   return version;
 }
 
-std::uint64_t number_in(const Json& object, const char* name) {
-  const Json& number = member_in(object, name);
-  return number.is_number_unsigned() ? number.get<std::uint64_t>() : 0;
-}
-
-/// Of an object of the API, without what the API itself counts and tells; never 0.
-std::uint64_t content_hash(const std::string& text) {
-  Json json = parse_json(text);
-  if (json.is_object()) json.erase("status");
-  if (member_in(json, "metadata").is_object()) {
-    for (const char* name : {"generation", "managedFields", "resourceVersion"}) json["metadata"].erase(name);
-  }
-  return hash_bytes(2, json_line(json)) | 1;
+/// Itself, or in a directory that is.
+bool is_at_fault(const controller::Update& update, const std::string& file) {
+  return std::ranges::any_of(update.at_fault,
+                             [&](const auto& faulty) { return file == faulty.first || is_below(file, faulty.first); });
 }
 
 template <typename Work>
@@ -80,113 +69,12 @@ Result<std::unique_ptr<Applier>> Applier::create(kube::Config config, std::strin
   return applier;
 }
 
-Status Applier::read_inventory(const Logger& log) {
-  const auto content = read_file(path_, kMaxInventoryBytes);
-  if (!content) return content.error().code == ErrorCode::kNotFound ? Status() : Status(content.error());
-  const Json json = parse_json(*content);
-  if (!json.is_object()) {
-    const auto aside = set_aside(path_);
-    if (!aside) return aside.error();
-    log.warn("what came from files cannot be read: it is set aside as " + *aside +
-             "; an object that has left the files since stays until it is deleted by hand");
-    return {};
-  }
-  // Once it was the objects alone.
-  const bool objects_alone = !json.contains("objects");
-  for (const auto& [key, entry] : (objects_alone ? json : member_in(json, "objects")).items()) {
-    if (!entry.is_object()) continue;
-    inventory_[key] = {text_in(entry, "apiVersion"), text_in(entry, "kind"), text_in(entry, "namespace"),
-                       text_in(entry, "name"),       text_in(entry, "file"), 0,
-                       text_in(entry, "deniedFor")};
-    Applied& applied = before_[key] = inventory_[key];
-    applied.hash = number_in(entry, "hash");
-    applied.content = number_in(entry, "content");
-    if (objects_alone) files_[text_in(entry, "file")] = true;
-  }
-  if (objects_alone) return {};
-  for (const auto& [file, sound] : member_in(json, "files").items()) files_[file] = sound == true;
-  return {};
-}
-
-Applier::~Applier() {
-  // What stands there is true; it is only less than is known.
-  if (unnoted_ > 0) static_cast<void>(write_inventory().ok());
-}
-
-Status Applier::write_inventory() {
-  Json objects = Json::object();
-  for (const auto& [key, entry] : inventory_) {
-    Json& written = objects[key] = {{"apiVersion", entry.api_version},
-                                    {"kind", entry.kind},
-                                    {"namespace", entry.name_space},
-                                    {"name", entry.name},
-                                    {"file", entry.file}};
-    if (!entry.denied_for.empty()) written["deniedFor"] = entry.denied_for;
-    if (entry.hash != 0) written.update({{"hash", entry.hash}, {"content", entry.content}});
-  }
-  const std::string content = indented_json(Json({{"files", files_}, {"objects", std::move(objects)}}), 1);
-  unnoted_ = 0;
-  return write_file(path_, std::string_view(content), FileAccess::kOwnerOnly);
-}
-
-void Applier::note(ApplyResult& apply_result) {
-  if (Status status = write_inventory(); !status) apply_result.faults.push_back(status.error().text);
-}
-
-/// What the run before applied, and the API has as it was then, needs no more than one look at each kind.
-void Applier::confirm() {
-  const Inventory before = std::exchange(before_, {});
-  std::set<std::pair<std::string, std::string>> kinds;
-  for (const auto& [key, applied] : before) {
-    if (applied.hash != 0) kinds.emplace(applied.api_version, applied.kind);
-  }
-  for (const auto& [api_version, kind] : kinds) {
-    std::string fault;
-    const auto resource = resource_of(api_version, kind, fault);
-    if (!resource) continue;
-    const kube::ListReply reply = client_->list_all(*resource, {});
-    if (!reply.ok()) continue;
-    for (const kube::Object& object : reply.list.items) {
-      FileObject named;
-      named.api_version = api_version;
-      named.kind = kind;
-      named.name_space = object.name_space;
-      named.name = object.name;
-      const auto applied = before.find(named.key());
-      if (applied == before.end() || applied->second.content != content_hash(object.text)) continue;
-      Applied& known = inventory_.at(named.key());
-      known.hash = applied->second.hash;
-      known.content = applied->second.content;
-    }
-  }
-}
-
-bool Applier::complete() {
-  if (files_.empty() || !std::ranges::all_of(files_, [](const auto& file) { return file.second; })) return false;
-  // Programs made before that would serve what is denied: the API has no object that says so.
-  if (!denials().empty()) return false;
-  // The API's own data may have been lost beside the files' inventory: one look at each kind.
-  std::set<std::string> looked_at;
-  for (const auto& [key, entry] : inventory_) {
-    if (!looked_at.insert(entry.api_version + " " + entry.kind).second) continue;
-    std::string fault;
-    const auto resource = resource_of(entry.api_version, entry.kind, fault);
-    if (!resource || !client_->get(*resource, entry.name_space, entry.name).ok()) return false;
-  }
-  return true;
-}
-
 std::vector<controller::ExtraDocument> Applier::denials() const {
   std::vector<controller::ExtraDocument> documents;
   for (const auto& [key, entry] : inventory_) {
     if (!entry.denied_for.empty()) documents.push_back(denial_of(entry.kind, entry.name_space, entry.name));
   }
   return documents;
-}
-
-bool Applier::kept(const std::string& file) const {
-  const auto known = files_.find(file);
-  return known != files_.end() && known->second;
 }
 
 std::optional<kube::Resource> Applier::resource_of(const std::string& api_version, const std::string& kind,
@@ -264,6 +152,8 @@ bool Applier::is_refused(const FileObject& object) const {
 controller::Refusals Applier::check(const controller::Update& update) {
   if (update.texts.empty()) return {};
   confirm();
+  look_for_missing();
+  take_lost();
   ApplyResult apply_result;
   bool all_known = true;
   const std::set<std::string> skip = untouched(update);
@@ -295,6 +185,7 @@ void Applier::apply_definitions(const std::vector<FileObject>& objects, ApplyRes
     if (known.hash == object.hash) continue;
     known = {object.api_version, object.kind, object.name_space, object.name, object.file,
              known.hash,         {},          known.content};
+    declare(known);
     definitions.push_back(object);
   }
   if (definitions.empty()) return;
@@ -413,6 +304,7 @@ bool Applier::want(const FileObject& object, std::set<std::string>& fresh) {
   const bool noted = is_new || entry.file != object.file;
   entry = {object.api_version, object.kind, object.name_space, object.name,
            object.file,        entry.hash,  entry.denied_for,  entry.content};
+  if (is_new) declare(entry);
   return noted;
 }
 
@@ -443,12 +335,13 @@ Applier::ApplyResult Applier::apply(const controller::Update& update) {
   if (noted || files_ != files_before) note(apply_result);
   ensure_namespaces(changed, apply_result);
   apply_all(changed, apply_result);
+  tell_restored(changed, apply_result);
   // What could not be looked up is missing among what is wanted.
   const std::size_t kept = inventory_.size();
   if (all_known) prune(update, wanted, skip, apply_result);
   const std::map<std::string, bool> applying = files_;
   for (auto file = files_.begin(); file != files_.end();) {
-    const bool gone = !update.texts.contains(file->first) && !update.at_fault.contains(file->first);
+    const bool gone = !update.texts.contains(file->first) && !is_at_fault(update, file->first);
     file = gone ? files_.erase(file) : std::next(file);
   }
   std::set<std::string> refused;
@@ -490,6 +383,7 @@ void Applier::note_files(const controller::Update& update, const std::vector<Fil
   std::map<std::string, std::size_t> changes;
   for (const FileObject& object : changed) ++changes[object.file];
   for (const auto& [file, text] : update.texts) files_.emplace(file, false);
+  for (const auto& [file, faulty] : update.at_fault) files_.emplace(file, false);
   for (const auto& [file, count] : changes) {
     if (count > 1) files_[file] = false;
   }
@@ -528,7 +422,7 @@ void Applier::prune(const controller::Update& update, const std::set<std::string
                     const std::set<std::string>& untouched, ApplyResult& apply_result) {
   for (auto entry = inventory_.begin(); entry != inventory_.end();) {
     const Applied& object = entry->second;
-    if (wanted.contains(entry->first) || untouched.contains(object.file) || update.at_fault.contains(object.file)) {
+    if (wanted.contains(entry->first) || untouched.contains(object.file) || is_at_fault(update, object.file)) {
       ++entry;
       continue;
     }
@@ -536,6 +430,7 @@ void Applier::prune(const controller::Update& update, const std::set<std::string
     const auto resource = resource_of(object.api_version, object.kind, fault);
     bool gone = !resource && fault.empty();
     if (resource) {
+      withdraw(object);
       const kube::Reply reply = client_->remove(*resource, object.name_space, object.name);
       gone = reply.ok() || reply.failure.not_found();
       fault = reply.failure.text();
@@ -556,6 +451,16 @@ void Applier::prune(const controller::Update& update, const std::set<std::string
     refused_.erase(entry->first);
     entry = inventory_.erase(entry);
   }
+}
+
+void Applier::tell_restored(const std::vector<FileObject>& changed, ApplyResult& apply_result) {
+  std::size_t count = 0;
+  for (const FileObject& object : changed) {
+    if (is_refused(object) || missing_.erase(object.key()) == 0 || ++count > kMostRestoredTold) continue;
+    apply_result.restored.push_back(object.text() + " was deleted and is made again: " + object.file + " declares it");
+  }
+  if (count <= kMostRestoredTold) return;
+  apply_result.restored.push_back("so are " + std::to_string(count - kMostRestoredTold) + " more");
 }
 
 void Applier::tell(std::set<std::string> faults, ApplyResult& apply_result) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,7 +26,7 @@
 
 namespace edge::standalone {
 
-/// Not thread-safe.
+/// Not thread-safe, but for `lost`.
 class Applier {
  public:
   /// `inventory`: path of the file that says what came from files; one that cannot be read is set aside with a line in
@@ -36,10 +37,15 @@ class Applier {
 
   /// No file of the run before was left half applied, and there was one: what the API has is what it was to have.
   bool complete();
+  /// A run before had files.
+  bool had_files() const { return !files_.empty(); }
   /// What the run before denied, for the programs that are made until the files are looked at again.
   std::vector<controller::ExtraDocument> denials() const;
-  /// For FollowOptions.
+  /// For FollowOptions. Of a directory: all that was below it.
   bool kept(const std::string& file) const;
+  /// From any thread: the API has it no longer, and not by this. \returns whether a file declares it, or what is in
+  /// that namespace: then the next check() finds it missing, and apply() makes it again.
+  bool lost(const ResourceId& key);
   controller::OtherDocuments others(const controller::Texts& texts);
 
   /// What the API has against the files, asked without a write but of the kinds and namespaces that they define. To be
@@ -52,6 +58,8 @@ class Applier {
     /// One line each: file, line, object and what the API has against it, or what is denied for its sake. Only what is
     /// new since the last update.
     std::vector<std::string> faults;
+    /// One line each: what was deleted, and is made again as a file declares it.
+    std::vector<std::string> restored;
     /// All that is wrong still.
     bool clean = true;
     std::vector<controller::WrittenObject> writes;
@@ -81,6 +89,11 @@ class Applier {
   Status write_inventory();
   void note(ApplyResult& apply_result);
   void confirm();
+  void declare(const Applied& object);
+  void withdraw(const Applied& object);
+  void look_for_missing();
+  void take_lost();
+  void lose(const std::string& key);
   /// nullopt: not served, which the files may contain for others.
   std::optional<kube::Resource> resource_of(const std::string& api_version, const std::string& kind,
                                             std::string& fault);
@@ -103,6 +116,7 @@ class Applier {
                                 ApplyResult& apply_result);
   void prune(const controller::Update& update, const std::set<std::string>& wanted,
              const std::set<std::string>& untouched, ApplyResult& apply_result);
+  void tell_restored(const std::vector<FileObject>& changed, ApplyResult& apply_result);
   void tell(std::set<std::string> faults, ApplyResult& apply_result);
 
   std::unique_ptr<kube::BlockingClient> client_;
@@ -119,6 +133,11 @@ class Applier {
   /// Versions and kinds that are not served, with the files that have objects of them.
   std::map<std::pair<std::string, std::string>, std::set<std::string>> unserved_;
   std::set<std::string> told_;
+  std::set<std::string> missing_;  ///< by FileObject::key(): deleted by others, and not made again yet
+
+  std::mutex lost_mutex_;
+  std::map<std::string, std::string> declared_;  ///< namespace, by FileObject::text(); guarded by lost_mutex_
+  std::vector<ResourceId> lost_;                 ///< guarded by lost_mutex_
 };
 
 }  // namespace edge::standalone

@@ -80,6 +80,21 @@ std::vector<compiler::yaml::Piece> pieces_of(std::string_view text) {
 
 }  // namespace
 
+/// Of an object of the API, without what the API itself counts and tells; never 0.
+std::uint64_t content_hash(const std::string& text) {
+  Json json = parse_json(text);
+  if (json.is_object()) json.erase("status");
+  if (member_in(json, "metadata").is_object()) {
+    for (const char* name : {"generation", "managedFields", "resourceVersion"}) json["metadata"].erase(name);
+  }
+  return hash_bytes(2, json_line(json)) | 1;
+}
+
+/// In the directory, or in one below it.
+bool is_below(std::string_view path, std::string_view directory) {
+  return path.size() > directory.size() && path.starts_with(directory) && path[directory.size()] == '/';
+}
+
 std::string FileObject::group() const {
   const std::size_t slash = api_version.find('/');
   return slash == std::string::npos ? "" : api_version.substr(0, slash);

@@ -31,6 +31,11 @@ struct FileObject {
   std::string key() const { return text() + " " + group(); }
 };
 
+/// Of an object as the API gives it, without what the API itself counts and tells; never 0.
+std::uint64_t content_hash(const std::string& text);
+/// In the directory, or in one below it.
+bool is_below(std::string_view path, std::string_view directory);
+
 /// What can be read of a file with errors in it.
 struct FaultyDocuments {
   std::vector<FileObject> at_fault;

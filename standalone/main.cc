@@ -59,6 +59,7 @@ int run(const cli::Arguments& arguments) {
   auto options = agent::service_options(log, arguments);
   if (!options) return failed(*log, options.error());
   options->first_must_serve = true;
+  options->ready_without_listeners = !arguments.has("config");
   options->admin_token_file = arguments.one("data-dir") + "/admin-token";
   const auto api = daemon::parse_listen_address(arguments.one("api-listen"));
   if (!api) {
@@ -119,8 +120,8 @@ cli::Program table() {
           "A Kubernetes-compatible API keeps the resources in the data directory; kubectl and edgectl reach it by the "
           "kubeconfig there. Files are applied to it and followed: a file with errors is reported on stderr and its "
           "last version without errors stays in force; what leaves the files is deleted. Prints "
-          "`ready program=<hash>` once the listeners of the first program are bound, `programmed program=<hash>` "
-          "for each later one. SIGTERM drains and exits.",
+          "`ready program=<hash>` once a listener is bound, or without --config once the API takes resources, "
+          "`programmed program=<hash>` for each later program. SIGTERM drains and exits.",
       .flags = {{.name = "config",
                  .value = "PATH",
                  .help = "File or directory of resources that are applied and followed",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/os/file.h"
+#include "compiler/yaml/read.h"
 #include "controller/kube/config.h"
 #include "standalone/gateway_api.h"
 
@@ -137,6 +138,11 @@ Status Standalone::start_files() {
   auto follower = controller::Follower::create(options_.files, compile, options_.colour, std::move(follow));
   if (!follower) return follower.error();
   follower_ = std::move(*follower);
+  const Status found = compiler::yaml::find_sources(options_.files);
+  if (found) return {};
+  // What a run before applied goes on to serve.
+  if (!applier_->had_files()) return found;
+  service_.log().error(found.error().text);
   return {};
 }
 
@@ -151,7 +157,8 @@ void Standalone::take(controller::Update update) {
     update = follower_->refuse(refusals);
   }
   if (!update.report.empty()) {
-    service_.whole_log().write(update.clean ? LogLevel::kInfo : LogLevel::kError, "of the files:", {}, update.report);
+    service_.whole_log().write(update.report_of_errors ? LogLevel::kError : LogLevel::kWarn, "of the files:", {},
+                               update.report);
   }
   // All of it is one program.
   controller_->pause();
@@ -163,8 +170,10 @@ void Standalone::take(controller::Update update) {
     service_.log().warn("the controller has not seen all that was applied: a program may be made of a part");
   }
   for (const std::string& fault : apply_result.faults) service_.log().error(fault);
-  if (!update.report.empty() || !apply_result.faults.empty()) {
-    if (!update.clean || !apply_result.clean) service_.log().warn("serves what works; correct the faults above");
+  for (const std::string& restored : apply_result.restored) service_.log().warn(restored);
+  for (const std::string& mended : update.mended) service_.message(mended);
+  if (update.report_of_errors || !apply_result.faults.empty()) {
+    service_.log().warn("serves what works; correct the faults above");
   }
 }
 
@@ -188,8 +197,10 @@ Status Standalone::start_controller() {
   options.log = service_.log();
   options.paused = applier_ != nullptr && !applier_->complete();
   options.api_began_empty = api_->began_empty();
-  options.changed = [this] {
-    if (files_wait_) follower_->look_again();
+  options.changed = [this](const std::vector<ResourceId>& gone) {
+    bool look = files_wait_;
+    for (const ResourceId& key : gone) look |= applier_ != nullptr && applier_->lost(key);
+    if (look) follower_->look_again();
   };
   auto controller = controller::Controller::start(std::move(options));
   if (!controller) return controller.error();

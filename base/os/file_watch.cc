@@ -49,7 +49,9 @@ struct FileWatch::Impl {
     }
     const int id = ::inotify_add_watch(inotify, directory.c_str(), kMask);
     if (id < 0) {
-      const ErrorCode code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
+      const ErrorCode code = errno == ENOENT || errno == ENOTDIR ? ErrorCode::kNotFound
+                             : errno == EACCES                   ? ErrorCode::kPermissionDenied
+                                                                 : ErrorCode::kUnavailable;
       return Error{code, "cannot watch " + directory.string() + ": " + std::strerror(errno)};
     }
     const auto [found, fresh] = names.try_emplace(id);
@@ -82,9 +84,22 @@ struct FileWatch::Impl {
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
       if (!it->is_directory(error) || it->is_symlink(error)) continue;
-      if (Status status = add_tree(it->path()); !status) return status;
+      const Status status = add_tree(it->path());
+      // Its own directory tells when it may be read.
+      const bool passed_over = !status && (status.error().code == ErrorCode::kPermissionDenied ||
+                                           status.error().code == ErrorCode::kNotFound);
+      if (!status && !passed_over) return status;
     }
     return {};
+  }
+
+  Status add_path(const std::string& path) {
+    std::error_code error;
+    const bool directory = fs::is_directory(path, error);
+    Status status = directory ? add_tree(path) : add_file(path);
+    // A directory that is itself reached through a link: the link may be pointed elsewhere.
+    if (status && directory && fs::is_symlink(path, error)) status = add_file(path);
+    return status;
   }
 
   bool matters(const inotify_event& event) const {
@@ -133,16 +148,12 @@ Result<std::unique_ptr<FileWatch>> FileWatch::create() {
 
 Status FileWatch::watch(const std::vector<std::string>& paths) {
   impl_->directories = 0;
+  Status first;
   for (const std::string& path : paths) {
-    std::error_code error;
-    const bool directory = fs::is_directory(path, error);
-    if (Status status = directory ? impl_->add_tree(path) : impl_->add_file(path); !status) return status;
-    // A directory that is itself reached through a link: the link may be pointed elsewhere.
-    if (directory && fs::is_symlink(path, error)) {
-      if (Status status = impl_->add_file(path); !status) return status;
-    }
+    Status status = impl_->add_path(path);
+    if (first && !status) first = std::move(status);
   }
-  return {};
+  return first;
 }
 
 FileWatch::Event FileWatch::wait(std::chrono::milliseconds quiet) {

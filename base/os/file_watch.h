@@ -21,6 +21,8 @@ class FileWatch {
 
   /// Watches files (through the directories that hold them, links followed) and directories with everything below, as
   /// they are now. Call it before each reading, so that a change after it is never missed. At most 10,000 directories.
+  /// The Error names the first path that cannot be watched; the others are. Below a directory, one that may not be
+  /// read is passed over.
   Status watch(const std::vector<std::string>& paths);
 
   enum class Event { kChanged, kStopped };

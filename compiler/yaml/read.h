@@ -33,6 +33,20 @@ struct ReadLimits {
 /// kNotFound and kPermissionDenied name the path.
 Status read_sources(const std::vector<std::string>& paths, SourceMap& sources);
 
+/// Without reading any: each of `paths` is a file that may be read, or a directory with one. The Error names the first
+/// that is not.
+Status find_sources(const std::vector<std::string>& paths);
+
+/// A file or directory that is there, or was named, and cannot be read.
+struct UnreadableSource {
+  std::string path;
+  Error why;  ///< names the path
+};
+/// The same, but what cannot be read is told in `unreadable` and keeps nothing else out. The Error: more files than are
+/// read.
+Status read_sources(const std::vector<std::string>& paths, SourceMap& sources,
+                    std::vector<UnreadableSource>& unreadable);
+
 /// The documents of one text, in its order; empty ones are skipped. A fault in one document leaves that one out, and
 /// the others are read: every document ends at the next line that begins with `---` or `...`.
 /// `each` is called with one at a time, so that a large text is never held as a whole tree.

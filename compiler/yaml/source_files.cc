@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include <unistd.h>
 
 #include "base/os/file.h"
 #include "compiler/yaml/read.h"
@@ -31,29 +34,47 @@ bool is_configuration(const fs::path& path) {
   return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
 }
 
-/// Every configuration file below `directory`, sorted, so that the order of the file system never shows.
-Result<std::vector<std::string>> list_files(const std::string& directory) {
-  std::vector<std::string> files;
+/// A file, or a link that leads to none: that is told when it is read.
+bool is_file(const fs::directory_entry& entry) {
   std::error_code code;
-  fs::recursive_directory_iterator entry(directory, code);
-  if (code) return error_of(code, directory);
-  for (const fs::recursive_directory_iterator end; entry != end; entry.increment(code)) {
-    if (code) return error_of(code, directory);
-    std::error_code ignored;
-    if (entry->is_directory(ignored)) {
-      if (entry->path().filename().string().starts_with('.')) entry.disable_recursion_pending();
-      continue;
+  if (entry.is_regular_file(code)) return true;
+  std::error_code ignored;
+  return entry.is_symlink(ignored) && (code || !entry.exists(code));
+}
+
+struct Listing {
+  std::vector<std::string> files;
+  std::vector<UnreadableSource> unreadable;  ///< directories
+};
+
+/// Every configuration file below `directory`, sorted, so that the order of the file system never shows.
+Status list_files(const std::string& directory, Listing& listing) {
+  std::vector<std::string> open = {directory};
+  while (!open.empty()) {
+    const std::string here = std::move(open.back());
+    open.pop_back();
+    std::error_code code;
+    fs::directory_iterator entry(here, code);
+    for (const fs::directory_iterator end; !code && entry != end; entry.increment(code)) {
+      std::error_code ignored;
+      if (entry->is_directory(ignored)) {
+        const bool own = !entry->is_symlink(ignored) && !entry->path().filename().string().starts_with('.');
+        if (own) open.push_back(entry->path().string());
+        continue;
+      }
+      if (!is_configuration(entry->path()) || !is_file(*entry)) continue;
+      if (listing.files.size() == kMostFiles) {
+        return Error{ErrorCode::kResourceExhausted,
+                     directory + ": more than " + std::to_string(kMostFiles) + " configuration files"};
+      }
+      listing.files.push_back(entry->path().string());
     }
-    if (!is_configuration(entry->path()) || !entry->is_regular_file(ignored)) continue;
-    if (files.size() == kMostFiles) {
-      return Error{ErrorCode::kResourceExhausted,
-                   directory + ": more than " + std::to_string(kMostFiles) + " configuration files"};
-    }
-    files.push_back(entry->path().string());
+    // One that went meanwhile is no fault, but of the one that was named.
+    const bool gone = code == std::errc::no_such_file_or_directory && here != directory;
+    if (code && !gone) listing.unreadable.push_back({here, error_of(code, here)});
   }
-  if (code) return error_of(code, directory);
-  std::sort(files.begin(), files.end());
-  return files;
+  std::sort(listing.files.begin(), listing.files.end());
+  return {};
 }
 
 Result<std::string> read_standard_input(std::size_t limit) {
@@ -71,30 +92,45 @@ Result<std::string> read_standard_input(std::size_t limit) {
 
 class Reader {
  public:
-  explicit Reader(SourceMap& sources) : sources_(sources) {}
+  /// `unreadable` null: what cannot be read is an error.
+  Reader(SourceMap& sources, std::vector<UnreadableSource>* unreadable) : sources_(sources), unreadable_(unreadable) {}
 
   Status argument(const std::string& path) {
     if (path == "-") return add("<stdin>", read_standard_input(kMostBytes - used_));
     std::error_code code;
     const fs::file_status status = fs::status(path, code);
-    if (status.type() == fs::file_type::not_found) return Error{ErrorCode::kNotFound, path + ": no such file"};
-    if (code) return error_of(code, path);
+    if (status.type() == fs::file_type::not_found) {
+      return fault(path, Error{ErrorCode::kNotFound, path + ": no such file"});
+    }
+    if (code) return fault(path, error_of(code, path));
     if (!fs::is_directory(status)) return file(path);
-    const auto files = list_files(path);
-    if (!files) return files.error();
-    for (const std::string& name : *files) {
+    Listing listing;
+    if (Status listed = list_files(path, listing); !listed) return listed;
+    for (UnreadableSource& directory : listing.unreadable) {
+      if (Status told = fault(directory.path, std::move(directory.why)); !told) return told;
+    }
+    for (const std::string& name : listing.files) {
+      // One that went meanwhile.
+      if (fs::symlink_status(name, code).type() == fs::file_type::not_found) continue;
       if (Status read = file(name); !read) return read;
     }
     return {};
   }
 
  private:
+  Status fault(const std::string& path, Error why) {
+    if (unreadable_ == nullptr) return why;
+    unreadable_->push_back({path, std::move(why)});
+    return {};
+  }
+
   /// A file that several arguments lead to is read once.
   Status file(const std::string& path) {
     std::error_code code;
     const fs::path whole = fs::canonical(path, code);
     if (!code && !seen_.insert(whole.string()).second) return {};
-    return add(path, read_file(path, kMostBytes - used_));
+    auto text = read_file(path, kMostBytes - used_);
+    return text ? add(path, std::move(text)) : fault(path, text.error());
   }
 
   Status add(const std::string& name, Result<std::string> text) {
@@ -105,18 +141,49 @@ class Reader {
   }
 
   SourceMap& sources_;
+  std::vector<UnreadableSource>* unreadable_;
   std::set<std::string> seen_;
   std::size_t used_ = 0;
 };
 
-}  // namespace
-
-Status read_sources(const std::vector<std::string>& paths, SourceMap& sources) {
-  Reader reader(sources);
+Status read_all(const std::vector<std::string>& paths, Reader reader) {
   for (const std::string& path : paths) {
     if (Status read = reader.argument(path); !read) return read;
   }
   return {};
+}
+
+Status may_be_read(const std::string& path) {
+  if (::access(path.c_str(), R_OK) == 0) return {};
+  return error_of(std::error_code(errno, std::generic_category()), path);
+}
+
+}  // namespace
+
+Status find_sources(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    Listing listing;
+    std::error_code code;
+    const bool directory = fs::is_directory(path, code);
+    Status status = directory ? list_files(path, listing) : may_be_read(path);
+    if (status && directory) {
+      status = Error{ErrorCode::kNotFound, path + ": there is no *.yaml, *.yml or *.json in it"};
+      if (!listing.unreadable.empty()) status = listing.unreadable.front().why;
+      for (auto file = listing.files.begin(); !status && file != listing.files.end(); ++file)
+        status = may_be_read(*file);
+    }
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status read_sources(const std::vector<std::string>& paths, SourceMap& sources) {
+  return read_all(paths, Reader(sources, nullptr));
+}
+
+Status read_sources(const std::vector<std::string>& paths, SourceMap& sources,
+                    std::vector<UnreadableSource>& unreadable) {
+  return read_all(paths, Reader(sources, &unreadable));
 }
 
 }  // namespace edge::compiler::yaml

@@ -75,6 +75,38 @@ TEST_F(ReadSources, NamesThePathThatIsNotThere) {
   EXPECT_NE(status.error().text.find("none.yaml"), std::string::npos);
 }
 
+TEST_F(ReadSources, TellsWhatCannotBeReadAndReadsTheRest) {
+  write("a.yaml", "a");
+  write("c/z.yaml", "z");
+  fs::create_symlink("b.yaml", directory_ / "b.yaml");
+  fs::create_symlink("nowhere.yaml", directory_ / "c/d.yaml");
+  EXPECT_NE(names({directory_.string()}).find("b.yaml"), std::string::npos);
+  SourceMap sources;
+  std::vector<UnreadableSource> unreadable;
+  ASSERT_TRUE(read_sources({directory_.string(), (directory_ / "none").string()}, sources, unreadable).ok());
+  EXPECT_EQ(sources.size(), 2U);
+  ASSERT_EQ(unreadable.size(), 3U);
+  EXPECT_EQ(unreadable[0].path, (directory_ / "b.yaml").string());
+  EXPECT_EQ(unreadable[1].path, (directory_ / "c/d.yaml").string());
+  EXPECT_EQ(unreadable[2].path, (directory_ / "none").string());
+  for (const UnreadableSource& one : unreadable) EXPECT_NE(one.why.text.find(one.path), std::string::npos);
+}
+
+TEST_F(ReadSources, FindsOutWithoutReadingWhetherThereIsAnything) {
+  fs::create_directories(directory_ / "empty");
+  fs::create_symlink("a.yaml", directory_ / "empty/.hidden.yaml");
+  const auto fault = [&](const std::string& path) {
+    const Status found = find_sources({path});
+    return found ? std::string() : found.error().text;
+  };
+  EXPECT_NE(fault((directory_ / "empty").string()).find("empty: there is no *.yaml"), std::string::npos);
+  EXPECT_NE(fault((directory_ / "none.yaml").string()).find("none.yaml: "), std::string::npos);
+  fs::create_symlink("a.yaml", directory_ / "empty/a.yaml");
+  EXPECT_NE(fault((directory_ / "empty").string()).find("a.yaml: "), std::string::npos);
+  const std::string file = write("empty/b.yaml", "b");
+  EXPECT_EQ(fault((directory_ / "empty").string()) + fault(file), "");
+}
+
 TEST_F(ReadSources, ReadsWhatTheFilesHoldTogether) {
   write("gateway.yaml",
         "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: web}\n"

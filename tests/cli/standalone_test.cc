@@ -169,14 +169,105 @@ TEST_F(Standalone, APortThatIsTakenIsToldAndOpenedOnceItIsFree) {
   EXPECT_TRUE(proxy.wait_err("port " + port + ": in use by another process; it is tried again")) << proxy.err_text();
   const int health = std::stoi(line->substr(line->rfind(':') + 1));
   const int metrics = std::stoi(metrics_line->substr(metrics_line->rfind(':') + 1));
-  ASSERT_TRUE(proxy.wait_out("ready program="));
+  EXPECT_TRUE(proxy.wait_err("not ready: no listener is bound: cannot listen on ")) << proxy.err_text();
   EXPECT_THAT(curl(health, "/readyz"), testing::HasSubstr("no listener is bound: cannot listen on "));
   EXPECT_THAT(curl(metrics, "/metrics"), testing::HasSubstr("edge_listeners_unbound{reason=\"port\"} 1"));
   taken.reset();
   EXPECT_TRUE(proxy.wait_err("listener http on ")) << proxy.err_text();
+  // The first line there is: whoever waits for it may send requests.
+  EXPECT_TRUE(proxy.wait_out("").value_or("").starts_with("ready program="));
   EXPECT_THAT(curl(health, "/readyz"), testing::HasSubstr("200 ready"));
   proxy.send_signal(SIGTERM);
   EXPECT_EQ(proxy.wait_exit(), 0) << proxy.err_text();
+}
+
+TEST_F(Standalone, IsReadyOnceSomethingServes) {
+  Backend backend("one");
+  dir_.put("config/all.yaml", "kind: [broken\n");
+  Process proxy(command({"--metrics-listen", "off", "--health-listen", "127.0.0.1:0", "--api-listen", "127.0.0.1:0",
+                         "--otlp-listen", "off", "--traces-listen", "off", "--ephemeral-ports"}));
+  const auto port_of = [&](const std::string& text) {
+    const std::string line = proxy.wait_err(text).value_or(":0");
+    return std::stoi(line.substr(line.rfind(':') + 1));
+  };
+  const int health = port_of("health on ");
+  EXPECT_TRUE(proxy.wait_err(" error edge-standalone: of the files:")) << proxy.err_text();
+  EXPECT_TRUE(proxy.wait_err("not ready: no listener")) << proxy.err_text();
+  EXPECT_THAT(curl(health, "/readyz"), StartsWith("503 no listener"));
+  dir_.put("config/all.yaml", base_config(backend.port) + "---\n" + route_config("a", "/a"));
+  const int port = port_of("listener http on ");
+  EXPECT_TRUE(proxy.wait_out("").value_or("").starts_with("ready program=")) << proxy.err_text();
+  EXPECT_EQ(curl(port, "/a"), "200 one got GET /a");
+  EXPECT_THAT(proxy.err_text(), HasSubstr(dir_ / "config/all.yaml is mended"));
+}
+
+TEST_F(Standalone, AFolderWithoutFilesIsAnErrorAtTheFirstStartAndLaterServesWhatItDid) {
+  Backend backend("one");
+  std::filesystem::create_directories(dir_ / "config");
+  const Finished empty =
+      run_command(command({"--api-listen", "127.0.0.1:0", "--metrics-listen", "off", "--health-listen", "off",
+                           "--otlp-listen", "off", "--traces-listen", "off"}));
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, HasSubstr(dir_ / "config: there is no *.yaml, *.yml or *.json in it"));
+  dir_.put("config/all.yaml", base_config(backend.port) + "---\n" + route_config("a", "/a"));
+  {
+    ProxyProcess proxy(command());
+    ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+    proxy.process.send_signal(SIGTERM);
+    ASSERT_EQ(proxy.process.wait_exit(), 0);
+  }
+  std::filesystem::remove(dir_ / "config/all.yaml");
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  EXPECT_THAT(proxy.process.err_text(), HasSubstr("config: there is no *.yaml"));
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+}
+
+TEST_F(Standalone, AFileThatCannotBeReadKeepsNoOtherOut) {
+  Backend backend("one");
+  dir_.put("config/base.yaml", base_config(backend.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  // A link that leads to itself, which not even root can read.
+  std::filesystem::create_symlink("a.yaml", dir_ / "config/.a.yaml");
+  std::filesystem::rename(dir_ / "config/.a.yaml", dir_ / "config/a.yaml");
+  EXPECT_TRUE(proxy.process.wait_err("cannot read " + dir_ / "config/a.yaml")) << proxy.process.err_text();
+  dir_.put("config/b.yaml", route_config("b", "/b"));
+  ASSERT_NE(proxy.wait_programmed(), "") << proxy.process.err_text();
+  EXPECT_EQ(curl(proxy.port, "/a"), "200 one got GET /a");
+  EXPECT_EQ(curl(proxy.port, "/b"), "200 one got GET /b");
+  dir_.put("config/a.yaml", route_config("a", "/mended"));
+  ASSERT_NE(proxy.wait_programmed(), "") << proxy.process.err_text();
+  EXPECT_EQ(curl(proxy.port, "/mended"), "200 one got GET /mended");
+}
+
+TEST_F(Standalone, WhatAFileDeclaresComesBackWhenItIsDeleted) {
+  Backend backend("one");
+  dir_.put("config/base.yaml", base_config(backend.port));
+  dir_.put("config/a.yaml", route_config("a", "/a"));
+  dir_.put("config/other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note, namespace: notes}\n");
+  ProxyProcess proxy(command());
+  ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
+  const auto edgectl = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"edgectl", "--kubeconfig", dir_ / "data/kubeconfig"});
+    return run_command(words);
+  };
+  const Finished deleted = edgectl({"delete", "route", "a"});
+  ASSERT_EQ(deleted.code, 0) << deleted.err;
+  EXPECT_TRUE(proxy.process.wait_err("ProxyRoute default/a was deleted and is made again: " + dir_ / "config/a.yaml"))
+      << proxy.process.err_text();
+  EXPECT_EQ(edgectl({"get", "route", "a"}).code, 0);
+  // With everything in it, and once it has ended.
+  ASSERT_EQ(edgectl({"delete", "namespace", "notes"}).code, 0);
+  EXPECT_TRUE(proxy.process.wait_err("ConfigMap notes/note was deleted and is made again")) << proxy.process.err_text();
+  EXPECT_EQ(edgectl({"get", "configmap", "note", "-n", "notes"}).code, 0);
+  // What leaves the files is deleted, and stays so.
+  std::filesystem::remove(dir_ / "config/a.yaml");
+  dir_.put("config/b.yaml", route_config("b", "/b"));
+  ASSERT_NE(proxy.wait_programmed(), "") << proxy.process.err_text();
+  while (curl(proxy.port, "/b") != "200 one got GET /b") ASSERT_NE(proxy.wait_programmed(), "");
+  EXPECT_EQ(edgectl({"get", "route", "a"}).code, 1);
 }
 
 TEST_F(Standalone, FilesOfItsOwnThatAreBrokenAreSetAsideAndTheRestServes) {
