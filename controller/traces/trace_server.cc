@@ -136,11 +136,13 @@ struct TraceServer::Impl {
 
   /// Starts a server that `answer` answers; tells where it is.
   Result<std::unique_ptr<ServerThread>> serve(const TraceListen& listen, net::server::ServerOptions options,
-                                              std::function<Reply(const Request&)> answer, std::string& url) {
+                                              std::function<Reply(const Request&)> answer, const char* flag,
+                                              std::string& url) {
     auto server = ServerThread::start(std::move(options), [&](net::Loop&) -> Result<net::server::Handler> {
       return net::server::Handler([answer](const Request& request) { return net::Task<Reply>(answer(request)); });
     });
-    if (server) url = url_of(listen, (*server)->address().port);
+    if (!server) return Error{server.error().code, server.error().text + " (" + flag + ")"};
+    url = url_of(listen, (*server)->address().port);
     return server;
   }
 };
@@ -168,7 +170,7 @@ Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions optio
     server->max_body = 0;
     auto started = impl->serve(
         *options.queries, std::move(*server), [raw](const Request& request) { return raw->queries->answer(request); },
-        impl->query_url);
+        "--traces-listen", impl->query_url);
     if (!started) return started.error();
     impl->query_server = std::move(*started);
   }
@@ -179,7 +181,7 @@ Result<std::unique_ptr<TraceServer>> TraceServer::start(TraceServerOptions optio
     server->max_bodies = options.receiver.body * 8;
     auto started = impl->serve(
         *options.otlp, std::move(*server), [raw](const Request& request) { return raw->receiver->answer(request); },
-        impl->otlp_url);
+        "--otlp-listen", impl->otlp_url);
     if (!started) return started.error();
     impl->otlp_server = std::move(*started);
     impl->otlp_token = std::move(options.otlp_token);

@@ -287,6 +287,13 @@ TEST_F(Several, APortThatIsTakenIsToldWithItsFlag) {
                                        "--health-listen", "off", "--otlp-listen", "off", "--traces-listen", "off"});
   EXPECT_NE(agents.code, 0);
   EXPECT_THAT(agents.err, HasSubstr("cannot listen on 127.0.0.1:" + port + " (--agents-listen): port is in use"));
+  for (const std::string flag : {"--otlp-listen", "--traces-listen"}) {
+    const std::string other = flag == "--otlp-listen" ? "--traces-listen" : "--otlp-listen";
+    const Finished traces = run_command({"edge-standalone", "--data-dir", dir_ / "sixth", flag, "127.0.0.1:" + port,
+                                         other, "off", "--metrics-listen", "off", "--health-listen", "off"});
+    EXPECT_NE(traces.code, 0);
+    EXPECT_THAT(traces.err, testing::ContainsRegex("cannot listen on .*" + port + ".*\\(" + flag + "\\)"));
+  }
 }
 
 /// A machine that hangs: its agent answers nothing, and its connections stay open.
