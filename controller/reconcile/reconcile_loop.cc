@@ -4,11 +4,15 @@
 #include <iterator>
 #include <utility>
 
+#include "base/idle_memory.h"
+
 namespace edge::controller {
 namespace {
 
 /// Resources judged between two looks for what is new: a few milliseconds' worth.
 constexpr std::size_t kStatusesAtOnce = 256;
+/// Longer than between the edits of a person who tries something.
+constexpr auto kRestsAfter = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -109,7 +113,7 @@ bool ReconcileLoop::gather(std::vector<ObjectEdit>& batch, Clock::time_point& si
       if (begun_ && !paused_ && !leaving_.empty()) {
         wake_.wait_until(lock, leaving_.front().due);
       } else {
-        wake_.wait(lock);
+        rest(lock);
       }
     }
     // A change seldom comes alone: a route with its backend, a Service with its endpoints.
@@ -122,12 +126,23 @@ bool ReconcileLoop::gather(std::vector<ObjectEdit>& batch, Clock::time_point& si
   }
   if (stopping_) return false;
   busy_ = true;
+  rested_ = false;
   if (something()) {
     since = waiting_.empty() ? Clock::now() : waiting_since_;
     if (!leaving_.empty()) since = std::min(since, leaving_.front().due);
     batch = take();
   }
   return true;
+}
+
+/// Until there may be something to do. What compiling took is given back once nothing has come for a while.
+void ReconcileLoop::rest(std::unique_lock<std::mutex>& lock) {
+  if (rested_ || first_) return wake_.wait(lock);
+  if (wake_.wait_for(lock, kRestsAfter) != std::cv_status::timeout) return;
+  lock.unlock();
+  release_idle_memory();
+  lock.lock();
+  rested_ = true;
 }
 
 void ReconcileLoop::run() {

@@ -77,6 +77,7 @@ class ReconcileLoop {
   };
 
   void run();
+  void rest(std::unique_lock<std::mutex>& lock);
   bool gather(std::vector<ObjectEdit>& batch, Clock::time_point& since);
   bool something() const;
   std::vector<ObjectEdit> take();
@@ -102,6 +103,7 @@ class ReconcileLoop {
   bool first_ = true;
   bool busy_ = false;
   bool stopping_ = false;
+  bool rested_ = false;  ///< memory was given back since something was compiled last
   std::thread thread_;
 };
 
