@@ -10,11 +10,7 @@
 
 namespace edge::agent {
 
-/// The node's own addresses and those of its links: loopback, unspecified (which leads to it), link-local with the
-/// metadata of clouds, and the same as NAT64 writes them (RFC 6052 §2.1).
-std::vector<Cidr> local_addresses();
-
-/// The value of --deny-calls-to: blocks with commas between, `local` for those above; `none` alone.
+/// The value of --deny-calls-to: blocks with commas between, `local` for those of base/node_addresses.h; `none` alone.
 Result<std::vector<Cidr>> read_denied_calls(std::string_view text);
 
 }  // namespace edge::agent

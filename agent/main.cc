@@ -6,6 +6,7 @@
 #include "agent/service.h"
 #include "agent/sync/sync.h"
 #include "base/labels.h"
+#include "base/node_addresses.h"
 #include "base/os/file.h"
 #include "base/os/file_watch.h"
 #include "cli/flags.h"
@@ -144,7 +145,7 @@ int run(const cli::Arguments& arguments) {
   options->traces.instance = given("name");
   options->ready_without_listeners = arguments.has("controller");
   // Whoever may write a policy of the cluster is not for that one who may reach what is this node's own.
-  if (arguments.has("controller") && !arguments.has("deny-calls-to")) options->server.denied_calls = local_addresses();
+  if (arguments.has("controller") && !arguments.has("deny-calls-to")) options->server.denied_calls = node_addresses();
   if (!sync.data_dir.empty()) options->admin_token_file = sync.data_dir + "/admin-token";
   auto service = Service::start(std::move(*options));
   if (!service) return failed(*log, service.error());

@@ -60,6 +60,27 @@ TEST(Workspace, EndpointsChangeNoProgram) {
   world.expect_as_from_nothing("the edit");
 }
 
+std::string static_backend(const std::string& name, const std::string& address) {
+  return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyBackend\nmetadata: {name: " + name +
+         ", namespace: default}\nspec: {endpoints: [{address: '" + address + "'}]}\n";
+}
+
+TEST(Workspace, EndpointsOfABackendItselfChangeNoProgram) {
+  World world(small_world());
+  const auto before = world.artifact().hash;
+  EXPECT_EQ(world.edit("backend b1", static_backend("b1", "10.0.0.88:81")).hosts_lowered, 0u);
+  EXPECT_EQ(world.artifact().hash, before);
+  EXPECT_THAT(program::write_endpoints(world.workspace().endpoints()), HasSubstr("10.0.0.88"));
+  world.expect_as_from_nothing("endpoints in place of a Service");
+  EXPECT_EQ(world.edit("backend b1", static_backend("b1", "10.0.0.89:81")).hosts_lowered, 0u);
+  EXPECT_EQ(world.artifact().hash, before);
+  EXPECT_THAT(program::write_endpoints(world.workspace().endpoints()), HasSubstr("10.0.0.89"));
+  world.expect_as_from_nothing("another address");
+  EXPECT_EQ(world.edit("backend b1", backend("b1")).hosts_lowered, 0u);
+  EXPECT_THAT(program::write_endpoints(world.workspace().endpoints()), Not(HasSubstr("10.0.0.89")));
+  world.expect_as_from_nothing("the Service again");
+}
+
 std::string http_route(const std::string& name, const std::string& path, const std::string& service) {
   return "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: " + name +
          "}\nspec: {parentRefs: [{name: edge, group: edgeproxy.io, kind: ProxyGateway}], rules: [{matches: [{path: "

@@ -166,6 +166,8 @@ class Controller::Impl {
     options.statuses = {options_.controller_class, options_.published_addresses};
     options.sound = read_sound();
     options.paused = options_.paused;
+    // The node of edge-standalone is that of whoever writes its resources.
+    if (!options_.embedded) options.node_addresses = NodeAddresses::kLeftOut;
     reconcile_loop_ = std::make_unique<ReconcileLoop>(
         std::move(options),
         ReconcileEvents{

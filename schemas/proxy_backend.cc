@@ -21,6 +21,11 @@ constexpr Field kServiceRefFields[] = {
 };
 constexpr Object kServiceRef{kServiceRefFields};
 
+constexpr Field kStaticEndpointFields[] = {
+    string("address", "IP address and port, such as `127.0.0.1:8080` or `[::1]:8080`.").as(Format::kHostPort).needed(),
+};
+constexpr Object kStaticEndpoint{kStaticEndpointFields};
+
 constexpr Field kTimeoutFields[] = {
     string("connect", "Time for a connection.").as(Format::kDuration).defaults_to("5s").or_as("spec.connectTimeout"),
     string("request", "Time for the whole request.").as(Format::kDuration),
@@ -186,7 +191,8 @@ constexpr Field kTlsFields[] = {
 constexpr Object kTls{kTlsFields};
 
 constexpr Field kSpecFields[] = {
-    object("serviceRef", kServiceRef, "The service whose endpoints serve.").needed(),
+    object("serviceRef", kServiceRef, "The service whose endpoints serve; this or `endpoints`."),
+    objects("endpoints", kStaticEndpoint, "The endpoints themselves, where no service has them.").at_most(256),
     string("protocol",
            "What is spoken with the endpoints: HTTP/1.1, or HTTP/2 in the clear (H2C), over TLS (H2), or as `tls` says "
            "(GRPC). Without it, what `appProtocol` of the service's port says, else HTTP.")
@@ -213,6 +219,8 @@ constexpr Field kSpecFields[] = {
     object("proxyProtocol", kProxyProtocol, "Tells the endpoints the client's address by the PROXY protocol."),
 };
 constexpr Rule kSpecRules[] = {
+    {"has(self.serviceRef) != has(self.endpoints)", "one of serviceRef and endpoints is required, and not both"},
+    {"!has(self.endpoints) || size(self.endpoints) > 0", "endpoints must have an entry"},
     {"!has(self.connectTimeout) || !has(self.timeout) || !has(self.timeout.connect) || "
      "duration(self.connectTimeout) == duration(self.timeout.connect)",
      "connectTimeout and timeout.connect are two forms of one setting, and say different things"},

@@ -168,6 +168,8 @@ struct EndpointSource {
 struct LinkedBackend {
   Identity identity;
   EndpointSource source{};
+  /// In place of `source`: sorted by address and port, no doubles.
+  std::vector<program::Endpoint> endpoints{};
   program::Balance balance = program::Balance::kRoundRobin;
   program::BackendProtocol protocol = program::BackendProtocol::kHttp1;
   program::ProxyProtocol proxy_protocol = program::ProxyProtocol::kNone;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ip.h"
 #include "compiler/model/metadata.h"
 
 namespace edge::compiler::model {
@@ -89,8 +90,17 @@ struct BackendTls {
   bool refused = false;
 };
 
+/// An entry of `spec.endpoints`.
+struct StaticEndpoint {
+  IpAddress address;
+  std::uint16_t port = 0;
+  Span span{};
+};
+
 struct ProxyBackend {
   Metadata metadata;
+  /// Where there are some, there is no service.
+  std::vector<StaticEndpoint> endpoints{};
   Reference service;
   Located<PortRef> service_port;
   Maybe<std::string> protocol{};

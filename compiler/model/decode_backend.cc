@@ -1,3 +1,5 @@
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "compiler/model/decode_kinds.h"
@@ -97,6 +99,51 @@ std::optional<BackendTls> decode_tls(const Fields& fields, Report& report) {
   return tls;
 }
 
+/// The text has the format of a host and a port.
+void add_endpoint(const Located<std::string>& text, ProxyBackend& backend, Report& report) {
+  const std::size_t colon = text.value.rfind(':');
+  if (colon == std::string::npos) return;  // was told by its format
+  std::string_view host = std::string_view(text.value).substr(0, colon);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  StaticEndpoint endpoint{.address = {}, .span = text.span};
+  std::from_chars(text.value.data() + colon + 1, text.value.data() + text.value.size(), endpoint.port);
+  if (const auto address = parse_ip(host)) {
+    endpoint.address = *address;
+    backend.endpoints.push_back(endpoint);
+    return;
+  }
+  report.fault(DiagnosticCode::kInvalidValue, text.span,
+               "spec.endpoints[" + std::to_string(backend.endpoints.size()) + "].address",
+               in_quotes(text.value) + " names a host, and endpoints are IP addresses",
+               "write the address, such as `127.0.0.1:8080`; for names, use a Service with EndpointSlices");
+}
+
+void decode_endpoints(const Fields& spec, ProxyBackend& backend, Report& report) {
+  const yaml::Node list = spec.node("endpoints");
+  const yaml::Node service = spec.node("serviceRef");
+  if (!list && !service) {
+    report.fault(DiagnosticCode::kMissingField, spec ? spec.span() : backend.metadata.span, "spec.serviceRef",
+                 "one of the fields `serviceRef` and `endpoints` is required");
+    return;
+  }
+  if (list && service) {
+    report.fault(DiagnosticCode::kExclusiveFields, list.key_span(), "spec.endpoints",
+                 "`endpoints` and `serviceRef` exclude each other",
+                 "leave `serviceRef` out: its endpoints come from EndpointSlices");
+  }
+  if (!list) return;
+  const bool sound = report.ok();
+  bool any = false;
+  spec.entries("endpoints", [&](const Fields& entry) {
+    any = true;
+    const Located<std::string> address = entry.needed_text("address");
+    if (!address.value.empty()) add_endpoint(address, backend, report);
+  });
+  if (sound && !any) {
+    report.fault(DiagnosticCode::kMissingField, list.span(), "spec.endpoints", "`endpoints` must have an entry");
+  }
+}
+
 /// H2 is HTTP/2 over TLS and H2C without it; a backend that says otherwise by `tls` leaves open what is meant.
 void check_protocol(const ProxyBackend& backend, Report& report) {
   if (!backend.protocol) return;
@@ -144,6 +191,7 @@ ProxyBackend decode_backend(const Fields& root, Metadata metadata, Report& repor
                        .slow_start = spec.object("slowStart").duration("window"),
                        .trailers = spec.strings("trailers")};
   if (const yaml::Node port = service.node("port")) backend.service_port.span = port.span();
+  decode_endpoints(spec, backend, report);
   check_protocol(backend, report);
   return backend;
 }

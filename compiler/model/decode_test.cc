@@ -188,6 +188,16 @@ TEST(Decode, BackendWithEveryField) {
   EXPECT_EQ(b.retry_policy->max_retries->value, 2);
 }
 
+TEST(Decode, EndpointsOfABackend) {
+  const Decoded d(header("ProxyBackend") + "spec: {endpoints: [{address: '[::1]:80'}, {address: '127.0.0.1:9101'}]}\n");
+  EXPECT_EQ(d.faults(), "");
+  ASSERT_EQ(d.resources.backends.size(), 1U);
+  const std::vector<StaticEndpoint>& endpoints = d.resources.backends[0].endpoints;
+  ASSERT_EQ(endpoints.size(), 2U);
+  EXPECT_EQ(endpoints[0].address, *parse_ip("::1"));
+  EXPECT_EQ(endpoints[1].port, 9101);
+}
+
 TEST(Decode, PoliciesOfEveryType) {
   const auto policy = [](std::string_view type, std::string_view settings) {
     return header("ProxyPolicy") + "spec:\n  type: " + std::string(type) +

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/node_addresses.h"
 #include "compiler/link/backends/values.h"
 #include "controller/endpoints/value_object.h"
 
@@ -83,7 +84,6 @@ void ValueIndex::replace(const std::string& object, Held next) {
   }
 }
 
-/// Leaves what is there where it is no other, so that it stays shared with what was published.
 void ValueIndex::find_endpoints(Backend& backend, const BackendName& name) const {
   std::vector<const model::EndpointSlice*> slices;
   const std::string service = key_of(backend.source.name_space, backend.source.name);
@@ -94,7 +94,11 @@ void ValueIndex::find_endpoints(Backend& backend, const BackendName& name) const
       }
     }
   }
-  std::vector<program::Endpoint> endpoints = compiler::link::endpoints_of(backend.source, slices);
+  set_endpoints(backend, name, compiler::link::endpoints_of(backend.source, slices));
+}
+
+/// Leaves what is there where it is no other, so that it stays shared with what was published.
+void ValueIndex::set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints) {
   if (backend.endpoints != nullptr && backend.endpoints->endpoints == endpoints) return;
   backend.endpoints = std::make_shared<const program::BackendEndpoints>(program::BackendEndpoints{
       stable_id("ProxyBackend", name.first, name.second), name.first, name.second, std::move(endpoints)});
@@ -153,6 +157,12 @@ void ValueIndex::refresh_secret(const SecretName& name) {
   changed_ = true;
 }
 
+std::vector<program::Endpoint> ValueIndex::allowed(std::vector<program::Endpoint> endpoints) const {
+  if (node_addresses_ == NodeAddresses::kAllowed) return endpoints;
+  std::erase_if(endpoints, [](const program::Endpoint& endpoint) { return is_node_address(endpoint.address); });
+  return endpoints;
+}
+
 void ValueIndex::follow(const compiler::LinkedConfig& config) {
   std::map<std::uint64_t, Backend> backends = std::exchange(backends_, {});
   users_.clear();
@@ -165,12 +175,17 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     const auto known = backends.find(id);
     Backend& backend = backends_[id];
     if (known != backends.end()) backend.endpoints = known->second.endpoints;
-    const bool same = known != backends.end() && same_source(known->second.source, linked.source);
+    const bool same =
+        known != backends.end() && same_source(known->second.source, linked.source) && !linked.source.name.empty();
     backend.source = linked.source;
     const auto before = backend.endpoints;
-    if (!same) find_endpoints(backend, name);
+    if (!linked.endpoints.empty()) {
+      set_endpoints(backend, name, allowed(linked.endpoints));
+    } else if (!same) {
+      find_endpoints(backend, name);
+    }
     if (backend.endpoints != before) changed_backends_.insert(std::move(name));
-    users_[key_of(linked.source.name_space, linked.source.name)].push_back(id);
+    if (linked.endpoints.empty()) users_[key_of(linked.source.name_space, linked.source.name)].push_back(id);
   }
   for (const auto& [id, backend] : backends) {
     if (!backends_.contains(id)) changed_backends_.insert({backend.endpoints->name_space, backend.endpoints->name});
@@ -195,6 +210,12 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
 std::optional<compiler::Condition> ValueIndex::fault_of(const BackendName& backend) const {
   const auto found = backends_.find(stable_id("ProxyBackend", backend.first, backend.second));
   if (found == backends_.end() || !found->second.endpoints->endpoints.empty()) return std::nullopt;
+  if (found->second.source.name.empty()) {
+    return compiler::Condition{std::string(compiler::condition::kHealthy), compiler::ConditionStatus::kFalse,
+                               std::string(compiler::reason::kNoEndpoints),
+                               "every address of `spec.endpoints` is one of the agents' own nodes, which are not "
+                               "called in a cluster; requests are answered 503"};
+  }
   return compiler::link::no_endpoints(found->second.source);
 }
 

@@ -24,11 +24,17 @@
 
 namespace edge::controller {
 
+/// Whether `spec.endpoints` of a ProxyBackend may lead to the agents' own nodes: their loopback and link-local
+/// addresses (base/node_addresses.h), which a cluster's API takes in no EndpointSlice either.
+enum class NodeAddresses : std::uint8_t { kAllowed, kLeftOut };
+
 /// Not thread-safe. Objects are named as documents are: each has one name, and each name one object.
 class ValueIndex {
  public:
   /// Namespace and name of a ProxyBackend, or of one that was made of a Service and its port.
   using BackendName = std::pair<std::string, std::string>;
+
+  explicit ValueIndex(NodeAddresses node_addresses = NodeAddresses::kAllowed) : node_addresses_(node_addresses) {}
 
   /// Whether objects of a kind have values.
   static bool holds(std::string_view kind);
@@ -65,11 +71,14 @@ class ValueIndex {
   };
   void replace(const std::string& object, Held next);
   void find_endpoints(Backend& backend, const BackendName& name) const;
+  static void set_endpoints(Backend& backend, const BackendName& name, std::vector<program::Endpoint> endpoints);
+  std::vector<program::Endpoint> allowed(std::vector<program::Endpoint> endpoints) const;
   void refresh_backends(const std::string& service);
   void refresh_secret(const SecretName& name);
   std::shared_ptr<const program::NamedSecret> find_secret(const SecretName& name,
                                                           const std::set<std::string>& keys) const;
 
+  NodeAddresses node_addresses_;
   std::unordered_map<std::string, Held> objects_;
   std::unordered_map<std::string, std::set<std::string>> slices_;      ///< objects with slices, by `namespace/service`
   std::map<SecretName, std::set<std::string>> secrets_;                ///< objects with the secret

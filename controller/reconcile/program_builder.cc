@@ -75,8 +75,9 @@ ResourceStatus refused_status(const ResourceId& key, std::int64_t generation, st
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options,
-                               SoundVersions sound)
+                               SoundVersions sound, NodeAddresses node_addresses)
     : workspace_(std::move(compile), compiler::ValuesSource::kElsewhere),
+      values_(node_addresses),
       status_options_(std::move(status_options)),
       sound_(std::move(sound)) {}
 

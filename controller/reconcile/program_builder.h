@@ -59,7 +59,8 @@ struct ReconcileResult {
 /// Not thread-safe.
 class ProgramBuilder {
  public:
-  ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options, SoundVersions sound = {});
+  ProgramBuilder(compiler::CompileOptions compile, StatusBuilderOptions status_options, SoundVersions sound = {},
+                 NodeAddresses node_addresses = NodeAddresses::kAllowed);
 
   /// Applies a batch. nullopt: nothing that a program or its values are made of has changed.
   std::optional<ReconcileResult> apply(std::vector<ObjectEdit> edits);

@@ -77,7 +77,8 @@ ObjectEdit removal(const std::string& kind, const std::string& name) { return {{
 
 class World {
  public:
-  explicit World(SoundVersions sound = {}) : program_builder_(options(), {kClass, {}}, std::move(sound)) {}
+  explicit World(SoundVersions sound = {}, NodeAddresses node_addresses = NodeAddresses::kAllowed)
+      : program_builder_(options(), {kClass, {}}, std::move(sound), node_addresses) {}
 
   ReconcileResult apply(std::vector<ObjectEdit> edits) {
     auto result = program_builder_.apply(std::move(edits));
@@ -245,6 +246,43 @@ TEST(ProgramBuilder, ABackendWithoutEndpointsSaysSo) {
   EXPECT_EQ(condition(desired.status, "Healthy")["reason"], "NoEndpoints");
   world.apply({edit(slice("10.0.0.9"))});
   EXPECT_TRUE(condition(world.desired_statuses()["ProxyBackend shop/be"].status, "Healthy").is_null());
+}
+
+Json static_backend(const std::vector<std::string>& addresses) {
+  Json made = backend();
+  made["spec"] = {{"endpoints", Json::array()}};
+  for (const std::string& address : addresses) made["spec"]["endpoints"].push_back({{"address", address}});
+  return made;
+}
+
+TEST(ProgramBuilder, EndpointsOfABackendItselfAreGivenAsValues) {
+  World world;
+  const ReconcileResult first = world.start({edit(route("a", "/a"))});
+  const ReconcileResult second = world.apply({edit(static_backend({"127.0.0.1:9101", "[::1]:9102"}))});
+  EXPECT_FALSE(second.program_changed);
+  EXPECT_EQ(second.hash, first.hash);
+  ASSERT_EQ(second.values.backends.size(), 1u);
+  ASSERT_EQ(second.values.backends[0]->endpoints.size(), 2u);
+  EXPECT_EQ(second.values.backends[0]->endpoints[0].port, 9102);
+  EXPECT_EQ(second.values.backends[0]->endpoints[1].address, *parse_ip("127.0.0.1"));
+  EXPECT_FALSE(world.try_apply({edit(slice("10.0.0.7"))}).has_value()) << "the Service is none of its business now";
+  const ReconcileResult third = world.apply({edit(backend())});
+  ASSERT_EQ(third.values.backends[0]->endpoints.size(), 1u);
+  EXPECT_EQ(third.values.backends[0]->endpoints[0].address, *parse_ip("10.0.0.7"));
+}
+
+TEST(ProgramBuilder, InAClusterNoBackendLeadsToTheNodeItself) {
+  World world({}, NodeAddresses::kLeftOut);
+  world.start({edit(route("a", "/a"))});
+  const ReconcileResult some = world.apply(
+      {edit(static_backend({"127.0.0.1:9101", "169.254.169.254:80", "[::ffff:127.0.0.1]:80", "10.0.0.5:80"}))});
+  ASSERT_EQ(some.values.backends[0]->endpoints.size(), 1u);
+  EXPECT_EQ(some.values.backends[0]->endpoints[0].address, *parse_ip("10.0.0.5"));
+  const ReconcileResult none = world.apply({edit(static_backend({"0.0.0.0:9101", "[::1]:80"}))});
+  EXPECT_TRUE(none.values.backends[0]->endpoints.empty());
+  const Json healthy = condition(world.desired_statuses()["ProxyBackend shop/be"].status, "Healthy");
+  EXPECT_EQ(healthy["reason"], "NoEndpoints");
+  EXPECT_THAT(healthy["message"].get<std::string>(), testing::HasSubstr("agents' own nodes"));
 }
 
 TEST(ProgramBuilder, AResourceAtFaultIsServedAsItLastWasSound) {

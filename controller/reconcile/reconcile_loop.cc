@@ -19,7 +19,7 @@ constexpr auto kRestsAfter = std::chrono::seconds(2);
 ReconcileLoop::ReconcileLoop(ReconcileOptions options, ReconcileEvents events)
     : options_(std::move(options)),
       events_(std::move(events)),
-      program_builder_(options_.compile, options_.statuses, std::move(options_.sound)),
+      program_builder_(options_.compile, options_.statuses, std::move(options_.sound), options_.node_addresses),
       paused_(options_.paused),
       thread_([this] { run(); }) {}
 

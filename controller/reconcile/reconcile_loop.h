@@ -25,6 +25,7 @@ struct ReconcileOptions {
   compiler::CompileOptions compile;
   StatusBuilderOptions statuses;
   SoundVersions sound;
+  NodeAddresses node_addresses = NodeAddresses::kAllowed;
   bool paused = false;  ///< from the start: see ReconcileLoop::pause
   /// When idle, the loop waits up to `gather` for further edits of a change, and no longer than `quiet` after the last
   /// one.

@@ -63,8 +63,17 @@ constexpr Hint kHints[] = {
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replacePrefixMatch", "/a", "/b"},
     {"ProxyRoute spec.rules.filters.requestRedirect.path.replaceFullPath", "/a", "/b"},
     {"ProxyRoute spec.rules.sessionPersistence.cookieConfig.path", "/a", "/b"},
+    {"ProxyBackend spec.endpoints.address", "192.0.2.1:80", "[2001:db8::1]:80"},
     {"EdgeRemoteCluster spec.heartbeat.timeout", "3h", "4h"},
 };
+
+/// Of two fields one is given, in turn.
+struct Alternatives {
+  const char* kind;
+  const char* first;
+  const char* second;
+};
+constexpr Alternatives kAlternatives[] = {{"ProxyBackend", "spec.serviceRef", "spec.endpoints"}};
 
 const Texts& texts_of(Format format) { return *std::ranges::find(kTexts, format, &Texts::format); }
 
@@ -116,6 +125,11 @@ class Maker {
   bool wanted(const Object& object, const Field& field, const std::string& path) const {
     if (field.type == Type::kAny) return false;
     if (!field.goes_with.empty()) return &field == variant_field(object);
+    for (const Alternatives& one : kAlternatives) {
+      if (kind_.kind == one.kind && (path == one.first || path == one.second)) {
+        return (path == one.first) == (variant_ / 2 % 2 == 0);
+      }
+    }
     if (least_) return field.required;
     if (field.other_form.empty()) return true;
     return (path < field.other_form) == (variant_ % 2 == 0);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "compiler/link/stages.h"
@@ -50,10 +52,9 @@ void shared_header(const model::ProxyBackend& backend, Findings& findings) {
        .fix = "requests tell of their client by X-Forwarded-For; for the header, speak HTTP/1.1 with the backend"});
 }
 
-}  // namespace
-
-std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
-                                          Findings& findings) {
+/// Gives `linked` the Service's endpoints, and what its port speaks. \returns whether there is such a port.
+bool link_service(const model::ProxyBackend& backend, const BackendTargets& targets, LinkedBackend& linked,
+                  Findings& findings) {
   const Resolved position = targets.service_names.resolve(
       backend.metadata, "Service", backend.service, [] { return std::string("spec.serviceRef.name"); }, findings);
   if (!position) {
@@ -61,7 +62,7 @@ std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, co
     fail(findings.status.conditions, condition::kResolvedRefs,
          refused ? reason::kRefNotPermitted : reason::kServiceNotFound,
          "the Service `" + backend.service.name.value + "` cannot be used");
-    return std::nullopt;
+    return false;
   }
   const model::Service& service = targets.services[position.position];
   const model::ServicePort* port = find_port(service, backend.service_port.value);
@@ -69,15 +70,8 @@ std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, co
     fail(findings.status.conditions, condition::kResolvedRefs, reason::kPortNotFound,
          service.metadata.text() + " has no such TCP port");
     unknown_port(backend, service, findings.diagnostics);
-    return std::nullopt;
+    return false;
   }
-  std::optional<BackendTlsSettings> tls;
-  if (backend.tls) {
-    tls = link_backend_tls(backend, targets.secrets, findings);
-    // Whom to trust, or as whom to come, cannot be told: routes answer 500.
-    if (!tls) return std::nullopt;
-  }
-  LinkedBackend linked = backend_settings(backend);
   linked.source = {.name_space = service.metadata.name_space,
                    .name = service.metadata.name,
                    .port = port->name,
@@ -87,12 +81,39 @@ std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, co
                    .reference = backend.service.name.span,
                    .service = service.metadata.span};
   if (!backend.protocol && speaks_http2(*port)) linked.protocol = program::BackendProtocol::kHttp2;
+  if (!backend.protocol && port->protocol == "grpc") linked.takes_all_trailers = true;
+  return true;
+}
+
+std::vector<program::Endpoint> endpoints_in_order(const std::vector<model::StaticEndpoint>& written) {
+  std::vector<program::Endpoint> endpoints;
+  for (const model::StaticEndpoint& endpoint : written) {
+    endpoints.push_back({.address = endpoint.address, .port = endpoint.port});
+  }
+  std::ranges::sort(endpoints, [](const program::Endpoint& a, const program::Endpoint& b) {
+    return std::tie(a.address, a.port) < std::tie(b.address, b.port);
+  });
+  const auto doubles = std::ranges::unique(endpoints);
+  endpoints.erase(doubles.begin(), doubles.end());
+  return endpoints;
+}
+
+}  // namespace
+
+std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, const BackendTargets& targets,
+                                          Findings& findings) {
+  LinkedBackend linked = backend_settings(backend);
+  linked.endpoints = endpoints_in_order(backend.endpoints);
+  if (linked.endpoints.empty() && !link_service(backend, targets, linked, findings)) return std::nullopt;
+  if (backend.tls) {
+    linked.tls = link_backend_tls(backend, targets.secrets, findings);
+    // Whom to trust, or as whom to come, cannot be told: routes answer 500.
+    if (!linked.tls) return std::nullopt;
+  }
   if (linked.protocol == program::BackendProtocol::kHttp2 && backend.proxy_protocol) {
     shared_header(backend, findings);
     return std::nullopt;
   }
-  if (!backend.protocol && port->protocol == "grpc") linked.takes_all_trailers = true;
-  linked.tls = std::move(tls);
   return linked;
 }
 

@@ -75,7 +75,7 @@ program::BackendEndpoints endpoints_of(const LinkedBackend& backend, const Slice
   return {.backend_id = stable_id("ProxyBackend", identity.name_space, identity.name),
           .name_space = identity.name_space,
           .name = identity.name,
-          .endpoints = endpoints_of(backend.source, slices)};
+          .endpoints = backend.endpoints.empty() ? endpoints_of(backend.source, slices) : backend.endpoints};
 }
 
 Condition no_endpoints(const EndpointSource& source) {
