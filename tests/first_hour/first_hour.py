@@ -261,9 +261,8 @@ def go_through(pages, binaries):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def has_something_to_run(page):
-    return any(language != "console" and re.search(r"`edge\.yaml`:$", paragraph)
-               for paragraph, language, _ in blocks_of(page))
+def goes_on_from_the_quick_start(page):
+    return "continues the [quick start](quick-start.md)" in page.read_text()
 
 
 def anchor_of(heading):
@@ -314,7 +313,7 @@ def main():
     binaries, pages = os.path.abspath(sys.argv[1]), sys.argv[2:]
     runs = [[page] for page in pages]
     if not pages:
-        others = sorted(page.stem for page in DOCS.glob("*.md") if has_something_to_run(page))
+        others = sorted(page.stem for page in DOCS.glob("*.md") if goes_on_from_the_quick_start(page))
         runs = [TASKS] + [[page] for page in others if page != SET_UP]
     failed = 0
     for link in dangling_links():
