@@ -17,7 +17,8 @@ Of a page is read:
   command that ends in "&", and edge-standalone, go on; the lines below one of these are waited for.
 * A block ```text after a paragraph that ends in "prints:" are lines that edge-standalone prints.
 
-Other blocks are not run. Links of all pages must lead to a file and a heading. All of it happens in a network namespace of its own, so that ports are those of the pages.
+Other blocks are not run. Links of all pages must lead to a file and a heading, and source files that they
+name must be there. All of it happens in a network namespace of its own, so that ports are those of the pages.
 Ends with 77 where there can be none.
 """
 import os
@@ -297,6 +298,16 @@ def dangling_links():
     return dangling
 
 
+def missing_sources():
+    """Source files that pages name, and that are not there. Pages leave out `runtime/`, `runtime/session/` and `tests/`."""
+    missing = []
+    for page in sorted(DOCS.glob("*.md")):
+        for name in re.findall(r"\b[a-z_]+/[\w/]+\.(?:cc|h)\b", page.read_text()):
+            if not any((ROOT / room / name).exists() for room in ("", "runtime", "runtime/session", "tests")):
+                missing.append(f"{page.relative_to(ROOT)}: {name}")
+    return missing
+
+
 def enter_namespace():
     for flags in (["--net"], ["--net", "--user", "--map-root-user"]):
         if subprocess.run(["unshare", *flags, "true"], capture_output=True, check=False).returncode == 0:
@@ -316,8 +327,8 @@ def main():
         others = sorted(page.stem for page in DOCS.glob("*.md") if goes_on_from_the_quick_start(page))
         runs = [TASKS] + [[page] for page in others if page != SET_UP]
     failed = 0
-    for link in dangling_links():
-        print(f"FAILED link {link}", flush=True)
+    for name in dangling_links() + missing_sources():
+        print(f"FAILED {name}: leads nowhere", flush=True)
         failed += 1
     for run in runs:
         began = time.monotonic()
