@@ -249,7 +249,7 @@ def go_through(pages, binaries):
     page = SET_UP
     hour = Hour(folder, binaries)
     try:
-        for page in [SET_UP] + pages:
+        for page in [SET_UP] + [page for page in pages if page != SET_UP]:
             hour.run_page(page)
         return True
     except Wrong as wrong:
