@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kFence = "```";
 constexpr std::string_view kExample = "# example: ";
+/// What whole configurations of pages begin with that tests/first_hour goes through.
+constexpr std::string_view kGateway = "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\n";
 
 struct Block {
   std::string language;
@@ -37,12 +39,12 @@ std::vector<Block> blocks_of(const std::filesystem::path& page) {
 
 /// Services that backends name, and that the configuration does not hold itself.
 std::string services(const std::string& configuration) {
-  if (configuration.find("kind: Service\n") != std::string::npos) return {};
   static const std::regex kService(R"(serviceRef:\s*\{?\s*name:\s*([A-Za-z0-9-]+))");
   std::set<std::string> names;
   for (std::sregex_iterator at(configuration.begin(), configuration.end(), kService); at != std::sregex_iterator();
        ++at) {
-    names.insert((*at)[1].str());
+    const std::string name = (*at)[1].str();
+    if (configuration.find("kind: Service\nmetadata: {name: " + name + "}") == std::string::npos) names.insert(name);
   }
   std::string out;
   for (const std::string& name : names) out += "@service " + name + "\n";
@@ -66,6 +68,11 @@ std::string secrets(const std::string& configuration) {
   return out;
 }
 
+/// A configuration that names no Secret which the reader makes by a command.
+bool is_whole(const std::string& text) {
+  return text.starts_with(kGateway) && text.find("secretRef: {") == std::string::npos;
+}
+
 /// Services that policies call by an address, `http://NAME.auth.svc:PORT`: upstreams of the script.
 std::string with_called_services(const std::string& configuration) {
   static const std::regex kAddress(R"(http://([a-z0-9]+)\.auth\.svc:[0-9]+)");
@@ -84,12 +91,17 @@ std::vector<PageExample> page_examples(const std::string& directory) {
   std::vector<PageExample> examples;
   for (const std::filesystem::path& page : pages) {
     bool open = false;
+    int number = 0;
     for (const Block& block : blocks_of(page)) {
       if (block.language == "yaml" && block.text.starts_with(kExample)) {
         const std::string name = block.text.substr(kExample.size(), block.text.find('\n') - kExample.size());
         examples.push_back(
             {page.stem().string() + "/" + name, block.text + services(block.text) + secrets(block.text), {}});
         open = true;
+      } else if (block.language == "yaml" && is_whole(block.text)) {
+        examples.push_back(
+            {page.stem().string() + "/" + std::to_string(++number), block.text + services(block.text), {}});
+        open = false;
       } else if (block.language == "case" && open) {
         std::istringstream text(block.text);
         examples.back().script = parse_case(examples.back().name, text, block.first_line);

@@ -1,8 +1,8 @@
 // Examples that the pages of docs/ give, as runtime cases.
 //
-// A block of `yaml` whose first line is `# example: NAME` is a whole configuration. A block of `case` after it holds
-// upstreams and clients in the language of tests/runtime/README.md that show what it does. Services that a
-// configuration names are the readers' own: the test brings them.
+// A block of `yaml` whose first line is `# example: NAME`, or that begins with a ProxyGateway, is a whole
+// configuration. A block of `case` after it holds upstreams and clients in the language of tests/runtime/README.md that
+// show what it does. Services that a configuration names are the readers' own: the test brings them.
 #pragma once
 
 #include <ostream>
