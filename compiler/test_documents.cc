@@ -193,20 +193,21 @@ class Maker {
   }
 
   std::string some_policy(const std::string& name) {
-    return policy(name,
-                  one_of({"ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(30),
-                          "ProxyRoute, name: r" + number(4), "ProxyRoute, name: r" + number(12),
-                          "ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(12),
-                          "ProxyGateway, name: edge", "ProxyNothing, name: r1"}),
-                  one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
-                          "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
-                          "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
-                          "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
-                          "type: SecurityHeaders, securityHeaders: {}",
-                          "type: BasicAuth, basicAuth: {secretRef: {name: users}}", oidc("a.com"), oidc("b.com"),
-                          "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
-                          "allowedAlgorithms: [RS256]}",
-                          "type: CORS, cors: {allowOrigins: ['https://a.com']}", "type: Nothing"}));
+    return policy(
+        name,
+        one_of({"ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(30),
+                "ProxyRoute, name: r" + number(4), "ProxyRoute, name: r" + number(12),
+                "ProxyRoute, name: r" + number(12), "ProxyRoute, name: r" + number(12), "ProxyGateway, name: edge",
+                "ProxyNothing, name: r1"}),
+        one_of({"type: RateLimit, rateLimit: {requestsPerSecond: " + number(3) + ", burst: 9}",
+                "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                "type: BasicAuth, basicAuth: {secretRef: {name: users, namespace: other}}",
+                "type: ForwardAuth, forwardAuth: {address: 'http://10.9.9." + number(3) + ":80/'}",
+                "type: SecurityHeaders, securityHeaders: {}", "type: BasicAuth, basicAuth: {secretRef: {name: users}}",
+                "type: IPAccess, ipAccess: {allow: [10.0.0.0/8]}", oidc("a.com"), oidc("b.com"),
+                "type: JWT, jwt: {issuer: 'https://id.com', jwksURI: 'https://id.com/keys', "
+                "allowedAlgorithms: [RS256]}",
+                "type: CORS, cors: {allowOrigins: ['https://a.com']}", "type: Nothing"}));
   }
 
   static std::string oidc(const std::string& host) {

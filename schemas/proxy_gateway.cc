@@ -12,6 +12,7 @@ constexpr std::string_view kEscapedSlashes[] = {"Keep", "Reject", "Unescape"};
 constexpr std::string_view kPathParameters[] = {"Keep", "Reject"};
 constexpr std::string_view kAlgorithms[] = {"gzip", "br"};
 constexpr std::string_view kCompressedFor[] = {"Always", "SameOrigin", "Never"};
+constexpr std::string_view kSwitch[] = {"Enabled", "Disabled"};
 constexpr std::string_view kTraceSenders[] = {"TrustedProxies", "Always", "Never"};
 
 constexpr Field kValidationFields[] = {
@@ -174,6 +175,12 @@ constexpr Field kSpecFields[] = {
     object("accessLog", kAccessLog, "Access log."),
     object("limits", kLimits, "What clients may cost."),
     object("paths", kPaths, "What is done to paths before a rule is looked for, beyond normalising them."),
+    string("canaryHeader", "Whether `X-Canary: true` of a request chooses the backend of the lowest weight.")
+        .one_of(kSwitch)
+        .defaults_to("Enabled"),
+    string("reasonHeader", "Whether answers of the proxy itself tell why in X-Edge-Reason.")
+        .one_of(kSwitch)
+        .defaults_to("Enabled"),
     object("redirectScheme", kRedirectScheme, "Redirection of plain requests of all listeners (rule D9).")
         .or_as("spec.listeners.redirectScheme"),
     strings("trustedProxies", "Peers whose X-Forwarded-For and PROXY protocol are believed.")

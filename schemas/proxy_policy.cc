@@ -3,8 +3,8 @@
 namespace edge::schemas {
 namespace {
 
-constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth", "OIDC",           "JWT",
-                                       "RateLimit", "CORS",        "SecurityHeaders"};
+constexpr std::string_view kTypes[] = {"BasicAuth", "ForwardAuth",     "OIDC",    "JWT", "RateLimit",
+                                       "CORS",      "SecurityHeaders", "IPAccess"};
 constexpr std::string_view kTargets[] = {"ProxyRoute", "ProxyGateway"};
 constexpr std::string_view kProviders[] = {"generic"};
 constexpr std::string_view kModes[] = {"any", "all"};
@@ -109,6 +109,12 @@ constexpr Field kSecurityFields[] = {
 };
 constexpr Object kSecurity{kSecurityFields};
 
+constexpr Field kAccessFields[] = {
+    strings("allow", "Addresses of clients that may pass; all without it.").as(Format::kCidr).at_most(4096),
+    strings("deny", "Addresses that may not, also among those that `allow` names.").as(Format::kCidr).at_most(4096),
+};
+constexpr Object kAccess{kAccessFields};
+
 constexpr Field kSpecFields[] = {
     string("type", "What the policy does.").one_of(kTypes).needed(),
     object("targetRef", kTarget, "What it protects.").needed(),
@@ -119,6 +125,7 @@ constexpr Field kSpecFields[] = {
     object("rateLimit", kRate, "Settings of RateLimit.").with_type("RateLimit"),
     object("cors", kCors, "Settings of CORS.").with_type("CORS"),
     object("securityHeaders", kSecurity, "Settings of SecurityHeaders.").with_type("SecurityHeaders"),
+    object("ipAccess", kAccess, "Settings of IPAccess.").with_type("IPAccess"),
 };
 constexpr Object kSpec{kSpecFields};
 
@@ -162,8 +169,8 @@ spec:
 const Object kProxyPolicy{kFields};
 const Manifest kProxyPolicyManifest{
     .text =
-        "Who may pass and how often: one authentication, rate-limit, CORS or security-header policy on a gateway or a "
-        "route. One on a route replaces the gateway's of the same type.",
+        "Who may pass and how often: one authentication, address, rate-limit, CORS or security-header policy on a "
+        "gateway or a route. One on a route replaces the gateway's of the same type.",
     .aliases = kAliases,
     .columns = kColumns,
     .status = &kStatus,

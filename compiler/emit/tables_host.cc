@@ -29,15 +29,16 @@ using program::Target32;
 using program::TreatmentRecord;
 
 /// What a rewritten prefix replaces: the bytes of the path that the match named.
-std::uint32_t matched_length(const PathMatch& path) {
+std::uint32_t matched_length(const PathMatch& path, const Filter& filter) {
   switch (path.type) {
     case PathMatch::Type::kExact:
       return static_cast<std::uint32_t>(path.value->size());
     // `/` is the empty prefix: its slash belongs to the rest of the path.
     case PathMatch::Type::kPrefix:
       return *path.value == "/" ? 0 : static_cast<std::uint32_t>(path.value->size());
-    case PathMatch::Type::kNone:
     case PathMatch::Type::kRegex:
+      return filter.prefix;
+    case PathMatch::Type::kNone:
       return 0;
   }
   return 0;
@@ -323,6 +324,7 @@ class HostEmitter {
       backends.record.total_weight += weights[i];
       if (weights[i] < weights[backends.record.canary]) backends.record.canary = i;
     }
+    if (!config_.gateways[config_.listeners[host_.listener].gateway].canary_by_header) backends.record.canary = kNone;
     const auto has_own = [](const WeightedBackend& backend) { return backend.filters.has_value(); };
     // The runtime looks for a session only where there are treatments.
     const bool persists = std::ranges::any_of(rule.filters, program::keeps_sessions, &Filter::op);
@@ -346,7 +348,7 @@ class HostEmitter {
       case program::Detail::kNone:
         break;
       case program::Detail::kPrefix:
-        record.detail = matched_length(path);
+        record.detail = matched_length(path, filter);
         break;
       case program::Detail::kRedirect:
         record.detail = program::redirect_detail(filter.status, filter.port);

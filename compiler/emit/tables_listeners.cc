@@ -7,6 +7,7 @@
 #include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
 #include "program/evaluate/lookup.h"
+#include "program/format/records.h"
 #include "program/section_builder.h"
 
 namespace edge::compiler::emit {
@@ -188,17 +189,14 @@ std::vector<program::GatewayRecord> emit_gateways(const LinkedConfig& config, pr
   for (const LinkedGateway& gateway : config.gateways) {
     const auto& [name_space, name] = std::tie(gateway.identity.name_space, gateway.identity.name);
     std::vector<program::CidrRecord> proxies;
-    for (const Cidr& cidr : gateway.trusted_proxies) {
-      program::CidrRecord& record = proxies.emplace_back();
-      std::memcpy(record.address, cidr.address.bytes.data(), sizeof record.address);
-      record.prefix_length = cidr.prefix_length;
-    }
+    for (const Cidr& cidr : gateway.trusted_proxies) proxies.push_back(program::cidr_record(cidr));
     program::GatewayRecord& record = records.emplace_back();
     record.id = stable_id(gateway.identity.kind, name_space, name);
     record.name_space = builder.string(name_space);
     record.name = builder.string(name);
     record.trusted_proxies = builder.array(proxies);
     record.path_flags = path_flags(gateway.paths);
+    if (gateway.hides_reasons) record.flags |= program::kHidesReasons;
     store_settings(builder, gateway, record);
   }
   return records;

@@ -5,6 +5,7 @@
 #include "compiler/emit/settings.h"
 #include "compiler/emit/tables.h"
 #include "compiler/link/policies/effective_policies.h"
+#include "program/format/records.h"
 
 namespace edge::compiler::emit {
 namespace {
@@ -58,6 +59,7 @@ class PolicyEmitter {
     header.forward_auths = builder_.array(forward_auths_);
     header.cors = builder_.array(cors_);
     header.security_headers = builder_.array(security_headers_);
+    header.ip_accesses = builder_.array(ip_accesses_);
     return header;
   }
 
@@ -69,6 +71,7 @@ class PolicyEmitter {
   }
 
   std::uint32_t put(std::monostate /*unreadable*/) { return program::kNone; }
+  std::uint32_t put(const IpAccessSettings& from) { return push(ip_accesses_, {cidrs(from.allow), cidrs(from.deny)}); }
   std::uint32_t put(const RateLimitSettings& from) {
     return push(rate_limits_,
                 {from.requests_per_second, from.burst, rate_key(from.key), 0, builder_.string(from.key_name)});
@@ -115,6 +118,12 @@ class PolicyEmitter {
                                     builder_.string(from.referrer_policy), flags, 0});
   }
 
+  program::ArrayRef<program::CidrRecord> cidrs(const std::vector<Cidr>& blocks) {
+    std::vector<program::CidrRecord> records;
+    for (const Cidr& block : blocks) records.push_back(program::cidr_record(block));
+    return builder_.array(records);
+  }
+
   program::SectionBuilder& builder_;
   std::vector<program::PolicyRecord> policies_;
   std::vector<program::RateLimitRecord> rate_limits_;
@@ -124,6 +133,7 @@ class PolicyEmitter {
   std::vector<program::ForwardAuthRecord> forward_auths_;
   std::vector<program::CorsRecord> cors_;
   std::vector<program::SecurityHeadersRecord> security_headers_;
+  std::vector<program::IpAccessRecord> ip_accesses_;
 };
 
 }  // namespace

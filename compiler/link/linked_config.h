@@ -60,6 +60,7 @@ struct Filter {
   std::uint32_t status = 0;   ///< redirects
   std::uint32_t port = 0;     ///< redirects, 0: by scheme
   std::uint32_t seconds = 0;  ///< of a session
+  std::uint32_t prefix = 0;   ///< bytes that a new prefix replaces where the path is an expression
 };
 
 struct WeightedBackend {
@@ -135,6 +136,8 @@ struct LinkedGateway {
   /// Absent: those by default.
   std::optional<ClientLimits> limits{};
   PathRules paths{};
+  bool canary_by_header = true;  ///< `X-Canary: true` chooses a backend (rule D3)
+  bool hides_reasons = false;    ///< answers of the proxy itself carry no X-Edge-Reason
 };
 
 struct LinkedListener {

@@ -230,6 +230,8 @@ ProxyGateway decode_gateway(const Fields& root, Metadata metadata, Report& repor
                        .access_log = decode_access_log(spec.object("accessLog")),
                        .limits = decode_limits(spec.object("limits")),
                        .paths = decode_paths(spec.object("paths")),
+                       .canary_header = spec.text("canaryHeader"),
+                       .reason_header = spec.text("reasonHeader"),
                        .redirect_scheme = decode_redirect(spec.object("redirectScheme")),
                        .trusted_proxies = spec.cidrs("trustedProxies")};
   spec.entries("listeners", [&](const Fields& entry) {

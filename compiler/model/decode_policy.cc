@@ -15,7 +15,7 @@ struct Row {
   std::string_view key;
   PolicyType value;
 };
-constexpr std::array<Row, 7> kTypes = {{
+constexpr std::array<Row, 8> kTypes = {{
     {"BasicAuth", "basicAuth", PolicyType::kBasicAuth},
     {"ForwardAuth", "forwardAuth", PolicyType::kForwardAuth},
     {"OIDC", "oidc", PolicyType::kOidc},
@@ -23,6 +23,7 @@ constexpr std::array<Row, 7> kTypes = {{
     {"RateLimit", "rateLimit", PolicyType::kRateLimit},
     {"CORS", "cors", PolicyType::kCors},
     {"SecurityHeaders", "securityHeaders", PolicyType::kSecurityHeaders},
+    {"IPAccess", "ipAccess", PolicyType::kIpAccess},
 }};
 
 Oidc decode_oidc(const Fields& own) {
@@ -97,6 +98,9 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                                         .referrer_policy = own.text("referrerPolicy")};
       return;
     }
+    case PolicyType::kIpAccess:
+      policy.settings = IpAccess{.allow = own.cidrs("allow"), .deny = own.cidrs("deny")};
+      return;
     case PolicyType::kUnknown:
       return;
   }
@@ -121,6 +125,12 @@ void check_cors(const Fields& own, Report& report) {
   }
 }
 
+/// Without either list it would let everybody pass, which nobody writes a policy for.
+void check_access(const Fields& own, Span span, Report& report) {
+  if (own.node("allow") || own.node("deny")) return;
+  report.fault(DiagnosticCode::kMissingField, span, "spec.ipAccess", "one of `allow` and `deny` is required");
+}
+
 }  // namespace
 
 ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report) {
@@ -136,6 +146,7 @@ ProxyPolicy decode_policy(const Fields& root, Metadata metadata, Report& report)
       policy.type = {row.value, type.span};
       if (own) {
         if (row.value == PolicyType::kCors) check_cors(own, report);
+        if (row.value == PolicyType::kIpAccess) check_access(own, type.span, report);
         decode_settings(own, policy);
       } else {
         report.fault(DiagnosticCode::kMissingField, type.span, "spec." + std::string(row.key),

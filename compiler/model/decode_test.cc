@@ -221,9 +221,10 @@ TEST(Decode, PoliciesOfEveryType) {
              "allowCredentials: false}") +
       policy("SecurityHeaders",
              "securityHeaders: {hsts: {enabled: true, maxAge: 31536000, includeSubDomains: true, preload: false}, "
-             "xFrameOptions: DENY, xContentTypeOptions: true, referrerPolicy: no-referrer}"));
+             "xFrameOptions: DENY, xContentTypeOptions: true, referrerPolicy: no-referrer}") +
+      policy("IPAccess", "ipAccess: {allow: [10.0.0.0/8], deny: [10.1.0.0/16]}"));
   EXPECT_EQ(d.faults(), "");
-  ASSERT_EQ(d.resources.policies.size(), 7U);
+  ASSERT_EQ(d.resources.policies.size(), 8U);
   EXPECT_EQ(std::get<RateLimit>(d.resources.policies[4].settings).burst->value, 20);
   EXPECT_EQ(std::get<Oidc>(d.resources.policies[2].settings).required_groups.size(), 1U);
 }

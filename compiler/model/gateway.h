@@ -169,6 +169,8 @@ struct ProxyGateway {
   std::optional<AccessLog> access_log{};
   std::optional<ClientLimits> limits{};
   std::optional<Paths> paths{};
+  Maybe<std::string> canary_header{};
+  Maybe<std::string> reason_header{};
   std::optional<RedirectScheme> redirect_scheme{};
   std::vector<Located<Cidr>> trusted_proxies{};
 };

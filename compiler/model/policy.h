@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/ip.h"
 #include "compiler/model/metadata.h"
 
 namespace edge::compiler::model {
@@ -21,6 +22,7 @@ enum class PolicyType : std::uint8_t {
   kRateLimit,
   kCors,
   kSecurityHeaders,
+  kIpAccess,
   kUnknown,
 };
 /// kUnknown: of a policy at fault whose target's kind cannot be told; whatever bears the name is protected.
@@ -31,6 +33,8 @@ using Strings = std::vector<Located<std::string>>;
 struct BasicAuth {
   Maybe<std::string> realm{};
   Reference secret;
+  /// Of the Secret; ingress-nginx has another one.
+  std::string key = "htpasswd";
   Maybe<bool> strip_auth{};
 };
 
@@ -98,6 +102,12 @@ struct SecurityHeaders {
   Maybe<std::string> referrer_policy{};
 };
 
+/// By the client's address.
+struct IpAccess {
+  std::vector<Located<Cidr>> allow{};
+  std::vector<Located<Cidr>> deny{};
+};
+
 struct ProxyPolicy {
   Metadata metadata;
   Located<PolicyType> type;
@@ -108,7 +118,8 @@ struct ProxyPolicy {
   /// The rule of the target, by number, for which alone it holds; only of a CORS policy that was translated.
   std::optional<std::uint32_t> target_rule{};
   /// Its settings; nothing when they are at fault: then the policy still protects its target, by refusing everything.
-  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders> settings{};
+  std::variant<std::monostate, BasicAuth, ForwardAuth, Oidc, Jwt, RateLimit, Cors, SecurityHeaders, IpAccess>
+      settings{};
 };
 
 }  // namespace edge::compiler::model

@@ -151,6 +151,8 @@ void RecordLayer::fail(const char* what) {
   } else if (verified != X509_V_OK) {
     fault_ = X509_verify_cert_error_string(verified);
   } else {
+    spoke_http_ =
+        ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
     fault_ = ERR_peek_error() != 0 ? take_error() : what;
   }
   ERR_clear_error();

@@ -66,6 +66,8 @@ class RecordLayer final : public Layer {
   Handshake handshake(Channel& channel);
   /// Why it failed, in words of OpenSSL's.
   const std::string& fault() const { return fault_; }
+  /// Whether it failed because the client sent a request of HTTP in plain text. Nothing was sent to it yet.
+  bool spoke_http() const { return spoke_http_; }
   /// Whether the peer has sent anything yet.
   bool heard() const;
 
@@ -116,6 +118,7 @@ class RecordLayer final : public Layer {
   /// Reads of the socket in this call that have led to nothing for the user.
   std::uint8_t idle_reads_ = 0;
   bool failed_ = false;
+  bool spoke_http_ = false;
   /// The socket takes no more. What the peer sent before it broke is still read.
   bool unsendable_ = false;
   /// The peer has said that it sends no more.

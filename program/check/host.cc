@@ -187,7 +187,8 @@ bool treatments_sound(const Checker& check, const HostHeader& host, const SplitR
 
 /// Each split has its own run of backends: `used` sums them, so that the check stays linear.
 bool split_sound(const Checker& check, const HostHeader& host, const SplitRecord& split, std::uint64_t& used) {
-  if (!within(split.backends, host.backend_refs) || split.canary >= split.backends.count) return false;
+  if (!within(split.backends, host.backend_refs) || (split.canary >= split.backends.count && split.canary != kNone))
+    return false;
   used += split.backends.count;
   if (used > host.backend_refs.count || !treatments_sound(check, host, split)) return false;
   std::uint64_t weight = 0;

@@ -53,7 +53,8 @@ bool check_gateway(Checker& check, const GatewayRecord& gateway, std::size_t ind
   };
   const auto limits = [](const ClientLimitsRecord&) { return true; };
   constexpr std::uint32_t kBoth = kRejectEscapedSlashes | kUnescapeSlashes;
-  const bool paths = gateway.path_flags <= kAllPathFlags && (gateway.path_flags & kBoth) != kBoth;
+  const bool paths =
+      gateway.path_flags <= kAllPathFlags && gateway.flags <= kAllGatewayFlags && (gateway.path_flags & kBoth) != kBoth;
   return check.require(check.text(gateway.name_space) && check.text(gateway.name) && paths, "gateways", index) &&
          check_cidrs(check, gateway.trusted_proxies, "gateways.trusted_proxies") &&
          check.optional(gateway.compression, "gateways.compression", compression) &&

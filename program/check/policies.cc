@@ -8,6 +8,8 @@ std::uint32_t settings_count(const PoliciesHeader& header, PolicyType type) {
   switch (type) {
     case PolicyType::kUnknown:
       return 0;
+    case PolicyType::kIpAccess:
+      return header.ip_accesses.count;
     case PolicyType::kRateLimit:
       return header.rate_limits.count;
     case PolicyType::kBasicAuth:
@@ -87,7 +89,11 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   const auto security = [&](const SecurityHeadersRecord& record) {
     return check.text(record.x_frame_options) && check.text(record.referrer_policy);
   };
-  return each(check, header.rate_limits, "rate_limits", rate) &&
+  const auto access = [&](const IpAccessRecord& record) {
+    return check_cidrs(check, record.allow, "ip_accesses.allow") && check_cidrs(check, record.deny, "ip_accesses.deny");
+  };
+  return each(check, header.ip_accesses, "ip_accesses", access) &&
+         each(check, header.rate_limits, "rate_limits", rate) &&
          each(check, header.basic_auths, "basic_auths", basic) && each(check, header.jwts, "jwts", jwt) &&
          each(check, header.oidcs, "oidcs", oidc) && each(check, header.forward_auths, "forward_auths", forward) &&
          each(check, header.cors, "cors", cors) && each(check, header.security_headers, "security_headers", security);

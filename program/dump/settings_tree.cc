@@ -42,6 +42,11 @@ class Block {
     for (const StringRef& ref : section_.array(refs)) values.emplace_back(section_.string(ref));
     return list(name, std::move(values));
   }
+  Block& cidrs(const char* name, ArrayRef<CidrRecord> records) {
+    std::vector<std::string> values;
+    for (const CidrRecord& record : section_.array(records)) values.push_back(to_string(cidr_of(record)));
+    return list(name, std::move(values));
+  }
   Block& secret(const char* name, const SecretRecord& record) { return word(name, secret_text(section_, record)); }
   Block& secrets(const char* name, ArrayRef<SecretRecord> records) {
     std::vector<std::string> values;
@@ -103,6 +108,9 @@ std::vector<TreeSettings> settings_of(const SectionView& section, const GatewayR
                                                                                    : "Keep");
     paths.word("pathParameters", (gateway.path_flags & kRejectPathParameters) != 0 ? "Reject" : "Keep");
     settings.push_back(paths.take());
+  }
+  if ((gateway.flags & kHidesReasons) != 0) {
+    settings.push_back(Block(section, "answers").word("reasonHeader", "Disabled").take());
   }
   if (const auto* tracing = optional_of(section, gateway.tracing)) {
     Block block(section, "tracing");
@@ -256,6 +264,8 @@ class PolicySettings {
         return of(at(header_.cors));
       case PolicyType::kSecurityHeaders:
         return of(at(header_.security_headers));
+      case PolicyType::kIpAccess:
+        return of(at(header_.ip_accesses));
     }
     return {};
   }
@@ -266,6 +276,9 @@ class PolicySettings {
     return section_.array(records)[index_];
   }
 
+  TreeSettings of(const IpAccessRecord& record) const {
+    return Block(section_, "ipAccess").cidrs("allow", record.allow).cidrs("deny", record.deny).take();
+  }
   TreeSettings of(const RateLimitRecord& record) const {
     static constexpr std::array<const char*, 8> kKeys = {
         "", "source-ip", "header:", "cookie:", "query:", "jwt:", "host", "path"};
@@ -352,7 +365,7 @@ class PolicySettings {
 }  // namespace
 
 std::string type_name(PolicyType type) {
-  static constexpr std::array<const char*, 8> kNames = {"?",    "RateLimit",   "BasicAuth", "JWT",
+  static constexpr std::array<const char*, 9> kNames = {"?",    "IPAccess",    "RateLimit", "BasicAuth",      "JWT",
                                                         "OIDC", "ForwardAuth", "CORS",      "SecurityHeaders"};
   return kNames[static_cast<std::size_t>(type)];
 }

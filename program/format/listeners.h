@@ -40,6 +40,11 @@ enum PathFlags : std::uint32_t {
 };
 inline constexpr std::uint32_t kAllPathFlags = 15;
 
+enum GatewayFlags : std::uint32_t {
+  kHidesReasons = 1,  ///< answers carry no X-Edge-Reason
+};
+inline constexpr std::uint32_t kAllGatewayFlags = 1;
+
 /// Those from compression to limits hold one record, or none where the feature is off, or the limits are the usual.
 struct GatewayRecord {
   std::uint64_t id;  ///< stable_id(kind, namespace, name); the kind is ProxyGateway, Gateway or IngressClass
@@ -52,7 +57,7 @@ struct GatewayRecord {
   ArrayRef<AccessLogRecord> access_log;
   ArrayRef<ClientLimitsRecord> limits;
   std::uint32_t path_flags;  ///< PathFlags; never both of the escaped slashes'
-  std::uint32_t reserved;
+  std::uint32_t flags;       ///< GatewayFlags
 };
 static_assert(sizeof(GatewayRecord) == 80);
 

@@ -11,13 +11,14 @@ namespace edge::program {
 /// In the order in which requests pass them (rule D4).
 enum class PolicyType : std::uint32_t {
   kUnknown = 0,  ///< so wrong that its type cannot be told
-  kRateLimit = 1,
-  kBasicAuth = 2,
-  kJwt = 3,
-  kOidc = 4,
-  kForwardAuth = 5,
-  kCors = 6,
-  kSecurityHeaders = 7,
+  kIpAccess = 1,
+  kRateLimit = 2,
+  kBasicAuth = 3,
+  kJwt = 4,
+  kOidc = 5,
+  kForwardAuth = 6,
+  kCors = 7,
+  kSecurityHeaders = 8,
 };
 
 /// Entries ascend by id. Whether requests are denied because a policy cannot be enforced stands with the traffic
@@ -30,6 +31,13 @@ struct PolicyRecord {
   std::uint32_t settings;  ///< index into the header's array of the type; kNone: they could not be read
 };
 static_assert(sizeof(PolicyRecord) == 32);
+
+/// Clients by their address; both lists in any order.
+struct IpAccessRecord {
+  ArrayRef<CidrRecord> allow;  ///< empty: every address
+  ArrayRef<CidrRecord> deny;   ///< goes before `allow`
+};
+static_assert(sizeof(IpAccessRecord) == 16);
 
 enum class RateKey : std::uint32_t {
   kSourceIp = 1,
@@ -142,7 +150,8 @@ struct PoliciesHeader {
   ArrayRef<ForwardAuthRecord> forward_auths;
   ArrayRef<CorsRecord> cors;
   ArrayRef<SecurityHeadersRecord> security_headers;
+  ArrayRef<IpAccessRecord> ip_accesses;
 };
-static_assert(sizeof(PoliciesHeader) == 64);
+static_assert(sizeof(PoliciesHeader) == 72);
 
 }  // namespace edge::program

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
+#include "base/ip.h"
 #include "program/read.h"
 
 namespace edge::program {
@@ -14,7 +16,7 @@ namespace edge::program {
 struct Split {
   std::span<const BackendRefRecord> backends;  ///< empty: the filters answer, or 500
   std::uint32_t total_weight = 0;
-  std::uint32_t canary = kNone;  ///< index into backends that `X-Canary: true` goes to; kNone without backends
+  std::uint32_t canary = kNone;  ///< index into backends that `X-Canary: true` goes to; kNone: to none
   /// One a backend, or none; see SplitRecord::treatments.
   std::span<const std::uint32_t> treatments{};
 };
@@ -39,6 +41,27 @@ inline const TreatmentRecord& treatment_record_of(const SectionView& host, const
 
 inline std::string_view name_space_of(const SectionView& host, const RouteRecord& route) {
   return host.string(host.array(host.header<HostHeader>().namespaces)[route.name_space]);
+}
+
+inline CidrRecord cidr_record(const Cidr& block) {
+  CidrRecord record{};
+  std::memcpy(record.address, block.address.bytes.data(), sizeof record.address);
+  record.prefix_length = block.prefix_length;
+  return record;
+}
+inline Cidr cidr_of(const CidrRecord& record) {
+  Cidr block{{}, record.prefix_length};
+  std::memcpy(block.address.bytes.data(), record.address, sizeof record.address);
+  return block;
+}
+
+/// Whether an IPAccess policy lets a client of this address pass.
+inline bool lets_pass(const SectionView& policies, const IpAccessRecord& access, const IpAddress& client) {
+  const auto among = [&](ArrayRef<CidrRecord> blocks) {
+    return std::ranges::any_of(policies.array(blocks),
+                               [&](const CidrRecord& block) { return cidr_of(block).contains(client); });
+  };
+  return !among(access.deny) && (access.allow.count == 0 || among(access.allow));
 }
 
 /// A record that may be absent (an array of one or none): null then.

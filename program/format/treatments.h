@@ -68,7 +68,7 @@ struct SplitRecord {
   /// action's `treatment`. Empty where no backend has filters of its own.
   ArrayRef<std::uint32_t> treatments;
   std::uint32_t total_weight;
-  std::uint32_t canary;  ///< index into backends that `X-Canary: true` goes to
+  std::uint32_t canary;  ///< index into backends that `X-Canary: true` goes to; kNone: the field means nothing
 };
 static_assert(sizeof(SplitRecord) == 24);
 

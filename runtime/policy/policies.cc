@@ -5,6 +5,7 @@
 
 #include "program/format/records.h"
 #include "runtime/policy/cors.h"
+#include "runtime/policy/ip_access.h"
 #include "runtime/policy/rate_limit.h"
 #include "runtime/policy/rate_limit_counts.h"
 #include "runtime/policy/security_headers.h"
@@ -28,6 +29,7 @@ struct Policies::Settings {
   std::vector<RateLimit> rate_limits;
   std::vector<Cors> cors;
   std::vector<SecurityHeaders> security_headers;
+  std::vector<IpAccess> ip_accesses;
 
   Settings(const program::SectionView& section, RateLimitCounts* counts) {
     const auto& header = section.header<program::PoliciesHeader>();
@@ -50,6 +52,10 @@ struct Policies::Settings {
     security_headers.reserve(header.security_headers.count);
     for (const program::SecurityHeadersRecord& record : section.array(header.security_headers)) {
       security_headers.emplace_back(section, record);
+    }
+    ip_accesses.reserve(header.ip_accesses.count);
+    for (const program::IpAccessRecord& record : section.array(header.ip_accesses)) {
+      ip_accesses.emplace_back(section, record);
     }
   }
 };
@@ -91,6 +97,9 @@ PolicyChain Policies::resolve(const LoadedProgram& program, std::span<const std:
     if (policy == nullptr || policy->settings == program::kNone) continue;
     PolicyStep step{.type = policy->type};
     switch (policy->type) {
+      case PolicyType::kIpAccess:
+        step.ip_access = &settings_->ip_accesses[policy->settings];
+        break;
       case PolicyType::kRateLimit:
         step.rate_limit = &settings_->rate_limits[policy->settings];
         break;
@@ -131,6 +140,7 @@ std::optional<PolicyAnswer> pass(const PolicyChain& chain, const PolicyRequest& 
   }
   for (const PolicyStep& step : chain.steps) {
     std::optional<PolicyAnswer> answer;
+    if (step.ip_access != nullptr) answer = step.ip_access->pass(policy_request);
     if (step.rate_limit != nullptr) answer = step.rate_limit->pass(policy_request, table);
     if (step.cors != nullptr) answer = step.cors->pass(policy_request);
     if (answer) return answer;

@@ -18,6 +18,7 @@
 namespace edge::runtime {
 
 class Cors;
+class IpAccess;
 class RateLimit;
 class RateLimitCounts;
 class SecurityHeaders;
@@ -25,6 +26,7 @@ class SecurityHeaders;
 /// One policy that a request passes. Of the pointers the one of its type is set.
 struct PolicyStep {
   program::PolicyType type = program::PolicyType::kUnknown;
+  const IpAccess* ip_access = nullptr;
   const RateLimit* rate_limit = nullptr;
   const Cors* cors = nullptr;
   const SecurityHeaders* security_headers = nullptr;

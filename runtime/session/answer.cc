@@ -96,6 +96,18 @@ Session::Next Session::conclude(const ExchangeResult& result, const Exchange& ex
   return answer(failed, exchange, result.body, end);
 }
 
+namespace {
+
+/// Whether the gateway that the request is of has switched X-Edge-Reason off. Before that one is known: each of those
+/// that the connection may be of.
+bool hides_reasons(const Exchange& exchange, const ClientConnection& connection) {
+  const LoadedListener* const listener = exchange.taken.listener;
+  if (listener != nullptr) return (listener->gateway->flags & program::kHidesReasons) != 0;
+  return exchange.program->entrances[connection.slot].hides_reasons();
+}
+
+}  // namespace
+
 Session::Next Session::answer(const Reply& reply, const Exchange& exchange, BodyState body, RequestEnd end) {
   const ResponseRules& rules = exchange.forward.response;
   const net::http1::Body& framing = exchange.forward.body.framing;
@@ -113,6 +125,7 @@ Session::Next Session::answer(const Reply& reply, const Exchange& exchange, Body
   context.form = exchange.reply_form;
   context.connection = rules.connection_field(close);
   context.date = worker_.date();
+  context.shows_reason = !hides_reasons(exchange, connection_);
   context.added = &rules.added;
   net::http1::HeadWriter out(worker_.scratch().head().data(), worker_.scratch().head().size());
   write_reply(reply, context, out);

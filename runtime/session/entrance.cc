@@ -46,6 +46,12 @@ bool passes_through(const LoadedProgram& program, const LoadedListener& listener
   return !tls.empty() && tls.front().mode == program::TlsMode::kPassthrough;
 }
 
+bool Entrance::hides_reasons() const {
+  return !gateways.empty() && std::ranges::all_of(gateways, [](const program::GatewayRecord* gateway) {
+    return (gateway->flags & program::kHidesReasons) != 0;
+  });
+}
+
 bool Entrance::trusts(const LoadedProgram& program, const IpAddress& peer) const {
   return !gateways.empty() && std::ranges::all_of(gateways, [&](const program::GatewayRecord* gateway) {
     return trusted(program.listeners_section().array(gateway->trusted_proxies), peer);

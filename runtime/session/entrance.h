@@ -31,6 +31,8 @@ struct Entrance {
     return encrypted && !proxy_header && !looks_for_name;
   }
   bool raw() const { return protocol == program::Protocol::kTcp || protocol == program::Protocol::kTls; }
+  /// Whether each gateway that a connection may be of has switched X-Edge-Reason off.
+  bool hides_reasons() const;
   /// Whether a peer may send a PROXY header here.
   bool trusts(const LoadedProgram& program, const IpAddress& peer) const;
 };

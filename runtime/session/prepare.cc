@@ -34,7 +34,8 @@ std::uint32_t keep_session(Exchange& exchange, const Arrival& arrival, const pro
   Affinity& affinity = *(request.make_terms().affinity = std::move(made));
   request.response.added.append_then(&affinity.response_line());
   bool same_endpoint = false;
-  if (const auto& last = affinity.remembered(); last && !is_canary(head)) {
+  const bool sent = is_canary(head) && split.canary < split.backends.size();
+  if (const auto& last = affinity.remembered(); last && !sent) {
     const auto own = std::ranges::find(split.backends, last->backend_id, &program::BackendRefRecord::backend_id);
     const std::uint32_t index =
         own == split.backends.end() ? program::kNone : exchange.program->program->backend_index(last->backend_id);

@@ -67,8 +67,9 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
     body = reply.body;
   } else if (problem) {
     body = R"({"type":"about:blank","title":")" + std::string(phrase) + R"(","status":)" +
-           std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + R"(","reason":")" +
-           std::string(reply.reason) + "\"}\n";
+           std::to_string(reply.status) + R"(,"detail":")" + std::string(reply.text) + '"';
+    if (context.shows_reason) body += R"(,"reason":")" + std::string(reply.reason) + '"';
+    body += "}\n";
   } else {
     body = std::string(reply.text.empty() ? phrase : reply.text) + "\n";
   }
@@ -83,7 +84,7 @@ void write_reply(const Reply& reply, const ReplyContext& context, net::http1::He
     out.field("Content-Length", static_cast<std::uint64_t>(body.size()));
   }
   if (!reply.location.empty()) out.field("Location", std::string_view(reply.location));
-  out.field("X-Edge-Reason", reply.reason);
+  if (context.shows_reason) out.field("X-Edge-Reason", reply.reason);
   out.lines(reply.fields);
   if (context.added != nullptr) context.added->write(out, nullptr);
   if (!context.connection.empty()) out.field("Connection", context.connection);

@@ -39,6 +39,8 @@ struct ReplyContext {
   /// Value of the Connection field, empty for none.
   std::string_view connection;
   std::string_view date;
+  /// Whether the answer tells its reason in X-Edge-Reason.
+  bool shows_reason = true;
   /// What policies give to the response; null for none.
   const AddedFields* added = nullptr;
 };

@@ -257,6 +257,7 @@ void add_policies(Chance& chance, LinkedConfig& config) {
   };
   using compiler::PolicyType;
   add(PolicyType::kUnknown, {});
+  add(PolicyType::kIpAccess, compiler::IpAccessSettings{.allow = {*parse_cidr("10.0.0.0/8")}});
   add(PolicyType::kRateLimit, compiler::RateLimitSettings{.requests_per_second = 5, .burst = 5});
   add(PolicyType::kRateLimit, compiler::RateLimitSettings{.requests_per_second = 9, .burst = 9});
   add(PolicyType::kBasicAuth, compiler::BasicAuthSettings{.realm = "a"});
@@ -277,6 +278,7 @@ void add_listeners(Chance& chance, LinkedConfig& config) {
     if (chance.one_in(2)) {
       gateway.paths = {chance.one_in(2), static_cast<EscapedSlashes>(chance.below(3)), chance.one_in(3)};
     }
+    gateway.canary_by_header = !chance.one_in(4);
     if (chance.one_in(2)) gateway.policies = random_policies(chance, config);
     for (std::uint32_t l = 0; l < 1 + chance.below(3); ++l) {
       compiler::LinkedListener listener;

@@ -116,6 +116,7 @@ std::vector<Change> changes_of(const std::vector<compiler::Filter>& filters, con
       const bool named = path.type == PathMatch::Type::kExact || path.type == PathMatch::Type::kPrefix;
       const bool root = path.type == PathMatch::Type::kPrefix && path.value.value == "/";
       if (named && !root) detail = static_cast<std::uint32_t>(path.value.value.size());
+      if (path.type == PathMatch::Type::kRegex) detail = filter.prefix;
     }
     changes.push_back({filter.op, detail, filter.name, filter.value});
   }
@@ -211,6 +212,7 @@ std::string treatment_of(const LinkedConfig& config, const Answer& answer) {
   // "goes to the lowest weight, zero included; the first of equals wins"
   const auto canary = std::ranges::min_element(treatment.goals, {}, &Goal::weight);
   treatment.canary = static_cast<std::size_t>(canary - treatment.goals.begin());
+  if (!config.gateways[config.listeners[answer.listener].gateway].canary_by_header) treatment.canary = program::kNone;
   return text_of(treatment);
 }
 

@@ -24,9 +24,9 @@ using expr::Fact;
 using program::kNone;
 using program::PolicyType;
 
-constexpr std::array kPolicyTypes = {PolicyType::kRateLimit,      PolicyType::kBasicAuth,   PolicyType::kJwt,
-                                     PolicyType::kOidc,           PolicyType::kForwardAuth, PolicyType::kCors,
-                                     PolicyType::kSecurityHeaders};
+constexpr std::array kPolicyTypes = {PolicyType::kIpAccess, PolicyType::kRateLimit,      PolicyType::kBasicAuth,
+                                     PolicyType::kJwt,      PolicyType::kOidc,           PolicyType::kForwardAuth,
+                                     PolicyType::kCors,     PolicyType::kSecurityHeaders};
 
 using TypeSet = std::uint32_t;  ///< bits, by PolicyType
 TypeSet bit_of(PolicyType type) { return TypeSet{1} << static_cast<unsigned>(type); }
@@ -218,7 +218,9 @@ std::vector<End> ends_of(Space& space, const program::ProgramView& program, cons
   end.requests = space.everything();
   if (end.status != 0 || !by_backend) return {end};
   const program::Split split = program::split_of(host, action);
-  const Set canary = space.where({Subject::Kind::kHeader, "x-canary"}, Test::kEquals, "true");
+  const bool listens = split.canary < split.backends.size();
+  const Set canary =
+      listens ? space.where({Subject::Kind::kHeader, "x-canary"}, Test::kEquals, "true") : space.nothing();
   std::vector<End> ends;
   names.reserve(split.backends.size());
   for (std::uint32_t i = 0; i < split.backends.size(); ++i) {

@@ -56,7 +56,7 @@ bool is_canary(const program::RequestView& request) { return field_value(request
 
 /// Of the backends that may take a request, the first; kNone: none may.
 std::uint32_t first_choice(const program::Split& split, bool canary) {
-  if (canary) return split.canary;
+  if (canary && split.canary < split.backends.size()) return split.canary;
   const auto weighted = std::ranges::find_if(split.backends, [](const auto& backend) { return backend.weight > 0; });
   return weighted == split.backends.end() ? kNone : static_cast<std::uint32_t>(weighted - split.backends.begin());
 }

@@ -43,6 +43,12 @@ std::string key_words(const program::SectionView& view, const program::RateLimit
   return "?";
 }
 
+std::string access_words(const program::SectionView& view, const program::IpAccessRecord& access,
+                         const program::RequestView& request) {
+  const bool passes = program::lets_pass(view, access, request.source);
+  return (passes ? "lets " : "answers 403: not for ") + to_string(request.source) + (passes ? " pass" : "");
+}
+
 std::string basic_words(const program::RequestView& request) {
   if (begins_with_scheme(field_of(request, "authorization"), "basic"))
     return "asks whether the password fits, else 401";
@@ -72,6 +78,8 @@ std::string words_of(const program::SectionView& view, const PolicyRecord& polic
                      const program::RequestView& request) {
   const auto& header = view.header<program::PoliciesHeader>();
   switch (policy.type) {
+    case PolicyType::kIpAccess:
+      return access_words(view, view.array(header.ip_accesses)[policy.settings], request);
     case PolicyType::kRateLimit: {
       const program::RateLimitRecord& limit = view.array(header.rate_limits)[policy.settings];
       return "at most " + std::to_string(limit.requests_per_second) + " a second by " + key_words(view, limit) +

@@ -29,8 +29,18 @@ std::string rate_key_text(const RateLimitSettings& settings) {
   return text;
 }
 
+std::string blocks(const std::vector<Cidr>& list) {
+  std::string out;
+  for (const Cidr& block : list) out += " " + to_string(block);
+  return out.empty() ? " none" : out;
+}
+
 struct PolicyLines {
   Lines operator()(std::monostate) const { return {"settings at fault"}; }
+
+  Lines operator()(const IpAccessSettings& settings) const {
+    return {"allow" + blocks(settings.allow) + " deny" + blocks(settings.deny)};
+  }
 
   Lines operator()(const RateLimitSettings& settings) const {
     return {"requests-per-second " + number(settings.requests_per_second) + " burst " + number(settings.burst) +
@@ -170,6 +180,8 @@ Lines settings_lines(const LinkedGateway& gateway) {
                     escaped[static_cast<std::size_t>(gateway.paths.escaped_slashes)] +
                     (gateway.paths.reject_parameters ? " parameters refused" : ""));
   }
+  if (!gateway.canary_by_header) lines.emplace_back("canary header disabled");
+  if (gateway.hides_reasons) lines.emplace_back("reason header disabled");
   return lines;
 }
 

@@ -158,6 +158,8 @@ void link_gateway_settings(const model::ProxyGateway& gateway, LinkedGateway& li
     if (limits != kDefaults.client_limits) linked.limits = limits;
   }
   if (gateway.paths) linked.paths = path_rules_of(*gateway.paths);
+  linked.canary_by_header = value_or(gateway.canary_header, {}) != "Disabled";
+  linked.hides_reasons = value_or(gateway.reason_header, {}) == "Disabled";
 }
 
 std::optional<SchemeRedirectSettings> scheme_redirect_of(const model::ProxyGateway& gateway,

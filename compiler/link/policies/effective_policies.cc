@@ -10,6 +10,8 @@ std::string_view type_text(PolicyType type) {
   switch (type) {
     case PolicyType::kUnknown:
       break;
+    case PolicyType::kIpAccess:
+      return "IPAccess";
     case PolicyType::kRateLimit:
       return "RateLimit";
     case PolicyType::kBasicAuth:

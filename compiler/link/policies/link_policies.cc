@@ -12,6 +12,8 @@ namespace {
 
 PolicyType linked_type(model::PolicyType type) {
   switch (type) {
+    case model::PolicyType::kIpAccess:
+      return PolicyType::kIpAccess;
     case model::PolicyType::kRateLimit:
       return PolicyType::kRateLimit;
     case model::PolicyType::kBasicAuth:
@@ -47,7 +49,7 @@ bool check(const model::ProxyPolicy& policy, const model::Reference& secret, con
 
 bool check_secrets(const model::ProxyPolicy& policy, const SecretTable& secrets, Findings& findings) {
   if (const auto* basic = std::get_if<model::BasicAuth>(&policy.settings)) {
-    return check(policy, basic->secret, {"htpasswd"}, "spec.basicAuth.secretRef", secrets, findings);
+    return check(policy, basic->secret, {basic->key}, "spec.basicAuth.secretRef", secrets, findings);
   }
   if (const auto* oidc = std::get_if<model::Oidc>(&policy.settings)) {
     const bool client =

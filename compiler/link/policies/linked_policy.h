@@ -10,15 +10,17 @@
 #include <variant>
 #include <vector>
 
+#include "base/ip.h"
 #include "base/source.h"
 #include "compiler/link/identity.h"
 
 namespace edge::compiler {
 
-/// In the order in which a request passes them: rate limit, authentication (what is checked here before what asks a
-/// service), CORS, security headers (rule D4).
+/// In the order in which a request passes them: addresses, rate limit, authentication (what is checked here before what
+/// asks a service), CORS, security headers (rule D4).
 enum class PolicyType : std::uint8_t {
   kUnknown,  ///< the policy is so wrong that its type cannot be told; it denies
+  kIpAccess,
   kRateLimit,
   kBasicAuth,
   kJwt,
@@ -40,6 +42,11 @@ struct SecretKey {
   std::string key{};
 };
 
+struct IpAccessSettings {
+  std::vector<Cidr> allow{};  ///< empty: every address
+  std::vector<Cidr> deny{};   ///< goes before `allow`
+};
+
 /// What requests are counted by.
 enum class RateKey : std::uint8_t { kSourceIp, kHeader, kCookie, kQuery, kJwtClaim, kHost, kPath };
 
@@ -52,7 +59,7 @@ struct RateLimitSettings {
 
 struct BasicAuthSettings {
   std::string realm{};
-  SecretKey users{};  ///< key `htpasswd`
+  SecretKey users{};
   bool strip_auth = false;
 };
 
@@ -115,8 +122,8 @@ struct SecurityHeadersSettings {
 };
 
 /// std::monostate: the settings cannot be read, or a secret is missing.
-using PolicySettings = std::variant<std::monostate, RateLimitSettings, BasicAuthSettings, JwtSettings, OidcSettings,
-                                    ForwardAuthSettings, CorsSettings, SecurityHeadersSettings>;
+using PolicySettings = std::variant<std::monostate, IpAccessSettings, RateLimitSettings, BasicAuthSettings, JwtSettings,
+                                    OidcSettings, ForwardAuthSettings, CorsSettings, SecurityHeadersSettings>;
 
 enum class PolicyTargetKind : std::uint8_t { kRoute, kGateway };
 

@@ -25,6 +25,13 @@ struct Settings {
 
   PolicySettings operator()(std::monostate) const { return std::monostate(); }
 
+  PolicySettings operator()(const model::IpAccess& written) const {
+    IpAccessSettings settings;
+    for (const Located<Cidr>& block : written.allow) settings.allow.push_back(block.value);
+    for (const Located<Cidr>& block : written.deny) settings.deny.push_back(block.value);
+    return settings;
+  }
+
   PolicySettings operator()(const model::RateLimit& written) const {
     RateLimitSettings settings{.requests_per_second = static_cast<std::uint64_t>(written.requests_per_second)};
     settings.burst =
@@ -42,7 +49,7 @@ struct Settings {
 
   PolicySettings operator()(const model::BasicAuth& written) const {
     return BasicAuthSettings{.realm = value_or(written.realm, std::string(kDefaults.realm)),
-                             .users = secret_key(from, written.secret, "htpasswd"),
+                             .users = secret_key(from, written.secret, written.key),
                              .strip_auth = value_or(written.strip_auth, false)};
   }
 

@@ -98,6 +98,7 @@ net::Task<AuthResult> Authentication::ask(const AuthStep& step, const PolicyRequ
     case PolicyType::kOidc:
       return ask_one(oidcs_, step.settings, policy_request, context);
     case PolicyType::kUnknown:
+    case PolicyType::kIpAccess:
     case PolicyType::kRateLimit:
     case PolicyType::kCors:
     case PolicyType::kSecurityHeaders:
