@@ -48,9 +48,13 @@ Api api_of(const Identity& route) {
   return route.kind == "Ingress" ? Api::kIngress : Api::kGatewayApi;
 }
 
-/// The keys that belong to the match, less its path: by D1 more headers, method given, more query keys; Gateway API and
-/// Ingress have the method first.
+/// The keys that belong to the match, less its place: by D1 more headers, method given, more query keys; Gateway API
+/// and Ingress have the method first. Of two expressions of Ingresses the longer one goes first (decision 116).
 bool match_before(Api api, const RuleMatch& a, const RuleMatch& b) {
+  if (api == Api::kIngress && a.path.type == PathMatch::Type::kRegex) {
+    const auto length = [](const RuleMatch& match) { return match.path.value.value.size(); };
+    if (length(a) != length(b)) return length(a) > length(b);
+  }
   const bool method_first = api != Api::kProxy;
   if (method_first && a.method.has_value() != b.method.has_value()) return a.method.has_value();
   if (a.headers.size() != b.headers.size()) return a.headers.size() > b.headers.size();

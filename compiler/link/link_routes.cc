@@ -279,7 +279,7 @@ class RouteLinker {
                    FilterOp full, std::vector<Filter>& out) {
     if (!filter.path) return;
     const bool is_prefix = filter.path->type == model::PathChangeType::kPrefix;
-    if (is_prefix) {
+    if (is_prefix && !filter.path->prefix_length) {
       for (std::size_t i = 0; i < rule.matches.size(); ++i) {
         const auto& path = rule.matches[i].path;
         if (!path || path->type != model::PathType::kRegex) continue;
@@ -296,7 +296,9 @@ class RouteLinker {
             "`" + written.substr(0, 60) + "` is no path");
       return;
     }
-    out.push_back(value_filter(is_prefix ? prefix : full, *value));
+    Filter change = value_filter(is_prefix ? prefix : full, *value);
+    change.prefix = filter.path->prefix_length.value_or(0);
+    out.push_back(std::move(change));
   }
 
   void backends(const model::Rule& rule, std::size_t index, LinkedRule& linked) {

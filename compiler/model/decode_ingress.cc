@@ -7,11 +7,6 @@
 namespace edge::compiler::model {
 namespace {
 
-/// Those of ingress-nginx that are read as if they were ours, where ours of that name is not there.
-constexpr std::string_view kNginxPrefix = "nginx.ingress.kubernetes.io/";
-constexpr std::string_view kNginxNames[] = {"affinity", "session-cookie-expires", "session-cookie-max-age",
-                                            "session-cookie-name", "session-cookie-path"};
-
 ObjectRef resource_ref(const Fields& fields) {
   ObjectRef ref{.kind = fields.needed_text("kind").value, .to = fields.reference(), .span = fields.span()};
   if (const auto group = fields.text("apiGroup")) ref.group = group->value;
@@ -70,7 +65,6 @@ Ingress decode_ingress(const Fields& root, Metadata metadata, Report& report) {
   const Fields spec = root.object("spec");
   Ingress out{.metadata = std::move(metadata), .class_name = spec.text("ingressClassName")};
   const std::string prefix = std::string(schemas::kApiGroup) + "/";
-  std::vector<NameValue> of_nginx;
   if (const yaml::Node annotations = root.object("metadata").node("annotations")) {
     for (const yaml::Node entry : annotations) {
       if (entry.is_null()) continue;
@@ -78,19 +72,14 @@ Ingress decode_ingress(const Fields& root, Metadata metadata, Report& report) {
       if (entry.key() == "kubernetes.io/ingress.class" && !out.class_name) {
         out.class_name = Located<std::string>{std::string(entry.text()), entry.span()};
       }
-      if (entry.key().starts_with(kNginxPrefix)) {
-        const std::string_view name = entry.key().substr(kNginxPrefix.size());
-        if (std::ranges::find(kNginxNames, name) == std::end(kNginxNames)) continue;
-        of_nginx.push_back(
-            {.name = {std::string(name), entry.key_span()}, .value = {std::string(entry.text()), entry.span()}});
+      const auto begins = [&](std::string_view foreign) { return entry.key().starts_with(foreign); };
+      if (std::ranges::any_of(kForeignPrefixes, begins)) {
+        out.foreign.push_back(
+            {.name = {std::string(entry.key()), entry.key_span()}, .value = {std::string(entry.text()), entry.span()}});
       }
       if (!entry.key().starts_with(prefix)) continue;
       out.annotations.push_back({.name = {std::string(entry.key().substr(prefix.size())), entry.key_span()},
                                  .value = {std::string(entry.text()), entry.span()}});
-    }
-    for (NameValue& annotation : of_nginx) {
-      const auto same = [&](const NameValue& own) { return own.name.value == annotation.name.value; };
-      if (std::ranges::none_of(out.annotations, same)) out.annotations.push_back(std::move(annotation));
     }
   }
   if (const Fields fallback = spec.object("defaultBackend")) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/hostname.h"
@@ -36,11 +37,19 @@ struct IngressTls {
   Maybe<std::string> secret{};
 };
 
+/// Prefixes of other controllers' annotations. The first are read as far as docs/ingress-nginx.md says; of the others
+/// only that they are there is told.
+inline constexpr std::string_view kNginxPrefix = "nginx.ingress.kubernetes.io/";
+inline constexpr std::string_view kForeignPrefixes[] = {kNginxPrefix, "traefik.ingress.kubernetes.io/", "haproxy.org/",
+                                                        "haproxy-ingress.github.io/", "ingress.kubernetes.io/"};
+
 struct Ingress {
   Metadata metadata;
   Maybe<std::string> class_name{};
   /// Those of `{api_group}/`, without it.
   std::vector<NameValue> annotations{};
+  /// Those of kForeignPrefixes, by their whole names.
+  std::vector<NameValue> foreign{};
   std::optional<IngressBackend> default_backend{};
   std::vector<IngressRule> rules{};
   std::vector<IngressTls> tls{};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ enum class PathChangeType : std::uint8_t { kPrefix, kFull };
 struct PathChange {
   PathChangeType type = PathChangeType::kPrefix;
   Located<std::string> value;
+  /// Of translated rules whose path is an expression: so many bytes are the prefix of every path that it matches.
+  std::optional<std::uint32_t> prefix_length{};
 };
 
 using program::FilterType;

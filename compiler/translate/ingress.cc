@@ -6,19 +6,21 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/translate/class_gateway.h"
 #include "compiler/translate/ingress_annotations.h"
+#include "compiler/translate/nginx_rewrite.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::translate {
 namespace {
 
-/// Where the gateways stand that are made for classes; VIPs of this namespace serve every gateway.
-constexpr std::string_view kGatewaySpace = "edge-system";
-constexpr std::string_view kClassKind = "IngressClass";
-constexpr std::string_view kNetworkingGroup = "networking.k8s.io";
-
 /// The requests that one path of an Ingress takes: host, type of the match, path.
 using Traffic = std::tuple<std::string, model::PathType, std::string>;
+
+/// Names of hosts, empty for every host.
+using Hosts = std::set<std::string>;
+
+bool chosen_by_field(const Canary& canary) { return canary.header || canary.cookie; }
 
 struct IngressOfOurs {
   const model::Ingress* ingress;
@@ -84,19 +86,25 @@ std::optional<model::Reference> parameters_gateway(const model::IngressClass& in
 
 class IngressTranslator {
  public:
-  IngressTranslator(const IngressOfOurs& from, ServiceBackends& backends, model::ResourceSet& made)
-      : from_(from), ingress_(*from.ingress), backends_(backends), made_(made) {}
+  /// `regex_hosts`: those whose paths are all expressions (IngressSettings::regex_hosts).
+  IngressTranslator(const IngressOfOurs& from, const Hosts& regex_hosts, ServiceBackends& backends,
+                    model::ResourceSet& made)
+      : from_(from), ingress_(*from.ingress), regex_hosts_(regex_hosts), backends_(backends), made_(made) {}
 
-  /// `canaries`: backends with weights that go beside the own one of the same traffic.
-  using Canaries = std::map<Traffic, std::vector<model::BackendRef>>;
+  /// A backend that takes a part of the requests of other Ingresses' traffic.
+  struct Share {
+    model::BackendRef backend;
+    const Canary* canary;
+  };
+  using Canaries = std::map<Traffic, std::vector<Share>>;
 
-  void run(const Canaries& canaries) {
+  void run(const Canaries& canaries, const Hosts& hosts) {
     std::map<std::string, model::ProxyRoute> routes;  // by host
     for (std::size_t i = 0; i < ingress_.rules.size(); ++i) {
       const model::IngressRule& rule = ingress_.rules[i];
       model::ProxyRoute& route = route_of(rule.host, routes);
       for (std::size_t p = 0; p < rule.paths.size(); ++p) {
-        route.rules.push_back(path(rule, i, p, canaries));
+        add_path(route, rule, i, p, canaries);
       }
       if (rule.paths.empty() && ingress_.default_backend) {
         route.rules.push_back(everything(*ingress_.default_backend));
@@ -105,7 +113,12 @@ class IngressTranslator {
     if (ingress_.default_backend) {
       route_of(std::nullopt, routes).rules.push_back(everything(*ingress_.default_backend));
     }
-    for (auto& [host, route] : routes) finish(std::move(route));
+    add_aliases(routes, hosts);
+    for (auto& [host, route] : routes) {
+      add_app_root(route);
+      add_www_redirect(route, hosts);
+      finish(std::move(route));
+    }
   }
 
   /// Where the paths of a canary Ingress send their share.
@@ -113,10 +126,10 @@ class IngressTranslator {
     for (std::size_t i = 0; i < ingress_.rules.size(); ++i) {
       const model::IngressRule& rule = ingress_.rules[i];
       for (std::size_t p = 0; p < rule.paths.size(); ++p) {
-        const auto condition = path_condition(rule.paths[p]);
+        const auto condition = path_condition(rule.paths[p], rule);
         model::BackendRef ref = backend(rule.paths[p].backend, field_of(i, p));
         ref.weight = from_.settings.canary.weight;
-        canaries[traffic(rule, condition)].push_back(std::move(ref));
+        canaries[traffic(rule, condition)].push_back({std::move(ref), &from_.settings.canary});
       }
     }
   }
@@ -150,9 +163,15 @@ class IngressTranslator {
     return route;
   }
 
-  model::PathCondition path_condition(const model::IngressPath& path) const {
+  model::PathCondition path_condition(const model::IngressPath& path, const model::IngressRule& rule) const {
     model::PathCondition condition{.type = model::PathType::kPrefix, .value = {"/", path.span}};
     if (path.path && !path.path->value.empty()) condition.value = *path.path;
+    if (regex_hosts_.contains(rule.host ? rule.host->value.text() : std::string())) {
+      condition.type = model::PathType::kRegex;
+      std::string& expression = condition.value.value;
+      expression.insert(0, expression.starts_with('^') ? "(?i)" : "(?i)^");
+      return condition;
+    }
     if (path.type.value == "Exact") condition.type = model::PathType::kExact;
     if (path.type.value == "ImplementationSpecific" && from_.settings.use_regex) {
       condition.type = model::PathType::kRegex;
@@ -161,38 +180,79 @@ class IngressTranslator {
     return condition;
   }
 
-  model::Rule path(const model::IngressRule& rule, std::size_t index, std::size_t path_index,
-                   const Canaries& canaries) {
+  /// The rule of one path; behind the rules of the canaries that a field of the request chooses. Those have all that
+  /// this Ingress asks for: a canary of a protected path is protected.
+  void add_path(model::ProxyRoute& route, const model::IngressRule& rule, std::size_t index, std::size_t path_index,
+                const Canaries& canaries) {
     const model::IngressPath& path = rule.paths[path_index];
-    const model::PathCondition condition = path_condition(path);
+    const model::PathCondition condition = path_condition(path, rule);
     model::Rule made{.span = path.span};
     made.matches.push_back({.span = path.span, .path = condition});
+    settings(made, condition, path);
     model::BackendRef own = backend(path.backend, field_of(index, path_index));
-    const Canary& canary = from_.settings.canary;
-    if (canary.enabled && canary.header) {
-      // More header matches go first (decision 81), so the canary needs no order of its own.
-      made.matches[0].headers.push_back(
-          {.name = *canary.header,
-           .value = canary.header_value.value_or(Located<std::string>{"always", canary.header->span})});
-    } else if (const auto found = canaries.find(traffic(rule, condition)); found != canaries.end()) {
-      std::int64_t taken = 0;
-      for (const model::BackendRef& share : found->second) {
-        taken += share.weight->value;
-        made.backends.push_back(share);
-      }
-      own.weight = Located<std::int64_t>{std::max<std::int64_t>(0, 100 - taken), path.span};
+    const auto found = canaries.find(traffic(rule, condition));
+    if (!settings_of().redirect && found != canaries.end()) {
+      for (const Share& share : found->second) add_chosen(route, made, *share.canary, share.backend, own);
+      weigh(made, found->second, own, path.span);
+    } else if (const Canary& canary = settings_of().canary; canary.enabled && chosen_by_field(canary)) {
+      // A canary of nothing: nobody else serves its traffic.
+      add_chosen(route, made, canary, own, std::nullopt);
+      return;
     }
-    made.backends.insert(made.backends.begin(), std::move(own));
-    settings(made, condition.type);
-    return made;
+    if (!settings_of().redirect) made.backends.insert(made.backends.begin(), std::move(own));
+    route.rules.push_back(std::move(made));
+  }
+
+  static void weigh(model::Rule& made, const std::vector<Share>& shares, model::BackendRef& own, Span span) {
+    std::int64_t taken = 0;
+    std::int64_t total = 0;
+    for (const Share& share : shares) {
+      if (!share.backend.weight) continue;
+      taken += share.backend.weight->value;
+      total = std::max(total, share.canary->weight_total);
+      made.backends.push_back(share.backend);
+    }
+    if (total != 0) own.weight = Located<std::int64_t>{std::max<std::int64_t>(0, total - taken), span};
+  }
+
+  /// More header matches go first (decision 81), and of equals the rule that is written first: the header before the
+  /// cookie.
+  static void add_chosen(model::ProxyRoute& route, const model::Rule& like, const Canary& canary,
+                         model::BackendRef there, const std::optional<model::BackendRef>& here) {
+    there.weight.reset();
+    const auto add = [&](const model::BackendRef& backend, const Located<std::string>& name, std::string value,
+                         model::ValueType type) {
+      model::Rule made = like;
+      made.matches[0].headers.push_back({.name = name, .value = {std::move(value), name.span}, .type = type});
+      made.backends.push_back(backend);
+      route.rules.push_back(std::move(made));
+    };
+    if (canary.header && canary.header_pattern) {
+      add(there, *canary.header, canary.header_pattern->value, model::ValueType::kRegex);
+    } else if (canary.header) {
+      add(there, *canary.header, canary.header_value ? canary.header_value->value : "always", model::ValueType::kExact);
+      if (!canary.header_value && here) add(*here, *canary.header, "never", model::ValueType::kExact);
+    }
+    if (!canary.cookie) return;
+    const Located<std::string> field{"Cookie", canary.cookie->span};
+    const auto cookie = [&](std::string_view value) {
+      std::string text = "(^|; *)";
+      for (const char c : canary.cookie->value) {
+        if (std::string_view("$*+.^|").find(c) != std::string_view::npos) text += '\\';
+        text += c;
+      }
+      return text + "=" + std::string(value) + "(;|$)";
+    };
+    add(there, field, cookie("always"), model::ValueType::kRegex);
+    if (here) add(*here, field, cookie("never"), model::ValueType::kRegex);
   }
 
   model::Rule everything(const model::IngressBackend& to) {
     model::Rule made{.span = to.span};
     made.matches.push_back(
         {.span = to.span, .path = model::PathCondition{.type = model::PathType::kPrefix, .value = {"/", to.span}}});
-    made.backends.push_back(backend(to, "spec.defaultBackend"));
-    settings(made, model::PathType::kPrefix);
+    settings(made, *made.matches[0].path, {});
+    if (!settings_of().redirect) made.backends.push_back(backend(to, "spec.defaultBackend"));
     return made;
   }
 
@@ -202,20 +262,91 @@ class IngressTranslator {
                            from_.settings.backend);
   }
 
-  void settings(model::Rule& rule, model::PathType type) const {
+  const IngressSettings& settings_of() const { return from_.settings; }
+
+  void settings(model::Rule& rule, const model::PathCondition& condition, const model::IngressPath& path) const {
     const IngressSettings& settings = from_.settings;
     rule.request_timeout = settings.request_timeout;
     rule.idle_timeout = settings.idle_timeout;
     rule.max_request_body = settings.max_body;
     rule.persistence = settings.persistence;
-    if (!settings.rewrite_target && !settings.rewrite_host) return;
-    model::Filter filter{.span = rule.span, .type = model::FilterType::kRewrite, .hostname = settings.rewrite_host};
-    if (settings.rewrite_target) {
-      const bool prefix = type == model::PathType::kPrefix;
-      filter.path = model::PathChange{.type = prefix ? model::PathChangeType::kPrefix : model::PathChangeType::kFull,
-                                      .value = *settings.rewrite_target};
+    rule.retry = settings.retry;
+    if (settings.redirect) {
+      rule.filters.push_back(*settings.redirect);
+      return;
     }
-    rule.filters.push_back(std::move(filter));
+    if (!settings.request_headers.empty()) {
+      model::Filter fields{.span = rule.span, .type = model::FilterType::kRequestHeaders};
+      fields.headers.set = settings.request_headers;
+      rule.filters.push_back(std::move(fields));
+    }
+    std::optional<model::PathChange> change;
+    if (settings.rewrite_target) {
+      const bool prefix = condition.type == model::PathType::kPrefix;
+      change = model::PathChange{.type = prefix ? model::PathChangeType::kPrefix : model::PathChangeType::kFull,
+                                 .value = *settings.rewrite_target};
+    } else if (settings.nginx_rewrite) {
+      change = rewrite(*settings.nginx_rewrite, path);
+    }
+    if (!change && !settings.rewrite_host) return;
+    rule.filters.push_back({.span = rule.span,
+                            .type = model::FilterType::kRewrite,
+                            .hostname = settings.rewrite_host,
+                            .path = std::move(change)});
+  }
+
+  /// One that cannot be made was reported, and the route is denied.
+  static std::optional<model::PathChange> rewrite(const Located<std::string>& target, const model::IngressPath& path) {
+    const auto made = nginx_rewrite(path.path ? path.path->value : "/", target.value);
+    if (!made) return std::nullopt;
+    model::PathChange change{.type = made->prefix ? model::PathChangeType::kPrefix : model::PathChangeType::kFull,
+                             .value = {made->value, target.span}};
+    if (made->prefix) change.prefix_length = made->prefix_length;
+    return change;
+  }
+
+  /// The first route of the Ingress has the other names, but for those that are another rule's.
+  void add_aliases(std::map<std::string, model::ProxyRoute>& routes, const Hosts& hosts) const {
+    const auto named = std::ranges::find_if(routes, [](const auto& route) { return !route.first.empty(); });
+    if (named == routes.end()) return;
+    for (const Located<HostPattern>& alias : settings_of().aliases) {
+      if (!hosts.contains(alias.value.text())) named->second.hostnames.push_back(alias);
+    }
+  }
+
+  void add_app_root(model::ProxyRoute& route) const {
+    const auto& root = settings_of().app_root;
+    if (!root) return;
+    model::Rule made{.span = root->span};
+    made.matches.push_back({.span = root->span,
+                            .path = model::PathCondition{.type = model::PathType::kExact, .value = {"/", root->span}}});
+    made.filters.push_back({.span = root->span,
+                            .type = model::FilterType::kRedirect,
+                            .path = model::PathChange{.type = model::PathChangeType::kFull, .value = *root},
+                            .status = Located<std::int64_t>{302, root->span}});
+    route.rules.insert(route.rules.begin(), std::move(made));
+  }
+
+  /// A route of its own for the other name. It protects nothing, and needs no policy.
+  void add_www_redirect(const model::ProxyRoute& route, const Hosts& hosts) {
+    if (!settings_of().www_redirect || route.hostnames.empty() || route.hostnames[0].value.wildcard()) return;
+    const Located<HostPattern>& host = route.hostnames[0];
+    const std::string name = host.value.text();
+    const std::string other = name.starts_with("www.") ? name.substr(4) : "www." + name;
+    const auto pattern = HostPattern::parse(other);
+    if (!pattern || hosts.contains(other)) return;
+    model::ProxyRoute made{.metadata = route.metadata, .parents = route.parents};
+    made.metadata.name = ingress_.metadata.name + ":" + other;
+    made.hostnames.push_back({*pattern, host.span});
+    model::Rule rule{.span = host.span};
+    rule.matches.push_back(
+        {.span = host.span, .path = model::PathCondition{.type = model::PathType::kPrefix, .value = {"/", host.span}}});
+    rule.filters.push_back({.span = host.span,
+                            .type = model::FilterType::kRedirect,
+                            .hostname = host,
+                            .status = Located<std::int64_t>{308, host.span}});
+    made.rules.push_back(std::move(rule));
+    made_.routes.push_back(std::move(made));
   }
 
   void finish(model::ProxyRoute route) {
@@ -231,99 +362,9 @@ class IngressTranslator {
 
   const IngressOfOurs& from_;
   const model::Ingress& ingress_;
+  const Hosts& regex_hosts_;
   ServiceBackends& backends_;
   model::ResourceSet& made_;
-};
-
-/// The gateway of a class that names none: plain HTTP for every host, and HTTPS for each host with a certificate.
-class ClassGateway {
- public:
-  ClassGateway(const model::IngressClass& ingress_class, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
-    gateway_.metadata = ingress_class.metadata;
-    gateway_.metadata.name_space = kGatewaySpace;
-    add("http", 80, "HTTP", {}, ingress_class.metadata.span);
-  }
-
-  void certificates(const model::Ingress& ingress, model::ResourceSet& made) {
-    for (const model::IngressTls& tls : ingress.tls) {
-      if (!tls.secret) continue;
-      const model::Reference secret{.name = *tls.secret, .name_space = ingress.metadata.name_space};
-      if (tls.hosts.empty()) certificate(std::nullopt, secret, ingress, tls.span);
-      for (const auto& host : tls.hosts) certificate(host, secret, ingress, tls.span);
-      // An Ingress speaks for the secrets of its namespace.
-      made.grants.push_back({.metadata = {.kind = "ReferenceGrant",
-                                          .name_space = ingress.metadata.name_space,
-                                          .name = ingress.metadata.name,
-                                          .span = ingress.metadata.span},
-                             .from = {{.group = std::string(kNetworkingGroup),
-                                       .kind = std::string(kClassKind),
-                                       .name_space = std::string(kGatewaySpace)}},
-                             .to = {{.group = {}, .kind = "Secret", .name = tls.secret->value}}});
-    }
-  }
-
-  /// Rule D9 for the hosts of the Ingress that have certificates. A request belongs to the listener with the most
-  /// specific name, so each gets one of its own.
-  void redirects(const model::Ingress& ingress, Span span) {
-    for (const model::IngressTls& tls : ingress.tls) {
-      if (!tls.secret) continue;
-      if (tls.hosts.empty()) redirect(gateway_.listeners[0], span);
-      for (const auto& host : tls.hosts) {
-        const std::string name = "http:" + host.value.text();
-        if (redirected_.insert(name).second) redirect(add(name, 80, "HTTP", host, host.span), span);
-      }
-    }
-  }
-
-  model::ProxyGateway take() { return std::move(gateway_); }
-
- private:
-  model::Listener& add(std::string name, std::int64_t port, std::string protocol, const model::Maybe<HostPattern>& host,
-                       Span span) {
-    model::Listener listener{
-        .span = span, .name = {std::move(name), span}, .port = {port, span}, .protocol = {std::move(protocol), span}};
-    if (host) listener.hostnames.push_back(*host);
-    listener.allowed_routes =
-        model::AllowedRoutes{.from = model::AllowedRoutes::From::kAll,
-                             .kinds = {{.group = std::string(kNetworkingGroup), .kind = "Ingress", .span = span}}};
-    gateway_.listeners.push_back(std::move(listener));
-    return gateway_.listeners.back();
-  }
-
-  static void redirect(model::Listener& listener, Span span) {
-    listener.redirect_scheme = model::RedirectScheme{.span = span, .enabled = Located<bool>{true, span}};
-  }
-
-  void certificate(const model::Maybe<HostPattern>& host, const model::Reference& secret, const model::Ingress& ingress,
-                   Span span) {
-    const std::string name = host ? host->value.text() : std::string();
-    const auto [held, added] = held_.try_emplace(name, Held{secret, span});
-    if (added) {
-      model::Listener& listener = add("https" + std::string(name.empty() ? "" : ":") + name, 443, "HTTPS", host, span);
-      listener.tls = model::Tls{.span = span, .certificates = {secret}};
-      return;
-    }
-    if (same(held->second.secret, secret)) return;
-    diagnostics_.add({.code = DiagnosticCode::kConflict,
-                      .severity = Severity::kWarning,
-                      .resource = ingress.metadata.text(),
-                      .field = "spec.tls",
-                      .span = secret.name.span,
-                      .message = (name.empty() ? "every host" : "`" + name + "`") +
-                                 " already has a certificate; this one is left out",
-                      .labels = {{held->second.secret.name.span, "the one that holds"}},
-                      .notes = {"of two claims the older Ingress's holds"}});
-  }
-
-  struct Held {
-    model::Reference secret;
-    Span span;
-  };
-
-  Diagnostics& diagnostics_;
-  model::ProxyGateway gateway_;
-  std::map<std::string, Held> held_;
-  std::set<std::string> redirected_;
 };
 
 /// A ProxyGateway that serves a class has listeners of its own.
@@ -368,37 +409,94 @@ std::vector<IngressOfOurs> ingresses_of_ours(const model::ResourceSet& resources
   return ours;
 }
 
-bool is_weighted_canary(const IngressOfOurs& one) {
-  return one.settings.canary.enabled && !one.settings.canary.header && one.settings.canary.weight;
+/// Whether it takes nothing but a part of others' traffic.
+bool is_canary(const IngressOfOurs& one) {
+  const Canary& canary = one.settings.canary;
+  return canary.enabled && (canary.weight || chosen_by_field(canary));
+}
+
+/// The Ingress beside which it stands has the policies. One that a canary itself asks for would hold for nobody.
+void refuse_policies_of_canary(IngressOfOurs& one, Diagnostics& diagnostics) {
+  const model::Metadata& metadata = one.ingress->metadata;
+  if (!is_canary(one) || one.settings.policies.empty()) return;
+  diagnostics.add({.code = DiagnosticCode::kInvalidAnnotation,
+                   .resource = metadata.text(),
+                   .field = "metadata.annotations",
+                   .span = one.settings.policies[0].type.span,
+                   .message = "a canary has the policies of the Ingress beside which it stands, and none of its own; "
+                              "it takes no requests",
+                   .fix = "put the annotation on that Ingress"});
+  one.settings.policies = {
+      {.metadata = metadata, .type = {model::PolicyType::kUnknown, one.settings.policies[0].type.span}, .target = {}}};
+}
+
+Hosts hosts_of(const std::vector<IngressOfOurs>& ingresses, bool IngressSettings::* asked) {
+  Hosts hosts;
+  for (const IngressOfOurs& one : ingresses) {
+    if (asked != nullptr && !(one.settings.*asked)) continue;
+    for (const model::IngressRule& rule : one.ingress->rules) {
+      hosts.insert(rule.host ? rule.host->value.text() : std::string());
+    }
+  }
+  return hosts;
+}
+
+/// Whether another Ingress of the namespace has a path that a canary names: its requests are then that one's to share.
+bool stands_beside(const IngressOfOurs& canary, const std::vector<IngressOfOurs>& all) {
+  const auto paths = [](const model::Ingress& ingress) {
+    std::set<std::pair<std::string, std::string>> found;
+    for (const model::IngressRule& rule : ingress.rules) {
+      for (const model::IngressPath& path : rule.paths) {
+        found.emplace(rule.host ? rule.host->value.text() : "", path.path ? path.path->value : "/");
+      }
+    }
+    return found;
+  };
+  const auto own = paths(*canary.ingress);
+  return std::ranges::any_of(all, [&](const IngressOfOurs& other) {
+    if (is_canary(other) || other.ingress->metadata.name_space != canary.ingress->metadata.name_space) return false;
+    return std::ranges::any_of(paths(*other.ingress), [&](const auto& path) { return own.contains(path); });
+  });
 }
 
 }  // namespace
 
 bool concerns_others(const model::Ingress& ingress) {
-  return !ingress.tls.empty() || std::ranges::any_of(ingress.annotations, [](const model::NameValue& annotation) {
-    return annotation.name.value.find("canary") != std::string::npos;
-  });
+  const auto among = [](const std::vector<model::NameValue>& annotations) {
+    constexpr std::string_view kParts[] = {"canary", "use-regex", "rewrite-target", "server-alias", "www-redirect"};
+    return std::ranges::any_of(annotations, [&](const model::NameValue& annotation) {
+      return std::ranges::any_of(
+          kParts, [&](std::string_view part) { return annotation.name.value.find(part) != std::string::npos; });
+    });
+  };
+  return !ingress.tls.empty() || among(ingress.annotations) || among(ingress.foreign);
 }
 
 void translate_ingresses(const model::ResourceSet& resources, std::string_view controller,
                          const std::set<std::string>* wanted, ServiceBackends& backends, model::ResourceSet& made,
                          Diagnostics& diagnostics) {
   Classes classes(resources, controller, diagnostics);
-  const std::vector<IngressOfOurs> ours = ingresses_of_ours(resources, classes, diagnostics);
+  std::vector<IngressOfOurs> ours = ingresses_of_ours(resources, classes, diagnostics);
+  for (IngressOfOurs& one : ours) refuse_policies_of_canary(one, diagnostics);
+  const Hosts hosts = hosts_of(ours, nullptr);
+  const Hosts regex_hosts = hosts_of(ours, &IngressSettings::regex_hosts);
 
   // Canaries take a share of the traffic of their namespace's other Ingresses.
   std::map<std::string, IngressTranslator::Canaries> canaries;
   for (const IngressOfOurs& one : ours) {
-    if (!is_weighted_canary(one)) continue;
-    IngressTranslator(one, backends, made).collect_canaries(canaries[one.ingress->metadata.name_space]);
+    if (!is_canary(one) || !one.settings.policies.empty()) continue;
+    IngressTranslator(one, regex_hosts, backends, made).collect_canaries(canaries[one.ingress->metadata.name_space]);
   }
   std::map<std::string, ClassGateway> gateways;
   const IngressTranslator::Canaries none;
   for (const IngressOfOurs& one : ours) {
     const auto found = canaries.find(one.ingress->metadata.name_space);
     const bool makes_routes = wanted == nullptr || wanted->contains(one.ingress->metadata.text());
-    if (makes_routes && !is_weighted_canary(one)) {
-      IngressTranslator(one, backends, made).run(found == canaries.end() ? none : found->second);
+    // One by a header or cookie that stands beside nobody serves those requests alone.
+    const bool shares = is_canary(one) && (!chosen_by_field(one.settings.canary) || stands_beside(one, ours));
+    if (makes_routes && !shares) {
+      const bool alone = is_canary(one) || found == canaries.end();
+      IngressTranslator(one, regex_hosts, backends, made).run(alone ? none : found->second, hosts);
     }
     if (parameters_gateway(*one.ingress_class)) {
       redirect_elsewhere(one, diagnostics);

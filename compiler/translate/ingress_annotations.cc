@@ -1,12 +1,13 @@
 #include "compiler/translate/ingress_annotations.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "base/text/ascii.h"
 #include "base/units.h"
 #include "compiler/model/cookie_path.h"
+#include "compiler/translate/annotation_values.h"
+#include "compiler/translate/foreign_annotations.h"
+#include "compiler/translate/nginx_annotations.h"
 #include "schemas/schema.h"
 
 namespace edge::compiler::translate {
@@ -40,6 +41,8 @@ constexpr std::string_view kNames[] = {
     "cors-expose-headers",
     "cors-max-age",
     "idle-timeout",
+    "ip-allow",
+    "ip-deny",
     "lb-policy",
     "max-request-body-size",
     "rate-limit",
@@ -59,27 +62,23 @@ constexpr std::string_view kBalances[] = {"RoundRobin", "LeastConn", "P2C", "EWM
 constexpr std::string_view kAlgorithms[] = {"RS256", "RS384", "RS512", "PS256", "PS384",
                                             "PS512", "ES256", "ES384", "ES512", "EdDSA"};
 
-bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-  });
-}
+constexpr std::string_view kOwnPrefix = EDGE_API_GROUP "/";
 
-bool is_url(std::string_view text) {
-  return (text.starts_with("http://") && text.size() > 7) || (text.starts_with("https://") && text.size() > 8);
-}
-
-class AnnotationReader {
+class AnnotationReader : private AnnotationValues {
  public:
-  AnnotationReader(const model::Ingress& ingress, Diagnostics& diagnostics)
-      : ingress_(ingress), diagnostics_(diagnostics) {}
+  AnnotationReader(const model::Ingress& ingress, const std::vector<model::NameValue>& annotations,
+                   Diagnostics& diagnostics)
+      : AnnotationValues(ingress, kOwnPrefix, annotations, diagnostics),
+        ingress_(ingress),
+        annotations_(annotations),
+        diagnostics_(diagnostics) {}
 
   IngressSettings run() {
-    for (const model::NameValue& annotation : ingress_.annotations) check_name(annotation.name);
+    for (const model::NameValue& annotation : annotations_) check_name(annotation.name);
     routing();
     canary();
     backend();
+    ip_access();
     rate_limit();
     cors();
     basic_auth();
@@ -94,7 +93,8 @@ class AnnotationReader {
     const std::string_view near = nearest_name(name.value, {std::begin(kNames), std::end(kNames)});
     const std::string group = std::string(schemas::kApiGroup) + "/";
     // A slip in the name of a protection must not serve without it: a policy without settings denies.
-    const bool protects = name.value.starts_with("auth") || near.starts_with("auth-") || near.starts_with("rate-limit");
+    const bool protects = name.value.starts_with("auth") || near.starts_with("auth-") ||
+                          near.starts_with("rate-limit") || near.starts_with("ip-") || name.value.starts_with("ip-");
     if (protects) {
       settings_.policies.push_back(
           {.metadata = ingress_.metadata, .type = {model::PolicyType::kUnknown, name.span}, .target = {}});
@@ -108,117 +108,12 @@ class AnnotationReader {
                       .fix = near.empty() ? "" : "did you mean `" + group + std::string(near) + "`?"});
   }
 
-  /// The value of an annotation; nothing when it is not given.
-  Maybe<std::string> text(std::string_view name) const {
-    for (const model::NameValue& annotation : ingress_.annotations) {
-      if (annotation.name.value == name) return annotation.value;
-    }
-    return std::nullopt;
-  }
-
-  void fault(std::string_view name, Span span, const std::string& message) {
-    faulty_ = true;
-    diagnostics_.add({.code = DiagnosticCode::kInvalidAnnotation,
-                      .resource = ingress_.metadata.text(),
-                      .field = "metadata.annotations." + std::string(schemas::kApiGroup) + "/" + std::string(name),
-                      .span = span,
-                      .message = message});
-  }
-
-  /// The value through `parse`, which gives an optional.
-  template <typename T, typename Parse>
-  Maybe<T> value(std::string_view name, std::string_view wanted, Parse parse) {
-    const auto written = text(name);
-    if (!written) return std::nullopt;
-    if (auto parsed = parse(std::string_view(written->value))) return Located<T>{*std::move(parsed), written->span};
-    fault(name, written->span,
-          "`" + written->value.substr(0, 60) + "` is not " + std::string(wanted) + ", which `" + std::string(name) +
-              "` takes");
-    return std::nullopt;
-  }
-
-  Maybe<model::Duration> duration(std::string_view name) {
-    return value<model::Duration>(name, "a duration such as `30s`", parse_duration);
-  }
-  Maybe<bool> boolean(std::string_view name) {
-    return value<bool>(name, "`true` or `false`", [](std::string_view text) -> std::optional<bool> {
-      if (text == "true" || text == "false") return text == "true";
-      return std::nullopt;
-    });
-  }
-  Maybe<std::int64_t> number(std::string_view name, std::int64_t low, std::int64_t high) {
-    const std::string range = "a number from " + std::to_string(low) + " to " + std::to_string(high);
-    return value<std::int64_t>(name, range, [&](std::string_view text) -> std::optional<std::int64_t> {
-      std::int64_t parsed = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-      if (error != std::errc() || end != text.data() + text.size() || parsed < low || parsed > high) return {};
-      return parsed;
-    });
-  }
-  Maybe<std::string> token(std::string_view name) {
-    return value<std::string>(name, "the name of a header", [](std::string_view text) {
-      return is_token(text) ? std::optional(std::string(text)) : std::nullopt;
-    });
-  }
-  Maybe<std::string> url(std::string_view name) {
-    return value<std::string>(name, "an absolute http or https URL", [](std::string_view text) {
-      return is_url(text) ? std::optional(std::string(text)) : std::nullopt;
-    });
-  }
-  Maybe<std::string> one_of(std::string_view name, std::span<const std::string_view> allowed) {
-    std::string all;
-    for (const std::string_view candidate : allowed) all += (all.empty() ? "one of " : ", ") + std::string(candidate);
-    return value<std::string>(name, all, [&](std::string_view text) {
-      const bool found = std::find(allowed.begin(), allowed.end(), text) != allowed.end();
-      return found ? std::optional(std::string(text)) : std::nullopt;
-    });
-  }
-
-  /// Words between commas.
-  model::Strings words(std::string_view name, bool (*fits)(std::string_view), std::string_view wanted) {
-    model::Strings out;
-    const auto written = text(name);
-    if (!written) return out;
-    std::string_view rest = written->value;
-    while (true) {
-      const std::string_view word = trim_blanks(rest.substr(0, rest.find(',')));
-      if (!fits(word)) {
-        fault(name, written->span,
-              "`" + std::string(word.substr(0, 60)) + "` is not " + std::string(wanted) + ", of which `" +
-                  std::string(name) + "` takes a list");
-        return out;
-      }
-      out.push_back({std::string(word), written->span});
-      if (rest.find(',') == std::string_view::npos) return out;
-      rest.remove_prefix(rest.find(',') + 1);
-    }
-  }
-  model::Strings tokens(std::string_view name) { return words(name, is_token, "a token"); }
-
-  bool any(std::initializer_list<std::string_view> names) const {
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return text(name).has_value(); });
-  }
-
   /// Faults since the last call decide whether the policy has settings.
   template <typename Settings>
   void add_policy(model::PolicyType type, Span span, Settings settings) {
     model::ProxyPolicy policy{.metadata = ingress_.metadata, .type = {type, span}, .target = {}};
-    if (!std::exchange(faulty_, false)) policy.settings = std::move(settings);
+    if (!take_fault()) policy.settings = std::move(settings);
     settings_.policies.push_back(std::move(policy));
-  }
-
-  /// What needs `name` is at fault without it.
-  Located<std::string> needed(const Maybe<std::string>& value, std::string_view name, Span because) {
-    if (value) return *value;
-    if (!text(name)) fault(name, because, "the annotation `" + std::string(name) + "` is needed with this one");
-    return {};
-  }
-
-  Span first_of(std::initializer_list<std::string_view> names) const {
-    for (const std::string_view name : names) {
-      if (const auto written = text(name)) return written->span;
-    }
-    return {};
   }
 
   void routing() {
@@ -241,7 +136,7 @@ class AnnotationReader {
     }
     const auto regex = boolean("use-regex");
     settings_.use_regex = regex && regex->value;
-    faulty_ = false;
+    take_fault();
   }
 
   void canary() {
@@ -250,7 +145,7 @@ class AnnotationReader {
     settings_.canary.weight = number("canary-weight", 0, 100);
     settings_.canary.header = token("canary-by-header");
     settings_.canary.header_value = text("canary-by-header-value");
-    faulty_ = false;
+    take_fault();
   }
 
   void backend() {
@@ -265,7 +160,7 @@ class AnnotationReader {
       if (!options.lb_policy) options.lb_policy = Located<std::string>{"RingHash", affinity->span};
     }
     if (options.connect_timeout || options.lb_policy) options.suffix = "@" + ingress_.metadata.name;
-    faulty_ = false;
+    take_fault();
   }
 
   /// As ingress-nginx has it; the age is the session's too.
@@ -284,6 +179,13 @@ class AnnotationReader {
       return model::is_cookie_path(text) ? std::optional(std::string(text)) : std::nullopt;
     });
     settings_.persistence = std::move(made);
+  }
+
+  void ip_access() {
+    const auto names = {std::string_view("ip-allow"), std::string_view("ip-deny")};
+    if (!any(names)) return;
+    model::IpAccess access{.allow = blocks("ip-allow"), .deny = blocks("ip-deny")};
+    add_policy(model::PolicyType::kIpAccess, first_of(names), std::move(access));
   }
 
   void rate_limit() {
@@ -325,7 +227,7 @@ class AnnotationReader {
     const Span span = first_of({"cors-allow-origins", "cors-allow-methods", "cors-allow-headers", "cors-expose-headers",
                                 "cors-max-age", "cors-allow-credentials"});
     // Without its settings nobody of another origin may read: it narrows.
-    if (std::exchange(faulty_, false)) return;
+    if (take_fault()) return;
     add_policy(model::PolicyType::kCors, span, std::move(cors));
   }
 
@@ -369,16 +271,39 @@ class AnnotationReader {
   }
 
   const model::Ingress& ingress_;
+  const std::vector<model::NameValue>& annotations_;
   Diagnostics& diagnostics_;
   IngressSettings settings_;
-  /// A value since the last policy is at fault.
-  bool faulty_ = false;
 };
+
+/// Our own, and of ingress-nginx those of session persistence, which mean the same there, where ours of that name is
+/// not given.
+std::vector<model::NameValue> with_sessions_of_nginx(const model::Ingress& ingress) {
+  constexpr std::string_view kOfSessions[] = {"affinity", "session-cookie-expires", "session-cookie-max-age",
+                                              "session-cookie-name", "session-cookie-path"};
+  std::vector<model::NameValue> all = ingress.annotations;
+  const std::size_t own = all.size();
+  for (const model::NameValue& annotation : ingress.foreign) {
+    const std::string_view key = annotation.name.value;
+    if (!key.starts_with(model::kNginxPrefix)) continue;
+    const std::string_view name = key.substr(model::kNginxPrefix.size());
+    const auto same = [&](const model::NameValue& other) { return other.name.value == name; };
+    if (std::ranges::find(kOfSessions, name) == std::end(kOfSessions) ||
+        std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(own), same))
+      continue;
+    all.push_back({.name = {std::string(name), annotation.name.span}, .value = annotation.value});
+  }
+  return all;
+}
 
 }  // namespace
 
 IngressSettings read_annotations(const model::Ingress& ingress, Diagnostics& diagnostics) {
-  return AnnotationReader(ingress, diagnostics).run();
+  const std::vector<model::NameValue> own = with_sessions_of_nginx(ingress);
+  IngressSettings settings = AnnotationReader(ingress, own, diagnostics).run();
+  read_nginx_annotations(ingress, settings, diagnostics);
+  tell_foreign_annotations(ingress, settings, diagnostics);
+  return settings;
 }
 
 std::vector<std::string_view> annotation_names() { return {std::begin(kNames), std::end(kNames)}; }

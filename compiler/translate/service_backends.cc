@@ -69,6 +69,16 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
   backend.lb_policy = options.lb_policy;
   backend.protocol = options.protocol;
   apply_tls(slot->second, *found->second);
+  if (options.needs_tls.somewhere() && !backend.tls) {
+    backend.tls = model::BackendTls{.server_name = {service.name.value, options.needs_tls}, .refused = true};
+    slot->second.said.add({.code = DiagnosticCode::kInvalidAnnotation,
+                           .resource = from.text(),
+                           .field = "metadata.annotations",
+                           .span = options.needs_tls,
+                           .message = "nothing says whose certificates the endpoints of " +
+                                      found->second->metadata.text() + " show; requests are answered 500",
+                           .fix = "add a BackendTLSPolicy for the Service"});
+  }
   return ref;
 }
 

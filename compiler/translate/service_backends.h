@@ -20,6 +20,8 @@ struct BackendOptions {
   model::Maybe<model::Duration> connect_timeout{};
   model::Maybe<std::string> lb_policy{};
   model::Maybe<std::string> protocol{};
+  /// Endpoints are called over TLS: what they have to show a BackendTLSPolicy says. Without one they are not called.
+  Span needs_tls{};
 };
 
 class ServiceBackends {

@@ -253,6 +253,11 @@ bool Reference::before(std::uint32_t listener, const HostPattern& host_a, const 
     const auto length = [](const MatchEntry& e) { return e.match->path.value.value.size(); };
     if (length(a) != length(b)) return length(a) > length(b);
   }
+  const bool expressions = a.match->path.type == PathMatch::Type::kRegex && api_of(id_a) == Api::kIngress;
+  if (expressions && api_of(id_b) == Api::kIngress) {
+    const auto length = [](const MatchEntry& e) { return e.match->path.value.value.size(); };
+    if (length(a) != length(b)) return length(a) > length(b);
+  }
   const bool has_method = a.match->method.has_value();
   const bool same_method = has_method == b.match->method.has_value();
   if (api_of(id_a) != api_of(id_b)) return older(oldest(listener, host_a, a), oldest(listener, host_b, b));
