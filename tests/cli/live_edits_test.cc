@@ -31,7 +31,7 @@ TEST(LiveEdits, OfOtherThingsLeaveAPolicyItsPasswords) {
   ProxyProcess proxy({"edge-standalone", "--config", dir / "config", "--data-dir", dir / "data"});
   ASSERT_NE(proxy.wait_ready(), "") << proxy.process.err_text();
   const auto expect_closed = [&](const std::string& after) {
-    EXPECT_EQ(curl(proxy.port, "/closed", {"-u", "alice:secret"}), "200 one got GET /closed") << after;
+    EXPECT_THAT(curl(proxy.port, "/closed", {"-u", "alice:secret"}), StartsWith("200 one got GET /closed")) << after;
     EXPECT_THAT(curl(proxy.port, "/closed", {"-u", "alice:other"}), StartsWith("401 ")) << after;
     EXPECT_THAT(curl(proxy.port, "/closed"), StartsWith("401 ")) << after;
   };
@@ -47,9 +47,9 @@ TEST(LiveEdits, OfOtherThingsLeaveAPolicyItsPasswords) {
   dir.put("config/users.yaml", users(kSecondHash));
   dir.put("config/more.yaml", route_config("more", "/more/yet"));
   ASSERT_NE(proxy.wait_programmed(), "") << proxy.process.err_text();
-  EXPECT_EQ(curl(proxy.port, "/closed",
-                 {"-u", "alice:other", "--retry", "20", "--retry-delay", "1", "--retry-all-errors", "--fail"}),
-            "200 one got GET /closed");
+  EXPECT_THAT(curl(proxy.port, "/closed",
+                   {"-u", "alice:other", "--retry", "20", "--retry-delay", "1", "--retry-all-errors", "--fail"}),
+              StartsWith("200 one got GET /closed"));
 }
 
 }  // namespace
