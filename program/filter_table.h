@@ -144,6 +144,17 @@ constexpr bool is_filter_op(FilterOp op) {
 /// Of an operation that is_filter_op().
 constexpr const FilterOpRow& row_of(FilterOp op) { return kFilterOps[static_cast<std::uint32_t>(op) - 1]; }
 
+/// What each operation does to the fields of one side, by its number: kNone for those of the other.
+using SideEdits = std::array<Edit, kFilterOpCount + 1>;
+constexpr SideEdits make_side_edits(Side side) {
+  SideEdits edits{};
+  for (const FilterOpRow& row : kFilterOps)
+    if (row.side == side) edits[static_cast<std::size_t>(row.op)] = row.edit;
+  return edits;
+}
+inline constexpr SideEdits kRequestEdits = make_side_edits(Side::kRequest);
+inline constexpr SideEdits kResponseEdits = make_side_edits(Side::kResponse);
+
 /// FilterRecord::detail of a kRedirect.
 constexpr std::uint32_t redirect_detail(std::uint32_t status, std::uint32_t port) { return status | port << 16; }
 constexpr std::uint32_t redirect_status(const FilterRecord& filter) { return filter.detail & 0xffff; }

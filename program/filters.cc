@@ -35,11 +35,6 @@ bool is_reserved_field(std::string_view name) {
   return std::ranges::any_of(kReservedFields, [&](std::string_view one) { return same_field(one, name); });
 }
 
-Edit FieldEdits::edit(const FilterRecord& filter) const {
-  const FilterOpRow& row = row_of(filter.op);
-  return row.side == side_ ? row.edit : Edit::kNone;
-}
-
 bool FieldEdits::drops(std::string_view name) const {
   for (const FilterRecord& filter : filters_) {
     const Edit what = edit(filter);
@@ -90,10 +85,11 @@ std::string replace_prefix(std::string_view path, std::size_t prefix, std::strin
 Rewrite rewrite(const program::SectionView& section, std::span<const FilterRecord> filters, std::string_view path) {
   Rewrite result;
   for (const FilterRecord& filter : filters) {
-    const std::string_view value = section.string(filter.value);
-    if (filter.op == FilterOp::kRewriteHost) result.host = value;
-    if (filter.op == FilterOp::kRewriteFullPath) result.path = std::string(value);
-    if (filter.op == FilterOp::kRewritePrefix) result.path = replace_prefix(path, filter.detail, value);
+    if (filter.op == FilterOp::kRewriteHost) result.host = section.string(filter.value);
+    if (filter.op == FilterOp::kRewriteFullPath) result.path = std::string(section.string(filter.value));
+    if (filter.op == FilterOp::kRewritePrefix) {
+      result.path = replace_prefix(path, filter.detail, section.string(filter.value));
+    }
   }
   return result;
 }

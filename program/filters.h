@@ -20,7 +20,10 @@ namespace edge::program {
 class FieldEdits {
  public:
   FieldEdits(const SectionView& section, std::span<const FilterRecord> filters, Side side, std::string_view request_id)
-      : section_(section), filters_(filters), side_(side), request_id_(request_id) {}
+      : section_(section),
+        filters_(filters),
+        edits_(side == Side::kRequest ? kRequestEdits : kResponseEdits),
+        request_id_(request_id) {}
 
   bool none() const { return filters_.empty(); }
   /// An incoming field of this name is not forwarded: something sets or removes it.
@@ -37,7 +40,7 @@ class FieldEdits {
   }
 
  private:
-  Edit edit(const FilterRecord& filter) const;
+  Edit edit(const FilterRecord& filter) const { return edits_[static_cast<std::uint32_t>(filter.op)]; }
   /// Filter `i` writes a field, and no later one takes it away again.
   bool stays(std::size_t i) const;
   /// With the request's id in place of its token; `storage` holds what is no view into the program.
@@ -45,7 +48,7 @@ class FieldEdits {
 
   const SectionView& section_;
   std::span<const FilterRecord> filters_;
-  Side side_;
+  const SideEdits& edits_;
   std::string_view request_id_;
 };
 

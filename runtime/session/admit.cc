@@ -62,31 +62,34 @@ void note(Exchange& exchange, const Arrival& arrival, const ClientConnection& co
                    {worker.scratch().request, arrival.host, arrival.path, arrival.source, worker.loop().now()});
 }
 
-std::optional<Reply> choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker) {
-  if (worker.scratch().request.method == net::http1::Method::kTrace) return no_trace();
+bool choose_rule(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
+  if (worker.scratch().request.method == net::http1::Method::kTrace) return end_with(ending, no_trace());
   const std::optional<Decision> decision = decide_rule(*exchange.program, arrival, worker);
-  if (!decision) return no_route();
+  if (!decision) return end_with(ending, no_route());
   exchange.taken = {decision->listener, decision->host, decision->action};
   exchange.forward.treatment = &decision->treatment();
-  return std::nullopt;
+  return true;
 }
 
-std::optional<Reply> pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker) {
+bool pass_policies(Exchange& exchange, const Arrival& arrival, Worker& worker, std::optional<Reply>& ending) {
   const program::TreatmentRecord& treatment = *exchange.forward.treatment;
   if ((treatment.flags & program::kDenied) != 0) {
-    return Reply{503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false};
+    return end_with(ending,
+                    {503, "policy-unavailable", "A policy that protects this route cannot be enforced.", {}, false});
   }
   const PolicyChain& chain = exchange.program->policies->chain(*exchange.taken.host, treatment);
-  if (chain.empty()) return std::nullopt;
+  if (chain.empty()) return true;
   const PolicyRequest policy_request{worker.scratch().request, arrival.host,   arrival.path,
                                      arrival.source,           arrival.secure, worker.loop().now()};
   auto answer = pass(chain, policy_request, worker.rate_limits(), exchange.forward.response.added);
-  if (answer) return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
+  if (answer) {
+    return end_with(ending, {answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)});
+  }
   if (!chain.authentication.empty()) {
     exchange.authentication = &chain;
     exchange.identity = std::make_unique<RequestEdits>();
   }
-  return std::nullopt;
+  return true;
 }
 
 }  // namespace edge::runtime

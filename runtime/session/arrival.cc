@@ -1,5 +1,7 @@
 #include "runtime/session/arrival.h"
 
+#include <utility>
+
 #include "base/hostname.h"
 #include "base/path.h"
 #include "program/evaluate/path_rules.h"
@@ -22,32 +24,34 @@ bool misdirected(const LoadedProgram& program, std::uint32_t bind, std::string_v
 }
 
 // Host and path in the form that everything after this compares.
-std::optional<Reply> normalise(Scratch& scratch, Arrival& arrival) {
+bool normalise(Scratch& scratch, Arrival& arrival, std::optional<Reply>& ending) {
   const RequestHead& head = scratch.request;
   if (!head.host.empty()) {
     const auto canonical = canonical_host(head.host, scratch.host);
-    if (!canonical) return bad_request("bad-host", "The host name is malformed.");
+    if (!canonical) return end_with(ending, bad_request("bad-host", "The host name is malformed."));
     arrival.host = *canonical;
   }
   arrival.path = head.path;
   if (head.form != net::http1::TargetForm::kAsterisk) {
     const auto normal = normalise_path(head.path, scratch.path());
-    if (!normal) return bad_request("bad-path", "The path is malformed, or climbs above its root.");
+    if (!normal) {
+      return end_with(ending, bad_request("bad-path", "The path is malformed, or climbs above its root."));
+    }
     arrival.path = *normal;
   }
-  return std::nullopt;
+  return true;
 }
 
 // What the listener's gateway makes of the path beyond that.
 bool has_path_rules(const Arrival& arrival) {
   return arrival.listener != nullptr && arrival.listener->gateway->path_flags != 0;
 }
-std::optional<Reply> apply_path_rules(Scratch& scratch, Arrival& arrival) {
+bool apply_path_rules(Scratch& scratch, Arrival& arrival, std::optional<Reply>& ending) {
   const PathRules rules = program::path_rules_of(*arrival.listener->gateway);
   const auto path = edge::apply_path_rules(rules, arrival.path, scratch.path());
-  if (!path) return bad_request("bad-path", "The path is spelled in a way that is not served here.");
+  if (!path) return end_with(ending, bad_request("bad-path", "The path is spelled in a way that is not served here."));
   arrival.path = *path;
-  return std::nullopt;
+  return true;
 }
 
 /// From the request line to the empty line, as it was received.
@@ -65,16 +69,17 @@ Reply no_route() { return {404, "no-route", "No route matches this request.", {}
 
 bool claims_https(const RequestHead& head) { return head.fields.value(KnownField::kXForwardedProto) == "https"; }
 
-std::optional<Reply> locate(const ThreadProgram& program, const ClientConnection& connection, Scratch& scratch,
-                            Arrival& arrival) {
+bool locate(const ThreadProgram& program, const ClientConnection& connection, Scratch& scratch, Arrival& arrival,
+            std::optional<Reply>& ending) {
   arrival.source = connection.peer;
-  if (std::optional<Reply> reply = normalise(scratch, arrival)) return reply;
+  if (!normalise(scratch, arrival, ending)) return false;
   arrival.bind = program.bind_of_slot[connection.slot];
-  if (arrival.bind == program::kNone) return no_route();
+  if (arrival.bind == program::kNone) return end_with(ending, no_route());
 
   const LoadedProgram& loaded = *program.program;
   if (connection.secure() && misdirected(loaded, arrival.bind, arrival.host, connection.tls->server_name)) {
-    return Reply{421, "misdirected", "The host is another listener's than the connection is of.", {}, false};
+    return end_with(ending,
+                    {421, "misdirected", "The host is another listener's than the connection is of.", {}, false});
   }
   arrival.secure = connection.secure();
   if (program.listener_asks[arrival.bind]) {
@@ -86,20 +91,19 @@ std::optional<Reply> locate(const ThreadProgram& program, const ClientConnection
       arrival.secure = arrival.secure || (arrival.peer_trusted && claims_https(scratch.request));
     }
   }
-  if (has_path_rules(arrival)) return apply_path_rules(scratch, arrival);
-  return std::nullopt;
+  return !has_path_rules(arrival) || apply_path_rules(scratch, arrival, ending);
 }
 
-std::optional<Reply> redirect_scheme(const LoadedProgram& program, const ClientConnection& connection,
-                                     const RequestHead& head, const Arrival& arrival) {
-  if (connection.secure() || claims_https(head)) return std::nullopt;
+bool redirect_scheme(const LoadedProgram& program, const ClientConnection& connection, const RequestHead& head,
+                     const Arrival& arrival, std::optional<Reply>& ending) {
+  if (connection.secure() || claims_https(head)) return true;
   const program::SectionView& section = program.listeners_section();
   const auto& settings = section.array(arrival.listener->record->scheme_redirect)[0];
   auto to =
       program::scheme_redirect(section, settings, {head.host, head.path, arrival.path, head.query, head.has_query});
-  if (!to) return std::nullopt;
-  if (head.host.empty()) return bad_request("bad-host", "The request names no host to be sent to.");
-  return Reply{to->status, "scheme-redirect", {}, std::move(to->location), false};
+  if (!to) return true;
+  if (head.host.empty()) return end_with(ending, bad_request("bad-host", "The request names no host to be sent to."));
+  return end_with(ending, {to->status, "scheme-redirect", {}, std::move(to->location), false});
 }
 
 void HeadOverWaits::keep() {
@@ -113,8 +117,9 @@ void HeadOverWaits::keep() {
 void HeadOverWaits::restore() {
   net::http1::ParseHint hint;
   net::http1::parse_request(arrival_.kept->view(), scratch_.limits, hint, scratch_.request);
-  normalise(scratch_, arrival_);
-  if (has_path_rules(arrival_)) apply_path_rules(scratch_, arrival_);
+  std::optional<Reply> none;
+  normalise(scratch_, arrival_, none);
+  if (has_path_rules(arrival_)) apply_path_rules(scratch_, arrival_, none);
 }
 
 }  // namespace edge::runtime

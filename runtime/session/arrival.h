@@ -38,16 +38,19 @@ Reply bad_request(std::string_view reason, std::string_view text);
 Reply no_route();
 bool claims_https(const net::http1::RequestHead& head);
 
+// Phases tell whether the request goes on; where it does not, `ending` has the reply. One place for all of them is
+// cheaper than a reply that each returns.
+
 /// Where a request has come from, and to: host and path in the form that everything after this compares, the listener,
 /// the client's address.
-std::optional<Reply> locate(const ThreadProgram& program, const ClientConnection& connection, Scratch& scratch,
-                            Arrival& arrival);
+bool locate(const ThreadProgram& program, const ClientConnection& connection, Scratch& scratch, Arrival& arrival,
+            std::optional<Reply>& ending);
 
 /// A request in plain text where the listener wants another scheme. Rule D9: whoever says that it came by TLS is
 /// believed, trusted or not; it gets what it would have got by TLS, and no proxy that was not listed sends it in
 /// circles.
-std::optional<Reply> redirect_scheme(const LoadedProgram& program, const ClientConnection& connection,
-                                     const net::http1::RequestHead& head, const Arrival& arrival);
+bool redirect_scheme(const LoadedProgram& program, const ClientConnection& connection,
+                     const net::http1::RequestHead& head, const Arrival& arrival, std::optional<Reply>& ending);
 
 /// Keeps a request's head, which lies where other requests leave theirs, over the wait of a phase.
 class HeadOverWaits {

@@ -20,14 +20,16 @@ const std::string* find_claim(const auth::VerifiedClaims* claims, const std::str
 }
 
 /// Limits by what a token claims, which is known only now.
-std::optional<Reply> over_limit(std::span<const RateLimit* const> limits, const auth::AuthResult& auth_result,
-                                Worker& worker) {
+bool within_limits(std::span<const RateLimit* const> limits, const auth::AuthResult& auth_result, Worker& worker,
+                   std::optional<Reply>& ending) {
   for (const RateLimit* limit : limits) {
     const std::string* const value = find_claim(auth_result.claims.get(), limit->claim());
     auto answer = limit->pass_claim(value, worker.loop().now(), worker.rate_limits());
-    if (answer) return Reply{answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)};
+    if (answer) {
+      return end_with(ending, {answer->status, answer->reason, answer->text, {}, false, std::move(answer->fields)});
+    }
   }
-  return std::nullopt;
+  return true;
 }
 
 std::string_view auth_status_name(auth::AuthStatus outcome) {
@@ -57,7 +59,7 @@ TracedPolicy traced_policy(program::PolicyType type, const auth::AuthResult& aut
 
 // All of them have to let it pass. Nothing that came before is done again: the decision stands, and what a rate limit
 // has counted is counted.
-net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arrival& arrival) {
+net::Task<bool> Session::authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending) {
   RequestEdits& edits = *exchange.identity;
   RequestSpans& spans = exchange.forward.spans;
   HeadOverWaits heads(worker_.scratch(), inlet_, arrival);
@@ -74,17 +76,18 @@ net::Task<std::optional<Reply>> Session::authenticate(Exchange& exchange, Arriva
     worker_.counters().authentication[auth_index(step.type)][static_cast<std::size_t>(auth_result.outcome)].add();
     if (!auth_result.passed()) {
       PolicyAnswer& answer = auth_result.answer;
-      co_return Reply{answer.status,         answer.reason, answer.text, {}, false, std::move(answer.fields),
-                      std::move(answer.body)};
+      co_return end_with(
+          ending,
+          {answer.status, answer.reason, answer.text, {}, false, std::move(answer.fields), std::move(answer.body)});
     }
-    if (step.type == program::PolicyType::kJwt) {
-      if (auto over = over_limit(exchange.authentication->claim_limits, auth_result, worker_))
-        co_return std::move(over);
+    if (step.type == program::PolicyType::kJwt &&
+        !within_limits(exchange.authentication->claim_limits, auth_result, worker_, ending)) {
+      co_return false;
     }
     edits.join(std::move(auth_result.request));
     exchange.forward.response.added.append(auth_result.response_fields);
   }
-  co_return std::nullopt;
+  co_return true;
 }
 
 }  // namespace edge::runtime

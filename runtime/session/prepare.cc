@@ -93,14 +93,14 @@ void begin_cache(Exchange& exchange, const Arrival& arrival, std::string_view sc
 
 }  // namespace
 
-std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection,
-                             Worker& worker) {
+bool prepare(Exchange& exchange, const Arrival& arrival, const ClientConnection& connection, Worker& worker,
+             std::optional<Reply>& ending) {
   const RequestHead& head = worker.scratch().request;
   ForwardRequest& request = exchange.forward;
   const RouteTaken& taken = exchange.taken;
   const LoadedProgram& program = *exchange.program->program;
   // Whoever asks how far it gets is told that it got here (RFC 9110 §7.6.2).
-  if (max_forwards(head) == 0) return Reply{204, "max-forwards", {}, {}, false};
+  if (max_forwards(head) == 0) return end_with(ending, {204, "max-forwards", {}, {}, false});
   const program::SectionView& section = taken.host->view;
   const program::Split split = program::split_of(section, *taken.action);
   std::uint32_t chosen = choose_backend(split, is_canary(head), worker.split());
@@ -113,14 +113,15 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   const program::TreatmentRecord& treatment = *request.treatment;
   const std::uint64_t limit = body_limit(treatment);
   if (limit != 0 && head.body.kind == net::http1::BodyKind::kLength && head.body.length > limit) {
-    return Reply{413, "body-too-large", "The request's body is larger than allowed.", {}, false};
+    return end_with(ending, {413, "body-too-large", "The request's body is larger than allowed.", {}, false});
   }
   const auto filters = section.array(treatment.filters);
   program::Rewrite rewritten;
   if (!filters.empty()) {
-    const program::RedirectRequest target{connection.scheme(), head.host, arrival.path, head.query, head.has_query};
-    if (auto to = program::redirect(section, filters, target)) {
-      return Reply{to->status, "redirect", {}, std::move(to->location), false};
+    if (program::answer_of(filters) != nullptr) {
+      const auto to = program::redirect(section, filters,
+                                        {connection.scheme(), head.host, arrival.path, head.query, head.has_query});
+      return end_with(ending, {to->status, "redirect", {}, to->location, false});
     }
     rewritten = program::rewrite(section, filters, arrival.path);
   }
@@ -128,7 +129,7 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
   const std::uint32_t backend =
       chosen == program::kNone ? program::kNone : program.backend_index(split.backends[chosen].backend_id());
   if (backend == program::kNone) {
-    return Reply{500, "no-backend", "The route names no backend that can take this request.", {}, false};
+    return end_with(ending, {500, "no-backend", "The route names no backend that can take this request.", {}, false});
   }
   const program::BackendRecord& record = program.backends()[backend];
   exchange.taken.backend = &record;
@@ -161,7 +162,7 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
                       connection.http, exchange.id.text(), edits, request.body.buffered != nullptr, request.websocket,
                       request.identity, request.spans.trace.get()},
                      out);
-  if (out.overflowed()) return Reply{431, "head-too-large", "The message head is too large.", {}, true};
+  if (out.overflowed()) return end_with(ending, {431, "head-too-large", "The message head is too large.", {}, true});
   request.head = out.text();
   if (taken.listener->cache != nullptr) {
     const program::RouteRecord& route = *taken.route();
@@ -171,7 +172,7 @@ std::optional<Reply> prepare(Exchange& exchange, const Arrival& arrival, const C
                  split.treatments.empty() ? 0 : chosen},
                 worker);
   }
-  return std::nullopt;
+  return true;
 }
 
 }  // namespace edge::runtime

@@ -1,5 +1,7 @@
 #include "runtime/session/reply.h"
 
+#include <utility>
+
 #include "base/text/ascii.h"
 #include "runtime/session/grpc.h"
 
@@ -49,6 +51,11 @@ void write_grpc_reply(const Reply& reply, const ReplyContext& context, net::http
 }
 
 }  // namespace
+
+bool end_with(std::optional<Reply>& ending, Reply reply) {
+  ending = std::move(reply);
+  return false;
+}
 
 ReplyForm reply_form(const HeadFields& fields) {
   if (is_grpc(fields)) return ReplyForm::kGrpc;

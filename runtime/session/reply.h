@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ struct Reply {
   /// In place of the text, as it is; its Content-Type stands in `fields`.
   std::string body{};
 };
+
+/// Puts the reply where the phases of a request leave the one that ends it. \returns false: the request does not go on.
+bool end_with(std::optional<Reply>& ending, Reply reply);
 
 /// As what an answer is understood.
 enum class ReplyForm : std::uint8_t {

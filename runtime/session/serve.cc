@@ -4,9 +4,9 @@
 //   (401, 403, 503) -> prepare (413, redirect, no backend: 500) -> request's body buffered, or begun -> mirror ->
 //   cache -> forward -> buffered response -> conclude: what is left to answer; access log, trace, counts
 //
-// A phase that gives a reply ends the request. Any may wait. One that still needs the head, which lies in memory of the
-// thread, awaits by HeadOverWaits; those behind `prepare` wait on the client's end that they are given. One that need
-// not wait is a plain function, and costs no more.
+// A phase that gives an ending reply ends the request. Any may wait. One that still needs the head, which lies in
+// memory of the thread, awaits by HeadOverWaits; those behind `prepare` wait on the client's end that they are given.
+// One that need not wait is a plain function, and costs no more.
 #include <optional>
 
 #include "runtime/session/background_request.h"
@@ -29,25 +29,28 @@ net::Task<Session::Next> Session::serve() {
   Arrival arrival;
   begin(exchange);
   const ThreadProgram& program = *exchange.program;
-  if (auto reply = locate(program, connection_, worker_.scratch(), arrival)) {
+  std::optional<Reply> ending;
+  if (!locate(program, connection_, worker_.scratch(), arrival, ending)) {
     if (program.logged.any()) note(exchange, arrival, connection_, worker_);
-    co_return refuse(*reply, exchange, arrival);
+    co_return refuse(*ending, exchange, arrival);
   }
   identify(exchange, arrival, connection_, worker_);
   if (program.logged.any()) [[unlikely]] {
     note(exchange, arrival, connection_, worker_);
   }
   if (arrival.listener != nullptr && arrival.listener->record->scheme_redirect.count != 0) {
-    auto reply = redirect_scheme(*program.program, connection_, worker_.scratch().request, arrival);
-    if (reply) co_return refuse(*reply, exchange, arrival);
+    const net::http1::RequestHead& head = worker_.scratch().request;
+    if (!redirect_scheme(*program.program, connection_, head, arrival, ending)) {
+      co_return refuse(*ending, exchange, arrival);
+    }
   }
-  if (auto reply = choose_rule(exchange, arrival, worker_)) co_return refuse(*reply, exchange, arrival);
-  if (auto reply = pass_policies(exchange, arrival, worker_)) co_return refuse(*reply, exchange, arrival);
+  if (!choose_rule(exchange, arrival, worker_, ending)) co_return refuse(*ending, exchange, arrival);
+  if (!pass_policies(exchange, arrival, worker_, ending)) co_return refuse(*ending, exchange, arrival);
   if (exchange.authentication != nullptr) [[unlikely]] {
-    const std::optional<Reply> reply = co_await authenticate(exchange, arrival);
-    if (reply) co_return refuse(*reply, exchange, arrival);
+    const bool admitted = co_await authenticate(exchange, arrival, ending);
+    if (!admitted) co_return refuse(*ending, exchange, arrival);
   }
-  if (auto reply = prepare(exchange, arrival, connection_, worker_)) co_return refuse(*reply, exchange, arrival);
+  if (!prepare(exchange, arrival, connection_, worker_, ending)) co_return refuse(*ending, exchange, arrival);
 
   ForwardRequest& request = exchange.forward;
   if (request.notes != nullptr) request.notes->decided_at = worker_.loop().now();

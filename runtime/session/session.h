@@ -55,7 +55,7 @@ class Session final : public ClientSession {
   net::Task<ExchangeResult> serve_cached(Exchange& exchange, const ForwardFor& on_behalf);
 
   // authenticate.cc
-  net::Task<std::optional<Reply>> authenticate(Exchange& exchange, Arrival& arrival);
+  net::Task<bool> authenticate(Exchange& exchange, Arrival& arrival, std::optional<Reply>& ending);
 
   // answer.cc: its end
   Next refuse_head();

@@ -122,14 +122,15 @@ void Delivery::timed_out() {
 }
 
 net::Task<ExchangeResult> deliver_buffered(const ResponseTarget& target, std::string_view extra,
-                                           ExchangeResult before) {
+                                           const ExchangeResult& before) {
   const BufferedResponse& buffered = *target.rules.buffered;
   const StoredResponse stored{buffered.head.view(), *buffered.body, extra, buffered.trailers, buffered.cut};
   ExchangeResult result = co_await deliver(target, stored, before);
   co_return result;
 }
 
-net::Task<ExchangeResult> deliver(const ResponseTarget& target, const StoredResponse& stored, ExchangeResult before) {
+net::Task<ExchangeResult> deliver(const ResponseTarget& target, const StoredResponse& stored,
+                                  const ExchangeResult& before) {
   const ClientEnd& client = target.client;
   net::Loop& loop = target.worker.loop;
   client.inlet.keep();

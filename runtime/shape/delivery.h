@@ -91,9 +91,11 @@ class Delivery {
 };
 
 /// Sends a response that lies here. `before`: how the request of the exchange was left.
-net::Task<ExchangeResult> deliver(const ResponseTarget& target, const StoredResponse& stored, ExchangeResult before);
+net::Task<ExchangeResult> deliver(const ResponseTarget& target, const StoredResponse& stored,
+                                  const ExchangeResult& before);
 /// The response that was buffered, at the client's pace; its upstream serves others already. `extra`: further fields,
 /// as lines.
-net::Task<ExchangeResult> deliver_buffered(const ResponseTarget& target, std::string_view extra, ExchangeResult before);
+net::Task<ExchangeResult> deliver_buffered(const ResponseTarget& target, std::string_view extra,
+                                           const ExchangeResult& before);
 
 }  // namespace edge::runtime

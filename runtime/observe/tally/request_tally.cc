@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/hash.h"
-
 namespace edge::runtime {
 namespace {
 
 constexpr std::size_t kFirstPlaces = 64;
 /// Of one thread: 4 MiB. A program may have more; those that are asked for are found again by name.
 constexpr std::size_t kMostPlaces = std::size_t{1} << 17;
-
-std::uint64_t word(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 /// No name holds a line's end.
 std::string key_of(const TallyNames& names) { return names.gateway + '\n' + names.route + '\n' + names.backend; }
@@ -35,11 +31,6 @@ std::size_t duration_bucket(net::Duration duration) {
 RequestTally::~RequestTally() {
   for (Cell* cell = cells_.load(); cell != nullptr;) delete std::exchange(cell, cell->next.load());
   for (Size* size = sizes_.load(); size != nullptr;) delete std::exchange(size, size->next);
-}
-
-std::size_t RequestTally::hash_of(const TallyKey& tally_key) {
-  return hash_mix(word(tally_key.route) ^ hash_detail::kMul0,
-                  word(tally_key.backend) ^ std::rotl(word(tally_key.gateway), 32));
 }
 
 void RequestTally::forget_places() {

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "metrics/histogram.h"
 #include "net/clock.h"
 #include "net/counter.h"
@@ -81,7 +82,7 @@ class RequestTally {
 
   /// `name_of()` gives the TallyNames of a place that was not met before in this program.
   template <typename NameOf>
-  void count(const TallyKey& tally_key, const FinishedRequest& request, NameOf name_of) {
+  [[gnu::always_inline]] void count(const TallyKey& tally_key, const FinishedRequest& request, NameOf name_of) {
     Cell* cell = find(tally_key);
     if (cell == nullptr) [[unlikely]] {
       cell = &cell_of(name_of());
@@ -132,7 +133,11 @@ class RequestTally {
     Cell* cell = nullptr;
   };
 
-  static std::size_t hash_of(const TallyKey& tally_key);
+  static std::size_t hash_of(const TallyKey& tally_key) {
+    const auto word = [](const void* pointer) { return std::uint64_t{reinterpret_cast<std::uintptr_t>(pointer)}; };
+    return hash_mix(word(tally_key.route) ^ hash_detail::kMul0,
+                    word(tally_key.backend) ^ std::rotl(word(tally_key.gateway), 32));
+  }
   Cell* find(const TallyKey& tally_key) const {
     if (known_.empty()) return nullptr;
     const std::size_t mask = known_.size() - 1;

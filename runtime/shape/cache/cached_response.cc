@@ -58,7 +58,8 @@ net::Task<Failure> join_fetch(Transaction& cache, Plan& plan, const ClientEnd& c
   co_return Failure{};
 }
 
-net::Task<ExchangeResult> deliver_stored(Transaction& cache, const ResponseTarget& target, ExchangeResult before) {
+net::Task<ExchangeResult> deliver_stored(Transaction& cache, const ResponseTarget& target,
+                                         const ExchangeResult& before) {
   // Shared: the store may let go of it before it is with the client.
   const std::shared_ptr<const Entry> entry = cache.entry();
   net::Buffer text;

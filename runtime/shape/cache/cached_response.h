@@ -16,6 +16,7 @@ net::Task<Failure> join_fetch(Transaction& cache, Transaction::Plan& plan, const
                               net::Time deadline);
 
 /// Sends the stored response that was found. `before`: how the request of the exchange was left.
-net::Task<ExchangeResult> deliver_stored(Transaction& cache, const ResponseTarget& target, ExchangeResult before);
+net::Task<ExchangeResult> deliver_stored(Transaction& cache, const ResponseTarget& target,
+                                         const ExchangeResult& before);
 
 }  // namespace edge::runtime::cache
