@@ -175,7 +175,14 @@ inline constexpr std::array<std::string_view, 12> kReservedFields = {
     "connection",          "content-length",   "host", "http2-settings", "keep-alive",        "proxy-authenticate",
     "proxy-authorization", "proxy-connection", "te",   "trailer",        "transfer-encoding", "upgrade"};
 
+/// Beside them the fields that the proxy tells a backend itself: filters may change them, for who writes filters writes
+/// for the backend, but not what a policy makes of a request by somebody else's answer or token.
+inline constexpr std::array<std::string_view, 6> kProxyFields = {
+    "expect", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id"};
+
 /// In whichever spelling (base/field_name.h).
 bool is_reserved_field(std::string_view name);
+/// The same, of those that no policy may write.
+bool is_reserved_from_policies(std::string_view name);
 
 }  // namespace edge::program

@@ -35,6 +35,11 @@ bool is_reserved_field(std::string_view name) {
   return std::ranges::any_of(kReservedFields, [&](std::string_view one) { return same_field(one, name); });
 }
 
+bool is_reserved_from_policies(std::string_view name) {
+  return is_reserved_field(name) ||
+         std::ranges::any_of(kProxyFields, [&](std::string_view one) { return same_field(one, name); });
+}
+
 bool FieldEdits::drops(std::string_view name) const {
   for (const FilterRecord& filter : filters_) {
     const Edit what = edit(filter);

@@ -1,28 +1,11 @@
 #include "runtime/policy/request_edits.h"
 
 #include <algorithm>
-#include <array>
 
-#include "net/http1/head.h"
+#include "program/filter_table.h"
 
 namespace edge::runtime {
 namespace {
-
-/// What frames the message, or is written by the proxy itself, is not a policy's to change, nor what is read as that.
-bool is_structural(std::string_view name) {
-  using net::http1::KnownField;
-  const KnownField known = net::http1::recognise_field(folded_field_name(name));
-  constexpr std::array kKept = {KnownField::kHost,
-                                KnownField::kContentLength,
-                                KnownField::kExpect,
-                                KnownField::kTrailer,
-                                KnownField::kXForwardedFor,
-                                KnownField::kXForwardedHost,
-                                KnownField::kXForwardedProto,
-                                KnownField::kXRequestId,
-                                KnownField::kVia};
-  return net::http1::always_hop_by_hop(known) || std::ranges::find(kKept, known) != kKept.end();
-}
 
 bool fits_line(std::string_view value) {
   return std::ranges::none_of(value, [](char c) {
@@ -34,14 +17,14 @@ bool fits_line(std::string_view value) {
 }  // namespace
 
 void RequestEdits::remove(std::string_view name) {
-  if (name.empty() || is_structural(name)) return;
+  if (name.empty() || program::is_reserved_from_policies(name)) return;
   std::erase_if(set_, [&](const Line& line) { return same_field(line.name, name); });
   if (!drops(name)) removed_.push_back(folded_field_name(name));
 }
 
 void RequestEdits::set(std::string_view name, std::string_view value) {
   remove(name);
-  if (name.empty() || value.empty() || is_structural(name) || !fits_line(value)) return;
+  if (name.empty() || value.empty() || program::is_reserved_from_policies(name) || !fits_line(value)) return;
   set_.push_back({std::string(name), std::string(value)});
 }
 

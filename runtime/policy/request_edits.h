@@ -14,8 +14,8 @@ namespace edge::runtime {
 
 class RequestEdits {
  public:
-  /// Removes all incoming fields of the name (same_field). What the framing needs, or the proxy writes itself (Host,
-  /// Content-Length, hop-by-hop fields, X-Forwarded-*), stays as it is.
+  /// Removes all incoming fields of the name (same_field), unless it is reserved from policies
+  /// (program/filter_table.h).
   void remove(std::string_view name);
   /// The same, and the backend gets this one. A value that could end its line, or that is empty, is not sent; incoming
   /// ones are removed all the same.
