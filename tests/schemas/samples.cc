@@ -75,6 +75,9 @@ struct Alternatives {
 };
 constexpr Alternatives kAlternatives[] = {{"ProxyBackend", "spec.serviceRef", "spec.endpoints"}};
 
+/// Where one of several fields is required: the one that the least resource has.
+constexpr const char* kOneOfSeveral[] = {"ProxyPolicy spec.ipAccess.allow"};
+
 const Texts& texts_of(Format format) { return *std::ranges::find(kTexts, format, &Texts::format); }
 
 std::vector<const Field*> bound_fields(const Object& object) {
@@ -130,7 +133,8 @@ class Maker {
         return (path == one.first) == (variant_ / 2 % 2 == 0);
       }
     }
-    if (least_) return field.required;
+    const std::string place = std::string(kind_.kind) + " " + path;
+    if (least_) return field.required || std::ranges::find(kOneOfSeveral, place) != std::end(kOneOfSeveral);
     if (field.other_form.empty()) return true;
     return (path < field.other_form) == (variant_ % 2 == 0);
   }
