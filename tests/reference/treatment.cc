@@ -45,6 +45,8 @@ struct Treatment {
   Terms terms;
   std::vector<Goal> goals;
   std::size_t canary = 0;  ///< of goals
+  /// Whether `X-Canary` makes a difference: not where there is one backend that takes requests anyway.
+  bool chooses() const { return goals.size() > 1 || goals[0].weight == 0; }
   std::vector<Change> without_goal;
 };
 
@@ -81,7 +83,7 @@ std::string text_of(const Treatment& treatment) {
   if (treatment.goals.empty()) return text + "to nobody" + text_of(treatment.without_goal) + "\n";
   for (std::size_t i = 0; i < treatment.goals.size(); ++i) {
     const Goal& goal = treatment.goals[i];
-    text += "to " + goal.backend + " by " + std::to_string(goal.weight) + (i == treatment.canary ? " canary" : "") +
+    text += "to " + goal.backend + " by " + std::to_string(goal.weight) + (i == treatment.canary && treatment.chooses() ? " canary" : "") +
             text_of(goal.changes) + "\n";
     if (goal.terms != treatment.terms) text += "there on other terms:\n" + text_of(goal.terms);
   }
