@@ -163,12 +163,23 @@ class IngressTranslator {
     return route;
   }
 
+  /// `(/|$)` stands within the usual expressions of ingress-nginx, and the matcher knows `$` at the end alone. What is
+  /// put in its place matches the same paths, and is as long: by that expressions are ordered.
+  static void to_end_anchor(std::string& expression) {
+    for (const std::string_view tail : {"(/|$)(.*)$", "(/|$)(.*)", "(/|$)"}) {
+      if (!expression.ends_with(tail)) continue;
+      expression.replace(expression.size() - tail.size(), tail.size(), "(/(.*)|)$");
+      return;
+    }
+  }
+
   model::PathCondition path_condition(const model::IngressPath& path, const model::IngressRule& rule) const {
     model::PathCondition condition{.type = model::PathType::kPrefix, .value = {"/", path.span}};
     if (path.path && !path.path->value.empty()) condition.value = *path.path;
     if (regex_hosts_.contains(rule.host ? rule.host->value.text() : std::string())) {
       condition.type = model::PathType::kRegex;
       std::string& expression = condition.value.value;
+      to_end_anchor(expression);
       expression.insert(0, expression.starts_with('^') ? "(?i)" : "(?i)^");
       return condition;
     }
