@@ -377,8 +377,8 @@ class HostEmitter {
     std::vector<std::uint32_t> numbers;
     for (const SplitRecord& split : all) {
       // Of one of weight 0 the record says whether `X-Canary` reaches it.
-      const bool single = split.backends.count == 1 && split.treatments.count == 0 &&
-                          (split.total_weight > 0 || split.canary != kNone);
+      const bool single =
+          split.backends.count == 1 && split.treatments.count == 0 && (split.total_weight > 0 || split.canary != kNone);
       const auto first = (split.backends.offset - header.backend_refs.offset) / sizeof(BackendRefRecord);
       numbers.push_back(single ? program::kSingleBackendBit | static_cast<std::uint32_t>(first)
                                : static_cast<std::uint32_t>(splits.size()));

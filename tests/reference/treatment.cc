@@ -83,8 +83,8 @@ std::string text_of(const Treatment& treatment) {
   if (treatment.goals.empty()) return text + "to nobody" + text_of(treatment.without_goal) + "\n";
   for (std::size_t i = 0; i < treatment.goals.size(); ++i) {
     const Goal& goal = treatment.goals[i];
-    text += "to " + goal.backend + " by " + std::to_string(goal.weight) + (i == treatment.canary && treatment.chooses() ? " canary" : "") +
-            text_of(goal.changes) + "\n";
+    text += "to " + goal.backend + " by " + std::to_string(goal.weight) +
+            (i == treatment.canary && treatment.chooses() ? " canary" : "") + text_of(goal.changes) + "\n";
     if (goal.terms != treatment.terms) text += "there on other terms:\n" + text_of(goal.terms);
   }
   return text;
