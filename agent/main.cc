@@ -94,7 +94,8 @@ std::optional<Error> contradiction(const cli::Arguments& arguments) {
   if (controller == arguments.has("program")) {
     return Error{ErrorCode::kInvalidArgument, "give one of --controller and --program"};
   }
-  for (const std::string_view other : {"name", "node", "label", "token-file", "data-dir", "seal-key-file"}) {
+  for (const std::string_view other :
+       {"name", "node", "label", "token-file", "data-dir", "seal-key-file", "peer-listen"}) {
     if (!controller && arguments.has(other)) {
       return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --controller"};
     }
@@ -142,6 +143,15 @@ int run(const cli::Arguments& arguments) {
                    .data_dir = given("data-dir"),
                    .key = options->key,
                    .seal_key_file = given("seal-key-file")};
+  const std::string peers = arguments.has("peer-listen") ? arguments.one("peer-listen") : "0.0.0.0:9095";
+  if (peers != "off") {
+    const auto listen = daemon::parse_listen_address(peers);
+    if (!listen) {
+      return failed(*log, {ErrorCode::kInvalidArgument,
+                           "--peer-listen takes an address and a port, or off, not `" + peers + "`"});
+    }
+    sync.peer_listen = {listen->address, listen->port};
+  }
   options->traces.instance = given("name");
   options->ready_without_listeners = arguments.has("controller");
   // Whoever may write a policy of the cluster is not for that one who may reach what is this node's own.
@@ -179,6 +189,10 @@ cli::Program table() {
                 {.name = "seal-key-file",
                  .value = "FILE",
                  .help = "Key that secrets are sealed with on disk, made where it is missing; else in --data-dir"},
+                {.name = "peer-listen",
+                 .value = "ADDR",
+                 .help = "UDP address where other agents are heard, with which it holds virtual addresses; `off` holds "
+                         "none; 0.0.0.0:9095 without it"},
                 {.name = "program", .value = "FILE", .help = "Compiled by edgectl compile; followed"},
                 {.name = "endpoints",
                  .value = "FILE",

@@ -18,6 +18,7 @@
 #include "agent/observe/cache_admin.h"
 #include "agent/observe/debug_config.h"
 #include "agent/observe/program_body.h"
+#include "agent/vip/pages.h"
 #include "base/os/file.h"
 #include "base/units.h"
 #include "cli/terminal.h"
@@ -237,7 +238,10 @@ void Service::become() {
     return draining_ ? std::vector<runtime::ListeningSockets>() : server_->share_listeners();
   };
   owner.give_up = [this] { return give_up(); };
-  owner.leave = [this] { stop(cli::kExitOk); };
+  owner.leave = [this] {
+    superseded_ = true;
+    stop(cli::kExitOk);
+  };
   owner.take_back = [this](std::vector<net::Fd> ports) { take_back(std::move(ports)); };
   auto opened = UpgradeSocket::open(options_.upgrade_socket, std::move(owner));
   if (!opened) return log_.error(opened.error().text);
@@ -314,7 +318,46 @@ net::Task<AdminReply> Service::attend(net::Loop& loop, const AdminRequest& reque
   return waits ? profile_.answer(loop, request.query) : page(loop, request);
 }
 
+std::vector<vip::ServedAddress> Service::served() const {
+  std::vector<vip::ServedAddress> all;
+  const std::vector<runtime::UnboundListener> unbound = server_->unbound();
+  for (const runtime::BoundAddress& bound : server_->addresses()) {
+    const bool any = bound.address == IpAddress() || to_string(bound.address) == "0.0.0.0";
+    const bool amiss = std::ranges::any_of(unbound, [&](const runtime::UnboundListener& one) {
+      return one.any_address == any && (any || one.address == bound.address) &&
+             one.fault != runtime::ListenFault::kAddress;
+    });
+    all.push_back({any, bound.address, amiss ? vip::Serves::kPartly : vip::Serves::kFull});
+  }
+  return all;
+}
+
+void Service::addresses_moved() {
+  if (listener_retry_) listener_retry_->soon();
+}
+
+void Service::set_holder(std::shared_ptr<vip::Holder> holder) {
+  const std::lock_guard lock(holder_mutex_);
+  if (holder_ != nullptr) metrics_->leave_out(holder_figures_);
+  holder_ = std::move(holder);
+  if (holder_ == nullptr) return;
+  holder_figures_ = metrics_->add([own = holder_](metrics::Exposition& out) { own->write_metrics(out); });
+}
+
+std::shared_ptr<vip::Holder> Service::holder() const {
+  const std::lock_guard lock(holder_mutex_);
+  return holder_;
+}
+
+/// Before the listeners close: who comes then is to come to another node.
+void Service::leave_addresses() {
+  const std::shared_ptr<vip::Holder> own = holder();
+  if (own == nullptr) return;
+  superseded_ ? own->hand_over() : own->leave();
+}
+
 void Service::fill_debug_pages() {
+  vip::add_pages(debug_pages_, [this] { return holder(); });
   debug_pages_.add(
       {"/debug/config", "GET", "what is served, in short", [this](const AdminRequest&) -> std::optional<AdminReply> {
          return AdminReply{.content_type = "application/json", .body = config_document(*server_)};
@@ -458,6 +501,7 @@ Status Service::install(std::shared_ptr<const std::vector<std::byte>> bytes, con
   first ? notify_.ready(status) : notify_.status(status);
   tell_listeners();
   tell_unbound();
+  if (const auto own = holder()) own->look_again();
   tell_program(hash);
   return {};
 }
@@ -578,6 +622,7 @@ int Service::run() {
   notify_.stopping(drains);
   message(drains);
   std::thread([] { ::_exit(128 + daemon::await_ending_signal_of_others()); }).detach();
+  leave_addresses();
   if (!server_->drain(options_.drain_timeout)) log_.warn("the time is up; connections that were left are reset");
   // Now, as long as the process is sure to go on: who ends the rest of it may have to be left behind.
   if (exporter_) exporter_->stop();

@@ -22,6 +22,7 @@
 #include "agent/observe/span_export.h"
 #include "agent/sampler.h"
 #include "agent/upgrade.h"
+#include "agent/vip/holder.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "cli/flags.h"
@@ -93,6 +94,12 @@ class Service {
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
   std::vector<runtime::UnboundListener> unbound() const { return server_->unbound(); }
+  /// Addresses that the program's listeners are open at, and how well. From any thread.
+  std::vector<vip::ServedAddress> served() const;
+  /// The node has addresses that it had not, or the other way round. From any thread.
+  void addresses_moved();
+  /// Who holds virtual addresses: let go of when the process ends, and shown. null: nobody does.
+  void set_holder(std::shared_ptr<vip::Holder> holder);
   /// To add to. It is there as long as the service.
   MetricsPage& metrics() { return *metrics_; }
   /// Hash of the running program, hex; empty while there is none. From any thread.
@@ -123,6 +130,8 @@ class Service {
   /// Of a thread of its own: a moment after the start the predecessor may go.
   void settle(const std::stop_token& stop);
   void fill_debug_pages();
+  std::shared_ptr<vip::Holder> holder() const;
+  void leave_addresses();
   void fill_last_hour_pages();
   /// Logs what has become amiss, or is so no more.
   void look_at_health();
@@ -152,6 +161,10 @@ class Service {
   std::mutex install_mutex_;  ///< held while a program is installed, and when draining begins
   std::optional<Predecessor> predecessor_;
   std::atomic<bool> draining_ = false;
+  std::atomic<bool> superseded_ = false;  ///< another process goes on
+  mutable std::mutex holder_mutex_;
+  std::shared_ptr<vip::Holder> holder_;  ///< guarded by holder_mutex_
+  int holder_figures_ = 0;               ///< among the metrics; likewise
   std::atomic<int> exit_code_ = cli::kExitOk;
   mutable std::mutex behind_mutex_;
   std::function<std::string(const std::string&)> behind_;  ///< guarded by behind_mutex_

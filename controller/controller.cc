@@ -18,6 +18,7 @@
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
 #include "controller/status/served_objects.h"
+#include "controller/vip/vip_index.h"
 #include "program/session_secret.h"
 
 namespace edge::controller {
@@ -67,6 +68,33 @@ class Controller::Impl {
 
   /// With the key of client sessions, which is none of the configuration's secrets: derived from the signing key, so
   /// that it outlives the process and all agents have the same.
+  /// ProxyVIPs, once they are known whole. On the thread of the watches.
+  void take_vips(const std::vector<ObjectEdit>& edits) {
+    const std::lock_guard lock(vips_mutex_);
+    bool changed = false;
+    for (const ObjectEdit& edit : edits) {
+      if (edit.key.kind != "ProxyVIP") continue;
+      const std::string space = edit.key.qualified_namespace();
+      const bool other = edit.object ? vips_.put(space, edit.key.name, edit.object->document, edit.object->status)
+                                     : vips_.remove(space, edit.key.name);
+      changed = changed || other;
+    }
+    if (changed && vips_known_) publish_vips();
+  }
+
+  void know_vips() {
+    const std::lock_guard lock(vips_mutex_);
+    if (!std::exchange(vips_known_, true)) publish_vips();
+  }
+
+  /// Under the lock. A key that cannot be made leaves agents with what they have.
+  void publish_vips() {
+    auto all = std::make_shared<VirtualAddresses>();
+    all->addresses = vips_.addresses();
+    all->key = key_.derived_secret("words of agents 1");
+    if (!all->key.empty()) distributor_->publish(std::move(all));
+  }
+
   void publish(Published published) {
     if (published.values && session_key_ != nullptr) {
       auto& secrets = published.values->secrets;
@@ -197,6 +225,7 @@ class Controller::Impl {
     auto cluster = Cluster::start(std::move(options),
                                   {.edited =
                                        [this](std::vector<ObjectEdit> edits) {
+                                         take_vips(edits);
                                          std::vector<ResourceId> gone;
                                          for (const ObjectEdit& edit : edits) {
                                            if (!edit.object) gone.push_back(edit.key);
@@ -204,7 +233,11 @@ class Controller::Impl {
                                          reconcile_loop_->edit(std::move(edits));
                                          if (options_.changed) options_.changed(gone);
                                        },
-                                   .synced = [this] { reconcile_loop_->begin(); },
+                                   .synced =
+                                       [this] {
+                                         know_vips();
+                                         reconcile_loop_->begin();
+                                       },
                                    .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
     if (!cluster) return cluster.error();
     cluster_ = std::move(*cluster);
@@ -287,6 +320,7 @@ class Controller::Impl {
       }
       AgentsView view = view_of(distributor_->agents(), distributor_->backends(),
                                 [this](const std::string& program) { return groups_->number(program); });
+      view.vips = vips_of(distributor_->vips());
       view.pinned = pinned_words(groups_->pinned());
       metrics_.looked(view, ControllerMetrics::Clock::now());
       cluster_->agents(std::move(view));
@@ -302,6 +336,9 @@ class Controller::Impl {
   /// Null where none could be derived: clients have no sessions then.
   std::shared_ptr<const program::NamedSecret> session_key_;
   std::unique_ptr<Groups> groups_;
+  std::mutex vips_mutex_;
+  VipIndex vips_;            ///< guarded by vips_mutex_
+  bool vips_known_ = false;  ///< likewise
   ServedObjects served_;
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
   std::atomic<std::uint64_t> program_number_ = 0;  ///< of the newest

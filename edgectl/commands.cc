@@ -27,8 +27,9 @@ cli::Program table() {
   add(commands, {gateway_api_describe_gateway_command(), conformance_command()});
   add(commands, {agents_list_command()});
   add(commands, agent_commands());
-  add(commands, {agents_token_command(), agents_revoke_command(), history_command(), rollback_command(),
-                 cache_stats_command(), cache_purge_command()});
+  add(commands,
+      {agents_token_command(), agents_revoke_command(), agents_drain_command(), agents_undrain_command(),
+       vip_move_command(), history_command(), rollback_command(), cache_stats_command(), cache_purge_command()});
   add(commands,
       {status_command(), top_command(), metrics_agent_command(), metrics_backends_command(), metrics_vips_command(),
        metrics_query_command(), metrics_dashboard_command(), metrics_top_backends_command(),

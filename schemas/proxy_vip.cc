@@ -35,6 +35,7 @@ constexpr Field kSpecFields[] = {
     integers("ports", "Ports served on the address.").within(1, 65535),
     string("interface", "Network interface of the layer-2 mode; the one with a route to the address without it."),
     object("healthPolicy", kHealthPolicy, "When the address may be held."),
+    string_map("nodeSelector", "Labels of the agents that may hold the address; all without it."),
     object("bgp", kBgp, "Settings of the BGP mode."),
 };
 constexpr Object kSpec{kSpecFields};
@@ -47,6 +48,8 @@ constexpr Field kFields[] = {
 constexpr Field kStatusFields[] = {
     string("currentNode", "Node that holds the address."),
     strings("announcingNodes", "Nodes that announce it."),
+    integer("epoch", "Counts the nodes that have held it: of two that hold it, the higher one is right.")
+        .within(0, kNoMaximum),
     kConditionsField,
     kObservedGenerationField,
 };

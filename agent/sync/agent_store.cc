@@ -120,6 +120,17 @@ Status AgentStore::keep_program(const std::vector<std::byte>& program) const {
   return write_file(path("program.edgeprog"), std::span(program), FileAccess::kOwnerOnly);
 }
 
+Result<std::string> AgentStore::addresses() const {
+  const auto sealed = read_file(path("addresses.sealed"), kMaxSealedBytes);
+  return sealed ? open_sealed(seal_key_, bound_to(name_), *sealed) : sealed;
+}
+
+Status AgentStore::keep_addresses(const std::string& message) const {
+  const auto sealed = seal(seal_key_, bound_to(name_), message);
+  if (!sealed) return sealed.error();
+  return write_file(path("addresses.sealed"), std::string_view(*sealed), FileAccess::kOwnerOnly);
+}
+
 Status AgentStore::keep_values(const program::EndpointSet& endpoints, const program::SecretSet& secrets) const {
   const auto sealed = seal(seal_key_, bound_to(name_), program::write_secrets(secrets));
   if (!sealed) return sealed.error();

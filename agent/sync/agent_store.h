@@ -7,6 +7,8 @@
 //   program.edgeprog   the last program that was put to work, and its values:
 //   endpoints.json
 //   secrets.sealed     sealed with seal.key (decision 0060)
+//   addresses.sealed   virtual addresses, and the key of agents' words; likewise
+//   vips               of virtual addresses: whether the agent is drained (agent/vip/holder.h)
 //
 // Each file is replaced whole. What is read is as hostile as what came from anywhere else.
 #pragma once
@@ -55,6 +57,9 @@ class AgentStore {
   /// kNotFound before the first program. Without values that cannot be read: `fault` then says why.
   Result<Kept> last(std::string& fault) const;
   Status keep_program(const std::vector<std::byte>& program) const;
+  /// As the controller's message has them. kNotFound before the first.
+  Result<std::string> addresses() const;
+  Status keep_addresses(const std::string& message) const;
   Status keep_values(const program::EndpointSet& endpoints, const program::SecretSet& secrets) const;
 
  private:

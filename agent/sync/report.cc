@@ -61,6 +61,20 @@ void write_backend(const BackendStatus& from, v1::BackendReport& report) {
 
 }  // namespace
 
+void write_vip(const vip::AddressState& from, v1::Vip& into) {
+  into.set_namespace_(from.name_space);
+  into.set_name(from.name);
+  into.set_address(from.address);
+  into.set_held(from.held);
+  into.set_epoch(from.epoch);
+  into.set_unfit(std::string(to_string(from.unfit)));
+  into.set_reason(plain(from.reason));
+  into.set_interface(plain(from.interface));
+  into.set_cause(from.cause);
+  into.set_from(from.from);
+  into.set_conflicts(from.conflicts);
+}
+
 void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into) {
   into.set_gateway_id(from.gateway_id);
   into.set_namespace_(from.name_space);

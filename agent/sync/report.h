@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/vip/addresses.h"
 #include "runtime/session/server.h"
 #include "runtime/upstream/health/backend_status.h"
 
@@ -18,6 +19,7 @@ namespace v1 {
 class BackendReport;
 class Report;
 class UnboundListener;
+class Vip;
 }  // namespace v1
 
 class ReportWriter {
@@ -36,6 +38,7 @@ class ReportWriter {
 
 /// As many as a message may have of them.
 inline constexpr std::size_t kMaxUnbound = 1000;
+void write_vip(const vip::AddressState& from, v1::Vip& into);
 void write_unbound(const runtime::UnboundListener& from, v1::UnboundListener& into);
 
 }  // namespace edge::agent

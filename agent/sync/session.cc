@@ -94,6 +94,7 @@ struct SyncSession::Impl {
   grpc::ClientContext value_context;
   grpc::ClientContext report_context;
   grpc::ClientContext question_context;
+  grpc::ClientContext address_context;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ProgramsUp, v1::ProgramsDown>> programs;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ValuesUp, v1::ValuesDown>> values;
   std::mutex program_writes;  ///< gRPC takes one write at a time
@@ -108,6 +109,7 @@ struct SyncSession::Impl {
   std::thread value_thread;
   std::thread report_thread;
   std::thread question_thread;
+  std::thread address_thread;
 
   v1::Hello hello();
   void say(const v1::ProgramsUp& up);
@@ -120,6 +122,7 @@ struct SyncSession::Impl {
   void read_values();
   void write_reports();
   void hear_questions();
+  void hear_addresses();
   ProgramBytes running() {
     const std::lock_guard lock(mutex);
     return words.running;
@@ -139,6 +142,7 @@ v1::Hello SyncSession::Impl::hello() {
   hello.set_protocol(kNewestProtocol);
   hello.set_oldest_protocol(kOldestProtocol);
   hello.set_node(words.node);
+  hello.set_peer_address(words.peer_address);
   for (const auto& [key, value] : words.labels) (*hello.mutable_labels())[key] = value;
   hello.set_version(EDGE_VERSION);
   hello.set_cpu(std::string(program::to_string(program::this_cpu())));
@@ -236,6 +240,7 @@ void SyncSession::Impl::open_others() {
   value_thread = std::thread([this] { read_values(); });
   report_thread = std::thread([this] { write_reports(); });
   question_thread = std::thread([this] { hear_questions(); });
+  address_thread = std::thread([this] { hear_addresses(); });
 }
 
 void SyncSession::Impl::read_values() {
@@ -275,16 +280,20 @@ void SyncSession::Impl::write_reports() {
   *report.mutable_hello() = hello();
   auto last = std::chrono::steady_clock::time_point();
   std::vector<runtime::UnboundListener> said_unbound;
+  std::vector<vip::AddressState> said_vips;
   for (bool more = true;;) {
     const runtime::ServerStats stats = reports.stats();
     std::vector<runtime::UnboundListener> unbound = reports.unbound();
     more = report_writer.write(reports.backends(), report);
     add_unbound(unbound, report);
+    std::vector<vip::AddressState> vips = reports.vips();
+    for (const vip::AddressState& vip : vips) write_vip(vip, *report.add_vips());
     report.set_connections(stats.connections_active);
     report.set_requests(stats.requests);
     const auto now = std::chrono::steady_clock::now();
-    const bool changed_since =
-        report.backends_size() > 0 || report.removed_backends_size() > 0 || unbound != said_unbound;
+    const bool changed_since = report.backends_size() > 0 || report.removed_backends_size() > 0 ||
+                               unbound != said_unbound || vips != said_vips;
+    said_vips = std::move(vips);
     said_unbound = std::move(unbound);
     if (changed_since || now - last >= kReportAtLeast) {
       last = now;
@@ -296,6 +305,26 @@ void SyncSession::Impl::write_reports() {
   }
   writer->WritesDone();
   inbox.end(error_of(writer->Finish()));
+}
+
+/// A controller that does not know of addresses is followed all the same.
+void SyncSession::Impl::hear_addresses() {
+  const auto stream = stub->Addresses(&address_context);
+  v1::AddressesUp up;
+  *up.mutable_hello() = hello();
+  bool open = stream->Write(up);
+  v1::AddressesDown down;
+  while (open && stream->Read(&down)) {
+    if (!reports.addresses(down.SerializeAsString())) {
+      address_context.TryCancel();
+      break;
+    }
+    up.Clear();
+    up.set_applied(down.version());
+    open = stream->Write(up);
+  }
+  const grpc::Status status = stream->Finish();
+  if (status.error_code() != grpc::StatusCode::UNIMPLEMENTED) inbox.end(error_of(status));
 }
 
 /// A controller that does not know of questions is followed all the same.
@@ -343,11 +372,13 @@ SyncSession::~SyncSession() {
   impl_->value_context.TryCancel();
   impl_->report_context.TryCancel();
   impl_->question_context.TryCancel();
+  impl_->address_context.TryCancel();
   if (leave.joinable()) leave.join();
   if (impl_->program_thread.joinable()) impl_->program_thread.join();
   if (impl_->value_thread.joinable()) impl_->value_thread.join();
   if (impl_->report_thread.joinable()) impl_->report_thread.join();
   if (impl_->question_thread.joinable()) impl_->question_thread.join();
+  if (impl_->address_thread.joinable()) impl_->address_thread.join();
 }
 
 void SyncSession::applied(const program::Hash& program, ProgramBytes running) {

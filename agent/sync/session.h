@@ -1,4 +1,4 @@
-// One connection to a controller: its four streams, read by threads of their own into the inbox, until one of them
+// One connection to a controller: its five streams, read by threads of their own into the inbox, until one of them
 // ends.
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "agent/sync/agent_store.h"
 #include "agent/sync/inbox.h"
+#include "agent/vip/addresses.h"
 #include "base/labels.h"
 #include "base/result.h"
 #include "daemon/admin.h"
@@ -24,9 +25,10 @@ inline constexpr std::uint32_t kOldestProtocol = 1;
 struct AgentWords {
   std::string node;
   Labels labels;
-  std::string instance;     ///< of this process
-  program::Hash program{};  ///< that runs
-  ProgramBytes running;     ///< its bytes; null: none runs
+  std::string instance;      ///< of this process
+  std::string peer_address;  ///< where other agents are heard; empty: nowhere
+  program::Hash program{};   ///< that runs
+  ProgramBytes running;      ///< its bytes; null: none runs
 };
 
 /// How it is, for reports and for who asks; from any thread.
@@ -35,6 +37,9 @@ struct ReportSource {
   std::function<runtime::ServerStats()> stats;
   std::function<std::vector<runtime::UnboundListener>()> unbound;
   daemon::AdminHandler answer;
+  std::function<std::vector<vip::AddressState>()> vips;
+  /// Takes a message with virtual addresses; false ends the session.
+  std::function<bool(const std::string& message)> addresses;
 };
 
 class SyncSession {

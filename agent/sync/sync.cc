@@ -11,7 +11,9 @@
 
 #include "agent/sync/agent_store.h"
 #include "agent/sync/inbox.h"
+#include "agent/sync/received_addresses.h"
 #include "agent/sync/session.h"
+#include "agent/vip/holder.h"
 #include "base/os/file.h"
 #include "program/cpu.h"
 
@@ -83,6 +85,7 @@ struct Sync::Impl {
   SyncOptions options;
   AgentStore store;
   Service& service;
+  std::shared_ptr<vip::Holder> holder;  ///< null: this agent holds no addresses
   SyncInbox inbox;
   std::thread thread;
 
@@ -137,6 +140,9 @@ struct Sync::Impl {
   Status put_program(SyncSession& session);
   Status put_values(SyncSession& session);
   void keep();
+  Status start_holder();
+  bool take_addresses(const std::string& message, bool keeps);
+  std::string peer_address() const;
   void tell(const std::string& text, LogLevel level = LogLevel::kWarn);
 };
 
@@ -290,12 +296,15 @@ Status Sync::Impl::session() {
                         {.node = options.node.empty() ? host_name() : options.node,
                          .labels = options.labels,
                          .instance = instance,
+                         .peer_address = peer_address(),
                          .program = program,
                          .running = running},
                         {.backends = [this] { return service.backends(); },
                          .stats = [this] { return service.stats(); },
                          .unbound = [this] { return service.unbound(); },
-                         .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); }},
+                         .answer = [this](const daemon::AdminRequest& request) { return service.answer(request); },
+                         .vips = [this] { return holder ? holder->states() : std::vector<vip::AddressState>(); },
+                         .addresses = [this](const std::string& message) { return take_addresses(message, true); }},
                         inbox, [this](std::string authorities, std::string key) {
                           const std::lock_guard lock(trust_mutex);
                           trusted.emplace(std::move(authorities), std::move(key));
@@ -422,6 +431,47 @@ void Sync::Impl::keep() {
   unkept = false;
 }
 
+/// As other agents are told it: one that hears at every address is reached at the one that the controller sees.
+std::string Sync::Impl::peer_address() const {
+  if (!holder || options.peer_listen->port == 0) return {};
+  const std::string port = ":" + std::to_string(options.peer_listen->port);
+  const IpAddress& address = options.peer_listen->address;
+  if (address == IpAddress() || to_string(address) == "0.0.0.0") return port;
+  return (address.is_v4() ? to_string(address) : "[" + to_string(address) + "]") + port;
+}
+
+Status Sync::Impl::start_holder() {
+  if (!options.peer_listen) return {};
+  auto started = vip::Holder::start({.name = options.name,
+                                     .labels = options.labels,
+                                     .listen = *options.peer_listen,
+                                     .state_file = options.data_dir + "/vips",
+                                     .log = service.log(),
+                                     .served = [this] { return service.served(); },
+                                     .moved = [this] { service.addresses_moved(); }});
+  if (!started) return started.error();
+  holder = std::move(*started);
+  service.set_holder(holder);
+  if (const auto kept = store.addresses()) take_addresses(*kept, false);
+  return {};
+}
+
+/// From the session's thread. False: they are none.
+bool Sync::Impl::take_addresses(const std::string& message, bool keeps) {
+  if (!holder) return true;
+  auto addresses = read_addresses(message);
+  if (!addresses) {
+    service.log().error("virtual addresses: " + addresses.error().text);
+    return false;
+  }
+  holder->set_addresses(std::move(*addresses));
+  if (!keeps) return true;
+  if (Status kept = store.keep_addresses(message); !kept) {
+    service.log().warn("virtual addresses could not be stored: " + kept.error().text);
+  }
+  return true;
+}
+
 void Sync::Impl::begin() {
   if (identity) trust_key(identity->program_key);
   if (options.key) {
@@ -462,6 +512,7 @@ Sync::Sync(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Sync::~Sync() {
   impl_->inbox.stop();
   if (impl_->thread.joinable()) impl_->thread.join();
+  impl_->service.set_holder(nullptr);
 }
 
 Result<std::unique_ptr<Sync>> Sync::start(SyncOptions options, Service& service) {
@@ -484,6 +535,9 @@ Result<std::unique_ptr<Sync>> Sync::open(SyncOptions options, Service& service) 
   auto impl = std::make_unique<Impl>(std::move(options), std::move(*store), service);
   if (identity) impl->identity = std::move(*identity);
   impl->begin();
+  // The rest is served without.
+  if (Status status = impl->start_holder(); !status)
+    impl->service.log().error("holds no address: " + status.error().text);
   return std::unique_ptr<Sync>(new Sync(std::move(impl)));
 }
 

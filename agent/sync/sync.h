@@ -12,6 +12,7 @@
 #include "agent/service.h"
 #include "base/labels.h"
 #include "base/result.h"
+#include "net/socket.h"
 #include "program/sign.h"
 
 namespace edge::agent {
@@ -29,6 +30,9 @@ struct SyncOptions {
   std::optional<program::VerifyKey> key{};
   /// Where the key that seals secrets on disk is kept; empty: in `data_dir`. Decision 0060.
   std::string seal_key_file{};
+  /// Where words of other agents come, and virtual addresses are held; nullopt: this agent holds none. Port 0: there is
+  /// no other agent.
+  std::optional<net::SocketAddress> peer_listen{};
   /// The controller is part of this process: whatever is wrong with the certificate, the agent joins anew by itself.
   bool rejoins = false;
   /// null: the system's. For tests of expiry and rotation.

@@ -201,6 +201,7 @@ ProxyVip decode_vip(const Fields& root, Metadata metadata, Report& report) {
                .ports = spec.integers("ports"),
                .interface = spec.text("interface"),
                .min_healthy_nodes = spec.object("healthPolicy").integer("minHealthyNodes"),
+               .node_selector = spec.string_map("nodeSelector"),
                .bgp = decode_bgp(spec.object("bgp"))};
   const Located<std::string> text = spec.needed_text("address");
   const std::string_view host = std::string_view(text.value).substr(0, text.value.find('/'));

@@ -37,6 +37,7 @@ struct ProxyVip {
   std::vector<Located<std::int64_t>> ports{};
   Maybe<std::string> interface{};
   Maybe<std::int64_t> min_healthy_nodes{};
+  std::vector<NameValue> node_selector{};  ///< labels of agents
   std::optional<Bgp> bgp{};
 };
 

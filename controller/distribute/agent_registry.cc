@@ -181,6 +181,16 @@ std::optional<AgentState> AgentRegistry::agent(const std::string& name) const {
   return state;
 }
 
+std::vector<AgentVip> AgentRegistry::vips() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<AgentVip> all;
+  for (const auto& [name, entry] : entries_) {
+    if (!entry.state.connected) continue;
+    for (const VipState& vip : entry.state.vips) all.push_back({name, entry.state.node, vip});
+  }
+  return all;
+}
+
 std::vector<BackendHealth> AgentRegistry::backends() const {
   const std::lock_guard lock(mutex_);
   std::map<BackendName, BackendHealth> all;

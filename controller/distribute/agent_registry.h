@@ -58,6 +58,8 @@ class AgentRegistry {
   std::vector<AgentState> agents() const;
   std::optional<AgentState> agent(const std::string& name) const;
   std::vector<BackendHealth> backends() const;
+  /// Of connected agents.
+  std::vector<AgentVip> vips() const;
   /// Another number after every change but of which values are at work.
   std::uint64_t changes() const;
 

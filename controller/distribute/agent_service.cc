@@ -51,6 +51,12 @@ class AgentService final : public Agents::CallbackService {
     return new_value_stream(hub_, *context, std::move(*who));
   }
 
+  AddressReactor* Addresses(grpc::CallbackServerContext* context) override {
+    auto who = caller(*context, hub_, Role::kAgent);
+    if (!who) return new Refusing<AddressReactor>(refuse(*context, who.error()));
+    return new_address_stream(hub_, *context, std::move(*who));
+  }
+
   ReportReactor* Reports(grpc::CallbackServerContext* context, ReportsEnd*) override {
     auto who = caller(*context, hub_, Role::kAgent);
     if (!who) return new Refusing<ReportReactor>(refuse(*context, who.error()));

@@ -39,7 +39,22 @@ struct VipState {
   std::string name;
   std::string address;
   bool held = false;  ///< this node answers for it
+  std::uint64_t epoch = 0;
+  std::string unfit{};   ///< a word: why this node cannot hold it; empty: it can
+  std::string reason{};  ///< the same in a line, or what is wrong though it can
+  std::string interface{};
+  std::string cause{};  ///< of the last move to or from this node
+  std::string from{};   ///< the agent that had it before
+  std::uint64_t conflicts = 0;
   friend bool operator==(const VipState&, const VipState&) = default;
+};
+
+/// What one agent says of one address.
+struct AgentVip {
+  std::string agent;
+  std::string node;
+  VipState state;
+  friend bool operator==(const AgentVip&, const AgentVip&) = default;
 };
 
 enum class BindFault : std::uint8_t {
@@ -76,6 +91,7 @@ struct AgentState {
   std::string cpu;  ///< `x86-64-v3`
   std::string group = std::string(kDefaultGroup);
   Labels labels;
+  std::string peer_address{};  ///< where it hears other agents
   bool connected = false;
   WallTime since{};       ///< connected, or lost, since then
   WallTime last_seen{};   ///< of the last word from it

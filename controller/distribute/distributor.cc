@@ -21,7 +21,7 @@ constexpr int kMaxMessage = 8 << 20;
 /// A peer that is gone without a word is noticed within this and as much again.
 constexpr int kKeepaliveMilliseconds = 10'000;
 constexpr unsigned kReloadSeconds = 1;
-/// An agent has three streams and a call or two beside them.
+/// An agent has five streams and a call or two beside them.
 constexpr int kMaxStreams = 8;
 /// Agents are never idle. Who is, has not said who he is and asks for nothing, or comes back when he has a question.
 constexpr int kIdleMilliseconds = 60'000;
@@ -130,6 +130,10 @@ Result<std::unique_ptr<Distributor>> Distributor::start(DistributorOptions optio
 
 void Distributor::stop() { impl_->stop(); }
 void Distributor::publish(Published published) { impl_->hub->publish(std::move(published)); }
+void Distributor::publish(std::shared_ptr<const VirtualAddresses> addresses) {
+  impl_->hub->publish_addresses(std::move(addresses));
+}
+std::vector<AgentVip> Distributor::vips() const { return impl_->hub->registry().vips(); }
 std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
 std::optional<AgentState> Distributor::agent(const std::string& name) const {
   return impl_->hub->registry().agent(name);

@@ -18,6 +18,7 @@
 #include "controller/distribute/agent_answer.h"
 #include "controller/distribute/agent_state.h"
 #include "controller/distribute/progress.h"
+#include "controller/distribute/virtual_addresses.h"
 #include "program/values/value_set.h"
 
 namespace edge::controller {
@@ -81,6 +82,8 @@ class Distributor {
   /// Replaces what is published. Returns at once; agents that lack it are sent it, once there have been a program and
   /// values.
   void publish(Published published);
+  /// Replaces the virtual addresses that agents are given, apart from programs and values.
+  void publish(std::shared_ptr<const VirtualAddresses> addresses);
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
   /// With backends and VIPs; nullopt when none of this name was ever here.
@@ -88,6 +91,8 @@ class Distributor {
   /// Of all connected agents together, ascending by namespace and name: an endpoint is healthy when every agent that
   /// reports it says so; of the others the latest error stands.
   std::vector<BackendHealth> backends() const;
+  /// What connected agents say of virtual addresses.
+  std::vector<AgentVip> vips() const;
   /// Another number once any of these is another, but for which values are at work: most changes are of those.
   std::uint64_t changes() const;
   /// Why an agent that runs `program` (its hash, hex) does not run what is published, in a line; empty: it does.

@@ -238,6 +238,7 @@ void Hub::do_changes(std::unique_lock<std::mutex>& lock) {
   for (const std::string& name : pending_) pending.emplace_back(name, std::exchange(groups_[name].pending, {}));
   pending_.clear();
   const bool changed = std::exchange(changed_, false);
+  const bool addresses = std::exchange(addresses_changed_, false);
   const std::vector<Replaced> replaced = std::exchange(replaced_, {});
   const std::vector<std::string> entered = std::exchange(groups_entered_, {});
   lock.unlock();
@@ -248,6 +249,7 @@ void Hub::do_changes(std::unique_lock<std::mutex>& lock) {
     if (group_came_) group_came_(name);
   }
   for (auto& [name, what] : pending) take(name, std::move(what));
+  if (addresses) wake_all();
   if (!changed) return;
   const std::lock_guard calling(callback_mutex_);
   if (callback_) callback_();
@@ -258,7 +260,8 @@ void Hub::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     work_.wait_until(lock, tick, [&] {
-      return stopping_ || !pending_.empty() || changed_ || !replaced_.empty() || !groups_entered_.empty();
+      return stopping_ || !pending_.empty() || changed_ || addresses_changed_ || !replaced_.empty() ||
+             !groups_entered_.empty();
     });
     do_changes(lock);
     if (std::chrono::steady_clock::now() >= tick) {
@@ -270,6 +273,35 @@ void Hub::loop() {
     }
     lock.lock();
   }
+}
+
+void Hub::publish_addresses(std::shared_ptr<const VirtualAddresses> addresses) {
+  {
+    const std::lock_guard lock(mutex_);
+    addresses_.set = std::move(addresses);
+    ++addresses_.version;
+    addresses_changed_ = true;
+  }
+  work_.notify_one();
+}
+
+CurrentAddresses Hub::current_addresses() const {
+  const std::lock_guard lock(mutex_);
+  return addresses_.set == nullptr ? CurrentAddresses() : addresses_;
+}
+
+void Hub::note_member(const std::string& name, const std::string& address) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& members = addresses_.members;
+    const auto found = members.find(name);
+    if (address.empty() || (found != members.end() && found->second == address)) return;
+    if (found == members.end() && members.size() >= AgentRegistry::kMaxAgents) return;
+    members[name] = address;
+    ++addresses_.version;
+    addresses_changed_ = true;
+  }
+  work_.notify_one();
 }
 
 bool Hub::add(std::shared_ptr<Stream> stream) {

@@ -22,6 +22,7 @@
 #include "controller/distribute/distributor.h"
 #include "controller/distribute/publication.h"
 #include "controller/distribute/questions.h"
+#include "controller/distribute/virtual_addresses.h"
 
 namespace edge::controller {
 
@@ -55,10 +56,10 @@ class Hub {
   static constexpr std::size_t kRememberedOutlines = 8;
   /// In one run of the controller; agents of more are refused.
   static constexpr std::size_t kMaxGroups = 64;
-  /// Four streams an agent.
-  static constexpr std::size_t kMaxStreams = 4 * AgentRegistry::kMaxAgents;
+  /// Five streams an agent.
+  static constexpr std::size_t kMaxStreams = 5 * AgentRegistry::kMaxAgents;
   /// Of one agent, some of which may be those of a session before. It cannot take the place of others.
-  static constexpr std::size_t kMaxStreamsOfOne = 24;
+  static constexpr std::size_t kMaxStreamsOfOne = 30;
   /// A stream on which nothing moved for so long is ended: whoever is at its other end has to come anew.
   static constexpr auto kPatience = std::chrono::seconds(60);
 
@@ -99,6 +100,11 @@ class Hub {
   Current current(std::string_view group) const;
   /// Of a program that was published lately; null: none is known.
   std::shared_ptr<const Outline> outline(std::string_view hash) const;
+
+  void publish_addresses(std::shared_ptr<const VirtualAddresses> addresses);
+  CurrentAddresses current_addresses() const;
+  /// Where an agent hears the others. It stays as long as this process, whether the agent does or not.
+  void note_member(const std::string& name, const std::string& address);
 
   /// False: there are too many, or too many of this agent.
   bool add(std::shared_ptr<Stream> stream);
@@ -186,6 +192,8 @@ class Hub {
   std::map<std::string, std::size_t> streams_of_;  ///< how many, by agent
   std::uint64_t last_order_ = 0;
   std::vector<Replaced> replaced_;
+  CurrentAddresses addresses_;
+  bool addresses_changed_ = false;  ///< the streams are to be told
   bool changed_ = false;
   bool stopping_ = false;
   std::uint64_t version_ = 0;  ///< of what was published last; those of what was overtaken are left out

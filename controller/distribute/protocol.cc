@@ -100,8 +100,17 @@ BackendHealth read_backend(const agent::v1::BackendReport& report) {
 }
 
 VipState read_vip(const agent::v1::Vip& vip) {
-  return {printable(vip.namespace_(), kMaxWord), printable(vip.name(), kMaxWord), printable(vip.address(), kMaxWord),
-          vip.held()};
+  return {.name_space = printable(vip.namespace_(), kMaxWord),
+          .name = printable(vip.name(), kMaxWord),
+          .address = printable(vip.address(), kMaxWord),
+          .held = vip.held(),
+          .epoch = vip.epoch(),
+          .unfit = printable(vip.unfit(), kMaxWord),
+          .reason = printable(vip.reason(), kMaxWord),
+          .interface = printable(vip.interface(), kMaxWord),
+          .cause = printable(vip.cause(), kMaxWord),
+          .from = printable(vip.from(), kMaxWord),
+          .conflicts = vip.conflicts()};
 }
 
 UnboundListener read_unbound(const agent::v1::UnboundListener& from) {
@@ -168,6 +177,13 @@ void write_agent(const AgentState& state, agent::v1::Agent& into) {
     vip.set_name(from.name);
     vip.set_address(from.address);
     vip.set_held(from.held);
+    vip.set_epoch(from.epoch);
+    vip.set_unfit(from.unfit);
+    vip.set_reason(from.reason);
+    vip.set_interface(from.interface);
+    vip.set_cause(from.cause);
+    vip.set_from(from.from);
+    vip.set_conflicts(from.conflicts);
   }
   for (const UnboundListener& from : state.unbound) write_unbound(from, *into.add_unbound());
   into.set_group(state.group);

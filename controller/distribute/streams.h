@@ -20,6 +20,8 @@ class ProgramsDown;
 class ValuesUp;
 class ValuesDown;
 class Report;
+class AddressesUp;
+class AddressesDown;
 class AnswersUp;
 class QuestionsDown;
 class ProgrammedRequest;
@@ -31,10 +33,12 @@ namespace edge::controller {
 using ProgramReactor = grpc::ServerBidiReactor<agent::v1::ProgramsUp, agent::v1::ProgramsDown>;
 using ValueReactor = grpc::ServerBidiReactor<agent::v1::ValuesUp, agent::v1::ValuesDown>;
 using QuestionReactor = grpc::ServerBidiReactor<agent::v1::AnswersUp, agent::v1::QuestionsDown>;
+using AddressReactor = grpc::ServerBidiReactor<agent::v1::AddressesUp, agent::v1::AddressesDown>;
 using ReportReactor = grpc::ServerReadReactor<agent::v1::Report>;
 
 ProgramReactor* new_program_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 ValueReactor* new_value_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
+AddressReactor* new_address_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 ReportReactor* new_report_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 QuestionReactor* new_question_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer);
 

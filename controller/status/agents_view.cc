@@ -45,6 +45,24 @@ AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<Back
   return view;
 }
 
+std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all) {
+  std::map<std::string, std::vector<AgentVip>> by_name;
+  for (const AgentVip& vip : all) by_name[resource_path(vip.state.name_space, vip.state.name)].push_back(vip);
+  return by_name;
+}
+
+std::vector<std::string> vips_that_differ(const AgentsView& a, const AgentsView& b) {
+  std::vector<std::string> differ;
+  for (const auto& [name, vips] : a.vips) {
+    const auto other = b.vips.find(name);
+    if (other == b.vips.end() || other->second != vips) differ.push_back(name);
+  }
+  for (const auto& [name, vips] : b.vips) {
+    if (!a.vips.contains(name)) differ.push_back(name);
+  }
+  return differ;
+}
+
 std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b) {
   std::vector<std::string> differ;
   auto x = a.backends.begin();

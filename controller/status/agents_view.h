@@ -21,6 +21,7 @@ struct AgentsView {
   std::string pinned;                         ///< whom a rollback holds, in words (pinned_words); empty: nobody
   std::map<std::string, Endpoints> backends;  ///< by `namespace/name`
   std::vector<UnboundListener> unbound;       ///< of all of them, see unbound_of_all
+  std::map<std::string, std::vector<AgentVip>> vips;  ///< by `namespace/name`
 
   /// Whether all agents run this program or a later one. False without agents.
   bool all_run(std::uint64_t program) const { return !programs.empty() && programs.front() >= program; }
@@ -31,6 +32,11 @@ struct AgentsView {
 /// counts from its first program or its first refusal on. `backends`: health over all agents.
 AgentsView view_of(const std::vector<AgentState>& agents, const std::vector<BackendHealth>& backends,
                    const std::function<std::uint64_t(const std::string& program)>& number_of);
+
+/// By `namespace/name`, agents ascending.
+std::map<std::string, std::vector<AgentVip>> vips_of(const std::vector<AgentVip>& all);
+/// Of which agents say something else.
+std::vector<std::string> vips_that_differ(const AgentsView& a, const AgentsView& b);
 
 /// Names the backends whose endpoints' health differs between `a` and `b`. The time of a check makes no difference.
 std::vector<std::string> backends_that_differ(const AgentsView& a, const AgentsView& b);

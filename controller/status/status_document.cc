@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/text/json.h"
 #include "controller/distribute/unbound_listeners.h"
+#include "controller/status/vip_status.h"
 
 namespace edge::controller {
 namespace {
@@ -17,8 +18,8 @@ using Json = nlohmann::json;
 
 /// Of the conditions of a resource, a listener, a parent or an ancestor those that are ours; others are left as they
 /// are.
-constexpr std::string_view kOurs[] = {"Accepted",   "Conflicted", "Healthy",      "PartiallyInvalid",
-                                      "Programmed", "Ready",      "ResolvedRefs", "Shadowed"};
+constexpr std::string_view kOurs[] = {"Accepted",         "Announced",  "Conflicted", "Degraded",     "Healthy",
+                                      "PartiallyInvalid", "Programmed", "Ready",      "ResolvedRefs", "Shadowed"};
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 
@@ -267,6 +268,8 @@ std::optional<StatusChange> change_of_status(const DesiredStatus& desired, const
   if (!before.is_object()) before = Json::object();
   StatusChange change;
   if (desired.key.kind == "ProxyBackend") overlay_health(desired, agents, status);
+  if (desired.key.kind == "ProxyVIP")
+    overlay_vip(agents, resource_path(desired.key.qualified_namespace(), desired.key.name), status);
   change.only_pending = overlay_programmed(desired, agents, status);
   overlay_unbound(desired, agents, status);
   if (const auto conditions = status.find("conditions"); conditions != status.end()) {

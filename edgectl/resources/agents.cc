@@ -104,8 +104,17 @@ OrderedJson json_of(const AgentState& agent) {
   }
   json["vips"] = OrderedJson::array();
   for (const auto& vip : agent.vips) {
-    json["vips"].push_back(
-        {{"namespace", vip.name_space}, {"name", vip.name}, {"address", vip.address}, {"held", vip.held}});
+    json["vips"].push_back({{"namespace", vip.name_space},
+                            {"name", vip.name},
+                            {"address", vip.address},
+                            {"held", vip.held},
+                            {"epoch", vip.epoch},
+                            {"interface", vip.interface},
+                            {"unfit", vip.unfit},
+                            {"reason", vip.reason},
+                            {"cause", vip.cause},
+                            {"from", vip.from},
+                            {"conflicts", vip.conflicts}});
   }
   return json;
 }
@@ -273,8 +282,11 @@ Result<std::vector<controller::BackendHealth>> backends_of_page(const std::strin
 }
 
 std::string vips_table(const AgentState& agent) {
-  TextTable table({"NAMESPACE", "NAME", "ADDRESS", "HELD"});
-  for (const auto& vip : agent.vips) table.add({vip.name_space, vip.name, vip.address, vip.held ? "yes" : "no"});
+  TextTable table({"NAMESPACE", "NAME", "ADDRESS", "HELD", "EPOCH", "INTERFACE", "CAUSE", "REASON"});
+  for (const auto& vip : agent.vips) {
+    table.add({vip.name_space, vip.name, vip.address, vip.held ? "yes" : "no", std::to_string(vip.epoch),
+               or_none(vip.interface), or_none(vip.cause), or_none(vip.reason)});
+  }
   return table.take(/*with_heads=*/true);
 }
 

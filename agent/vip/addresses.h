@@ -1,0 +1,87 @@
+// The virtual addresses that an agent is given by its controller, and what it says of each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agent/vip/assignment.h"
+#include "base/ip.h"
+#include "base/labels.h"
+#include "net/socket.h"
+
+namespace edge::agent::vip {
+
+/// How nodes hold an address.
+enum class Mode : std::uint8_t {
+  kLayer2,  ///< one node has it and answers ARP and NDP for it
+  kBgp,     ///< announced to routers; not done by this version
+};
+
+struct VirtualAddress {
+  std::uint64_t id = 0;    ///< stable id of the ProxyVIP
+  std::string name_space;  ///< with its cluster, where it has one
+  std::string name;
+  IpAddress address;
+  std::uint8_t prefix_length = 128;  ///< in the mapped form
+  Mode mode = Mode::kLayer2;
+  std::string interface;  ///< empty: that of the route
+  Labels node_selector;   ///< of agents; empty: all of them
+  std::uint32_t min_healthy_nodes = 0;
+  std::uint64_t epoch = 0;  ///< the last that the controller knows of
+};
+
+/// Another agent, where it hears words.
+struct Member {
+  std::string name;
+  net::SocketAddress address;
+};
+
+struct Addresses {
+  std::uint64_t version = 0;
+  std::vector<VirtualAddress> addresses;
+  std::vector<Member> members;
+  std::string key;  ///< that words are authenticated by
+};
+
+/// Why this node cannot serve an address. The word goes into statuses.
+enum class Unfit : std::uint8_t {
+  kNo,           ///< it can
+  kNotSelected,  ///< nodeSelector
+  kNotServed,    ///< its mode
+  kNoListener,   ///< no listener of the address is open
+  kNoInterface,  ///< no such interface, or none that reaches it without a router
+  kInterfaceDown,
+  kNotPermitted,  ///< CAP_NET_ADMIN or CAP_NET_RAW is missing
+  kConflict,      ///< another machine has it
+  kDeaf,          ///< this node cannot hear other agents
+};
+std::string_view to_string(Unfit unfit);
+
+/// What an agent says of one address.
+struct AddressState {
+  std::string name_space;
+  std::string name;
+  std::string address;  ///< `192.0.2.10`
+  bool held = false;
+  std::uint64_t epoch = 0;  ///< of its hold, or the last one that is known
+  Unfit unfit = Unfit::kNo;
+  std::string reason;           ///< a line; empty: it can
+  std::string interface;        ///< that it is held on
+  std::string holder;           ///< the node that holds it, as far as this one knows; empty: none
+  std::string successor;        ///< the node that would take it
+  std::string cause;            ///< of the last move here; empty: there was none
+  std::string from;             ///< the node that had it before
+  std::uint64_t conflicts = 0;  ///< that were heard
+  friend bool operator==(const AddressState&, const AddressState&) = default;
+};
+
+/// An address of the program, and whether its listeners are open.
+struct ServedAddress {
+  bool any = false;  ///< listeners of every address
+  IpAddress address;
+  Serves serves = Serves::kNone;
+};
+
+}  // namespace edge::agent::vip

@@ -1,0 +1,624 @@
+#include "agent/vip/holder.h"
+
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <condition_variable>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "agent/vip/datagram.h"
+#include "agent/vip/neighbours.h"
+#include "agent/vip/placement.h"
+#include "base/os/file.h"
+
+namespace edge::agent::vip {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// How often listeners and links are looked at, and what is held is refreshed: four times within its lifetime.
+constexpr Time kLook = milliseconds(450);
+/// After an address was taken, then for ever: there are switches that forget sooner than machines do.
+constexpr std::array<Time, 6> kAnnounceAfter = {milliseconds(0),    milliseconds(100),  milliseconds(300),
+                                                milliseconds(1000), milliseconds(3000), milliseconds(10'000)};
+constexpr Time kAnnounceEvery = seconds(60);
+/// RFC 5227 §2.4, DEFEND_INTERVAL.
+constexpr Time kDefendEvery = seconds(10);
+constexpr auto kLeave = seconds(1);
+/// A process that takes over goes on with what is held, if it begins so soon after.
+constexpr Time kHandover = milliseconds(1500);
+constexpr std::size_t kMaxState = 256 << 10;
+constexpr std::string_view kCauses[] = {"Vacant", "NodeLost",    "Offered", "Taken",
+                                        "Unfit",  "TooFewNodes", "Removed", "Stopped"};
+
+Time now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+sockaddr_in6 socket_address(const net::SocketAddress& address) {
+  sockaddr_in6 to{};
+  to.sin6_family = AF_INET6;
+  to.sin6_port = htons(address.port);
+  std::memcpy(&to.sin6_addr, address.address.bytes.data(), address.address.bytes.size());
+  return to;
+}
+
+/// One socket of both families; where there is no IPv6, of IPv4 alone.
+Result<net::Fd> open_words(const net::SocketAddress& listen) {
+  net::Fd fd(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return Error{ErrorCode::kUnavailable, "cannot open a UDP socket for other agents"};
+  const int off = 0;
+  ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  const sockaddr_in6 own = socket_address(listen);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0) return fd;
+  return Error{ErrorCode::kUnavailable, "cannot hear other agents on UDP port " + std::to_string(listen.port) + ": " +
+                                            std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe)
+}
+
+/// What is on disk.
+struct State {
+  std::uint64_t instance = 0;
+  bool drained = false;
+  Time handed_over{};
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> held;  ///< id, epoch
+};
+
+State read_state(const std::string& path) {
+  State state;
+  const auto text = read_file(path, kMaxState);
+  if (!text) return state;
+  std::istringstream in(*text);
+  std::string word;
+  while (in >> word && state.held.size() < kMaxAddresses) {
+    std::uint64_t number = 0;
+    std::uint64_t second = 0;
+    if (word == "instance" && in >> number) state.instance = number;
+    if (word == "drained") state.drained = true;
+    if (word == "handed-over" && in >> number) state.handed_over = Time(static_cast<std::int64_t>(number));
+    if (word == "held" && in >> number >> second) state.held.emplace_back(number, second);
+  }
+  return state;
+}
+
+Status write_state(const std::string& path, const State& state) {
+  std::string text = "instance " + std::to_string(state.instance) + "\n";
+  if (state.drained) text += "drained\n";
+  if (!state.held.empty()) {
+    text += "handed-over " + std::to_string(state.handed_over.count()) + "\n";
+  }
+  for (const auto& [id, epoch] : state.held) {
+    text += "held " + std::to_string(id) + " " + std::to_string(epoch) + "\n";
+  }
+  return write_file(path, std::string_view(text), FileAccess::kOwnerOnly);
+}
+
+}  // namespace
+
+struct Holder::Impl {
+  /// An address of the kernel that this process put there.
+  struct Kept {
+    int link = 0;
+    IpAddress address;
+    std::uint8_t prefix_length = 128;
+    Time since{};
+    std::size_t announced = 0;
+    Time next_announcement{};
+  };
+  struct Facts {
+    Placement placement;
+    Time yielded{};   ///< to another machine, until then
+    Time defended{};  ///< not again before
+    std::uint64_t conflicts = 0;
+    std::string conflict;  ///< with whom, in a line; empty: none lately
+    std::string cause;
+    std::string from;
+  };
+
+  Impl(HolderOptions given, State kept_state, Netlink link)
+      : options(std::move(given)),
+        state(std::move(kept_state)),
+        netlink(std::move(link)),
+        assignment(options.name, state.instance, now()),
+        rights(own_rights()) {}
+
+  HolderOptions options;
+  State state;
+  Netlink netlink;
+  std::optional<Neighbours> neighbours;
+  net::Fd words;
+  net::Fd wake;
+  std::thread thread;
+
+  mutable std::mutex mutex;  ///< guards what follows, and what is above but for the descriptors
+  std::condition_variable stepped;
+  Assignment assignment;
+  Rights rights;
+  Addresses addresses;
+  std::map<std::uint64_t, Facts> facts;
+  std::map<std::uint64_t, Kept> kept;
+  std::map<std::string, net::SocketAddress> members;  ///< that words go to; what was known once is not forgotten
+  std::array<std::uint64_t, std::size(kCauses)> moves{};
+  Time next_beat{};
+  Time next_look{};
+  std::vector<AddressWord> said;
+  bool look = true;
+  bool stopping = false;
+  bool quiet = false;  ///< another process goes on
+  std::string told;
+
+  void run();
+  void wait();
+  void begin_to_hear(Time time);
+  bool hear();
+  void hear_claims();
+  void conflict(const VirtualAddress& address, const Claimed& claimed, Time time);
+  void look_around(Time time);
+  void step(Time time);
+  void apply(const Move& move, Time time);
+  bool keep(std::uint64_t id, Time time);
+  void let_go(std::uint64_t id);
+  void refresh(Time time);
+  void announce(Time time);
+  void say(Time time);
+  void tell(const std::string& fault);
+  const VirtualAddress* find(std::uint64_t id) const;
+  void wake_up() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake.get(), &one, sizeof one);
+  }
+};
+
+const VirtualAddress* Holder::Impl::find(std::uint64_t id) const {
+  const auto found = std::ranges::lower_bound(addresses.addresses, id, {}, &VirtualAddress::id);
+  return found != addresses.addresses.end() && found->id == id ? &*found : nullptr;
+}
+
+void Holder::Impl::tell(const std::string& fault) {
+  if (fault == told) return;
+  told = fault;
+  if (!fault.empty()) options.log.warn(fault);
+}
+
+void Holder::Impl::wait() {
+  std::array<pollfd, 5> polled{};
+  polled[0] = {wake.get(), POLLIN, 0};
+  polled[1] = {netlink.events(), POLLIN, 0};
+  polled[2] = {words.valid() ? words.get() : -1, POLLIN, 0};
+  polled[3] = {neighbours ? neighbours->arp() : -1, POLLIN, 0};
+  polled[4] = {neighbours ? neighbours->advertisements() : -1, POLLIN, 0};
+  const Time left = std::max(next_beat - now(), Time(0));
+  ::poll(polled.data(), polled.size(), static_cast<int>(std::chrono::ceil<milliseconds>(left).count()));
+  if (polled[0].revents != 0) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t read = ::read(wake.get(), &count, sizeof count);
+  }
+  if (polled[1].revents != 0) {
+    netlink.drain();
+    look = true;
+  }
+}
+
+void Holder::Impl::run() {
+  for (;;) {
+    wait();
+    {
+      const std::lock_guard lock(mutex);
+      if (stopping) return;
+      const Time time = now();
+      if (!words.valid() && !quiet && !addresses.addresses.empty()) begin_to_hear(time);
+      if (!quiet && addresses.version != 0) {
+        hear();
+        hear_claims();
+        if (look || time >= next_look) look_around(time);
+        step(time);
+      } else {
+        next_beat = time + kBeat;
+      }
+    }
+    stepped.notify_all();
+  }
+}
+
+/// A process before this one hears as long as it holds something. What it hands over goes on here.
+void Holder::Impl::begin_to_hear(Time time) {
+  auto opened = open_words(options.listen);
+  tell(opened ? "" : opened.error().text);
+  look = true;
+  if (!opened) return;
+  words = std::move(*opened);
+  const State before = read_state(options.state_file);
+  if (time < before.handed_over || time - before.handed_over > kHandover) return;
+  for (const auto& [id, epoch] : before.held) {
+    if (find(id) != nullptr) assignment.adopt(id, epoch);
+  }
+}
+
+bool Holder::Impl::hear() {
+  std::array<char, kMaxDatagram> datagram;
+  bool heard = false;
+  for (int i = 0; words.valid() && i < 1000; ++i) {
+    const ssize_t size = ::recv(words.get(), datagram.data(), datagram.size(), 0);
+    if (size < 0) break;
+    const auto word = read_datagram({datagram.data(), static_cast<std::size_t>(size)}, addresses.key);
+    if (word) heard = assignment.hear(*word, now()) || heard;
+  }
+  return heard;
+}
+
+void Holder::Impl::hear_claims() {
+  for (int i = 0; neighbours && i < 1000; ++i) {
+    const auto claimed = neighbours->next();
+    if (!claimed) return;
+    for (const auto& [id, mine] : kept) {
+      if (mine.address != claimed->address || mine.link != claimed->link) continue;
+      const auto link = netlink.links().find(mine.link);
+      if (link == netlink.links().end() || link->second.mac == claimed->mac) continue;
+      if (const VirtualAddress* const address = find(id)) conflict(*address, *claimed, now());
+      break;
+    }
+  }
+}
+
+/// Agents that hear each other agree by their words. One that is not heard, or a machine that is none of ours, is
+/// answered as RFC 5227 §2.4 has it, or given way to.
+void Holder::Impl::conflict(const VirtualAddress& address, const Claimed& claimed, Time time) {
+  const auto held = assignment.held().find(address.id);
+  if (held == assignment.held().end()) return;
+  // Who gave it away, or took it, announces it on its way.
+  if (!held->second.offered_to.empty() || time - held->second.since < kListen) return;
+  Facts& fact = facts[address.id];
+  ++fact.conflicts;
+  fact.conflict = "the machine " + mac_text(claimed.mac) + " has " + to_string(address.address) + " too";
+  if (time < fact.defended) return;
+  fact.defended = time + kDefendEvery;
+  options.log.warn(fact.conflict, {{"vip", address.name_space + "/" + address.name}});
+  if (assignment.yields_to_unheard(address.id)) {
+    fact.yielded = time + kDefendEvery;
+    look = true;
+  } else {
+    kept[address.id].next_announcement = time;
+  }
+}
+
+void Holder::Impl::look_around(Time time) {
+  next_look = time + kLook;
+  look = false;
+  if (Status status = netlink.refresh(); !status) return tell(status.error().text);
+  if (!neighbours && rights.net_raw) {
+    auto opened = Neighbours::open();
+    if (opened) neighbours.emplace(std::move(*opened));
+    if (!opened) rights.net_raw = false;
+  }
+  const std::vector<ServedAddress> served = options.served();
+  for (const VirtualAddress& address : addresses.addresses) {
+    Facts& fact = facts[address.id];
+    const auto mine = kept.find(address.id);
+    fact.placement =
+        place(address, options.labels, served, rights, netlink, mine == kept.end() ? 0 : mine->second.link);
+    if (!words.valid() && fact.placement.unfit == Unfit::kNo) {
+      fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = told};
+    }
+    if (time < fact.yielded) {
+      fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kConflict, .reason = fact.conflict};
+    } else if (fact.yielded != Time(0) || (fact.defended != Time(0) && time > fact.defended + kDefendEvery)) {
+      fact.yielded = fact.defended = {};
+      fact.conflict.clear();
+    }
+    assignment.set_serves(address.id, fact.placement.serves);
+  }
+  if (assignment.sure()) refresh(time);
+}
+
+void Holder::Impl::step(Time time) {
+  const std::vector<Move> changes = assignment.step(time);
+  for (const Move& move : changes) apply(move, time);
+  announce(time);
+  if (!changes.empty() && options.moved) options.moved();
+  say(time);
+}
+
+void Holder::Impl::apply(const Move& move, Time time) {
+  Facts& fact = facts[move.id];
+  fact.cause = to_string(move.cause);
+  fact.from = move.held ? move.other : options.name;
+  ++moves[static_cast<std::size_t>(move.cause)];
+  const VirtualAddress* const address = find(move.id);
+  const std::string name = address == nullptr ? std::string() : address->name_space + "/" + address->name;
+  options.log.info(move.held ? "takes a virtual address" : "lets go of a virtual address",
+                   {{"vip", name},
+                    {"address", address == nullptr ? std::string() : to_string(address->address)},
+                    {"epoch", std::to_string(move.epoch)},
+                    {"cause", fact.cause},
+                    {move.held ? "from" : "to", move.other}});
+  if (!move.held) return let_go(move.id);
+  if (!keep(move.id, time)) assignment.set_serves(move.id, Serves::kNone);
+}
+
+bool Holder::Impl::keep(std::uint64_t id, Time time) {
+  const VirtualAddress* const address = find(id);
+  const Facts& fact = facts[id];
+  if (address == nullptr || fact.placement.link == 0) return address != nullptr;
+  const auto [place, fresh] = kept.try_emplace(id);
+  Kept& mine = place->second;
+  if (fresh) {
+    mine = {.link = fact.placement.link,
+            .address = address->address,
+            .prefix_length = fact.placement.prefix_length,
+            .since = time,
+            .next_announcement = time};
+  }
+  const Status status = netlink.keep(mine.link, mine.address, mine.prefix_length);
+  if (status) return true;
+  tell("cannot hold " + to_string(mine.address) + ": " + status.error().text);
+  if (status.error().code == ErrorCode::kPermissionDenied) rights.net_admin = false;
+  kept.erase(place);
+  return false;
+}
+
+void Holder::Impl::let_go(std::uint64_t id) {
+  const auto found = kept.find(id);
+  if (found == kept.end()) return;
+  const Kept& mine = found->second;
+  const Status status = netlink.remove(mine.link, mine.address, mine.prefix_length);
+  if (!status && status.error().code != ErrorCode::kNotFound) tell(status.error().text);
+  kept.erase(found);
+  look = true;
+}
+
+/// A link, or an address, that the ProxyVIP now says otherwise is moved to.
+void Holder::Impl::refresh(Time time) {
+  for (const auto& [id, held] : assignment.held()) {
+    const auto mine = kept.find(id);
+    const VirtualAddress* const address = find(id);
+    const int link = facts[id].placement.link;
+    if (mine != kept.end() && address != nullptr &&
+        (mine->second.address != address->address || (link != 0 && mine->second.link != link))) {
+      let_go(id);
+    }
+    if (facts[id].placement.unfit == Unfit::kNo && !keep(id, time)) assignment.set_serves(id, Serves::kNone);
+  }
+}
+
+void Holder::Impl::announce(Time time) {
+  for (auto& [id, mine] : kept) {
+    if (!neighbours || time < mine.next_announcement) continue;
+    const auto link = netlink.links().find(mine.link);
+    if (link == netlink.links().end()) continue;
+    if (Status status = neighbours->announce(link->second, mine.address); !status) tell(status.error().text);
+    ++mine.announced;
+    mine.next_announcement =
+        mine.announced < kAnnounceAfter.size() ? mine.since + kAnnounceAfter[mine.announced] : time + kAnnounceEvery;
+  }
+}
+
+/// With every beat, and at once when something is another.
+void Holder::Impl::say(Time time) {
+  const Word word = assignment.word();
+  if (time < next_beat && word.addresses == said) return;
+  said = word.addresses;
+  next_beat = time + kBeat;
+  const std::string datagram = write_datagram(word, addresses.key);
+  if (datagram.empty() || !words.valid()) return;
+  for (const auto& [name, address] : members) {
+    if (name == options.name) continue;
+    const sockaddr_in6 to = socket_address(address);
+    // One that cannot be reached is one that does not hear.
+    ::sendto(words.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  }
+}
+
+Holder::Holder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<Holder>> Holder::start(HolderOptions options) {
+  auto netlink = Netlink::open();
+  if (!netlink) return netlink.error();
+  State state = read_state(options.state_file);
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  state.instance = std::max(state.instance + 1, static_cast<std::uint64_t>(wall / milliseconds(1)));
+  state.held.clear();
+  if (Status status = write_state(options.state_file, state); !status) options.log.warn(status.error().text);
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(state), std::move(*netlink));
+  impl->assignment.set_drained(impl->state.drained);
+  impl->wake = net::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  std::unique_ptr<Holder> holder(new Holder(std::move(impl)));
+  holder->impl_->thread = std::thread([own = holder->impl_.get()] { own->run(); });
+  return holder;
+}
+
+Holder::~Holder() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+  }
+  impl_->wake_up();
+  if (impl_->thread.joinable()) impl_->thread.join();
+  if (impl_->quiet) return;
+  while (!impl_->kept.empty()) impl_->let_go(impl_->kept.begin()->first);
+}
+
+void Holder::set_addresses(Addresses addresses) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (addresses.addresses.size() > kMaxAddresses) addresses.addresses.resize(kMaxAddresses);
+    std::ranges::sort(addresses.addresses, {}, &VirtualAddress::id);
+    std::vector<Rule> rules;
+    for (const VirtualAddress& address : addresses.addresses) rules.push_back({address.id, address.min_healthy_nodes});
+    for (const Member& member : addresses.members) impl_->members[member.name] = member.address;
+    impl_->addresses = std::move(addresses);
+    impl_->assignment.set_rules(std::move(rules));
+    for (const VirtualAddress& address : impl_->addresses.addresses) {
+      impl_->assignment.remember_epoch(address.id, address.epoch);
+    }
+    std::erase_if(impl_->facts, [&](const auto& fact) { return impl_->find(fact.first) == nullptr; });
+    impl_->look = true;
+  }
+  impl_->wake_up();
+}
+
+void Holder::look_again() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->look = true;
+  }
+  impl_->wake_up();
+}
+
+std::uint64_t Holder::version() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->addresses.version;
+}
+
+std::vector<AddressState> Holder::states() const {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<AddressState> states;
+  for (const VirtualAddress& address : impl_->addresses.addresses) {
+    AddressState& state = states.emplace_back();
+    state.name_space = address.name_space;
+    state.name = address.name;
+    state.address = to_string(address.address);
+    const auto held = impl_->assignment.held().find(address.id);
+    state.held = held != impl_->assignment.held().end();
+    state.epoch = state.held ? held->second.epoch : impl_->assignment.epoch(address.id);
+    state.holder = impl_->assignment.holder(address.id);
+    state.successor = impl_->assignment.successor(address.id);
+    const auto fact = impl_->facts.find(address.id);
+    if (fact == impl_->facts.end()) continue;
+    const Impl::Facts& known = fact->second;
+    state.unfit = known.placement.unfit;
+    state.reason = known.placement.reason.empty() ? known.conflict : known.placement.reason;
+    state.cause = known.cause;
+    state.from = known.from;
+    state.conflicts = known.conflicts;
+    const auto mine = impl_->kept.find(address.id);
+    if (mine == impl_->kept.end()) continue;
+    const auto link = impl_->netlink.links().find(mine->second.link);
+    if (link != impl_->netlink.links().end()) state.interface = link->second.name;
+  }
+  std::ranges::sort(states, {}, [](const AddressState& state) { return std::tie(state.name_space, state.name); });
+  return states;
+}
+
+std::vector<std::string> Holder::live_nodes() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->assignment.live_nodes();
+}
+
+std::uint16_t Holder::port() const {
+  const std::lock_guard lock(impl_->mutex);
+  sockaddr_in6 own{};
+  socklen_t length = sizeof own;
+  if (::getsockname(impl_->words.get(), reinterpret_cast<sockaddr*>(&own), &length) != 0) return 0;
+  return ntohs(own.sin6_port);
+}
+
+Status Holder::move(const std::string& name_space, const std::string& name, const std::string& to) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    const auto& all = impl_->addresses.addresses;
+    const auto found = std::ranges::find_if(
+        all, [&](const VirtualAddress& one) { return one.name_space == name_space && one.name == name; });
+    if (found == all.end()) return Error{ErrorCode::kNotFound, "there is no ProxyVIP " + name_space + "/" + name};
+    const std::string next = to.empty() ? impl_->assignment.successor(found->id) : to;
+    if (!impl_->assignment.held().contains(found->id)) {
+      const std::string holder = impl_->assignment.holder(found->id);
+      return Error{ErrorCode::kFailedPrecondition,
+                   "this agent does not hold it; " + (holder.empty() ? "nobody does" : holder + " does")};
+    }
+    if (next.empty() || !impl_->assignment.offer(found->id, next, now())) {
+      return Error{ErrorCode::kFailedPrecondition,
+                   next.empty() ? "no other agent can hold it" : "the agent " + next + " cannot hold it"};
+    }
+    impl_->next_beat = {};
+  }
+  impl_->wake_up();
+  return {};
+}
+
+Status Holder::drain(bool drained) {
+  State state;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->state.drained = drained;
+    impl_->assignment.set_drained(drained);
+    impl_->next_beat = {};
+    state = impl_->state;
+  }
+  impl_->wake_up();
+  return write_state(impl_->options.state_file, state);
+}
+
+bool Holder::drained() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->state.drained;
+}
+
+void Holder::leave() {
+  std::unique_lock lock(impl_->mutex);
+  if (impl_->quiet) return;
+  impl_->assignment.leave();
+  impl_->next_beat = {};
+  impl_->wake_up();
+  const auto gone = [this] { return impl_->assignment.held().empty(); };
+  const auto nobody = [this] { return impl_->assignment.live_nodes().size() < 2; };
+  impl_->stepped.wait_for(lock, kLeave, [&] { return gone() || nobody(); });
+  impl_->assignment.let_go();
+  impl_->wake_up();
+  impl_->stepped.wait_for(lock, kLeave, gone);
+}
+
+void Holder::hand_over() {
+  State state;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->quiet) return;
+    impl_->quiet = true;
+    impl_->words.reset();
+    impl_->state.handed_over = now();
+    for (const auto& [id, held] : impl_->assignment.held()) impl_->state.held.emplace_back(id, held.epoch);
+    state = impl_->state;
+  }
+  if (Status status = write_state(impl_->options.state_file, state); !status) {
+    impl_->options.log.warn(status.error().text);
+  }
+}
+
+void Holder::write_metrics(metrics::Exposition& out) const {
+  const std::vector<AddressState> all = states();
+  if (all.empty()) return;
+  out.begin(metrics::Family::kVipHeld);
+  for (const AddressState& state : all) {
+    out.sample(std::uint64_t{state.held},
+               metrics::labels({{"vip", state.name_space + "/" + state.name}, {"address", state.address}}));
+  }
+  out.begin(metrics::Family::kVipConflicts);
+  for (const AddressState& state : all) {
+    out.sample(state.conflicts, metrics::labels({{"vip", state.name_space + "/" + state.name}}));
+  }
+  const std::lock_guard lock(impl_->mutex);
+  out.begin(metrics::Family::kVipMoves);
+  for (std::size_t i = 0; i < std::size(kCauses); ++i) {
+    out.sample(impl_->moves[i], metrics::labels({{"cause", kCauses[i]}}));
+  }
+  out.one(metrics::Family::kVipPeers, std::uint64_t{impl_->assignment.live_nodes().size()});
+}
+
+}  // namespace edge::agent::vip

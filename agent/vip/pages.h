@@ -1,0 +1,16 @@
+// What the admin port says of virtual addresses, and does with them: /debug/vips.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "daemon/debug_pages.h"
+
+namespace edge::agent::vip {
+
+class Holder;
+
+/// `holder`: null where this agent holds no addresses.
+void add_pages(daemon::DebugPages& pages, std::function<std::shared_ptr<Holder>()> holder);
+
+}  // namespace edge::agent::vip

@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include <grpcpp/grpcpp.h>
+
+#include "controller/distribute/conversation.h"
+#include "controller/distribute/protocol.h"
+#include "controller/distribute/streams.h"
+#include "schemas/agent.pb.h"
+
+namespace edge::controller {
+namespace {
+
+using agent::v1::AddressesDown;
+using agent::v1::AddressesUp;
+
+constexpr std::size_t kMaxAddress = 64;
+
+/// Where the others reach it: an agent that hears at all of its addresses says only the port, and is reached at the
+/// address that it has come from. Empty: it hears nowhere.
+std::string reached_at(const std::string& said, const std::string& peer) {
+  if (!said.starts_with(':') || said.size() > kMaxAddress) return printable(said, kMaxAddress);
+  std::string host = peer.substr(0, peer.rfind(':'));
+  for (const auto& [code, text] : {std::pair("%5B", "["), std::pair("%5D", "]")}) {
+    if (const std::size_t at = host.find(code); at != std::string::npos) host.replace(at, 3, text);
+  }
+  return host + said;
+}
+
+class AddressStream final : public Conversation<AddressesUp, AddressesDown> {
+ public:
+  using Conversation::Conversation;
+
+ private:
+  Status heard(const AddressesUp& up) override {
+    if (up.has_hello() && greeted_) return Error{ErrorCode::kInvalidArgument, "two hellos"};
+    if (!up.has_hello()) {
+      return greeted_ ? Status() : Status(Error{ErrorCode::kInvalidArgument, "the first word is a hello"});
+    }
+    const auto greeting = read_greeting(up.hello());
+    if (!greeting) return greeting.error();
+    greeted_ = true;
+    hub_.note_member(name(), reached_at(up.hello().peer_address(), peer_address(context_)));
+    return {};
+  }
+
+  bool waits_for_answer() const override { return false; }
+
+  void advance() override {
+    if (!greeted_ || !may_write()) return;
+    const CurrentAddresses current = hub_.current_addresses();
+    if (current.set == nullptr || current.version == sent_) return;
+    sent_ = current.version;
+    down_.Clear();
+    down_.set_version(current.version);
+    down_.set_key(current.set->key);
+    for (const VirtualAddress& from : current.set->addresses) add(from);
+    for (const auto& [name, address] : current.members) {
+      auto& member = *down_.add_members();
+      member.set_name(name);
+      member.set_address(address);
+    }
+    write();
+  }
+
+  void add(const VirtualAddress& from) {
+    auto& address = *down_.add_addresses();
+    address.set_namespace_(from.name_space);
+    address.set_name(from.name);
+    address.set_address(from.address.bytes.data(), from.address.bytes.size());
+    address.set_prefix_length(from.prefix_length);
+    address.set_mode(from.bgp ? agent::v1::VirtualAddress::BGP : agent::v1::VirtualAddress::LAYER2);
+    address.set_interface(from.interface);
+    address.set_min_healthy_nodes(from.min_healthy_nodes);
+    for (const auto& [key, value] : from.node_selector) (*address.mutable_node_selector())[key] = value;
+    address.set_epoch(from.epoch);
+  }
+
+  void gone() override {}
+
+  bool greeted_ = false;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace
+
+AddressReactor* new_address_stream(Hub& hub, grpc::CallbackServerContext& context, CertificateFacts peer) {
+  const auto stream = std::make_shared<AddressStream>(hub, context, std::move(peer));
+  stream->start(stream);
+  return stream.get();
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,42 @@
+// Virtual addresses as agents are given them: what every ProxyVIP says, and where agents hear each other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ip.h"
+#include "base/labels.h"
+
+namespace edge::controller {
+
+struct VirtualAddress {
+  std::string name_space;  ///< with its cluster, where it has one
+  std::string name;
+  IpAddress address;
+  std::uint8_t prefix_length = 128;  ///< in the mapped form
+  bool bgp = false;
+  std::string interface;
+  std::uint32_t min_healthy_nodes = 0;
+  Labels node_selector;
+  std::uint64_t epoch = 0;  ///< as the status says
+  friend bool operator==(const VirtualAddress&, const VirtualAddress&) = default;
+};
+
+struct VirtualAddresses {
+  std::vector<VirtualAddress> addresses;  ///< at most kMost
+  std::string key;                        ///< by which agents know each other's words
+
+  static constexpr std::size_t kMost = 1000;
+};
+
+/// What is to be sent.
+struct CurrentAddresses {
+  std::uint64_t version = 0;  ///< 0: nothing yet
+  std::shared_ptr<const VirtualAddresses> set;
+  std::map<std::string, std::string> members;  ///< `HOST:PORT` by name of the agent
+};
+
+}  // namespace edge::controller

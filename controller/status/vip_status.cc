@@ -1,0 +1,70 @@
+#include "controller/status/vip_status.h"
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+namespace edge::controller {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Words {
+  std::string reason;
+  std::string message;
+};
+
+void add(Json& status, const char* type, bool holds, const Words& words) {
+  Json condition = {
+      {"type", type}, {"status", holds ? "True" : "False"}, {"reason", words.reason}, {"message", words.message}};
+  if (status.contains("observedGeneration")) condition["observedGeneration"] = status["observedGeneration"];
+  status["conditions"].push_back(std::move(condition));
+}
+
+/// Why nobody holds it: what most agents say that could not, with one of their lines.
+Words why_nobody(const std::vector<AgentVip>& said) {
+  if (said.empty()) return {"NoAgents", "no agent that is connected knows of it"};
+  std::map<std::string, std::size_t> counts;
+  for (const AgentVip& vip : said) ++counts[vip.state.unfit];
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; });
+  // Nothing keeps these from it: too few of them are there, or one is about to take it.
+  if (most->first.empty()) return {"Pending", "no agent holds it yet"};
+  const auto one = std::ranges::find(said, most->first, [](const AgentVip& vip) { return vip.state.unfit; });
+  return {most->first, "agent " + one->agent + ": " + one->state.reason};
+}
+
+}  // namespace
+
+void overlay_vip(const AgentsView& agents, const std::string& name, Json& status) {
+  const auto found = agents.vips.find(name);
+  const std::vector<AgentVip> said = found == agents.vips.end() ? std::vector<AgentVip>() : found->second;
+  const AgentVip* holder = nullptr;
+  std::uint64_t epoch = 0;
+  for (const AgentVip& vip : said) {
+    epoch = std::max(epoch, vip.state.epoch);
+    if (!vip.state.held) continue;
+    if (holder == nullptr || vip.state.epoch > holder->state.epoch) holder = &vip;
+  }
+  Json& conditions = status["conditions"];
+  std::erase_if(conditions.get_ref<Json::array_t&>(), [](const Json& condition) {
+    const std::string type = condition.value("type", "");
+    return type == "Ready" || type == "Announced" || type == "Degraded";
+  });
+  status["currentNode"] = holder == nullptr ? "" : holder->node;
+  status["announcingNodes"] = Json::array();
+  if (holder != nullptr) status["announcingNodes"].push_back(holder->node);
+  if (epoch != 0) status["epoch"] = epoch;
+  const Words nobody = why_nobody(said);
+  const Words held{"Held", holder == nullptr ? "" : "node " + holder->node + " holds it"};
+  add(status, "Announced", holder != nullptr, holder != nullptr ? held : nobody);
+  add(status, "Ready", holder != nullptr, holder != nullptr ? held : nobody);
+  const auto fault = std::ranges::find_if(
+      said, [](const AgentVip& vip) { return !vip.state.reason.empty() && vip.state.unfit != "NotSelected"; });
+  if (fault == said.end()) return add(status, "Degraded", false, {"AllNodesFit", "every agent of it can hold it"});
+  add(status, "Degraded", true,
+      {fault->state.unfit.empty() ? "AddressConflict" : fault->state.unfit,
+       "agent " + fault->agent + ": " + fault->state.reason});
+}
+
+}  // namespace edge::controller

@@ -1,0 +1,16 @@
+// What agents say of a ProxyVIP, as its status tells it.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "controller/status/agents_view.h"
+
+namespace edge::controller {
+
+/// Adds who holds the address, in which epoch, and the conditions `Ready`, `Announced` and `Degraded`. `name`: with its
+/// namespace.
+void overlay_vip(const AgentsView& agents, const std::string& name, nlohmann::json& status);
+
+}  // namespace edge::controller
