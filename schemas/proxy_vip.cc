@@ -48,7 +48,7 @@ constexpr Field kFields[] = {
 constexpr Field kStatusFields[] = {
     string("currentNode", "Node that holds the address."),
     strings("announcingNodes", "Nodes that announce it."),
-    integer("epoch", "Counts the nodes that have held it: of two that hold it, the higher one is right.")
+    integer("epoch", "Counts the nodes that have held it; of two that hold it, the higher one is right.")
         .within(0, kNoMaximum),
     kConditionsField,
     kObservedGenerationField,

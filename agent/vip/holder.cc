@@ -452,6 +452,10 @@ Holder::~Holder() {
   impl_->wake_up();
   if (impl_->thread.joinable()) impl_->thread.join();
   if (impl_->quiet) return;
+  // The last word: others need not wait until this agent is missed.
+  impl_->assignment.let_go();
+  impl_->options.moved = {};
+  impl_->step(now());
   while (!impl_->kept.empty()) impl_->let_go(impl_->kept.begin()->first);
 }
 
@@ -580,9 +584,6 @@ void Holder::leave() {
   const auto gone = [this] { return impl_->assignment.held().empty(); };
   const auto nobody = [this] { return impl_->assignment.live_nodes().size() < 2; };
   impl_->stepped.wait_for(lock, kLeave, [&] { return gone() || nobody(); });
-  impl_->assignment.let_go();
-  impl_->wake_up();
-  impl_->stepped.wait_for(lock, kLeave, gone);
 }
 
 void Holder::hand_over() {
@@ -603,7 +604,6 @@ void Holder::hand_over() {
 
 void Holder::write_metrics(metrics::Exposition& out) const {
   const std::vector<AddressState> all = states();
-  if (all.empty()) return;
   out.begin(metrics::Family::kVipHeld);
   for (const AddressState& state : all) {
     out.sample(std::uint64_t{state.held},

@@ -60,7 +60,8 @@ class Holder {
   /// Takes no address any more, and gives away what it holds where another node serves it. Lasts over restarts.
   Status drain(bool drained);
   bool drained() const;
-  /// The process ends: what others serve is given to them, which is waited for a second; the rest is let go of.
+  /// The process ends: what others serve is given to them, which is waited for a second. The rest stays as long as
+  /// this, so that connections can be drained.
   void leave();
   /// Another process of this node goes on: what is held stays for it, and this one does nothing more.
   void hand_over();

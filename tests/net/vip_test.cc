@@ -200,6 +200,14 @@ TEST_F(VipNet, OneNodeHoldsEachAddressAndClientsReachIt) {
   ASSERT_TRUE(await([&] { return all_connect(); }));
   const std::string first = holder();
   for (const char* const name : kNodes) EXPECT_EQ(has_address(name, "192.0.2.100"), name == first) << name;
+  metrics::Exposition figures(metrics::Format::kText);
+  holders_[first]->write_metrics(figures);
+  const std::string text = figures.finish();
+  for (const char* const line : {"edge_vip_held{vip=\"shop/vip-1\",address=\"192.0.2.100\"} 1\n",
+                                 "edge_vip_conflicts_total{vip=\"shop/vip-1\"} 0\n",
+                                 "edge_vip_moves_total{cause=\"NodeLost\"} 0\n", "edge_vip_live_agents 3\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
 }
 
 TEST_F(VipNet, ACutCableMovesTheAddressAndClientsFollow) {
