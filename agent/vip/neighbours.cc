@@ -16,7 +16,7 @@ namespace edge::agent::vip {
 namespace {
 
 constexpr std::size_t kArpSize = 28;
-constexpr std::size_t kV4Offset = 12;
+constexpr std::size_t kV4At = 12;
 constexpr std::size_t kAdvertisementSize = 24;
 constexpr std::uint8_t kTargetLinkLayer = 2;  // RFC 4861 §4.6
 constexpr std::uint8_t kOverride = 0x20;      // in the first byte of the flags
@@ -24,7 +24,7 @@ constexpr std::uint8_t kAllNodes[16] = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 using Mac = std::array<std::uint8_t, 6>;
 constexpr Mac kEveryone = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
-Error error_of(int number, const std::string& what) {
+Error packet_error(int number, const std::string& what) {
   const std::string text = what + ": " + std::strerror(number);  // NOLINT(concurrency-mt-unsafe)
   return {number == EPERM || number == EACCES ? ErrorCode::kPermissionDenied : ErrorCode::kUnavailable, text};
 }
@@ -48,9 +48,9 @@ Status announce_v4(int fd, const Link& link, const IpAddress& address) {
   std::copy(kEveryone.begin(), kEveryone.end(), to.sll_addr);
   // As a question, which RFC 5227 has, and as an answer: there are machines that learn from one of them alone.
   for (const std::uint16_t operation : {std::uint16_t{1}, std::uint16_t{2}}) {
-    const auto packet = arp_packet(operation, link.mac, address.bytes.data() + kV4Offset);
+    const auto packet = arp_packet(operation, link.mac, address.bytes.data() + kV4At);
     if (::sendto(fd, packet.data(), packet.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0) {
-      return error_of(errno, "cannot send ARP on " + link.name);
+      return packet_error(errno, "cannot send ARP on " + link.name);
     }
   }
   return {};
@@ -84,7 +84,8 @@ Status announce_v6(int fd, const Link& link, const IpAddress& address) {
   std::memcpy(&from.ipi6_addr, address.bytes.data(), address.bytes.size());
   from.ipi6_ifindex = static_cast<unsigned>(link.index);
   std::memcpy(CMSG_DATA(head), &from, sizeof from);
-  if (::sendmsg(fd, &message, 0) < 0) return error_of(errno, "cannot send a neighbor advertisement on " + link.name);
+  if (::sendmsg(fd, &message, 0) < 0)
+    return packet_error(errno, "cannot send a neighbor advertisement on " + link.name);
   return {};
 }
 
@@ -117,7 +118,7 @@ std::string mac_text(const Mac& mac) {
 
 Result<Neighbours> Neighbours::open() {
   net::Fd arp(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_ARP)));
-  if (!arp.valid()) return error_of(errno, "cannot speak ARP");
+  if (!arp.valid()) return packet_error(errno, "cannot speak ARP");
   return Neighbours(std::move(arp), open_advertisements());
 }
 
@@ -134,7 +135,7 @@ std::optional<Claimed> read_arp(const std::uint8_t* packet, std::size_t size) {
   Claimed claimed;
   std::copy(packet + 8, packet + 14, claimed.mac.begin());
   claimed.address.bytes[10] = claimed.address.bytes[11] = 0xff;
-  std::copy(packet + 14, packet + 18, claimed.address.bytes.begin() + kV4Offset);
+  std::copy(packet + 14, packet + 18, claimed.address.bytes.begin() + kV4At);
   const bool probe = std::all_of(packet + 14, packet + 18, [](std::uint8_t byte) { return byte == 0; });
   return probe ? std::nullopt : std::optional(claimed);
 }
