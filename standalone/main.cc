@@ -66,7 +66,19 @@ int run(const cli::Arguments& arguments) {
     return failed(*log, {ErrorCode::kInvalidArgument,
                          "--api-listen takes ADDRESS:PORT or :PORT, not `" + arguments.one("api-listen") + "`"});
   }
+  // Agents of other machines are heard where they can reach the controller.
+  const auto agents = daemon::parse_listen_address(arguments.one("agents-listen"));
+  const bool alone = !agents || daemon::is_loopback(agents->address);
+  const std::string peers = arguments.has("peer-listen") ? arguments.one("peer-listen")
+                            : alone                      ? "127.0.0.1:0"
+                                                         : "0.0.0.0:9095";
+  const auto peer_listen = daemon::parse_listen_address(peers);
+  if (!peer_listen) {
+    return failed(*log,
+                  {ErrorCode::kInvalidArgument, "--peer-listen takes ADDRESS:PORT or :PORT, not `" + peers + "`"});
+  }
   StandaloneOptions parts;
+  parts.peers = {peer_listen->address, peer_listen->port};
   parts.data_dir = arguments.one("data-dir");
   parts.files = arguments.all("config");
   parts.api = *api;
@@ -141,6 +153,10 @@ cli::Program table() {
                  .value = "ADDR",
                  .help = "Where further agents and edgectl's questions about agents are served",
                  .fallback = "127.0.0.1:0"},
+                {.name = "peer-listen",
+                 .value = "ADDR",
+                 .help = "UDP address where further agents are heard about virtual addresses; 0.0.0.0:9095 where "
+                         "--agents-listen is no loopback address"},
                 {.name = "label",
                  .value = "KEY=VALUE",
                  .help = "Label of this process's own agent, as on a Kubernetes object",

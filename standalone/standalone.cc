@@ -220,8 +220,7 @@ Status Standalone::open_sync() {
   options.labels = options_.labels;
   options.data_dir = options_.data_dir + "/agent";
   options.rejoins = true;
-  // There is no other agent to be heard.
-  options.peer_listen = net::SocketAddress{*parse_ip("127.0.0.1"), 0};
+  options.peer_listen = options_.peers;
   auto sync = agent::Sync::open(std::move(options), service_);
   if (!sync) return sync.error();
   sync_ = std::move(*sync);

@@ -32,7 +32,8 @@ struct StandaloneOptions {
   std::string data_dir;
   std::vector<std::string> files;  ///< none: the API alone is the configuration
   agent::ListenAddress api;
-  std::string agents;  ///< where the controller listens for agents: `127.0.0.1:0`
+  std::string agents;        ///< where the controller listens for agents: `127.0.0.1:0`
+  net::SocketAddress peers;  ///< where its agent hears others: port 0: there are none
   std::string controller_class;
   Labels labels;            ///< of its own agent
   std::string group_label;  ///< as ControllerOptions

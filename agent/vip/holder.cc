@@ -155,14 +155,16 @@ struct Holder::Impl {
   Addresses addresses;
   std::map<std::uint64_t, Facts> facts;
   std::map<std::uint64_t, Kept> kept;
-  std::map<std::string, net::SocketAddress> members;  ///< that words go to; what was known once is not forgotten
+  std::map<std::string, net::SocketAddress> members;   ///< that words go to; what was known once is not forgotten
+  std::map<std::string, net::SocketAddress> heard_at;  ///< where their words come from, which is better known
   std::array<std::uint64_t, std::size(kCauses)> moves{};
   Time next_beat{};
   Time next_look{};
   std::vector<AddressWord> said;
   bool look = true;
   bool stopping = false;
-  bool quiet = false;  ///< another process goes on
+  bool quiet = false;    ///< another process goes on
+  bool leaving = false;  ///< what is held stays, though listeners close
   std::string told;
 
   void run();
@@ -256,10 +258,18 @@ bool Holder::Impl::hear() {
   std::array<char, kMaxDatagram> datagram;
   bool heard = false;
   for (int i = 0; words.valid() && i < 1000; ++i) {
-    const ssize_t size = ::recv(words.get(), datagram.data(), datagram.size(), 0);
+    sockaddr_in6 from{};
+    socklen_t length = sizeof from;
+    const ssize_t size =
+        ::recvfrom(words.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
     if (size < 0) break;
     const auto word = read_datagram({datagram.data(), static_cast<std::size_t>(size)}, addresses.key);
-    if (word) heard = assignment.hear(*word, now()) || heard;
+    // One that is repeated by somebody else is old.
+    if (!word || !assignment.hear(*word, now())) continue;
+    heard = true;
+    net::SocketAddress& place = heard_at[word->node];
+    std::memcpy(place.address.bytes.data(), &from.sin6_addr, place.address.bytes.size());
+    place.port = ntohs(from.sin6_port);
   }
   return heard;
 }
@@ -284,7 +294,8 @@ void Holder::Impl::conflict(const VirtualAddress& address, const Claimed& claime
   const auto held = assignment.held().find(address.id);
   if (held == assignment.held().end()) return;
   // Who gave it away, or took it, announces it on its way.
-  if (!held->second.offered_to.empty() || time - held->second.since < kListen) return;
+  // After a standstill another one may have taken it, and says so soon.
+  if (!assignment.sure() || !held->second.offered_to.empty() || time - held->second.since < kListen) return;
   Facts& fact = facts[address.id];
   ++fact.conflicts;
   fact.conflict = "the machine " + mac_text(claimed.mac) + " has " + to_string(address.address) + " too";
@@ -310,6 +321,7 @@ void Holder::Impl::look_around(Time time) {
   }
   const std::vector<ServedAddress> served = options.served();
   for (const VirtualAddress& address : addresses.addresses) {
+    if (leaving) break;
     Facts& fact = facts[address.id];
     const auto mine = kept.find(address.id);
     fact.placement =
@@ -349,7 +361,10 @@ void Holder::Impl::apply(const Move& move, Time time) {
                     {"epoch", std::to_string(move.epoch)},
                     {"cause", fact.cause},
                     {move.held ? "from" : "to", move.other}});
-  if (!move.held) return let_go(move.id);
+  if (!move.held) {
+    if (fact.yielded == Time(0)) fact.conflict.clear();
+    return let_go(move.id);
+  }
   if (!keep(move.id, time)) assignment.set_serves(move.id, Serves::kNone);
 }
 
@@ -418,7 +433,9 @@ void Holder::Impl::say(Time time) {
   next_beat = time + kBeat;
   const std::string datagram = write_datagram(word, addresses.key);
   if (datagram.empty() || !words.valid()) return;
-  for (const auto& [name, address] : members) {
+  std::map<std::string, net::SocketAddress> all = heard_at;
+  all.insert(members.begin(), members.end());
+  for (const auto& [name, address] : all) {
     if (name == options.name) continue;
     const sockaddr_in6 to = socket_address(address);
     // One that cannot be reached is one that does not hear.
@@ -578,6 +595,7 @@ bool Holder::drained() const {
 void Holder::leave() {
   std::unique_lock lock(impl_->mutex);
   if (impl_->quiet) return;
+  impl_->leaving = true;
   impl_->assignment.leave();
   impl_->next_beat = {};
   impl_->wake_up();

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 /// EDGE_SCHEDULES asks for another number.
-constexpr unsigned kSchedules = 500;
+constexpr unsigned kSchedules = 200;
 constexpr std::int64_t kStep = 50;         ///< milliseconds, as all times here
 constexpr std::int64_t kLifetime = 2'250;  ///< of an address that is not refreshed: 2 s, and the kernel's clock
 constexpr std::int64_t kFaults = 12'000;   ///< so long things go wrong
