@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <condition_variable>
 #include <cstring>
 #include <ctime>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -25,7 +23,7 @@
 #include "agent/vip/datagram.h"
 #include "agent/vip/neighbours.h"
 #include "agent/vip/placement.h"
-#include "base/os/file.h"
+#include "agent/vip/state_file.h"
 
 namespace edge::agent::vip {
 namespace {
@@ -44,7 +42,6 @@ constexpr Time kDefendEvery = seconds(10);
 constexpr auto kLeave = seconds(1);
 /// A process that takes over goes on with what is held, if it begins so soon after.
 constexpr Time kHandover = milliseconds(1500);
-constexpr std::size_t kMaxState = 256 << 10;
 constexpr std::string_view kCauses[] = {"Vacant", "NodeLost",    "Offered", "Taken",
                                         "Unfit",  "TooFewNodes", "Removed", "Stopped"};
 
@@ -72,43 +69,6 @@ Result<net::Fd> open_words(const net::SocketAddress& listen) {
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0) return fd;
   return Error{ErrorCode::kUnavailable, "cannot hear other agents on UDP port " + std::to_string(listen.port) + ": " +
                                             std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe)
-}
-
-/// What is on disk.
-struct State {
-  std::uint64_t instance = 0;
-  bool drained = false;
-  Time handed_over{};
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> held;  ///< id, epoch
-};
-
-State read_state(const std::string& path) {
-  State state;
-  const auto text = read_file(path, kMaxState);
-  if (!text) return state;
-  std::istringstream in(*text);
-  std::string word;
-  while (in >> word && state.held.size() < kMaxAddresses) {
-    std::uint64_t number = 0;
-    std::uint64_t second = 0;
-    if (word == "instance" && in >> number) state.instance = number;
-    if (word == "drained") state.drained = true;
-    if (word == "handed-over" && in >> number) state.handed_over = Time(static_cast<std::int64_t>(number));
-    if (word == "held" && in >> number >> second) state.held.emplace_back(number, second);
-  }
-  return state;
-}
-
-Status write_state(const std::string& path, const State& state) {
-  std::string text = "instance " + std::to_string(state.instance) + "\n";
-  if (state.drained) text += "drained\n";
-  if (!state.held.empty()) {
-    text += "handed-over " + std::to_string(state.handed_over.count()) + "\n";
-  }
-  for (const auto& [id, epoch] : state.held) {
-    text += "held " + std::to_string(id) + " " + std::to_string(epoch) + "\n";
-  }
-  return write_file(path, std::string_view(text), FileAccess::kOwnerOnly);
 }
 
 }  // namespace

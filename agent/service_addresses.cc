@@ -1,0 +1,46 @@
+// What a service has to do with virtual addresses: which ones its listeners serve, and who holds them.
+#include <algorithm>
+
+#include "agent/service.h"
+
+namespace edge::agent {
+
+std::vector<vip::ServedAddress> Service::served() const {
+  std::vector<vip::ServedAddress> all;
+  const std::vector<runtime::UnboundListener> unbound = server_->unbound();
+  for (const runtime::BoundAddress& bound : server_->addresses()) {
+    const bool any = bound.address == IpAddress() || to_string(bound.address) == "0.0.0.0";
+    const bool amiss = std::ranges::any_of(unbound, [&](const runtime::UnboundListener& one) {
+      return one.any_address == any && (any || one.address == bound.address) &&
+             one.fault != runtime::ListenFault::kAddress;
+    });
+    all.push_back({any, bound.address, amiss ? vip::Serves::kPartly : vip::Serves::kFull});
+  }
+  return all;
+}
+
+void Service::addresses_moved() {
+  if (listener_retry_) listener_retry_->soon();
+}
+
+void Service::set_holder(std::shared_ptr<vip::Holder> holder) {
+  const std::lock_guard lock(holder_mutex_);
+  if (holder_ != nullptr) metrics_->leave_out(holder_figures_);
+  holder_ = std::move(holder);
+  if (holder_ == nullptr) return;
+  holder_figures_ = metrics_->add([own = holder_](metrics::Exposition& out) { own->write_metrics(out); });
+}
+
+std::shared_ptr<vip::Holder> Service::holder() const {
+  const std::lock_guard lock(holder_mutex_);
+  return holder_;
+}
+
+/// Before the listeners close: who comes then is to come to another node.
+void Service::leave_addresses() {
+  const std::shared_ptr<vip::Holder> own = holder();
+  if (own == nullptr) return;
+  superseded_ ? own->hand_over() : own->leave();
+}
+
+}  // namespace edge::agent
