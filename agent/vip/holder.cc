@@ -130,7 +130,7 @@ struct Holder::Impl {
   void run();
   void wait();
   void begin_to_hear(Time time);
-  bool hear();
+  void hear();
   void hear_claims();
   void conflict(const VirtualAddress& address, const Claimed& claimed, Time time);
   void look_around(Time time);
@@ -214,9 +214,8 @@ void Holder::Impl::begin_to_hear(Time time) {
   }
 }
 
-bool Holder::Impl::hear() {
+void Holder::Impl::hear() {
   std::array<char, kMaxDatagram> datagram;
-  bool heard = false;
   for (int i = 0; words.valid() && i < 1000; ++i) {
     sockaddr_in6 from{};
     socklen_t length = sizeof from;
@@ -226,12 +225,10 @@ bool Holder::Impl::hear() {
     const auto word = read_datagram({datagram.data(), static_cast<std::size_t>(size)}, addresses.key);
     // One that is repeated by somebody else is old.
     if (!word || !assignment.hear(*word, now())) continue;
-    heard = true;
     net::SocketAddress& place = heard_at[word->node];
     std::memcpy(place.address.bytes.data(), &from.sin6_addr, place.address.bytes.size());
     place.port = ntohs(from.sin6_port);
   }
-  return heard;
 }
 
 void Holder::Impl::hear_claims() {
