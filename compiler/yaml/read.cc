@@ -16,6 +16,7 @@
 #include "base/text/scalar_offset.h"
 #include "compiler/yaml/brackets.h"
 #include "compiler/yaml/mistakes.h"
+#include "compiler/yaml/read_json.h"
 #include "compiler/yaml/split.h"
 #include "compiler/yaml/surrogates.h"
 
@@ -384,6 +385,10 @@ Diagnostic syntax_fault(const SourceText& source, std::uint32_t id, Piece piece,
 std::optional<Document> read_piece(const SourceMap& sources, std::uint32_t source, Piece piece,
                                    const ReadLimits& limits, Budget& budget) {
   const std::string_view written = sources[source].text().substr(piece.begin, piece.end - piece.begin);
+  if (auto json = read_json(sources, source, piece, limits, limits.nodes - std::min(limits.nodes, budget.nodes))) {
+    budget.nodes += json->nodes.size();
+    return json;
+  }
   if (const auto bracket = find_too_deep(written, limits.depth)) {
     const std::uint32_t at = piece.begin + *bracket;
     throw Refused{{.code = DiagnosticCode::kTooDeep, .span = {source, at, at + 1}, .message = too_deep(limits)}};
