@@ -23,8 +23,9 @@ class Maker {
       case 0:
         return maybe("backend b" + n,
                      backend("b" + n, one_of({"", ", timeout: {connect: 2s}", ", lbPolicy: Maglev",
-                                              ", retryPolicy: {numRetries: 2}", ", nonsense: 1", backend_tls("ca"),
-                                              backend_tls("cert"), backend_tls("nowhere")})));
+                                              ", retryPolicy: {numRetries: 2}",
+                                              ", passiveHealthCheck: {maxEjectionPercent: 40}", ", nonsense: 1",
+                                              backend_tls("ca"), backend_tls("cert"), backend_tls("nowhere")})));
       case 1:
         return maybe("service b" + n, below(3) == 0 ? some_service("b" + n) : service("b" + n));
       case 2:

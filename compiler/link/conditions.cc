@@ -10,7 +10,7 @@ namespace {
 /// Whether a condition says that something is wrong. Of Conflicted, Shadowed and the like `True` is the bad news.
 bool is_fault(const Condition& condition) {
   const bool bad_when_true = condition.type == condition::kConflicted || condition.type == condition::kShadowed ||
-                             condition.type == condition::kPartiallyInvalid;
+                             condition.type == condition::kPartiallyInvalid || condition.type == condition::kNoEjection;
   return (condition.status == ConditionStatus::kTrue) == bad_when_true;
 }
 
@@ -22,8 +22,10 @@ int rank(std::string_view type) {
   return static_cast<int>(found - std::begin(kFirst));
 }
 
-/// Shadowed rules are served as written, so Ready does not fall with them.
-bool takes_ready(const Condition& condition) { return is_fault(condition) && condition.type != condition::kShadowed; }
+/// Shadowed rules are served as written, and so are backends without ejection: Ready does not fall with them.
+bool takes_ready(const Condition& condition) {
+  return is_fault(condition) && condition.type != condition::kShadowed && condition.type != condition::kNoEjection;
+}
 
 /// The listeners of a gateway fail alone; that not all of them serve is nothing to call ready.
 void take_ready_by_listener(const std::vector<ListenerStatus>& listeners, Condition& ready) {

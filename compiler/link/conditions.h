@@ -30,6 +30,8 @@ inline constexpr std::string_view kConflicted = "Conflicted";
 /// Of backends (specification, "ProxyBackend"): at least one endpoint is healthy. Linking knows only when there is
 /// none.
 inline constexpr std::string_view kHealthy = "Healthy";
+/// Of backends: `True` where so few endpoints are there that maxEjectionPercent allows none to be ejected.
+inline constexpr std::string_view kNoEjection = "NoEjection";
 inline constexpr std::string_view kPartiallyInvalid = "PartiallyInvalid";
 inline constexpr std::string_view kProgrammed = "Programmed";
 inline constexpr std::string_view kReady = "Ready";
@@ -61,6 +63,7 @@ inline constexpr std::string_view kUnsupportedProtocol = "UnsupportedProtocol";
 inline constexpr std::string_view kUnsupportedValue = "UnsupportedValue";
 // Of what is not programmed, or not as it was asked for.
 inline constexpr std::string_view kAddressNotUsable = "AddressNotUsable";
+inline constexpr std::string_view kMaxEjectionPercentTooSmall = "MaxEjectionPercentTooSmall";
 inline constexpr std::string_view kNoEndpoints = "NoEndpoints";
 inline constexpr std::string_view kNotServed = "NotServed";
 // Of references.

@@ -445,7 +445,7 @@ TEST(Link, EverySettingOfAGatewayIsServed) {
               "compression: {enabled: true}, cache: {enabled: true}, tracing: {enabled: true}, accessLog: "
               "{enabled: true}, redirectScheme: {enabled: true}, listeners: [{name: a, port: 80, protocol: HTTP, "
               "sslRedirect: true}, {name: b, port: 443, protocol: HTTPS}, {name: c, port: 90, protocol: TCP}]") +
-      service() + slice("{addresses: [127.0.0.1]}") +
+      service() + slice("{addresses: [127.0.0.1]}, {addresses: [127.0.0.2]}") +
       backend("b",
               "serviceRef: {name: svc, port: 80}, lbPolicy: EWMA, healthCheck: {}, passiveHealthCheck: {}, "
               "circuitBreaker: {maxConnections: 5}, retryPolicy: {numRetries: 2}") +

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/source.h"
 #include "compiler/link/policies/linked_policy.h"
 #include "program/format/format.h"
 
@@ -116,6 +118,9 @@ struct PassiveCheckSettings {
   std::chrono::nanoseconds interval{0};
   std::chrono::nanoseconds base_ejection_time{0};
   std::uint8_t max_ejection_percent = 0;
+  /// Where the percentage is written, or the check that has it by default.
+  std::string_view percent_field{};
+  Span percent_span{};
 };
 
 /// Its maxConnections and maxPendingRequests narrow those of LinkedBackend.

@@ -43,7 +43,7 @@ Diagnostic no_ejection(const model::ProxyBackend& backend, Span span, const char
                  {.code = DiagnosticCode::kNoEjection, .span = span, .field = field, .message = message, .fix = fix});
 }
 
-/// Of how many endpoints a percentage leaves none is not looked at: they come and go.
+/// A percentage that is too small for the endpoints there are is told where these are known (link/backends/values.h).
 void ejection(const model::ProxyBackend& backend, Diagnostics& diagnostics) {
   const auto& passive = backend.passive_health_check;
   const auto& breaker = backend.circuit_breaker;

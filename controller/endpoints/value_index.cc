@@ -178,6 +178,7 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
     const bool same =
         known != backends.end() && same_source(known->second.source, linked.source) && !linked.source.name.empty();
     backend.source = linked.source;
+    backend.ejection_percent = compiler::link::ejection_percent(linked);
     const auto before = backend.endpoints;
     if (!linked.endpoints.empty()) {
       set_endpoints(backend, name, allowed(linked.endpoints));
@@ -207,16 +208,20 @@ void ValueIndex::follow(const compiler::LinkedConfig& config) {
   }
 }
 
-std::optional<compiler::Condition> ValueIndex::fault_of(const BackendName& backend) const {
+std::vector<compiler::Condition> ValueIndex::conditions_of(const BackendName& backend) const {
   const auto found = backends_.find(stable_id("ProxyBackend", backend.first, backend.second));
-  if (found == backends_.end() || !found->second.endpoints->endpoints.empty()) return std::nullopt;
-  if (found->second.source.name.empty()) {
-    return compiler::Condition{std::string(compiler::condition::kHealthy), compiler::ConditionStatus::kFalse,
-                               std::string(compiler::reason::kNoEndpoints),
-                               "every address of `spec.endpoints` is one of the agents' own nodes, which are not "
-                               "called in a cluster; requests are answered 503"};
+  if (found == backends_.end()) return {};
+  const Backend& known = found->second;
+  if (const std::size_t endpoints = known.endpoints->endpoints.size(); endpoints != 0) {
+    auto condition = compiler::link::no_ejection(known.ejection_percent, endpoints);
+    if (!condition) return {};
+    return {*std::move(condition)};
   }
-  return compiler::link::no_endpoints(found->second.source);
+  if (!known.source.name.empty()) return {compiler::link::no_endpoints(known.source)};
+  return {{std::string(compiler::condition::kHealthy), compiler::ConditionStatus::kFalse,
+           std::string(compiler::reason::kNoEndpoints),
+           "every address of `spec.endpoints` is one of the agents' own nodes, which are not called in a cluster; "
+           "requests are answered 503"}};
 }
 
 }  // namespace edge::controller

@@ -55,8 +55,9 @@ class ValueIndex {
   bool take_changed() { return std::exchange(changed_, false); }
   /// Backends with other endpoints than at the last call.
   std::set<BackendName> take_changed_backends() { return std::exchange(changed_backends_, {}); }
-  /// What is to be said of a backend that has no endpoints; nullopt: it has some, or there is no such backend.
-  std::optional<compiler::Condition> fault_of(const BackendName& backend) const;
+  /// What is to be said of a backend by its endpoints: that it has none, or too few for one to be ejected. Empty:
+  /// nothing, or there is no such backend.
+  std::vector<compiler::Condition> conditions_of(const BackendName& backend) const;
 
  private:
   using SecretName = std::pair<std::string, std::string>;
@@ -67,6 +68,7 @@ class ValueIndex {
   };
   struct Backend {
     compiler::EndpointSource source;
+    std::optional<std::uint8_t> ejection_percent;  ///< nullopt: no passive check
     std::shared_ptr<const program::BackendEndpoints> endpoints;
   };
   void replace(const std::string& object, Held next);

@@ -442,12 +442,12 @@ std::optional<DesiredStatus> ProgramBuilder::build_status(StatusBuilder& builder
   std::optional<ResourceStatus> told;
   if (is_at_fault(found)) {
     told = with_complaint(*found, known.complaint, known.held && !known.sound.empty() ? known.sound_generation : 0);
-  } else if (auto fault =
-                 key.kind == "ProxyBackend" ? values_.fault_of({key.qualified_namespace(), key.name}) : std::nullopt) {
-    told = found != nullptr
-               ? *found
-               : ResourceStatus{.kind = key.kind, .name_space = key.qualified_namespace(), .name = key.name};
-    compiler::set_condition(told->conditions, *std::move(fault));
+  } else if (key.kind == "ProxyBackend") {
+    for (compiler::Condition& condition : values_.conditions_of({key.qualified_namespace(), key.name})) {
+      if (!told && found != nullptr) told = *found;
+      if (!told) told = {.kind = key.kind, .name_space = key.qualified_namespace(), .name = key.name};
+      compiler::set_condition(told->conditions, std::move(condition));
+    }
   }
   DesiredStatus desired = builder.build(known.object, told ? &*told : nullptr);
   desired.program = known.program;

@@ -58,11 +58,9 @@ class Apart {
     std::vector<ResourceStatus> all = workspace_.statuses();
     for (const compiler::LinkedBackend& backend : workspace_.config().backends) {
       const compiler::Identity& identity = backend.identity;
-      auto fault = values_.fault_of({identity.name_space, identity.name});
-      if (!fault) continue;
       ResourceStatus status{.kind = identity.kind, .name_space = identity.name_space, .name = identity.name};
-      set_condition(status.conditions, *std::move(fault));
-      all.push_back(std::move(status));
+      status.conditions = values_.conditions_of({identity.name_space, identity.name});
+      if (!status.conditions.empty()) all.push_back(std::move(status));
     }
     sort_and_merge(all);
     return all;

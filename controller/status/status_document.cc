@@ -18,8 +18,9 @@ using Json = nlohmann::json;
 
 /// Of the conditions of a resource, a listener, a parent or an ancestor those that are ours; others are left as they
 /// are.
-constexpr std::string_view kOurs[] = {"Accepted",         "Announced",  "Conflicted", "Degraded",     "Healthy",
-                                      "PartiallyInvalid", "Programmed", "Ready",      "ResolvedRefs", "Shadowed"};
+constexpr std::string_view kOurs[] = {"Accepted", "Announced",    "Conflicted",       "Degraded",
+                                      "Healthy",  "NoEjection",   "PartiallyInvalid", "Programmed",
+                                      "Ready",    "ResolvedRefs", "Shadowed"};
 /// A status is no inventory: of more endpoints the counts tell.
 constexpr std::size_t kMaxEndpoints = 500;
 

@@ -37,7 +37,7 @@ std::vector<Event> events_of(const ResourceId& key, const std::vector<ConditionF
     } else if (flip.type == "Healthy") {
       if (!holds) tell(kWarning, "EndpointsUnhealthy", flip.message);
       if (holds && !flip.first) tell(kNormal, "EndpointsHealthy", flip.message);
-    } else if ((flip.type == "Shadowed" || flip.type == "Conflicted") && holds) {
+    } else if ((flip.type == "Shadowed" || flip.type == "Conflicted" || flip.type == "NoEjection") && holds) {
       tell(kWarning, flip.type, flip.message);
     }
   }

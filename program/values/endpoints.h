@@ -28,6 +28,12 @@ struct BackendEndpoints {
   friend bool operator==(const BackendEndpoints&, const BackendEndpoints&) = default;
 };
 
+/// Whether one more endpoint may be ejected of those that take traffic when at most `percent` of them may be at a time.
+/// Never more than that share: of one endpoint, half is none.
+constexpr bool may_eject(std::uint64_t endpoints, std::uint64_t ejected, std::uint32_t percent) {
+  return (ejected + 1) * 100 <= endpoints * percent;
+}
+
 /// Sorted by backend id.
 struct EndpointSet {
   std::vector<BackendEndpoints> backends;

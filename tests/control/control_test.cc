@@ -290,6 +290,34 @@ TEST_F(Control, AnEmptyDatabaseClosesNoListener) {
   EXPECT_THAT(curl(port, "/a"), StartsWith("404"));
 }
 
+/// Endpoints come and go beside the program: what is told of them follows them.
+TEST_F(Parts, ABackendWithTooFewEndpointsForEjectionSaysSo) {
+  auto server = serve_api();
+  auto control = controller();
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  api.apply(own("ProxyBackend", "be",
+                {{"serviceRef", {{"name", "be"}, {"port", 80}}}, {"passiveHealthCheck", {{"consecutiveErrors", 3}}}}));
+  EXPECT_TRUE(api.says("ProxyBackend", "be", "NoEjection", "True")) << control->err_text();
+  EXPECT_EQ(api.condition("ProxyBackend", "be", "NoEjection")["message"],
+            "no endpoint is ever ejected: 50% of 1 endpoint is less than one");
+  const auto slice = [&](std::vector<std::string> addresses) -> Json {
+    Json endpoints = Json::array();
+    for (std::string& address : addresses) endpoints.push_back({{"addresses", {std::move(address)}}});
+    return {{"apiVersion", "discovery.k8s.io/v1"},
+            {"kind", "EndpointSlice"},
+            {"metadata", {{"name", "be-1"}, {"labels", {{"kubernetes.io/service-name", "be"}}}}},
+            {"addressType", "IPv4"},
+            {"ports", {{{"name", "http"}, {"port", backend_.port}}}},
+            {"endpoints", std::move(endpoints)}};
+  };
+  api.apply(slice({"127.0.0.1", "127.0.0.2"}));
+  EXPECT_TRUE(eventually([&] { return api.condition("ProxyBackend", "be", "NoEjection").empty(); }))
+      << api.get("ProxyBackend", "be").dump();
+  api.apply(slice({"127.0.0.1"}));
+  EXPECT_TRUE(api.says("ProxyBackend", "be", "NoEjection", "True")) << api.get("ProxyBackend", "be").dump();
+}
+
 TEST_F(Parts, TheApiAndTheControllerMayGoAndComeBack) {
   auto server = serve_api();
   auto control = controller();

@@ -56,13 +56,22 @@ HealthCheckSettings health_check_of(const model::HealthCheck& check) {
 /// The circuit breaker of one form bounds ejection; what passiveHealthCheck says itself is nearer.
 PassiveCheckSettings passive_check_of(const model::PassiveHealthCheck& check,
                                       const std::optional<model::CircuitBreaker>& breaker) {
-  const std::uint8_t percent = breaker ? percent_or(breaker->max_ejection_percent, kDefaults.max_ejection_percent)
-                                       : kDefaults.max_ejection_percent;
-  return {.consecutive_errors = number_or(check.consecutive_errors, kDefaults.consecutive_errors),
-          .consecutive_gateway_errors = number_or(check.consecutive_gateway_errors, 0),
-          .interval = value_or(check.interval, kDefaults.ejection_interval),
-          .base_ejection_time = value_or(check.base_ejection_time, kDefaults.base_ejection_time),
-          .max_ejection_percent = percent_or(check.max_ejection_percent, percent)};
+  PassiveCheckSettings settings{.consecutive_errors = number_or(check.consecutive_errors, kDefaults.consecutive_errors),
+                                .consecutive_gateway_errors = number_or(check.consecutive_gateway_errors, 0),
+                                .interval = value_or(check.interval, kDefaults.ejection_interval),
+                                .base_ejection_time = value_or(check.base_ejection_time, kDefaults.base_ejection_time),
+                                .max_ejection_percent = kDefaults.max_ejection_percent,
+                                .percent_field = "spec.passiveHealthCheck",
+                                .percent_span = check.span};
+  const auto take = [&](const model::Maybe<std::int64_t>& percent, std::string_view field) {
+    if (!percent) return;
+    settings.max_ejection_percent = static_cast<std::uint8_t>(percent->value);
+    settings.percent_field = field;
+    settings.percent_span = percent->span;
+  };
+  if (breaker) take(breaker->max_ejection_percent, "spec.circuitBreaker.maxEjectionPercent");
+  take(check.max_ejection_percent, "spec.passiveHealthCheck.maxEjectionPercent");
+  return settings;
 }
 
 CircuitBreakerSettings circuit_breaker_of(const model::CircuitBreaker& breaker) {

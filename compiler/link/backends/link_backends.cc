@@ -104,6 +104,7 @@ std::optional<LinkedBackend> link_backend(const model::ProxyBackend& backend, co
                                           Findings& findings) {
   LinkedBackend linked = backend_settings(backend);
   linked.endpoints = endpoints_in_order(backend.endpoints);
+  linked.source.generation = backend.metadata.generation;
   if (linked.endpoints.empty() && !link_service(backend, targets, linked, findings)) return std::nullopt;
   if (backend.tls) {
     linked.tls = link_backend_tls(backend, targets.secrets, findings);

@@ -39,13 +39,31 @@ void report(const LinkedBackend& backend, Diagnostics& diagnostics) {
                    .fix = "add an EndpointSlice with the label `kubernetes.io/service-name: " + source.name + "`"});
 }
 
-ResourceStatus status_without(const LinkedBackend& backend) {
+ResourceStatus status_with(const LinkedBackend& backend, Condition condition) {
   ResourceStatus status{.kind = backend.identity.kind,
                         .name_space = backend.identity.name_space,
                         .name = backend.identity.name,
                         .observed_generation = backend.source.generation};
-  set_condition(status.conditions, no_endpoints(backend.source));
+  set_condition(status.conditions, std::move(condition));
   return status;
+}
+
+/// The least percentage that allows one of them to be ejected.
+std::size_t least_percent(std::size_t endpoints) { return (100 + endpoints - 1) / endpoints; }
+
+/// Lints tell of 0, which allows nothing however many endpoints there are.
+void report_ejection(const LinkedBackend& backend, std::size_t endpoints, const Condition& found,
+                     Diagnostics& diagnostics) {
+  const PassiveCheckSettings& check = *backend.passive_check;
+  if (check.max_ejection_percent == 0) return;
+  diagnostics.add({.code = DiagnosticCode::kNoEjection,
+                   .severity = Severity::kWarning,
+                   .resource = backend.identity.text(),
+                   .field = std::string(check.percent_field),
+                   .span = check.percent_span,
+                   .message = found.message,
+                   .fix = "set `maxEjectionPercent` to at least " + std::to_string(least_percent(endpoints)) +
+                          ", add endpoints, or leave the check out"});
 }
 
 }  // namespace
@@ -83,6 +101,21 @@ Condition no_endpoints(const EndpointSource& source) {
           title(source) + " has no endpoints for this port; requests are answered 503"};
 }
 
+std::optional<std::uint8_t> ejection_percent(const LinkedBackend& backend) {
+  const auto& check = backend.passive_check;
+  // Of one that counts nothing the lints tell.
+  if (!check || (check->consecutive_errors == 0 && check->consecutive_gateway_errors == 0)) return std::nullopt;
+  return backend.passive_check->max_ejection_percent;
+}
+
+std::optional<Condition> no_ejection(std::optional<std::uint8_t> percent, std::size_t endpoints) {
+  if (!percent || endpoints == 0 || program::may_eject(endpoints, 0, *percent)) return std::nullopt;
+  return Condition{std::string(condition::kNoEjection), ConditionStatus::kTrue,
+                   std::string(reason::kMaxEjectionPercentTooSmall),
+                   "no endpoint is ever ejected: " + std::to_string(*percent) + "% of " + std::to_string(endpoints) +
+                       (endpoints == 1 ? " endpoint" : " endpoints") + " is less than one"};
+}
+
 void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagnostics& diagnostics) {
   std::unordered_map<std::string, Slices> slices;
   for (const model::EndpointSlice& slice : resources.slices) {
@@ -94,9 +127,14 @@ void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagn
     if (backend.identity.name.empty()) continue;  // a place that is free (compiler/workspace_link.h)
     const auto found = slices.find(backend.source.name_space + "/" + backend.source.name);
     config.endpoints.backends.push_back(endpoints_of(backend, found == slices.end() ? none : found->second));
-    if (!config.endpoints.backends.back().endpoints.empty()) continue;
-    report(backend, diagnostics);
-    config.statuses.push_back(status_without(backend));
+    const std::size_t endpoints = config.endpoints.backends.back().endpoints.size();
+    if (endpoints == 0) {
+      report(backend, diagnostics);
+      config.statuses.push_back(status_with(backend, no_endpoints(backend.source)));
+    } else if (auto too_few = no_ejection(ejection_percent(backend), endpoints)) {
+      report_ejection(backend, endpoints, *too_few, diagnostics);
+      config.statuses.push_back(status_with(backend, *std::move(too_few)));
+    }
   }
   std::ranges::sort(config.endpoints.backends, {}, &program::BackendEndpoints::backend_id);
   sort_and_merge(config.statuses);

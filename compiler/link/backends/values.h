@@ -3,6 +3,7 @@
 // these (controller/endpoints) finds the one anew that changed, without linking.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,12 +26,17 @@ program::BackendEndpoints endpoints_of(const LinkedBackend& backend,
                                        const std::vector<const model::EndpointSlice*>& slices);
 /// What is to be said of a backend that has none: a condition of type `Healthy`.
 Condition no_endpoints(const EndpointSource& source);
+/// What is to be said of a backend whose passive check could eject none of so many endpoints, were they all ready: a
+/// condition of type `NoEjection`. nullopt: it could, or there is no endpoint. `percent`: ejection_percent() of it.
+std::optional<Condition> no_ejection(std::optional<std::uint8_t> percent, std::size_t endpoints);
+/// nullopt: there is no passive check, or none that counts anything.
+std::optional<std::uint8_t> ejection_percent(const LinkedBackend& backend);
 
 /// Names that `config` asks values of, each with a key; in no order, doubles among them. Of ConfigMaps they begin with
 /// model::kConfigMapPrefix.
 std::vector<SecretKey> secret_names(const LinkedConfig& config);
 
-/// Fills `config.endpoints` and `config.secrets`, and says which backends have no endpoints.
+/// Fills `config.endpoints` and `config.secrets`, and says which backends have no endpoints, or too few for ejection.
 void add_values(const model::ResourceSet& resources, LinkedConfig& config, Diagnostics& diagnostics);
 
 }  // namespace edge::compiler::link

@@ -112,7 +112,6 @@ void BackendState::update_health(EndpointState* endpoint, RequestResult outcome,
   endpoint->erring_.store(endpoint->outlier_.run() != 0, std::memory_order_relaxed);
 }
 
-/// Never more than the share that the settings allow: of one endpoint, half is none.
 bool BackendState::may_eject() const {
   std::uint64_t ready = 0;
   std::uint64_t ejected = 0;
@@ -121,7 +120,7 @@ bool BackendState::may_eject() const {
     ++ready;
     if (endpoint->outlier_.ejected()) ++ejected;
   }
-  return (ejected + 1) * 100 <= ready * settings_.max_ejection_percent;
+  return program::may_eject(ready, ejected, settings_.max_ejection_percent);
 }
 
 void BackendState::checked(EndpointState& endpoint, std::string error, net::Time now) {
