@@ -134,7 +134,19 @@ int agent_backends(const cli::Arguments& arguments) {
 }
 
 int agent_vips(const cli::Arguments& arguments) {
-  return show_agent("edgectl agent vips", arguments, as_reported, vips_table);
+  const auto ask = [](InspectClient& client, controller::AgentState& agent) -> Status {
+    const auto answer = client.ask(agent.name, {.target = "/debug/vips"});
+    agent.vips.clear();
+    // One that was started without --peer-listen holds none.
+    if (answer && answer->status == 404) return {};
+    const auto page = AgentPages::body_of({agent.name, answer});
+    if (!page) return page.error();
+    auto vips = vips_of_page(*page);
+    if (!vips) return vips.error();
+    agent.vips = std::move(*vips);
+    return {};
+  };
+  return show_agent("edgectl agent vips", arguments, ask, vips_table);
 }
 
 int agent_config(const cli::Arguments& arguments) {

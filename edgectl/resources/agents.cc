@@ -281,6 +281,28 @@ Result<std::vector<controller::BackendHealth>> backends_of_page(const std::strin
   return backends;
 }
 
+Result<std::vector<controller::VipState>> vips_of_page(const std::string& page) {
+  const nlohmann::json json = parse_json(page);
+  if (!member_in(json, "vips").is_array()) return Error{ErrorCode::kUnavailable, "the answer of the agent is no list"};
+  const auto number = [](const nlohmann::json& of) { return of.is_number_unsigned() ? of.get<std::uint64_t>() : 0; };
+  std::vector<controller::VipState> vips;
+  for (const nlohmann::json& one : list_in(json, "vips")) {
+    const nlohmann::json& last_move = member_in(one, "lastMove");
+    vips.push_back({.name_space = text_in(one, "namespace"),
+                    .name = text_in(one, "name"),
+                    .address = text_in(one, "address"),
+                    .held = member_in(one, "held") == true,
+                    .epoch = number(member_in(one, "epoch")),
+                    .unfit = text_in(one, "unfit"),
+                    .reason = text_in(one, "reason"),
+                    .interface = text_in(one, "interface"),
+                    .cause = text_in(last_move, "cause"),
+                    .from = text_in(last_move, "from"),
+                    .conflicts = number(member_in(one, "conflicts"))});
+  }
+  return vips;
+}
+
 std::string vips_table(const AgentState& agent) {
   TextTable table({"NAMESPACE", "NAME", "ADDRESS", "HELD", "EPOCH", "INTERFACE", "CAUSE", "REASON"});
   for (const auto& vip : agent.vips) {

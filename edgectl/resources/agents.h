@@ -38,6 +38,8 @@ std::string backends_table(const controller::AgentState& agent, controller::Wall
 std::string vips_table(const controller::AgentState& agent);
 /// What an agent says of its backends on its page /debug/endpoints.
 Result<std::vector<controller::BackendHealth>> backends_of_page(const std::string& page);
+/// What it says of its virtual addresses on /debug/vips.
+Result<std::vector<controller::VipState>> vips_of_page(const std::string& page);
 std::string history_table(const std::vector<controller::HistoryEntry>& history, bool wide, controller::WallTime now);
 std::string history_json(const std::vector<controller::HistoryEntry>& history);
 

@@ -322,7 +322,7 @@ TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
   EXPECT_EQ(waited.code, 1);
   EXPECT_THAT(waited.err, HasSubstr("proxyroute/a is not programmed yet: behind: hung"));
   // What it said before is no answer of its own.
-  for (const char* what : {"config", "backends"}) {
+  for (const char* what : {"config", "backends", "vips"}) {
     EXPECT_EQ(edgectl({"agent", what, "good"}).code, 0) << what;
     EXPECT_EQ(edgectl({"agent", what, "hung", "--request-timeout", "1s"}).code, 3) << what;
   }
@@ -342,6 +342,38 @@ TEST_F(Several, AnAgentThatStopsHarmsNoOtherAndIsNamed) {
   hung->process.send_signal(SIGCONT);
   EXPECT_TRUE(answers(hung_port, "/r29", "200"));
   EXPECT_TRUE(eventually([&] { return metric(metrics, "edge_controller_agents_connected") == 2; }));
+}
+
+/// Not what it reported to the controller, which `agents describe` prints.
+TEST_F(Several, TheAddressesOfAnAgentAreThoseThatItSaysItHasNow) {
+  auto server = serve_api();
+  auto control = controller();
+  auto one = agent("one");
+  Api api(dir_ / "api/kubeconfig");
+  api.apply_world(backend_.port);
+  // Of TEST-NET-2 (RFC 5737): no node has its network.
+  api.apply(own("ProxyVIP", "away", {{"address", "198.51.100.7/32"}, {"mode", "L2ARP"}}));
+  Json gateway = own("ProxyGateway", "gw", api.get("ProxyGateway", "gw")["spec"]);
+  gateway["spec"]["vipRef"] = "away";
+  api.apply(gateway);
+  const auto says = [&](const std::vector<std::string>& words) {
+    return eventually([&] { return edgectl(words).out.find("198.51.100.7") != std::string::npos; });
+  };
+  EXPECT_TRUE(says({"agents", "describe", "one"}));
+  EXPECT_TRUE(says({"agent", "vips", "one"}));
+  const Json data = Json::parse(edgectl({"agent", "vips", "one", "-o", "json"}).out, nullptr, false);
+  ASSERT_EQ(data.value("vips", Json::array()).size(), 1U) << data.dump();
+  EXPECT_EQ(data["vips"][0]["name"], "away");
+  EXPECT_EQ(data["vips"][0]["held"], false);
+  EXPECT_THAT(data["vips"][0]["reason"].get<std::string>(), testing::Not(testing::IsEmpty()));
+
+  one->process.send_signal(SIGSTOP);
+  const Finished asked = edgectl({"agent", "vips", "one", "--request-timeout", "1s"});
+  EXPECT_EQ(asked.code, 3) << asked.out;
+  EXPECT_EQ(asked.out, "");
+  EXPECT_THAT(edgectl({"agents", "describe", "one"}).out, HasSubstr("198.51.100.7"));
+  one->process.send_signal(SIGCONT);
+  EXPECT_TRUE(says({"agent", "vips", "one"}));
 }
 
 /// A newer binary takes the listeners over from the one that runs, with its name and its data directory.
