@@ -74,6 +74,16 @@ Status write_private(const std::string& path, std::string_view text) {
   return write_file(path, text, FileAccess::kOwnerOnly);
 }
 
+/// The same where the file has another text, or others may read it: a start writes nothing that is there, so that it
+/// needs no space.
+Status keep_private(const std::string& path, std::string_view text) {
+  const auto there = read_optional(path);
+  std::error_code error;
+  const fs::perms open = fs::status(path, error).permissions() & (fs::perms::group_all | fs::perms::others_all);
+  if (there && *there == text && !error && open == fs::perms::none) return {};
+  return write_private(path, text);
+}
+
 /// Others could put a root of their own there.
 Status check_private(const std::string& path) {
   std::error_code error;
@@ -116,6 +126,7 @@ struct Authority::Impl {
     const auto since = revoked.find(name);
     return since == revoked.end() ? now() : std::max(now(), since->second + std::chrono::milliseconds(1));
   }
+  bool server_holds() const { return server.from <= now() && now() < server.until; }
   WallTime now() const { return options.clock ? options.clock() : std::chrono::system_clock::now(); }
   std::string path(std::string_view file) const { return options.directory + "/" + std::string(file); }
 
@@ -319,12 +330,12 @@ Status Authority::Impl::write_roots() {
   roots = current->certificate();
   if (next) roots += next->certificate();
   if (previous != current->certificate()) roots += previous;
-  if (Status status = write_private(path("roots.pem"), roots); !status) return status;
+  if (Status status = keep_private(path("roots.pem"), roots); !status) return status;
   return write_join();
 }
 
 Status Authority::Impl::write_join() const {
-  return write_private(
+  return keep_private(
       path("join"),
       join_text(
           "Who has this file may join agents to this controller, by names that are free: edge-agent --token-file.",
@@ -335,9 +346,10 @@ Status Authority::Impl::write_server() {
   const Validity validity = lasting(now(), kServerLifetime);
   const auto pair = current->issue({Role::kController, "edge-controller"}, validity, now());
   if (!pair) return pair.error();
-  server = validity;
   // One file, so that nobody reads the key of one and the certificate of another.
-  return write_private(path("server.pem"), pair->certificate + pair->key);
+  if (Status status = write_private(path("server.pem"), pair->certificate + pair->key); !status) return status;
+  server = validity;
+  return {};
 }
 
 Status Authority::Impl::write_administrator() {
@@ -345,11 +357,12 @@ Status Authority::Impl::write_administrator() {
   const auto pair =
       current->issue({Role::kAdministrator, std::string(kAdministrator)}, validity, after_revocation(kAdministrators));
   if (!pair) return pair.error();
-  administrator = validity;
   std::string text = "# Who has this file may ask this controller about its agents: edgectl --agents-credentials.\n";
   if (!options.controller.empty()) text += std::string(kControllerLine) + options.controller + "\n";
   // The first certificate is the administrator's; the authorities stand behind the key.
-  return write_private(path("admin.pem"), text + pair->certificate + pair->key + roots);
+  Status status = write_private(path("admin.pem"), text + pair->certificate + pair->key + roots);
+  if (status) administrator = validity;
+  return status;
 }
 
 Status Authority::Impl::write_revoked() const {
@@ -414,7 +427,8 @@ Result<std::unique_ptr<Authority>> Authority::open(AuthorityOptions options) {
   if (status) status = impl->write_roots();
   if (!status) return status.error();
   std::unique_ptr<Authority> authority(new Authority(std::move(impl)));
-  if (auto tended = authority->tend(); !tended) return tended.error();
+  // What cannot be renewed, as on a full disk, is tried again while it holds.
+  if (auto tended = authority->tend(); !tended && !authority->impl_->server_holds()) return tended.error();
   return authority;
 }
 

@@ -257,6 +257,7 @@ void Hub::do_changes(std::unique_lock<std::mutex>& lock) {
 
 void Hub::loop() {
   auto tick = std::chrono::steady_clock::now() + kTick;
+  std::string reported;  // why the authority could not be renewed at the last tick
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     work_.wait_until(lock, tick, [&] {
@@ -266,9 +267,12 @@ void Hub::loop() {
     do_changes(lock);
     if (std::chrono::steady_clock::now() >= tick) {
       tick = std::chrono::steady_clock::now() + kTick;
-      if (const auto tended = authority_->tend(); !tended) {
-        log_.error("the authority of agents cannot be renewed", {{"reason", tended.error().text}});
+      const auto tended = authority_->tend();
+      std::string fault = tended ? std::string() : tended.error().text;
+      if (!fault.empty() && fault != reported) {
+        log_.error("the authority of agents cannot be renewed", {{"reason", fault}});
       }
+      reported = std::move(fault);
       wake_all();
     }
     lock.lock();

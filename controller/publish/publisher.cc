@@ -14,6 +14,8 @@ namespace {
 constexpr auto kBetweenStores = std::chrono::seconds(1);
 /// Between two entries of the history. What is replaced sooner is not kept for itself: its cause goes with the next.
 constexpr auto kBetweenEntries = std::chrono::seconds(1);
+/// Between two tries to store what could not be stored, as on a full disk.
+constexpr auto kBetweenTries = std::chrono::seconds(5);
 /// Numbers of programs that agents may still run.
 constexpr std::size_t kMaxNumbers = 4096;
 
@@ -143,13 +145,15 @@ void Publisher::take(const ReconcileResult& result) {
 void Publisher::save_all() {
   using Clock = std::chrono::steady_clock;
   std::optional<Unsaved> for_history;
+  std::optional<StoredProgram> unstored;
   Owed owed;
   Clock::time_point next = Clock::now();
+  Clock::time_point retry = Clock::now();
   std::unique_lock lock(saving_mutex_);
   for (;;) {
     const auto something = [this] { return stopping_ || unsaved_; };
-    if (for_history) {
-      wake_.wait_until(lock, next, something);
+    if (for_history || unstored) {
+      wake_.wait_until(lock, std::min(for_history ? next : retry, unstored ? retry : next), something);
     } else {
       wake_.wait(lock, something);
     }
@@ -157,14 +161,18 @@ void Publisher::save_all() {
     if (fresh) {
       owed.values |= fresh->values;
       owed.program |= fresh->program;
+      unstored = fresh->stored;
     }
-    const bool stores = fresh.has_value();
     const bool ending = stopping_;
     lock.unlock();
-    if (stores) {
-      store(fresh->stored, owed);
-      if (for_history && fresh->program) fresh->cause.add(for_history->cause);
-      if (fresh->program) for_history = std::move(fresh);
+    if (unstored && (fresh || ending || Clock::now() >= retry)) {
+      if (store(*unstored, owed)) unstored.reset();
+      retry = Clock::now() + kBetweenTries;
+    }
+    const bool storm = fresh.has_value();
+    if (fresh && fresh->program) {
+      if (for_history) fresh->cause.add(for_history->cause);
+      for_history = std::move(fresh);
     }
     if (for_history && (ending || Clock::now() >= next)) {
       remember(*for_history);
@@ -174,23 +182,32 @@ void Publisher::save_all() {
     lock.lock();
     if (stopping_ && !unsaved_ && !for_history) return;
     // Of a storm the disk gets the newest, once a second.
-    if (stores) wake_.wait_until(lock, Clock::now() + kBetweenStores, [this] { return stopping_; });
+    if (storm) wake_.wait_until(lock, Clock::now() + kBetweenStores, [this] { return stopping_; });
   }
 }
 
-/// Values first: a program never lies on disk beside older ones than it needs.
-void Publisher::store(const StoredProgram& stored, Owed& owed) const {
+/// Values first: a program never lies on disk beside older ones than it needs. \returns whether nothing is owed.
+bool Publisher::store(const StoredProgram& stored, Owed& owed) const {
+  const auto failed = [&](std::string fault) {
+    if (owed.fault != fault) log_.error(fault);
+    owed.fault = std::move(fault);
+    return false;
+  };
   if (owed.values) {
     if (Status status = data_.store_values(stored.values); !status) {
-      return log_.error("endpoints and secrets could not be stored: " + status.error().text);
+      return failed("endpoints and secrets could not be stored: " + status.error().text);
     }
     owed.values = false;
   }
-  if (!owed.program) return;
-  if (Status status = data_.store_program(*stored.program); !status) {
-    return log_.error("the program could not be stored: " + status.error().text);
+  if (owed.program) {
+    if (Status status = data_.store_program(*stored.program); !status) {
+      return failed("the program could not be stored: " + status.error().text);
+    }
+    owed.program = false;
   }
-  owed.program = false;
+  if (!owed.fault.empty()) log_.info("the program, endpoints and secrets are stored again");
+  owed.fault.clear();
+  return true;
 }
 
 void Publisher::remember(const Unsaved& program) {

@@ -70,13 +70,14 @@ class Publisher {
   struct Owed {
     bool values = false;
     bool program = false;
+    std::string fault{};  ///< why
   };
 
   void publish_locked(bool program, bool values);
   program::ValueSet values_locked() const;
   void save_all();
-  /// What could not be written is owed still.
-  void store(const StoredProgram& stored, Owed& owed) const;
+  /// What could not be written is owed still. \returns whether nothing is.
+  bool store(const StoredProgram& stored, Owed& owed) const;
   void remember(const Unsaved& program);
 
   const DataDir& data_;

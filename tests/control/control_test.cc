@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
+#include "base/os/file.h"
 #include "program/format/file.h"
 #include "tests/control/world.h"
 
@@ -288,6 +289,46 @@ TEST_F(Control, AnEmptyDatabaseClosesNoListener) {
   api.apply(route("b", "/b"));
   EXPECT_TRUE(answers(port, "/b", "200")) << proxy->process.err_text();
   EXPECT_THAT(curl(port, "/a"), StartsWith("404"));
+}
+
+/// What it needs of its disk is there; a limit on the size of files stands for a disk that is full.
+TEST_F(Parts, AControllerStartsOnAFullDiskAndStoresOnceThereIsSpace) {
+  auto server = serve_api();
+  Api api(dir_ / "api/kubeconfig");
+  std::unique_ptr<ProxyProcess> proxy;
+  int port = 0;
+  {
+    auto control = controller();
+    proxy = agent();
+    api.apply_world(backend_.port);
+    api.apply(route("a", "/a"));
+    port = port_of(*proxy);
+    EXPECT_TRUE(answers(port, "/a", "200"));
+    control->send_signal(SIGTERM);
+    EXPECT_EQ(control->wait_exit(), 0) << control->err_text();
+  }
+  const auto stored = [this] { return read_file(dir_ / "controller/program.edgeprog", 1 << 20); };
+  const auto before = stored();
+  ASSERT_TRUE(before.ok());
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  auto control = controller();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &usual), 0);
+  api.apply(route("b", "/b"));
+  EXPECT_TRUE(answers(port, "/b", "200")) << control->err_text();
+  EXPECT_THAT(curl(port, "/a"), StartsWith("200"));
+  EXPECT_TRUE(api.says("ProxyRoute", "b", "Programmed", "True")) << control->err_text();
+  auto late = agent("two");
+  EXPECT_TRUE(answers(port_of(*late), "/b", "200")) << control->err_text() << late->process.err_text();
+  EXPECT_TRUE(control->wait_err("endpoints and secrets could not be stored")) << control->err_text();
+  EXPECT_EQ(*stored(), *before);
+
+  // Nothing changes meanwhile.
+  ASSERT_EQ(::prlimit(control->pid(), RLIMIT_FSIZE, &usual, nullptr), 0);
+  EXPECT_TRUE(control->wait_err("are stored again")) << control->err_text();
+  EXPECT_NE(*stored(), *before);
 }
 
 /// Endpoints come and go beside the program: what is told of them follows them.
