@@ -13,14 +13,7 @@ namespace {
 
 using http1::BodyKind;
 using http1::ChunkedDecoder;
-using http1::ParseState;
 
-/// For the first request of a connection that was accepted just before the end.
-constexpr Duration kDrainGrace = std::chrono::seconds(1);
-/// How long, and for how much, we listen on after the last answer, so that a client that still sends gets to read it:
-/// closing with unread bytes would reset the connection under the answer (RFC 9112 §9.6).
-constexpr Duration kLingerTime = std::chrono::seconds(2);
-constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 /// Offered to the socket at a time: what it does not take is copied.
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -71,80 +64,6 @@ class Conversation::HeldBody {
   std::size_t held_ = 0;
 };
 
-Conversation::Conversation(Host& host, std::shared_ptr<const Peer> peer, Transport transport, Kind kind)
-    : host_(host), peer_(std::move(peer)), waiter_(host.loop()), head_since_(host.loop().now()), kind_(kind) {
-  client_.open(host.loop(), std::move(transport));
-}
-
-Detached Conversation::run() {
-  Next next = Next::kAgain;
-  while (next == Next::kAgain) {
-    HeadState state = read_head();
-    while (state == HeadState::kMore) {
-      inlet_.keep();
-      idle_ = inlet_.empty();
-      const Wake wake = co_await waiter_.wait(head_deadline(), client_, kRead);
-      idle_ = false;
-      if (wake == Wake::kReady) {
-        state = read_head();
-      } else {
-        state = wake == Wake::kTimeout && !inlet_.empty() ? HeadState::kFault : HeadState::kGone;
-      }
-    }
-    if (state == HeadState::kHttp2) {
-      become_http2();
-      co_return;
-    }
-    if (state == HeadState::kGone) {
-      next = Next::kClose;
-    } else if (state == HeadState::kComplete) {
-      next = co_await serve();
-    } else {
-      next = co_await refuse();
-    }
-    if (next == Next::kAgain && kind_ == Kind::kStream) next = Next::kClose;
-    head_since_ = host_.loop().now();
-  }
-  co_await finish(next);
-  client_.close();
-  host_.forget(*this);
-}
-
-Conversation::HeadState Conversation::read_head() {
-  if (inlet_.empty() || torn_) {
-    // While draining, an idle connection is looked at once more, so that no request is lost to the end.
-    if (!client_.readable() && !host_.draining()) return client_.hung_up() ? HeadState::kGone : HeadState::kMore;
-    const bool first = inlet_.empty();
-    const Transfer got = inlet_.fill(client_, host_.scratch_in());
-    if (got.kind == Transfer::Kind::kWouldBlock) {
-      const bool over = client_.hung_up() || (host_.draining() && first && served_);
-      return over ? HeadState::kGone : HeadState::kMore;
-    }
-    if (got.kind != Transfer::Kind::kDone) return HeadState::kGone;
-    if (first) head_since_ = host_.loop().now();
-  }
-  const auto parsed = http1::parse_request(inlet_.unread(), host_.head_limits(), hint_, host_.head());
-  torn_ = parsed.state == ParseState::kIncomplete;
-  if (torn_) return HeadState::kMore;
-  hint_ = {};
-  if (parsed.state == ParseState::kFault) {
-    // Prior knowledge (RFC 9113 §3.3): the preface is no request of HTTP/1.1, on purpose.
-    const bool first = !served_ && kind_ == Kind::kConnection;
-    if (first && http2::begins_http2(inlet_.unread())) return HeadState::kHttp2;
-    fault_ = parsed.fault;
-    return HeadState::kFault;
-  }
-  // The views stay where they are until the next wait or fill.
-  inlet_.consume(parsed.consumed);
-  return HeadState::kComplete;
-}
-
-Time Conversation::head_deadline() const {
-  const bool resting = inlet_.empty() && served_;
-  if (host_.draining() && inlet_.empty()) return head_since_ + std::min(host_.options().head_time, kDrainGrace);
-  return head_since_ + (resting ? host_.options().idle_time : host_.options().head_time);
-}
-
 void Conversation::drain() {
   if (idle_ || awaits_source_) waiter_.wake_later();
 }
@@ -157,7 +76,7 @@ void Conversation::become_http2() {
 }
 
 /// A head that cannot be served: at fault, or too slow.
-Task<Conversation::Next> Conversation::refuse() {
+Task<Conversation::Next> Conversation::refuse_head() {
   const bool slow = fault_ == http1::HeadFault::kNone;
   Reply reply = slow ? fault_reply(host_.options(), 408, "The request's head did not come in time.")
                      : fault_reply(host_.options(), http1::fault_status(fault_), http1::fault_text(fault_));
@@ -173,7 +92,6 @@ Task<Conversation::Next> Conversation::serve() {
                         .head_only = head.method == http1::Method::kHead,
                         .expects_continue = head.expect_continue};
   Request request = request_of(head, peer_);
-  served_ = true;
   const bool has_body = framing.body.kind == BodyKind::kChunked || framing.body.length != 0;
   if (host_.options().admit) {
     std::optional<Reply> refusal = host_.options().admit(request);
@@ -361,33 +279,6 @@ Task<bool> Conversation::flush() {
     if (wake != Wake::kReady || !outlet_.flush(client_)) co_return false;
   }
   co_return true;
-}
-
-Task<void> Conversation::finish(Next how) {
-  if (how == Next::kReset || waiter_.cancelled()) {
-    client_.reset_on_close();
-    co_return;
-  }
-  // A stream's end is the layer's to tell; it needs nobody who listens on.
-  if (kind_ == Kind::kStream) {
-    client_.finish();
-    co_return;
-  }
-  const bool unread = how == Next::kLinger || !inlet_.empty() || client_.readable();
-  inlet_.drop();
-  bool open = client_.finish();
-  if (!unread) co_return;
-  const Time until = host_.loop().now() + kLingerTime;
-  for (std::size_t dropped = 0; open && dropped < kLingerBytes;) {
-    const Transfer got = client_.receive(host_.scratch_in());
-    if (got.kind == Transfer::Kind::kDone) {
-      dropped += got.bytes;
-      continue;
-    }
-    if (got.kind != Transfer::Kind::kWouldBlock) break;
-    const Wake wake = co_await waiter_.wait(until, client_, kRead);
-    open = wake == Wake::kReady;
-  }
 }
 
 }  // namespace edge::net::server

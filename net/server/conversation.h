@@ -11,14 +11,16 @@
 #include "net/byte_stream.h"
 #include "net/http1/parse.h"
 #include "net/server/host.h"
+#include "net/server/http1_conversation.h"
 
 namespace edge::net::server {
 
-class Conversation final : public Session {
+class Conversation final : public Session, private Http1Conversation<Conversation> {
  public:
-  enum class Kind : std::uint8_t { kConnection, kStream };
+  using Kind = ConversationKind;
 
-  Conversation(Host& host, std::shared_ptr<const Peer> peer, Transport transport, Kind kind);
+  Conversation(Host& host, std::shared_ptr<const Peer> peer, Transport transport, Kind kind)
+      : Http1Conversation(host.loop(), std::move(transport), kind), host_(host), peer_(std::move(peer)) {}
 
   /// Runs until the connection ends, then has the host forget it.
   void start() { run(); }
@@ -26,14 +28,8 @@ class Conversation final : public Session {
   void cancel() override { waiter_.cancel(); }
 
  private:
-  enum class HeadState : std::uint8_t { kMore, kComplete, kFault, kHttp2, kGone };
-  /// What is done with the connection after an answer.
-  enum class Next : std::uint8_t {
-    kAgain,
-    kClose,
-    kLinger,  ///< close, and listen on for a while: the client still sends
-    kReset,
-  };
+  friend class Http1Conversation<Conversation>;
+  using Next = AfterRequest;
   /// What the head says of the message beyond the request.
   struct Framing {
     http1::Body body;
@@ -44,13 +40,20 @@ class Conversation final : public Session {
   };
   class HeldBody;
 
-  Detached run();
-  HeadState read_head();
-  Time head_deadline() const;
-  void become_http2();
-  Task<Next> refuse();
-
+  // What the conversation needs.
+  Loop& loop() { return host_.loop(); }
+  std::span<char> room() { return host_.scratch_in(); }
+  const http1::HeadLimits& head_limits() const { return host_.head_limits(); }
+  http1::RequestHead& head() { return host_.head(); }
+  bool draining() const { return host_.draining(); }
+  Duration head_time() const { return host_.options().head_time; }
+  Duration rest_time() const { return host_.options().idle_time; }
   Task<Next> serve();
+  Task<Next> refuse_head();
+  Task<bool> flush();
+  void become_http2();
+  void forget() { host_.forget(*this); }
+
   /// \returns the status that it is refused with; 0: the body is there; -1: the client went away.
   Task<int> read_body(const Framing& framing, HeldBody& held, std::string& body);
   Task<Next> answer(Reply reply, Framing framing, Next then);
@@ -60,23 +63,9 @@ class Conversation final : public Session {
   Task<bool> await_source();
   /// Sends all of it, as fast as the client takes it. \returns false when the connection is broken.
   Task<bool> put(std::string_view bytes);
-  Task<bool> flush();
-  Task<void> finish(Next how);
 
   Host& host_;
   std::shared_ptr<const Peer> peer_;
-  Channel client_;
-  Waiter waiter_;
-  Inlet inlet_;
-  Outlet outlet_;
-  http1::ParseHint hint_;
-  Time head_since_;
-  http1::HeadFault fault_ = http1::HeadFault::kNone;
-  Kind kind_;
-  bool torn_ = false;
-  /// Between two requests, or before the first.
-  bool idle_ = false;
-  bool served_ = false;
   bool awaits_source_ = false;
   bool source_ready_ = false;
 };

@@ -41,7 +41,7 @@ net::Time end_of(const Exchange& exchange, Worker& worker) {
 
 // A head that cannot be served: at fault, or too slow. What of it can be read is read once more for the access log, as
 // its bytes may have moved since.
-Session::Next Session::refuse_head() {
+net::Task<Session::Next> Session::refuse_head() {
   Exchange unread;
   unread.began = head_since_;
   unread.program = worker_.pin();
@@ -54,15 +54,15 @@ Session::Next Session::refuse_head() {
                                            connection_.peer, head);
   }
   // To another protocol an answer in ours is none; a preface of HTTP/2 that is not one ends so (RFC 9113 §3.4).
-  if (requests_ == 0 && fault_ == net::http1::HeadFault::kBadRequestLine && names_other_protocol(inlet_.unread())) {
+  if (!served_ && fault_ == net::http1::HeadFault::kBadRequestLine && names_other_protocol(inlet_.unread())) {
     ended(unread, {.reason = fault_reason(fault_)});
-    return Next::kLinger;
+    co_return Next::kLinger;
   }
   Reply reply{408, "head-timeout", "The request's head did not come in time.", {}, true};
   if (fault_ != net::http1::HeadFault::kNone) {
     reply = {fault_status(fault_), fault_reason(fault_), fault_text(fault_), {}, true};
   }
-  return answer(reply, unread, BodyState::kRead);
+  co_return answer(reply, unread, BodyState::kRead);
 }
 
 // Where no rule took it, it is the listener's that its host belongs to, as far as it got.

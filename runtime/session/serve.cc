@@ -83,7 +83,6 @@ net::Task<Session::Next> Session::serve() {
 
 void Session::begin(Exchange& exchange) {
   const net::http1::RequestHead& head = worker_.scratch().request;
-  ++requests_;
   worker_.counters().requests.add();
   exchange.program = worker_.pin();
   exchange.began = head_since_;
