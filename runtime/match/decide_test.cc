@@ -345,32 +345,75 @@ TEST(Decide, RefusesWhatADamagedPatternWouldDecide) {
   EXPECT_EQ(asked.ask("a", "/plain"), "r0@");
 }
 
-TEST(Decide, SearchesFromManyThreadsAtOnce) {
+constexpr TestProgram::Damage kNoDatabase = [](std::vector<std::byte>& bytes) { bytes.clear(); };
+
+TEST(Decide, DecidesByThePatternsThemselvesWhatHasNoDatabase) {
   TestProgram program;
-  for (int i = 0; i < 20; ++i) {
-    TestHost& host = program.add("h" + std::to_string(i) + ".example");
-    host.regex_target(host.group({host.node(Op::kRegex, host.regex("^/" + std::to_string(i) + "/[a-z]+"))}));
+  TestHost& host = program.add("");
+  const std::uint32_t small = host.regex("^/[0-9]+$");
+  const std::uint32_t large = host.regex("^/(a[a-z]{900}|b[a-z]{900}|c[a-z]{900})$");
+  host.regex_target(host.group({host.node(Op::kRegex, small), host.node(Op::kRegex, large)}));
+  Asked asked(program, kNoDatabase);
+  EXPECT_EQ(asked.ask("a", "/12"), "r0@");
+  EXPECT_EQ(asked.ask("a", "/b" + std::string(900, 'x')), "r1@");
+  EXPECT_EQ(asked.ask("a", "/12\n"), "");
+  EXPECT_EQ(asked.faults(), 0u);
+}
+
+TEST(Decide, RefusesWhatAPatternWouldDecideThatNoEngineTakes) {
+  TestProgram program;
+  TestHost& host = program.add("");
+  host.any(host.group({host.node(Op::kNot, host.node(Op::kRegex, host.regex("a{1001}")))}));
+  Asked asked(program, kNoDatabase);
+  EXPECT_EQ(asked.ask("a", "/x"), "");
+  EXPECT_EQ(asked.faults(), 1u);
+}
+
+TEST(Decide, GoesOverToADatabaseWithTheNextProgram) {
+  TestProgram program;
+  TestHost& host = program.add("");
+  host.regex_target(host.group({host.node(Op::kRegex, host.regex("^/[0-9]+$"))}));
+  std::shared_ptr<const LoadedProgram> loaded;
+  MatchScratch scratch;
+  const RequestView request{"GET", "x", "/12", {}, {}, {}};
+  for (const TestProgram::Damage damage : {kNoDatabase, kNoDatabase, TestProgram::Damage(nullptr)}) {
+    auto next = LoadedProgram::load(program.read(damage), nullptr, loaded);
+    ASSERT_TRUE(next.ok()) << next.error().text;
+    loaded = *next;
+    ASSERT_TRUE(scratch.prepare(*loaded).ok());
+    EXPECT_TRUE(decide(*loaded, 0, request, scratch).has_value());
   }
-  const auto loaded = LoadedProgram::load(program.read(), nullptr);
-  ASSERT_TRUE(loaded.ok());
-  std::vector<std::thread> threads;
-  std::atomic<int> found = 0;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&] {
-      MatchScratch scratch;
-      if (!scratch.prepare(**loaded).ok()) return;
-      for (int i = 0; i < 20; ++i) {
-        const std::string host = "h" + std::to_string(i) + ".example";
-        const std::string path = "/" + std::to_string(i) + "/abc";
-        RequestView request;
-        request.host = host;
-        request.path = path;
-        if (decide(**loaded, 0, request, scratch)) ++found;
-      }
-    });
+  EXPECT_EQ(scratch.faults(), 0u);
+}
+
+TEST(Decide, SearchesFromManyThreadsAtOnce) {
+  for (const TestProgram::Damage damage : {kNoDatabase, TestProgram::Damage(nullptr)}) {
+    TestProgram program;
+    for (int i = 0; i < 20; ++i) {
+      TestHost& host = program.add("h" + std::to_string(i) + ".example");
+      host.regex_target(host.group({host.node(Op::kRegex, host.regex("^/" + std::to_string(i) + "/[a-z]+"))}));
+    }
+    const auto loaded = LoadedProgram::load(program.read(damage), nullptr);
+    ASSERT_TRUE(loaded.ok());
+    std::vector<std::thread> threads;
+    std::atomic<int> found = 0;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        MatchScratch scratch;
+        if (!scratch.prepare(**loaded).ok()) return;
+        for (int i = 0; i < 20; ++i) {
+          const std::string host = "h" + std::to_string(i) + ".example";
+          const std::string path = "/" + std::to_string(i) + "/abc";
+          RequestView request;
+          request.host = host;
+          request.path = path;
+          if (decide(**loaded, 0, request, scratch)) ++found;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(found, 80);
   }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(found, 80);
 }
 
 /// Programs and requests over small alphabets, so that they meet.
@@ -465,6 +508,7 @@ TEST(Decide, AgreesWithTheInterpreter) {
       if (random.pick(3) != 0) random.fill(program.add(pattern));
     }
     Asked asked(program);
+    Asked portable(program, kNoDatabase);
     for (int i = 0; i < 400; ++i) {
       const std::string host = random.host();
       const std::string path = random.pick(30) == 0 ? "*" : random.path();
@@ -487,8 +531,10 @@ TEST(Decide, AgreesWithTheInterpreter) {
       request.source = *parse_ip(random.one_of({"10.1.2.3", "10.200.0.1", "fd00::1", "1::"}));
       ASSERT_EQ(asked.ask(request), asked.expected(request))
           << "seed " << seed << " request " << i << " " << host << path << "?" << query;
+      ASSERT_EQ(portable.ask(request), asked.ask(request))
+          << "seed " << seed << " request " << i << " without databases";
     }
-    EXPECT_EQ(asked.faults(), 0u);
+    EXPECT_EQ(asked.faults() + portable.faults(), 0u);
   }
 }
 

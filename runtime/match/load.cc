@@ -81,6 +81,13 @@ void collect_group_sets(const SectionView& host, std::vector<std::uint64_t>& nod
   }
 }
 
+std::vector<std::string> patterns_of(const SectionView& host, const program::RegexSetRecord& set) {
+  std::vector<std::string> patterns;
+  for (const program::RegexRecord& regex : host.array(host.header<HostHeader>().regexes).subspan(set.first, set.count))
+    patterns.emplace_back(host.string(regex.pattern));
+  return patterns;
+}
+
 HostPaths paths_of(const LoadedHost& host) {
   const auto& header = *host.header;
   HostPaths paths;
@@ -223,6 +230,7 @@ Status LoadedProgram::Impl::load_host(const Section& section, LoadedHost& host, 
       const std::size_t at = position(regex_ids, set.section_id);
       if (at == regex_ids.size()) return data_loss("a host names a regex section that is missing");
       host_regex_sets.push_back(&regex_sets[at]);
+      if (regex_sets[at].lacks_patterns()) regex_sets[at].put_patterns(patterns_of(section.view, set));
     }
     host.group_sets = group_sets.data() + group_sets.size();
     collect_group_sets(section.view, node_sets, group_sets);

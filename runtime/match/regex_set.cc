@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <new>
+#include <utility>
 
 #include <hs/hs_common.h>
 #include <hs/hs_runtime.h>
@@ -25,12 +26,18 @@ bool RegexSet::assign(std::span<const std::byte> serialised, const program::Hash
   serialised_ = serialised;
   hash_ = hash;
   index_ = index;
+  if (serialised.empty()) return true;
   std::size_t size = 0;
   return hs_serialized_database_size(reinterpret_cast<const char*>(serialised.data()), serialised.size(), &size) ==
          HS_SUCCESS;
 }
 
+void RegexSet::put_patterns(std::vector<std::string> patterns) {
+  patterns_ = std::make_shared<PatternList>(std::move(patterns));
+}
+
 void RegexSet::share(const RegexSet& other) {
+  patterns_ = other.patterns_;
   RegexDatabase* const held = other.loaded_.load(std::memory_order_acquire);
   if (held == nullptr) return;
   held->holders.fetch_add(1, std::memory_order_relaxed);  // `other` holds it meanwhile
@@ -39,6 +46,7 @@ void RegexSet::share(const RegexSet& other) {
 
 const hs_database* RegexSet::database() {
   if (const RegexDatabase* held = loaded_.load(std::memory_order_acquire)) return held->database;
+  if (serialised_.empty()) return nullptr;
   // A reader may have left databases to be hashed here (program::Databases): Hyperscan sees no byte before.
   if (program::sha256(serialised_) != hash_) return nullptr;
   hs_database_t* database = nullptr;
@@ -89,7 +97,11 @@ bool RegexScratch::make_fit(const program::Hash& program, std::size_t index, con
 bool RegexScratch::scan(const program::Hash& program, RegexSet& set, std::string_view subject, std::uint32_t first,
                         std::uint32_t count, std::uint64_t* hits) {
   const hs_database* const database = set.database();
-  if (database == nullptr || !make_fit(program, set.index(), database)) return false;
+  if (database == nullptr) {
+    PatternList* const patterns = set.patterns();
+    return patterns != nullptr && patterns->search(subject, first, count, hits);
+  }
+  if (!make_fit(program, set.index(), database)) return false;
   if (subject.size() > std::numeric_limits<unsigned>::max()) return false;
   struct Hits {
     std::uint64_t* bits;

@@ -1,14 +1,17 @@
 // A kRegex section at run time: deserialised when it is first searched with, shared between the programs that hold it.
+// One that is empty has no database yet: its patterns are searched for one by one, with the same outcome.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "program/read.h"
+#include "runtime/match/pattern_list.h"
 
 struct hs_database;
 struct hs_scratch;
@@ -33,17 +36,24 @@ class RegexSet {
   /// its program. \returns false when they are no database for this Hyperscan and CPU; says nothing of its inside.
   bool assign(std::span<const std::byte> serialised, const program::Hash& hash, std::uint32_t index);
   std::uint32_t index() const { return index_; }
+  /// Whether it has neither a database nor patterns.
+  bool lacks_patterns() const { return serialised_.empty() && patterns_ == nullptr; }
+  /// Sets what a set without a database is searched for by.
+  void put_patterns(std::vector<std::string> patterns);
   /// Shares what `other`, a set of the same bytes, has deserialised; nothing happens when that is nothing.
   void share(const RegexSet& other);
 
   /// Null when the bytes are damaged (they have another hash) or memory ran out.
   const hs_database* database();
+  /// Null when there is a database.
+  PatternList* patterns() const { return patterns_.get(); }
 
  private:
   std::span<const std::byte> serialised_;
   program::Hash hash_{};
   std::uint32_t index_ = 0;
   std::atomic<RegexDatabase*> loaded_{nullptr};
+  std::shared_ptr<PatternList> patterns_;
 };
 
 /// Hyperscan's working memory of one thread.
