@@ -1,5 +1,6 @@
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -87,6 +88,10 @@ std::optional<DiskCache> open_cache(const CompileOptions& options, std::string& 
   return std::nullopt;
 }
 
+RegexQueueOptions queue_options(const CompileOptions& options) {
+  return {options.regex_worker, options.cache_dir, options.cache_bytes, options.databases_progressed};
+}
+
 std::nullopt_t report_fault(const std::string& stage, const Error& error, Diagnostics& diagnostics) {
   Diagnostic diagnostic{.code = DiagnosticCode::kCompilerFault};
   diagnostic.message = stage + ": " + error.text;
@@ -101,7 +106,7 @@ struct Compiler::State {
   explicit State(CompileOptions given)
       : options(std::move(given)),
         kept(open_cache(options, cache_fault)),
-        regexes(options.regex_worker, kept ? &*kept : nullptr),
+        regexes(options.databases, kept ? &*kept : nullptr, queue_options(options)),
         tables(routes, served, regexes, stats),
         shards(hosts, options.target, kept ? &*kept : nullptr) {}
 
@@ -118,6 +123,8 @@ struct Compiler::State {
   Keys with_other_inputs(const LinkedConfig& config, const Keys& touched, bool trusted);
   std::vector<std::byte> assemble();
   std::set<std::uint64_t> regex_sets() const;
+  bool lacks_databases() const;
+  Keys with_sets(const LinkedConfig& config, const std::set<std::uint64_t>& sets) const;
   std::vector<ResourceStatus> statuses(const LinkedConfig& config) const;
 
   CompileOptions options;
@@ -188,6 +195,7 @@ std::optional<Artifact> Compiler::State::stages(const LinkedConfig& config, Stal
     artifact.hash = view->hash();
     last = std::move(*view);
   }
+  artifact.lacks_databases = lacks_databases();
   artifact.statuses = statuses(config);
   stats.hosts = hosts.size();
   stats.cache_fault = cache_fault;
@@ -226,6 +234,25 @@ std::set<std::uint64_t> Compiler::State::regex_sets() const {
   return sets;
 }
 
+bool Compiler::State::lacks_databases() const {
+  return std::ranges::any_of(regex_sets(), [this](std::uint64_t set) { return regexes.lacks_database(set); });
+}
+
+/// The hosts that search with any of `sets`.
+Keys Compiler::State::with_sets(const LinkedConfig& config, const std::set<std::uint64_t>& sets) const {
+  Keys keys;
+  if (sets.empty()) return keys;
+  std::unordered_set<std::uint64_t> ids;
+  for (const std::uint64_t id : hosts.with_patterns()) {
+    const SectionView view(hosts.at(id).section->bytes);
+    const auto records = view.array(view.header<HostHeader>().regex_sets);
+    if (std::ranges::any_of(records, [&](const auto& set) { return sets.contains(set.section_id); })) ids.insert(id);
+  }
+  for (const auto& [key, routes_of] : served.all())
+    if (ids.contains(ir::host_id(config, key.listener, key.pattern))) keys.insert(keys.end(), key);
+  return keys;
+}
+
 /// Of routes that are left out, and of all hosts; these by their ids, so that of two that say the same of a route
 /// always the same one is told.
 std::vector<ResourceStatus> Compiler::State::statuses(const LinkedConfig& config) const {
@@ -256,11 +283,14 @@ Compiler::State::Stale Compiler::State::stale_hosts(const LinkedConfig& config,
                                                     const std::vector<std::uint32_t>* changed) {
   const StageTimer timer(stats.lower);
   const bool trusted = succeeded && routes.refused().empty();
+  const std::set<std::uint64_t> made = regexes.take_made();
   if (changed != nullptr) {
     for (const std::uint32_t route : *changed) routes.check(config, route);
     const ServedHosts::Moved moved = served.move(config, *changed);
     for (const ir::HostKey& key : moved.gone) hosts.erase(ir::host_id(config, key.listener, key.pattern));
-    return {with_other_inputs(config, moved.touched, trusted), moved.added || !moved.gone.empty()};
+    Keys stale = with_other_inputs(config, moved.touched, trusted);
+    stale.merge(with_sets(config, made));
+    return {std::move(stale), moved.added || !moved.gone.empty()};
   }
   routes.check_all(config);
   served.collect(config);
@@ -271,7 +301,9 @@ Compiler::State::Stale Compiler::State::stale_hosts(const LinkedConfig& config,
     ids.insert(ir::host_id(config, key.listener, key.pattern));
   }
   hosts.erase_all_but(ids);
-  return {with_other_inputs(config, all, trusted), true};
+  Keys stale = with_other_inputs(config, all, trusted);
+  stale.merge(with_sets(config, made));
+  return {std::move(stale), true};
 }
 
 /// Those of `touched` whose inputs are not what they were. A host of which there was something to say is stale, too:

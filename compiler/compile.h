@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "base/diagnostics.h"
 #include "base/source.h"
 #include "compiler/cache/disk_cache.h"
+#include "compiler/cache/regex_sets.h"
 #include "compiler/compile_stats.h"
 #include "compiler/link/linked_config.h"
 #include "compiler/model/resource_set.h"
@@ -52,11 +54,19 @@ struct CompileOptions {
   /// Where databases and code are kept from one run to the next (cache/disk_cache.h); empty: nowhere.
   std::string cache_dir = {};
   std::uint64_t cache_bytes = DiskCache::kDefaultBytes;
+  /// When databases of patterns are made. Whatever lacks one is decided by the patterns themselves, with the same
+  /// outcome.
+  DatabaseTime databases = DatabaseTime::kBefore;
+  /// Called on another thread while databases are made that a program lacks; once they all are, the next compile gives
+  /// the program that has them. May be empty.
+  std::function<void(const DatabaseProgress&)> databases_progressed = {};
 };
 
 struct Artifact {
   std::shared_ptr<const std::vector<std::byte>> bytes;
   program::Hash hash{};
+  /// Of the program's sets of patterns some have no database yet: another program with them follows.
+  bool lacks_databases = false;
   CompileStats stats;
   /// Conditions that only a whole program tells (`Shadowed`, and `Accepted` of routes that no program can hold), for
   /// sort_and_merge with the linker's.

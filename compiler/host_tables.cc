@@ -67,7 +67,7 @@ Status HostTables::refuse_patterns(const LinkedConfig& config, std::vector<HostW
   std::vector<program::SectionView> views;
   for (const HostWork& work : works) views.push_back(work.view());
   while (!views.empty()) {
-    std::vector<RegexSets::Refusal> refusals;
+    std::vector<PatternRefusal> refusals;
     {
       const StageTimer timer(stats_.regex);
       RegexSets::Counts counts;

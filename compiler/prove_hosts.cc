@@ -23,6 +23,8 @@ Result<bool> prove_hosts(const LinkedConfig& config, const std::vector<HostWork>
     return regexes.scan(set_id, patterns, subject);
   };
 
+  engines.lacks_database = [&](std::uint64_t set_id) { return regexes.lacks_database(set_id); };
+
   bool proved = true;
   for (const HostWork& work : works) {
     Diagnostics found;

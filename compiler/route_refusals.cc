@@ -80,10 +80,10 @@ Diagnostic over_limit(const LinkedConfig& config, const ir::Host& host, std::uin
 
 std::vector<RouteRefusal> routes_refused(const LinkedConfig& config, const ir::Host& host,
                                          const program::SectionView& section,
-                                         const std::vector<RegexSets::Refusal>& refusals) {
+                                         const std::vector<PatternRefusal>& refusals) {
   std::vector<RouteRefusal> refused;
   for (const auto& set : section.array(section.header<HostHeader>().regex_sets)) {
-    for (const RegexSets::Refusal& fault : refusals) {
+    for (const PatternRefusal& fault : refusals) {
       if (fault.set_id != set.section_id) continue;
       ir::for_each_group(host, [&](const ir::Group& group, const std::string*) {
         for (const ir::Candidate& candidate : group) {

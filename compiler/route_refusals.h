@@ -23,7 +23,7 @@ struct RouteRefusal {
 /// The routes of `host` that ask for a refused pattern, one entry each match. `section` is what `host` was emitted to.
 std::vector<RouteRefusal> routes_refused(const LinkedConfig& config, const ir::Host& host,
                                          const program::SectionView& section,
-                                         const std::vector<RegexSets::Refusal>& refusals);
+                                         const std::vector<PatternRefusal>& refusals);
 
 /// Different headers and query keys that the routes of one host may test: each request that comes so far pays for all.
 inline constexpr std::size_t kMaxHostSlots = 4096;

@@ -66,7 +66,7 @@ std::optional<Artifact> Workspace::apply(const std::vector<DocumentEdit>& edits)
   if (edits.size() >= kManyDocuments) ::malloc_trim(0);
   state.stats.link = Clock::now() - decoded;
 
-  if (state.last && change.nothing) {
+  if (state.last && change.nothing && !state.last->lacks_databases) {
     CompileStats stats;
     stats.hosts = state.last->stats.hosts;
     stats.cache_fault = state.last->stats.cache_fault;
@@ -108,6 +108,7 @@ std::optional<Artifact> Workspace::State::compile_groups(const std::vector<std::
     say_of_group(said);
     if (!part) return std::nullopt;
     program = {std::move(part->bytes), part->hash};
+    artifact->lacks_databases |= part->lacks_databases;
     artifact->statuses.insert(artifact->statuses.end(), part->statuses.begin(), part->statuses.end());
   }
   group_programs = std::move(made);

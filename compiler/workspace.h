@@ -62,7 +62,8 @@ class Workspace {
   Workspace& operator=(Workspace&&) noexcept;
 
   /// Makes the program of what there is now: that of all agents whose group no gateway names. nullopt when nothing can
-  /// be vouched for; diagnostics() says why, and the next call starts from nothing.
+  /// be vouched for; diagnostics() says why, and the next call starts from nothing. Where the last program lacks
+  /// databases, a call without edits gives the one that has those that were made since.
   std::optional<Artifact> apply(const std::vector<DocumentEdit>& edits);
 
   /// Programs of the groups of agents that gateways name, by group. Made with the one that `apply` returned; each is

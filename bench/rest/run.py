@@ -3,8 +3,9 @@
 
     run.py --build DIR [--before DIR] [--rounds N] [--patterns] [--json FILE]
 
-Every round starts each build once, in alternating order; port 8080, the quick start's, has to be free. Told are medians: time from the start to `ready`, resident memory and threads ten seconds after it, and with
---patterns the first start and an edit of 1,000 routes. With --before, the medians of the rounds' ratios too.
+Every round starts each build once, in alternating order; port 8080, the quick start's, has to be free. Told are medians: time from the
+start to `ready`, resident memory and threads ten seconds after it, and with --patterns the first start and an edit of 1,000 routes, with a
+host each and with one for all. With --before, the medians of the rounds' ratios too.
 """
 import argparse
 import json
@@ -38,14 +39,15 @@ spec: {ports: [{name: http, port: 80}]}
 """
 
 
-def patterns(edited):
-    """Hosts with a route each, whose path is a pattern; one of them has changed with each edit."""
+def patterns(edited, one_host):
+    """Routes whose path is a pattern, with a host each or one for all; one of them has changed with each edit."""
     routes = [HEAD]
     for number in range(1000):
         item = f"item-{number}" + (f"x{edited}" if number == 500 else "")
+        host = "all.example" if one_host else f"h{number}.example"
         routes.append(
             f"---\napiVersion: edgeproxy.io/v1alpha1\nkind: ProxyRoute\nmetadata: {{name: r{number}}}\nspec:\n"
-            f"  parentRefs: [{{name: gw}}]\n  hostnames: [h{number}.example]\n  rules:\n"
+            f"  parentRefs: [{{name: gw}}]\n  hostnames: [{host}]\n  rules:\n"
             f"  - matches: [{{path: {{type: RegularExpression, value: '^/{item}/[0-9]+/[a-z]+$'}}}}]\n"
             "    backendRef: {name: be}\n"
         )
@@ -65,10 +67,13 @@ class Running:
         """Seconds since the start when the word stands there as often."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
-            if Path(self.output.name).read_text().count(word) >= count:
+            if self.count(word) >= count:
                 return time.monotonic() - self.began
             time.sleep(0.002)
         raise SystemExit(f"rest: no `{word}`")
+
+    def count(self, word):
+        return Path(self.output.name).read_text().count(word)
 
     def status(self, name):
         return int(re.search(rf"^{name}:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text(), re.M)[1])
@@ -88,20 +93,23 @@ def measure(build, with_patterns):
         found["resident, MiB"] = running.status("VmRSS") / 1024
         found["threads"] = running.status("Threads")
         running.end()
-        if with_patterns:
-            file = Path(work) / "config" / "routes.yaml"
+        for layout in ("a host each", "one host") if with_patterns else ():
+            one_host = layout == "one host"
+            file = Path(work) / layout / "routes.yaml"
             file.parent.mkdir()
-            file.write_text(patterns(0))
-            running = Running(build, str(file.parent), work + "/many")
-            found["1,000 patterns: first start, ms"] = 1000 * running.wait_for("ready program=")
-            time.sleep(3)
+            file.write_text(patterns(0, one_host))
+            running = Running(build, str(file.parent), f"{work}/data of {layout}")
+            found[f"1,000 patterns, {layout}: first start, ms"] = 1000 * running.wait_for("ready program=")
+            # A program with the databases of the patterns may follow.
+            time.sleep(REST_SECONDS)
             edits = []
             for edit in range(1, 6):
+                count = running.count("programmed program=")
                 began = time.monotonic()
-                file.write_text(patterns(edit))
-                edits.append(1000 * (running.began + running.wait_for("programmed program=", edit) - began))
-                time.sleep(1)
-            found["1,000 patterns: an edit, ms"] = statistics.median(edits)
+                file.write_text(patterns(edit, one_host))
+                edits.append(1000 * (running.began + running.wait_for("programmed program=", count + 1) - began))
+                time.sleep(REST_SECONDS / 2)
+            found[f"1,000 patterns, {layout}: an edit, ms"] = statistics.median(edits)
             running.end()
     finally:
         shutil.rmtree(work)
@@ -129,7 +137,7 @@ def main():
             row["ratio"] = round(statistics.median(ratios), 3)
             row["least"], row["most"] = round(min(ratios), 3), round(max(ratios), 3)
         results[what] = row
-        print(f"{what:34}" + "   ".join(f"{name} {value}" for name, value in row.items()), flush=True)
+        print(f"{what:46}" + "   ".join(f"{name} {value}" for name, value in row.items()), flush=True)
     if given.json:
         Path(given.json).write_text(json.dumps(results, indent=2) + "\n")
 

@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include "compiler/cache/emit_revision.h"
-#include "compiler/cache/fingerprint.h"
-
 namespace edge::compiler {
 
 using program::HostHeader;
@@ -13,79 +10,83 @@ using program::RegexSetRecord;
 
 namespace {
 
-/// All that a database is made from.
-program::Hash kept_key(const std::vector<std::string>& patterns) {
-  Fingerprint key;
-  key.add("regex");
-  key.add(kEmitRevision);
-  key.add(emit::regex_engine_version());
-  key.add(patterns);
-  return key.take();
-}
+/// Made within some milliseconds: fewer patterns than this are not worth a program of their own.
+constexpr std::size_t kFewPatterns = 8;
 
 }  // namespace
 
-Result<std::vector<RegexSets::Refusal>> RegexSets::compile(const std::vector<program::SectionView>& hosts,
-                                                           Counts& counts) {
-  std::vector<std::uint64_t> ids;
-  std::vector<std::vector<std::string>> patterns;
-  std::unordered_set<std::uint64_t> used;
+/// The sets that are neither known nor on disk, each once.
+std::vector<RegexSets::Unknown> RegexSets::unknown_of(const std::vector<program::SectionView>& hosts,
+                                                      std::unordered_set<std::uint64_t>& used, Counts& counts) {
+  std::vector<Unknown> unknown;
   for (const program::SectionView& host : hosts) {
     const auto& header = host.header<HostHeader>();
     for (const RegexSetRecord& set : host.array(header.regex_sets)) {
       if (!used.insert(set.section_id).second || sets_.contains(set.section_id)) continue;
-      std::vector<std::string> texts;
+      Unknown one{set.section_id, {}};
       for (const RegexRecord& regex : host.array(header.regexes).subspan(set.first, set.count))
-        texts.emplace_back(host.string(regex.pattern));
-      if (auto database = kept_ != nullptr ? kept_->find(kept_key(texts)) : std::nullopt) {
-        sets_.emplace(set.section_id, Known{program::make_blob(std::move(*database)), {}});
+        one.patterns.emplace_back(host.string(regex.pattern));
+      if (auto database = time_ == DatabaseTime::kNever ? nullptr : maker_.find(one.patterns)) {
+        sets_.emplace(set.section_id, MadeSet{std::move(database)});
         ++counts.from_disk;
         continue;
       }
-      ids.push_back(set.section_id);
-      patterns.push_back(std::move(texts));
+      unknown.push_back(std::move(one));
     }
   }
+  return unknown;
+}
 
-  if (!ids.empty()) {
-    auto outcomes = compiler_.compile(patterns);
-    if (!outcomes) return outcomes.error();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      auto known = validate(ids[i], patterns[i], std::move((*outcomes)[i]));
-      if (!known) return known.error();
-      // A refusal may be for lack of time, which another day there may be: only what succeeded is kept.
-      if (kept_ != nullptr && known->database != nullptr) kept_->put(kept_key(patterns[i]), known->database->bytes);
-      sets_.emplace(ids[i], std::move(*known));
+bool RegexSets::puts_off(const std::vector<Unknown>& sets) const {
+  if (time_ != DatabaseTime::kAfter || worker_fails_) return time_ == DatabaseTime::kNever;
+  std::size_t patterns = 0;
+  for (const Unknown& set : sets) patterns += set.patterns.size();
+  return patterns > kFewPatterns;
+}
+
+Result<std::vector<PatternRefusal>> RegexSets::compile(const std::vector<program::SectionView>& hosts, Counts& counts) {
+  std::unordered_set<std::uint64_t> used;
+  std::vector<Unknown> unknown = unknown_of(hosts, used, counts);
+  const bool later = puts_off(unknown);
+  for (Unknown& set : unknown) {
+    if (later) {
+      sets_.emplace(set.set_id, MadeSet{program::make_blob({})});
+      lacking_.insert(set.set_id);
+      if (time_ == DatabaseTime::kAfter) queue_.ask(set.set_id, std::move(set.patterns));
+      continue;
     }
-    counts.built += ids.size();
+    auto made = maker_.make(set.set_id, set.patterns);
+    if (!made) return made.error();
+    sets_.emplace(set.set_id, std::move(*made));
+    ++counts.built;
+    worker_fails_ = false;
   }
 
-  std::vector<Refusal> refusals;
+  std::vector<PatternRefusal> refusals;
   for (const std::uint64_t id : used) {
     asked_.insert(id);
-    const Known& known = sets_.at(id);
+    const MadeSet& known = sets_.at(id);
     refusals.insert(refusals.end(), known.refusals.begin(), known.refusals.end());
   }
   return refusals;
 }
 
-Result<RegexSets::Known> RegexSets::validate(std::uint64_t set_id, const std::vector<std::string>& patterns,
-                                             emit::RegexOutcome outcome) {
-  Known known;
-  known.database = std::move(outcome.database);
-  if (known.database != nullptr) return known;
-  if (patterns.size() > 1) {
-    // Each pattern alone: whoever wrote many faulty ones is told of all, and the set is tried once more, not once each.
-    std::vector<std::vector<std::string>> singles;
-    for (const std::string& pattern : patterns) singles.push_back({pattern});
-    auto outcomes = compiler_.compile(singles);
-    if (!outcomes) return outcomes.error();
-    for (std::uint32_t i = 0; i < patterns.size(); ++i) {
-      emit::RegexOutcome& single = (*outcomes)[i];
-      if (single.database == nullptr) known.refusals.push_back({set_id, i, std::move(single.message)});
-    }
+std::set<std::uint64_t> RegexSets::take_made() {
+  RegexQueue::Taken taken = queue_.take();
+  std::set<std::uint64_t> known;
+  for (auto& [id, made] : taken.made) {
+    if (lacking_.erase(id) == 0) continue;
+    sets_.insert_or_assign(id, std::move(made));
+    known.insert(id);
   }
-  if (known.refusals.empty()) known.refusals.push_back({set_id, outcome.failed_pattern, std::move(outcome.message)});
+  if (!taken.fault) return known;
+  // They are asked for again by the hosts that have them, and no program is made that lacks them.
+  worker_fails_ = true;
+  for (const std::uint64_t id : lacking_) {
+    sets_.erase(id);
+    known.insert(id);
+  }
+  lacking_.clear();
   return known;
 }
 
@@ -93,6 +94,8 @@ program::BlobPtr RegexSets::database(std::uint64_t set_id) const {
   const auto found = sets_.find(set_id);
   return found == sets_.end() ? nullptr : found->second.database;
 }
+
+bool RegexSets::lacks_database(std::uint64_t set_id) const { return lacking_.contains(set_id); }
 
 std::optional<std::vector<bool>> RegexSets::scan(std::uint64_t set_id, std::size_t patterns, std::string_view subject) {
   auto scanner = scanners_.find(set_id);
@@ -111,6 +114,8 @@ std::optional<std::vector<bool>> RegexSets::scan(std::uint64_t set_id, std::size
 void RegexSets::keep(const std::set<std::uint64_t>& set_ids) {
   std::erase_if(sets_, [&](const auto& set) { return !set_ids.contains(set.first) && !asked_.contains(set.first); });
   asked_.clear();
+  std::erase_if(lacking_, [&](std::uint64_t id) { return !sets_.contains(id); });
+  if (time_ == DatabaseTime::kAfter) queue_.keep({lacking_.begin(), lacking_.end()});
 }
 
 }  // namespace edge::compiler

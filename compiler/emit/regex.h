@@ -28,6 +28,11 @@ std::string_view regex_engine_version();
 /// Content id of a set: its section id. Never 0.
 std::uint64_t regex_set_id(const std::vector<std::string>& patterns);
 
+/// How the patterns of one host on one subject are divided into sets, in order: the sizes of the sets. Up to 128 are
+/// one set. More are divided behind patterns that their own texts choose, so that one that comes, goes or changes
+/// leaves all sets but one or two as they were.
+std::vector<std::size_t> regex_set_sizes(const std::vector<std::string>& patterns);
+
 /// What one set may cost. Regular expressions come from users: a small one can ask for hours.
 struct RegexLimits {
   unsigned cpu_seconds = 10;

@@ -1,7 +1,9 @@
 #include "compiler/emit/regex.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -131,6 +133,43 @@ TEST(Regex, RefusesANulByte) {
 TEST(Regex, RefusesBytesThatAreNoDatabase) {
   const std::string junk(200, 'x');
   EXPECT_EQ(RegexCompiler::scan(std::as_bytes(std::span(junk)), 1, "x").error().code, ErrorCode::kDataLoss);
+}
+
+std::set<std::uint64_t> set_ids(const std::vector<std::string>& patterns) {
+  std::set<std::uint64_t> ids;
+  auto next = patterns.begin();
+  for (const std::size_t size : regex_set_sizes(patterns)) {
+    const auto end = next + static_cast<std::ptrdiff_t>(size);
+    EXPECT_TRUE(ids.insert(regex_set_id({next, end})).second);
+    next = end;
+  }
+  EXPECT_EQ(next, patterns.end());
+  return ids;
+}
+
+TEST(Regex, DividesManyPatternsSoThatAnEditLeavesAllSetsButTwo) {
+  std::vector<std::string> patterns;
+  for (int i = 0; i < 128; ++i) patterns.push_back("^/item-" + std::to_string(i) + "$");
+  EXPECT_EQ(regex_set_sizes(patterns), std::vector<std::size_t>{128});
+  EXPECT_TRUE(regex_set_sizes({}).empty());
+  for (int i = 128; i < 2000; ++i) patterns.push_back("^/item-" + std::to_string(i) + "$");
+  for (const std::size_t size : regex_set_sizes(patterns)) EXPECT_LE(size, 128u);
+  const std::set<std::uint64_t> before = set_ids(patterns);
+  EXPECT_GE(before.size(), 16u);
+  std::size_t most = 0;
+  for (std::size_t at = 0; at < patterns.size(); at += 97) {
+    std::vector<std::string> changed = patterns;
+    changed[at] += "x";
+    std::vector<std::string> less = patterns;
+    less.erase(less.begin() + static_cast<std::ptrdiff_t>(at));
+    for (const auto& edited : {changed, less}) {
+      std::size_t fresh = 0;
+      for (const std::uint64_t id : set_ids(edited)) fresh += before.contains(id) ? 0 : 1;
+      most = std::max(most, fresh);
+    }
+  }
+  // A set that is cut at its largest size may shift those behind it as far as the next pattern that ends one.
+  EXPECT_LE(most, 4u);
 }
 
 TEST(Regex, IdentifiesSetsByTheirPatterns) {

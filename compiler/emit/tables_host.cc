@@ -233,7 +233,7 @@ class HostEmitter {
     return record;
   }
 
-  /// One set a subject: the patterns of one slot stand side by side.
+  /// The sets of a subject: the patterns of one slot stand side by side.
   void emit_regexes(HostHeader& header) {
     std::vector<program::RegexRecord> regexes;
     std::vector<program::RegexSetRecord> sets;
@@ -244,9 +244,14 @@ class HostEmitter {
         patterns.push_back(host_.regexes[i].pattern);
         regexes.push_back({builder_.string(patterns.back()), slot});
       }
-      sets.push_back({regex_set_id(patterns), slot, static_cast<std::uint32_t>(first),
-                      static_cast<std::uint32_t>(patterns.size()), 0});
-      first += patterns.size();
+      auto next = patterns.begin();
+      for (const std::size_t size : regex_set_sizes(patterns)) {
+        const auto end = next + static_cast<std::ptrdiff_t>(size);
+        sets.push_back(
+            {regex_set_id({next, end}), slot, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(size), 0});
+        next = end;
+        first += size;
+      }
     }
     header.regexes = builder_.array(regexes);
     header.regex_sets = builder_.array(sets);

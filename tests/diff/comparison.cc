@@ -17,9 +17,11 @@ using reference::Engines;
 using reference::OwnedRequest;
 using reference::Reference;
 
-compiler::CompileOptions options_for(program::Target target) {
+compiler::CompileOptions options_for(program::Target target,
+                                     compiler::DatabaseTime databases = compiler::DatabaseTime::kBefore) {
   compiler::CompileOptions options;
   options.target = target;
+  options.databases = databases;
   return options;
 }
 
@@ -62,34 +64,42 @@ std::string errors_of(const Diagnostics& diagnostics) {
 }  // namespace
 
 Comparison::Comparison()
-    : native_(options_for(program::Target::kX8664V2)), tables_(options_for(program::Target::kTablesOnly)) {}
+    : native_(options_for(program::Target::kX8664V2)),
+      tables_(options_for(program::Target::kTablesOnly)),
+      portable_(options_for(program::Target::kTablesOnly, compiler::DatabaseTime::kNever)) {}
 
 std::optional<Disagreement> Comparison::compile_and_compare(const LinkedConfig& config,
                                                             const std::vector<OwnedRequest>& requests) {
   Diagnostics diagnostics;
-  auto native = native_.compile(config, diagnostics);
-  auto tables = tables_.compile(config, diagnostics);
-  return compare(config, requests, std::move(native), std::move(tables), diagnostics);
+  const auto native = native_.compile(config, diagnostics);
+  const auto tables = tables_.compile(config, diagnostics);
+  const auto portable = portable_.compile(config, diagnostics);
+  return compare(config, requests, native, tables, portable, diagnostics);
 }
 
 std::optional<Disagreement> Comparison::recompile_and_compare(const LinkedConfig& config, std::uint32_t route,
                                                               const std::vector<OwnedRequest>& requests) {
   Diagnostics diagnostics;
-  auto native = native_.recompile(config, {route}, diagnostics);
-  auto tables = tables_.recompile(config, {route}, diagnostics);
-  return compare(config, requests, std::move(native), std::move(tables), diagnostics);
+  const auto native = native_.recompile(config, {route}, diagnostics);
+  const auto tables = tables_.recompile(config, {route}, diagnostics);
+  const auto portable = portable_.recompile(config, {route}, diagnostics);
+  return compare(config, requests, native, tables, portable, diagnostics);
 }
 
 std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, const std::vector<OwnedRequest>& requests,
-                                                std::optional<compiler::Artifact> native,
-                                                std::optional<compiler::Artifact> tables,
+                                                const std::optional<compiler::Artifact>& native,
+                                                const std::optional<compiler::Artifact>& tables,
+                                                const std::optional<compiler::Artifact>& portable,
                                                 const Diagnostics& diagnostics) {
   const OwnedRequest none;
-  if (!native || !tables) return Disagreement{none, "no program:" + errors_of(diagnostics)};
+  if (!native || !tables || !portable) return Disagreement{none, "no program:" + errors_of(diagnostics)};
   auto fast = Engines::open(native->bytes);
   if (!fast) return Disagreement{none, "the program cannot be loaded: " + fast.error().text};
   auto plain = Engines::open(tables->bytes);
   if (!plain) return Disagreement{none, "the tables cannot be loaded: " + plain.error().text};
+  auto no_databases = Engines::open(portable->bytes);
+  if (!no_databases)
+    return Disagreement{none, "tables without databases cannot be loaded: " + no_databases.error().text};
   const Reference reference(config);
   // What becomes of requests hangs on the rule, the listener and the host that took them: each once.
   std::set<std::tuple<std::uint32_t, std::string, std::uint32_t, std::uint16_t, std::uint16_t>> treated;
@@ -101,14 +111,16 @@ std::optional<Disagreement> Comparison::compare(const LinkedConfig& config, cons
       const EngineResult evaluated = fast->evaluate(bind, view.view());
       const EngineResult decided = fast->decide(bind, view.view());
       const EngineResult interpreted = plain->decide(bind, view.view());
+      const EngineResult searched = no_databases->decide(bind, view.view());
       ++evaluations_;
       matched_ += expected ? 1 : 0;
-      if (!same(evaluated, expected, config) || decided != evaluated || interpreted != evaluated) {
+      if (!same(evaluated, expected, config) || decided != evaluated || interpreted != evaluated ||
+          searched != evaluated) {
         return Disagreement{request, "reference:             " + describe(expected, config) +
                                          "\nevaluate, RE2:         " + describe(evaluated) +
-                                         "\ndecide, native code:   " + describe(decided) +
-                                         "\ndecide, tables alone:  " + describe(interpreted) + "\nbind " +
-                                         std::to_string(bind) + errors_of(diagnostics)};
+                                         "\ndecide, native code:   " + describe(decided) + "\ndecide, tables alone:  " +
+                                         describe(interpreted) + "\ndecide, no databases:  " + describe(searched) +
+                                         "\nbind " + std::to_string(bind) + errors_of(diagnostics)};
       }
       if (!expected) continue;
       const auto [place, is_new] = treated.insert(

@@ -20,8 +20,8 @@ struct Disagreement {
   std::string text;
 };
 
-/// Keeps two compilers, one that makes native code and one that makes tables alone, so that compiles after the first
-/// take the incremental way.
+/// Keeps three compilers, one that makes native code, one that makes tables alone and one that makes tables without
+/// databases of patterns, so that compiles after the first take the incremental way.
 class Comparison {
  public:
   Comparison();
@@ -42,11 +42,14 @@ class Comparison {
  private:
   std::optional<Disagreement> compare(const compiler::LinkedConfig& config,
                                       const std::vector<reference::OwnedRequest>& requests,
-                                      std::optional<compiler::Artifact> native,
-                                      std::optional<compiler::Artifact> tables, const Diagnostics& diagnostics);
+                                      const std::optional<compiler::Artifact>& native,
+                                      const std::optional<compiler::Artifact>& tables,
+                                      const std::optional<compiler::Artifact>& portable,
+                                      const Diagnostics& diagnostics);
 
   compiler::Compiler native_;
   compiler::Compiler tables_;
+  compiler::Compiler portable_;
   std::uint64_t evaluations_ = 0;
   std::uint64_t matched_ = 0;
   std::uint64_t treatments_ = 0;

@@ -44,6 +44,7 @@ std::optional<std::string> EngineComparison::compare_patterns(const program::Mat
   for (const program::RegexSetRecord& set : section_.view.array(header.regex_sets)) {
     const program::SlotValue& value = input.slots[set.slot];
     if (value.data == nullptr) continue;
+    if (engines_.lacks_database && engines_.lacks_database(set.section_id)) continue;
     const std::string_view subject(value.data, value.size);
     if (!seen_.emplace(set.section_id, subject).second) continue;
     const auto hits = engines_.regex(set.section_id, set.count, subject);

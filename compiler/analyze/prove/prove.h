@@ -24,6 +24,8 @@ struct Engines {
   /// Hits of one regex set (a kRegex section id) on a subject, as bits of the set; nullopt on an engine fault.
   std::function<std::optional<std::vector<bool>>(std::uint64_t set_id, std::size_t patterns, std::string_view subject)>
       regex;
+  /// Whether the set is decided without a database, so that there is nothing to compare. May be null: none is.
+  std::function<bool(std::uint64_t set_id)> lacks_database;
 };
 
 /// A rule that wins nothing on one host: for the conditions of its route's status.
