@@ -32,6 +32,8 @@ constexpr auto kGatherAgents = 20ms;
 constexpr auto kPatience = 5s;
 /// For what was written to come by the watches.
 constexpr auto kSeeing = 5s;
+/// Between two words of how far the databases of patterns are.
+constexpr auto kBetweenProgress = 2s;
 constexpr std::size_t kMaxSoundBytes = std::size_t{64} << 20;
 constexpr const char* kSoundFile = "/sound-versions.json";
 
@@ -191,6 +193,7 @@ class Controller::Impl {
     options.compile.key = &key_;
     options.compile.target = options_.target;
     options.compile.cache_dir = options_.data_dir + "/cache";
+    options.compile.databases = compiler::DatabaseTime::kAfter;
     options.statuses = {options_.controller_class, options_.published_addresses};
     options.sound = read_sound();
     options.paused = options_.paused;
@@ -207,7 +210,8 @@ class Controller::Impl {
                   started_.wait();
                   cluster_->set_desired(std::move(desired_statuses));
                 },
-            .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); }});
+            .sound_versions = [this](const SoundVersions& sound) { keep_sound(sound); },
+            .databases = [this](const compiler::DatabaseProgress& progress) { log_databases(progress); }});
   }
 
   Status start_cluster() {
@@ -271,9 +275,26 @@ class Controller::Impl {
     // Numbers of programs that agents run may be others now, though no agent says anything.
     if (result.program_changed) agents_changed();
     metrics_.reconciled(result, result.took, ControllerMetrics::Clock::now());
-    if (result.program_changed) {
-      options_.log.info("program " + program::to_hex(result.hash).substr(0, 12) + " of " + result.cause.line());
+    if (!result.program_changed) return;
+    std::string text = "program " + program::to_hex(result.hash).substr(0, 12);
+    text += result.cause.count > 0 || result.number == 1 ? " of " + result.cause.line()
+                                                         : ", which has the databases of all patterns";
+    if (result.lacks_databases) text += "; its patterns are searched for one by one until their databases are made";
+    options_.log.info(text);
+  }
+
+  /// On the compiler's thread for databases. What is done soon is not worth a word.
+  void log_databases(const compiler::DatabaseProgress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (progress.ended || now < databases_logged_ + kBetweenProgress) {
+      if (progress.ended) databases_logged_ = {};
+      return;
     }
+    if (databases_logged_ != std::chrono::steady_clock::time_point()) {
+      options_.log.info("databases are made of " + std::to_string(progress.made) + " of " +
+                        std::to_string(progress.asked) + " patterns");
+    }
+    databases_logged_ = now;
   }
 
   void agents_changed() {
@@ -341,7 +362,8 @@ class Controller::Impl {
   bool vips_known_ = false;  ///< likewise
   ServedObjects served_;
   bool keeps_last_ = false;  ///< see api_began_empty; of the reconciler's thread once there is one
-  std::atomic<std::uint64_t> program_number_ = 0;  ///< of the newest
+  std::chrono::steady_clock::time_point databases_logged_{};  ///< of the compiler's thread for databases
+  std::atomic<std::uint64_t> program_number_ = 0;             ///< of the newest
   std::unique_ptr<Distributor> distributor_;
   std::unique_ptr<ReconcileLoop> reconcile_loop_;
   std::unique_ptr<Cluster> cluster_;

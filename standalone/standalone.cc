@@ -131,8 +131,7 @@ Status Standalone::start_files() {
   // Only to be told what is wrong with them: the program that serves, and is proved, is the controller's.
   compile.target = program::Target::kTablesOnly;
   compile.prove = false;
-  // The controller's, whose compile follows: what patterns cost is paid once.
-  compile.cache_dir = options_.data_dir + "/cache";
+  compile.databases = compiler::DatabaseTime::kNever;
   controller::FollowOptions follow;
   follow.scope = controller::FollowScope::kPart;
   follow.others = [this](const controller::Texts& texts) { return applier_->others(texts); };

@@ -134,6 +134,7 @@ void Publisher::take(const ReconcileResult& result) {
     unsaved_->values |= unsaved.values;
     if (unsaved.program) {
       unsaved_->program = true;
+      unsaved_->lacks_databases = result.lacks_databases;
       unsaved_->hash = hash;
       unsaved_->at = std::chrono::system_clock::now();
       unsaved_->cause.add(result.cause);
@@ -152,8 +153,9 @@ void Publisher::save_all() {
   std::unique_lock lock(saving_mutex_);
   for (;;) {
     const auto something = [this] { return stopping_ || unsaved_; };
-    if (for_history || unstored) {
-      wake_.wait_until(lock, std::min(for_history ? next : retry, unstored ? retry : next), something);
+    const bool remembers = for_history && !for_history->lacks_databases;
+    if (remembers || unstored) {
+      wake_.wait_until(lock, std::min(remembers ? next : retry, unstored ? retry : next), something);
     } else {
       wake_.wait(lock, something);
     }
@@ -174,7 +176,7 @@ void Publisher::save_all() {
       if (for_history) fresh->cause.add(for_history->cause);
       for_history = std::move(fresh);
     }
-    if (for_history && (ending || Clock::now() >= next)) {
+    if (for_history && (ending || (Clock::now() >= next && !for_history->lacks_databases))) {
       remember(*for_history);
       for_history.reset();
       next = Clock::now() + kBetweenEntries;

@@ -28,6 +28,7 @@ struct Unsaved {
   bool values = false;   ///< of `stored`
   bool program = false;  ///< of `stored`
   // Of the program:
+  bool lacks_databases = false;  ///< another with them follows, and stands in the history in its place
   std::string hash;
   Cause cause;
   WallTime at{};

@@ -99,6 +99,26 @@ std::optional<ReconcileResult> ProgramBuilder::apply(std::vector<ObjectEdit> edi
   return result;
 }
 
+std::optional<ReconcileResult> ProgramBuilder::add_databases() {
+  if (!lacks_databases_ || !started_) return std::nullopt;
+  ReconcileResult result;
+  auto artifact = run({}, result);
+  if (artifact) {
+    const std::vector<DocumentEdit> back = settle({}, result);
+    if (!back.empty()) artifact = run(back, result);
+  } else if (!compiler_failed_) {
+    artifact = compile_without(unsettle(), result);
+  }
+  result.stats = workspace_.stats();
+  if (!artifact) {
+    give_values(result);
+    return result;
+  }
+  result.compile = artifact->stats;
+  finish(*artifact, {}, result);
+  return result;
+}
+
 void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents, Tried& tried,
                           ReconcileResult& result) {
   const std::string name = edit.key.text();
@@ -111,6 +131,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
     tried.erase(name);
     tls_policies_.erase(name);
     ingresses_.erase(name);
+    unsettled_.erase(name);
     // Nothing is to stand in for it any more; the list is kept on disk, and would only grow.
     release(name, result);
     objects_.erase(found);
@@ -136,6 +157,7 @@ void ProgramBuilder::take(ObjectEdit edit, std::vector<DocumentEdit>& documents,
   if (another) {
     known.sound.clear();
     known.held.reset();
+    unsettled_.erase(name);
   }
   const auto kept = sound_.find(name);
   if (kept != sound_.end() && known.sound.empty() && kept->second.uid == known.object.uid) {
@@ -156,8 +178,12 @@ std::optional<compiler::Artifact> ProgramBuilder::run(const std::vector<Document
                                                       ReconcileResult& result) {
   ++result.runs;
   auto artifact = workspace_.apply(documents);
+  lacks_databases_ = artifact && artifact->lacks_databases;
+  compiler_failed_ = false;
   if (!artifact) {
     const Diagnostics said = workspace_.diagnostics();
+    compiler_failed_ = std::ranges::any_of(
+        said.all(), [](const Diagnostic& diagnostic) { return diagnostic.code == DiagnosticCode::kCompilerFault; });
     for (const Diagnostic& diagnostic : said.all()) {
       if (diagnostic.severity != Severity::kError) continue;
       result.fault = diagnostic.resource + ": " + diagnostic.message;
@@ -173,17 +199,20 @@ std::optional<compiler::Artifact> ProgramBuilder::run(const std::vector<Document
 std::optional<compiler::Artifact> ProgramBuilder::compile(const std::vector<DocumentEdit>& documents,
                                                           const Tried& tried, ReconcileResult& result) {
   auto artifact = run(documents, result);
-  if (!artifact) {
-    // Everything is tried then: without it agents would close every listener, and the program of before serves on.
-    if (!started_) return std::nullopt;
-    const std::vector<DocumentEdit> back = undo(tried, result);
-    if (back.empty()) return std::nullopt;
-    artifact = run(back, result);
-    if (artifact) artifact = try_bystanders(*std::move(artifact), tried, result);
-    return artifact ? try_apart(*std::move(artifact), tried, result) : std::nullopt;
-  }
-  const std::vector<DocumentEdit> back = hold_back(tried, result);
+  // Everything is tried at first: without it agents would close every listener, and the program of before serves on.
+  if (!artifact) return started_ ? compile_without(tried, result) : std::nullopt;
+  std::vector<DocumentEdit> back = hold_back(tried, result);
+  for (DocumentEdit& edit : settle(tried, result)) back.push_back(std::move(edit));
   return back.empty() ? std::move(artifact) : run(back, result);
+}
+
+/// With what of `tried` a program can be made with.
+std::optional<compiler::Artifact> ProgramBuilder::compile_without(const Tried& tried, ReconcileResult& result) {
+  const std::vector<DocumentEdit> back = undo(tried, result);
+  if (back.empty()) return std::nullopt;
+  auto artifact = run(back, result);
+  if (artifact) artifact = try_bystanders(*std::move(artifact), tried, result);
+  return artifact ? try_apart(*std::move(artifact), tried, result) : std::nullopt;
 }
 
 /// What was sound before, in the place of what was tried.
@@ -304,10 +333,7 @@ std::vector<DocumentEdit> ProgramBuilder::hold_back(const Tried& tried, Reconcil
     const ResourceStatus* status = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
     known.complaint.clear();
     if (!is_at_fault(status)) {
-      known.sound = text;
-      known.sound_generation = known.object.generation;
-      known.held.reset();
-      release(name, result);
+      accept(name, known, text, result);
       continue;
     }
     at_fault.insert(name);
@@ -317,6 +343,58 @@ std::vector<DocumentEdit> ProgramBuilder::hold_back(const Tried& tried, Reconcil
   }
   if (!at_fault.empty()) explain(at_fault);
   return back;
+}
+
+void ProgramBuilder::accept(const std::string& document, Known& known, const std::string& text,
+                            ReconcileResult& result) {
+  if (lacks_databases_) {
+    unsettled_.try_emplace(document, SoundBefore{known.sound, known.sound_generation});
+  } else {
+    unsettled_.erase(document);
+  }
+  known.sound = text;
+  known.sound_generation = known.object.generation;
+  known.held.reset();
+  release(document, result);
+}
+
+/// What was accepted before its patterns were in databases, and is refused with them, never was sound: the version
+/// before it is, in its place. Not of `tried`, which hold_back looks at.
+std::vector<DocumentEdit> ProgramBuilder::settle(const Tried& tried, ReconcileResult& result) {
+  std::vector<DocumentEdit> back;
+  std::set<std::string> at_fault;
+  for (auto next = unsettled_.begin(); next != unsettled_.end();) {
+    const auto one = next++;
+    const std::string& name = one->first;
+    if (tried.contains(name)) continue;
+    Known& known = objects_.at(name);
+    const ResourceId& key = known.object.key;
+    const ResourceStatus* status = compiler::find_status(statuses_, key.kind, key.qualified_namespace(), key.name);
+    if (is_at_fault(status)) {
+      at_fault.insert(name);
+      known.sound = std::move(one->second.text);
+      known.sound_generation = one->second.generation;
+      if (!known.held && !known.sound.empty()) hold(name, known, *status, result);
+      if (!known.sound.empty()) back.push_back({name, known.sound});
+      unsettled_.erase(one);
+    } else if (!lacks_databases_) {
+      unsettled_.erase(one);
+    }
+  }
+  if (!at_fault.empty()) explain(at_fault);
+  return back;
+}
+
+/// As settle does with what is at fault, of all. \returns what was accepted.
+ProgramBuilder::Tried ProgramBuilder::unsettle() {
+  Tried tried;
+  for (auto& [name, before] : std::exchange(unsettled_, {})) {
+    Known& known = objects_.at(name);
+    if (!known.held) tried.emplace(name, known.sound);
+    known.sound = before.text;
+    known.sound_generation = before.generation;
+  }
+  return tried;
 }
 
 void ProgramBuilder::hold(const std::string& document, Known& known, ResourceStatus status, ReconcileResult& result) {
@@ -380,6 +458,7 @@ std::optional<ReconcileResult> ProgramBuilder::values_alone(ReconcileResult resu
   result.program = program_;
   result.group_programs = group_programs_;
   result.hash = hash_;
+  result.lacks_databases = lacks_databases_;
   result.number = number_;
   return result;
 }
@@ -395,6 +474,7 @@ void ProgramBuilder::give_values(ReconcileResult& result) {
 void ProgramBuilder::finish(const compiler::Artifact& artifact, const Tried& tried, ReconcileResult& result) {
   result.program = artifact.bytes;
   result.hash = artifact.hash;
+  result.lacks_databases = artifact.lacks_databases;
   program_ = artifact.bytes;
   group_programs_ = workspace_.group_programs();
   result.group_programs = group_programs_;

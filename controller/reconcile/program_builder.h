@@ -44,6 +44,8 @@ struct ReconcileResult {
   std::map<std::string, compiler::GroupProgram> group_programs;
   program::ValueSet values;      ///< all that the programs need, or the last ones where there are none
   bool program_changed = false;  ///< any of them
+  /// Some patterns have no database yet: a program with all of them follows, of the same resources.
+  bool lacks_databases = false;
   bool values_changed = false;
   std::uint64_t number = 0;  ///< of the program, from 1
   Cause cause;
@@ -64,6 +66,8 @@ class ProgramBuilder {
 
   /// Applies a batch. nullopt: nothing that a program or its values are made of has changed.
   std::optional<ReconcileResult> apply(std::vector<ObjectEdit> edits);
+  /// Makes the program with the databases that the last one lacks. nullopt: it lacks none.
+  std::optional<ReconcileResult> add_databases();
   /// Computes the statuses of up to `most` resources whose status may have changed, and returns those that differ from
   /// what was returned before. To be called until `statuses_complete`.
   std::vector<DesiredStatus> build_statuses(std::size_t most);
@@ -89,6 +93,11 @@ class ProgramBuilder {
     std::uint64_t program = 0;
     std::uint64_t told = 0;  ///< hash of the status that was returned last
   };
+  /// A sound version, until the patterns of the next one are in databases: Hyperscan may refuse one yet.
+  struct SoundBefore {
+    std::string text;
+    std::int64_t generation = 0;
+  };
   /// Texts that are tried, by document.
   using Tried = std::map<std::string, std::string>;
   /// Some of what failed together, on the way to those that fail alone.
@@ -102,6 +111,7 @@ class ProgramBuilder {
   void take(ObjectEdit edit, std::vector<compiler::DocumentEdit>& documents, Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> compile(const std::vector<compiler::DocumentEdit>& documents, const Tried& tried,
                                             ReconcileResult& result);
+  std::optional<compiler::Artifact> compile_without(const Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> run(const std::vector<compiler::DocumentEdit>& documents, ReconcileResult& result);
   std::vector<compiler::DocumentEdit> undo(const Tried& tried, ReconcileResult& result);
   std::optional<compiler::Artifact> try_bystanders(compiler::Artifact without, const Tried& tried,
@@ -110,6 +120,9 @@ class ProgramBuilder {
   std::vector<compiler::DocumentEdit> as_sound(const Tried& tried) const;
   void leave_held(const std::vector<Suspects>& untried);
   std::vector<compiler::DocumentEdit> hold_back(const Tried& tried, ReconcileResult& result);
+  void accept(const std::string& document, Known& known, const std::string& text, ReconcileResult& result);
+  std::vector<compiler::DocumentEdit> settle(const Tried& tried, ReconcileResult& result);
+  Tried unsettle();
   void hold(const std::string& document, Known& known, compiler::ResourceStatus status, ReconcileResult& result);
   void release(const std::string& document, ReconcileResult& result);
   void explain(const std::set<std::string>& at_fault);
@@ -127,8 +140,11 @@ class ProgramBuilder {
   SoundVersions sound_;
   std::unordered_map<std::string, Known> objects_;  ///< by ResourceId::text(), as documents are named
   std::set<std::string> stale_statuses_;
-  std::set<std::string> tls_policies_;  ///< of objects_
-  std::set<std::string> ingresses_;     ///< of objects_
+  std::map<std::string, SoundBefore> unsettled_;  ///< of objects_, while the program lacks databases
+  bool lacks_databases_ = false;                  ///< of what was compiled last
+  bool compiler_failed_ = false;                  ///< likewise: for want of something that no resource is at fault for
+  std::set<std::string> tls_policies_;            ///< of objects_
+  std::set<std::string> ingresses_;               ///< of objects_
   std::vector<compiler::ResourceStatus> statuses_;
   std::map<std::string, std::string> unserved_;  ///< Ingresses of no class that there is: why
   bool started_ = false;

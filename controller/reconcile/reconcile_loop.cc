@@ -19,11 +19,26 @@ constexpr auto kRestsAfter = std::chrono::seconds(2);
 ReconcileLoop::ReconcileLoop(ReconcileOptions options, ReconcileEvents events)
     : options_(std::move(options)),
       events_(std::move(events)),
-      program_builder_(options_.compile, options_.statuses, std::move(options_.sound), options_.node_addresses),
       paused_(options_.paused),
+      program_builder_(compile_options(), options_.statuses, std::move(options_.sound), options_.node_addresses),
       thread_([this] { run(); }) {}
 
 ReconcileLoop::~ReconcileLoop() { stop(); }
+
+/// Those given, and the loop is woken once databases are there.
+compiler::CompileOptions ReconcileLoop::compile_options() {
+  compiler::CompileOptions compile = options_.compile;
+  compile.databases_progressed = [this](const compiler::DatabaseProgress& progress) {
+    if (events_.databases) events_.databases(progress);
+    if (!progress.ended) return;
+    {
+      const std::lock_guard lock(mutex_);
+      databases_made_ = true;
+    }
+    wake_.notify_all();
+  };
+  return compile;
+}
 
 void ReconcileLoop::stop() {
   {
@@ -75,7 +90,7 @@ void ReconcileLoop::resume() {
 
 bool ReconcileLoop::idle() const {
   const std::lock_guard lock(mutex_);
-  return !busy_ && waiting_.empty() && leaving_.empty() && !(begun_ && first_);
+  return !busy_ && waiting_.empty() && leaving_.empty() && !(begun_ && first_) && !databases_awaited_;
 }
 
 std::size_t ReconcileLoop::waiting() const {
@@ -86,7 +101,8 @@ std::size_t ReconcileLoop::waiting() const {
 /// Whether there is something to compile. Under the mutex.
 bool ReconcileLoop::something() const {
   if (!begun_ || paused_) return false;
-  return first_ || all_at_once_ || !waiting_.empty() || (!leaving_.empty() && leaving_.front().due <= Clock::now());
+  return first_ || all_at_once_ || databases_made_ || !waiting_.empty() ||
+         (!leaving_.empty() && leaving_.front().due <= Clock::now());
 }
 
 /// Everything whose time has come. Under the mutex.
@@ -177,11 +193,24 @@ void ReconcileLoop::tell_taken() {
 
 void ReconcileLoop::reconcile(std::vector<ObjectEdit> batch, Clock::time_point since) {
   for (const ObjectEdit& edit : batch) note(edit);
-  const auto began = std::chrono::steady_clock::now();
+  bool databases_made = false;
+  {
+    const std::lock_guard lock(mutex_);
+    databases_made = std::exchange(databases_made_, false);
+  }
+  const auto began = Clock::now();
   auto result = program_builder_.apply(std::move(batch));
+  const bool completes = databases_made && !(result && result->runs > 0);
+  if (!completes || result) report(std::move(result), began, since);
+  if (completes) report(program_builder_.add_databases(), began, since);
+}
+
+void ReconcileLoop::report(std::optional<ReconcileResult> result, Clock::time_point began, Clock::time_point since) {
   if (result) {
     result->waited = began - since;
-    result->took = std::chrono::steady_clock::now() - began;
+    result->took = Clock::now() - began;
+    const std::lock_guard lock(mutex_);
+    databases_awaited_ = result->program != nullptr && result->lacks_databases;
   }
   // Where nothing was to be made, what could not be made before is in no program still.
   if (result && result->runs > 0) behind_ = result->program == nullptr;

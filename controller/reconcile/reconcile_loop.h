@@ -46,6 +46,8 @@ struct ReconcileEvents {
   std::function<void(std::vector<DesiredStatus>)> statuses_changed;
   /// Called after a change of the valid versions that stand in for invalid ones.
   std::function<void(const SoundVersions&)> sound_versions;
+  /// Called on another thread while databases are made that the published program lacks. May be empty.
+  std::function<void(const compiler::DatabaseProgress&)> databases = {};
 };
 
 class ReconcileLoop {
@@ -78,18 +80,19 @@ class ReconcileLoop {
   };
 
   void run();
+  compiler::CompileOptions compile_options();
   void rest(std::unique_lock<std::mutex>& lock);
   bool gather(std::vector<ObjectEdit>& batch, Clock::time_point& since);
   bool something() const;
   std::vector<ObjectEdit> take();
   void reconcile(std::vector<ObjectEdit> batch, Clock::time_point since);
+  void report(std::optional<ReconcileResult> result, Clock::time_point began, Clock::time_point since);
   void note(const ObjectEdit& edit);
   void tell_taken();
 
   ReconcileOptions options_;
   ReconcileEvents events_;
   // Of the thread alone:
-  ProgramBuilder program_builder_;
   std::map<ResourceId, TakenObject> taken_;  ///< in no program yet
   bool behind_ = false;                      ///< no program could be made of what came last
   mutable std::mutex mutex_;
@@ -104,7 +107,10 @@ class ReconcileLoop {
   bool first_ = true;
   bool busy_ = false;
   bool stopping_ = false;
-  bool rested_ = false;  ///< memory was given back since something was compiled last
+  bool databases_made_ = false;     ///< that the published program lacks
+  bool databases_awaited_ = false;  ///< it lacks some
+  bool rested_ = false;             ///< memory was given back since something was compiled last
+  ProgramBuilder program_builder_;  ///< of the thread alone; goes before what its own threads call
   std::thread thread_;
 };
 
