@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kAgentName = "standalone";
 constexpr auto kLookForSpace = std::chrono::seconds(2);
 
-Result<kube::Config> config_of(const resource_api::http::ResourceApiServer& api) {
+Result<kube::Config> config_of(resource_api::http::ResourceApiServer& api) {
   kube::ConfigSources sources;
   sources.kubeconfig = api.kubeconfig();
   // What a user's environment says of clusters is not meant here.
@@ -25,6 +25,9 @@ Result<kube::Config> config_of(const resource_api::http::ResourceApiServer& api)
   // The file's certificate ends, and may be revoked, while this process goes on.
   config->identity = {};
   config->identity.token = api.own_token();
+  // Nobody is in between.
+  config->cluster.server.secure = false;
+  config->cluster.dial = [&api] { return api.dial(); };
   return config;
 }
 

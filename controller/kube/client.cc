@@ -59,7 +59,8 @@ Client::State::State(net::Loop& on, Config with, ClientOptions chosen)
     : loop(on),
       config(std::move(with)),
       options(std::move(chosen)),
-      http(on, resolver, records, {.max_connections = kMaxConnections, .notice_loss = kNoticeLoss}) {}
+      http(on, resolver, records,
+           {.max_connections = kMaxConnections, .notice_loss = kNoticeLoss, .dial = config.cluster.dial}) {}
 
 std::string Client::State::fields(const Request& request, const Presented& presented) const {
   std::string lines = "User-Agent: " + options.user_agent + "\r\nAccept: " + request.accept + "\r\n";

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "net/client/url.h"
+#include "net/socket.h"
 
 namespace edge::kube {
 
@@ -32,6 +33,8 @@ struct Cluster {
   std::string name;
   /// With the path that every request's begins with; never a `/` at its end, so mostly empty.
   net::client::Url server;
+  /// In place of a connection to `server`, for one within this process. May be empty.
+  std::function<Result<net::Fd>()> dial{};
   /// PEM; empty: whom the operating system believes.
   std::string authorities;
   /// Nobody checks who answers.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "net/client/url.h"
 #include "net/counter.h"
 #include "net/loop.h"
+#include "net/socket.h"
 #include "net/task.h"
 #include "net/tls/client.h"
 #include "net/tls/record_layer.h"
@@ -32,6 +34,8 @@ struct ClientOptions {
   std::size_t max_head = std::size_t{32} << 10;     ///< of an answer
   /// A peer that is gone without a word is noticed after about so long, on connections that wait too. 0: never.
   std::chrono::seconds notice_loss{};
+  /// In place of a connection to the URL's host: gives a stream socket that is connected. May be empty.
+  std::function<Result<Fd>()> dial{};
   /// Where no call goes, whatever name leads there; null: anywhere.
   std::shared_ptr<const std::vector<Cidr>> denied{};
 };

@@ -89,6 +89,7 @@ Task<Origin::Got> Origin::acquire(const Patience& patience, bool fresh) {
     if (auto kept = take_idle()) return Got{std::move(kept)};
   }
   if (open_ >= room_.options.max_connections && !idle_.empty()) drop_idle(*idle_.front());
+  if (open_ < room_.options.max_connections && room_.options.dial) return dial();
   if (open_ < room_.options.max_connections) return connect(patience.waiter, patience.until);
   if (pending_.size() >= room_.options.max_waiting) return Got{nullptr, CallFault::kTooMany, "too many calls wait"};
   return wait_for_room(patience, fresh);
@@ -114,8 +115,19 @@ Task<Origin::Got> Origin::wait_for_room(Patience patience, bool fresh) {
     // Somebody was quicker; keep the place.
     pending_.push_front(&waiter);
   }
+  if (room_.options.dial) co_return dial();
   Got got = co_await connect(waiter, patience.until);
   co_return got;
+}
+
+Origin::Got Origin::dial() {
+  Result<Fd> fd = room_.options.dial();
+  if (!fd) return Got{nullptr, CallFault::kConnect, fd.error().text};
+  auto connection = std::make_unique<Connection>(*this);
+  ++open_;
+  connection->open(room_.loop, std::move(*fd), kRead | kWrite);
+  room_.counts.connects.add();
+  return Got{std::move(connection)};
 }
 
 Task<Origin::Got> Origin::connect(Waiter& waiter, Time until) {

@@ -100,6 +100,7 @@ class Origin : public std::enable_shared_from_this<Origin> {
   void wake_next();
   Task<Got> wait_for_room(Patience patience, bool fresh);
   Task<Got> connect(Waiter& waiter, Time until);
+  Got dial();
   Task<CallFault> connect_to(Waiter& waiter, Connection& connection, IpAddress address, Time until);
   Task<CallFault> secure(Waiter& waiter, Connection& connection, Time until);
   bool prepare_tls();

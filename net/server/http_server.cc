@@ -1,5 +1,9 @@
 #include "net/server/http_server.h"
 
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,6 +18,8 @@ namespace {
 
 /// For answers that are under way when a server with a thread of its own is destroyed.
 constexpr Duration kPatience = std::chrono::seconds(2);
+/// Where connections of this process come from.
+const IpAddress kLoopback = *parse_ip("127.0.0.1");
 
 }  // namespace
 
@@ -28,6 +34,13 @@ class HttpServer::Impl final : TimerNode {
 
   const SocketAddress& address() const { return address_; }
   Host& host() { return host_; }
+
+  void serve_own(Fd client) {
+    if (host_.draining()) return;
+    Peer peer;
+    peer.address.address = kLoopback;
+    if (host_.has_room(kLoopback)) converse(std::move(client), std::move(peer));
+  }
 
   void stop(Duration patience, std::function<void()> stopped) {
     if (acceptor_ != nullptr) {
@@ -45,17 +58,22 @@ class HttpServer::Impl final : TimerNode {
     if (!host_.has_room(address.address)) return;
     keep_alive(client.get());
     Peer peer{.address = address};
-    const auto begin = [&](auto* session) {
-      host_.count(*session, address.address);
-      host_.keep(*session);
-      session->start();
-    };
-    if (host_.options().tls != nullptr) {
-      begin(new TlsEntrance(host_, std::move(peer), std::move(client), host_.options().tls));
-    } else {
-      begin(new Conversation(host_, std::make_shared<const Peer>(std::move(peer)), {std::move(client), nullptr},
-                             Conversation::Kind::kConnection));
-    }
+    if (host_.options().tls == nullptr) return converse(std::move(client), std::move(peer));
+    begin(new TlsEntrance(host_, std::move(peer), std::move(client), host_.options().tls), address.address);
+  }
+
+  void converse(Fd client, Peer peer) {
+    const IpAddress source = peer.address.address;
+    begin(new Conversation(host_, std::make_shared<const Peer>(std::move(peer)), {std::move(client), nullptr},
+                           Conversation::Kind::kConnection),
+          source);
+  }
+
+  template <typename Begun>
+  void begin(Begun* session, const IpAddress& source) {
+    host_.count(*session, source);
+    host_.keep(*session);
+    session->start();
   }
 
   SocketAddress address_;
@@ -82,6 +100,7 @@ std::unique_ptr<HttpServer> HttpServer::adopt(Loop& loop, Fd listener, ServerOpt
 }
 
 SocketAddress HttpServer::address() const { return impl_->address(); }
+void HttpServer::serve_own(Fd connection) { impl_->serve_own(std::move(connection)); }
 void HttpServer::replace_tls(std::shared_ptr<const tls::Sites> tls) { impl_->host().replace_tls(std::move(tls)); }
 void HttpServer::stop(Duration patience, std::function<void()> stopped) { impl_->stop(patience, std::move(stopped)); }
 std::size_t HttpServer::connections() const { return impl_->host().connections(); }
@@ -123,6 +142,17 @@ ServerThread::~ServerThread() {
 }
 
 SocketAddress ServerThread::address() const { return impl_->server->address(); }
+
+Result<Fd> ServerThread::dial() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+    return Error{ErrorCode::kUnavailable, std::string("no connection within the process: ") + std::strerror(errno)};
+  }
+  // What is posted is kept in a function, which is copied.
+  const auto served = std::make_shared<Fd>(ends[0]);
+  post([served](HttpServer& server) { server.serve_own(std::move(*served)); });
+  return Fd(ends[1]);
+}
 
 void ServerThread::post(std::function<void(HttpServer&)> work) {
   impl_->loop.post([this, task = std::move(work)] { task(*impl_->server); });

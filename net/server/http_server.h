@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "net/loop.h"
 #include "net/server/message.h"
+#include "net/socket.h"
 #include "net/task.h"
 #include "net/tls/server.h"
 
@@ -81,6 +82,8 @@ class HttpServer {
 
   /// What was bound. From any thread.
   SocketAddress address() const;
+  /// Serves a connection of this process, without TLS: whoever has its other end is believed to be local.
+  void serve_own(Fd connection);
   /// For connections from now on.
   void replace_tls(std::shared_ptr<const tls::Sites> tls);
   /// Accepts no more, lets requests end, ends streams where they are, and after `patience` everything. `stopped` is
@@ -109,6 +112,8 @@ class ServerThread {
   ServerThread& operator=(const ServerThread&) = delete;
 
   SocketAddress address() const;
+  /// Opens a connection to the server within this process: neither TCP nor TLS. From any thread.
+  Result<Fd> dial();
   /// From any thread; runs `work` on the loop's.
   void post(std::function<void(HttpServer&)> work);
 

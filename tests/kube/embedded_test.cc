@@ -63,6 +63,25 @@ class EmbeddedApi : public testing::Test {
   std::unique_ptr<ResourceApiServer> server_;
 };
 
+TEST_F(EmbeddedApi, ServesItsOwnProcessWithoutTlsAndNobodyWithoutAToken) {
+  kube::Config own = config();
+  own.cluster.server.secure = false;
+  own.cluster.dial = [this] { return server_->dial(); };
+  own.identity = {};
+  own.identity.token = server_->own_token();
+  {
+    auto api = kube::BlockingClient::make(own);
+    ASSERT_TRUE(api.ok()) << api.error().text;
+    EXPECT_TRUE((*api)->create(kConfigMaps, "default", config_map("own", "1")).ok());
+    EXPECT_TRUE((*api)->get(kConfigMaps, "default", "own").ok());
+    EXPECT_TRUE((*api)->remove(kConfigMaps, "default", "own").ok());
+  }
+  own.identity.token = "another";
+  auto stranger = kube::BlockingClient::make(own);
+  ASSERT_TRUE(stranger.ok()) << stranger.error().text;
+  EXPECT_TRUE((*stranger)->get(kConfigMaps, "default", "own").failure.refused(401));
+}
+
 TEST_F(EmbeddedApi, TakesEveryVerb) {
   const auto api = client();
   const kube::Discovery::Found found = api->find("cm");

@@ -162,6 +162,7 @@ const std::string& ResourceApiServer::url() const { return impl_->url; }
 void ResourceApiServer::write_metrics(metrics::Exposition& out) const { impl_->counts->write(out); }
 bool ResourceApiServer::began_empty() const { return impl_->api->began_empty(); }
 const std::string& ResourceApiServer::own_token() const { return impl_->own_token; }
+Result<net::Fd> ResourceApiServer::dial() { return impl_->server->dial(); }
 const std::string& ResourceApiServer::kubeconfig() const { return impl_->kubeconfig; }
 
 }  // namespace edge::resource_api::http

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "controller/resource_api/api.h"
 #include "metrics/exposition.h"
+#include "net/socket.h"
 
 namespace edge::resource_api::http {
 
@@ -46,6 +47,8 @@ class ResourceApiServer {
   const std::string& kubeconfig() const;
   /// What parts of this process show in place of the kubeconfig's certificate: an administrator's, until it ends.
   const std::string& own_token() const;
+  /// Opens a connection to it within this process. From any thread, until it is destroyed.
+  Result<net::Fd> dial();
   /// Api::began_empty.
   bool began_empty() const;
   void write_metrics(metrics::Exposition& out) const;
