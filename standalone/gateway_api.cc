@@ -1,8 +1,10 @@
 #include "standalone/gateway_api.h"
 
+#include <future>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -53,14 +55,21 @@ Status install_gateway_api(kube::Config config) {
   if (!served.ok()) return served.failure.as_error();
   const kube::Resource* definitions = served.table.find_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition");
   if (definitions == nullptr) return Error{ErrorCode::kInternal, "the API has no CustomResourceDefinitions"};
+  // At once: the API puts what comes together to disk together.
+  std::vector<std::future<kube::ObjectReply>> replies;
   for (const schemas::Kind& kind : schemas::kinds()) {
     if (!kind.api_version.starts_with(kGroup)) continue;
     if (served.table.find_kind(kind.api_version, kind.kind) != nullptr) continue;
-    const kube::ObjectReply reply =
-        (*client)->create(*definitions, {}, definition(kind).dump(), {.field_manager = "edge-standalone"});
-    if (!reply.ok() && !reply.failure.already_exists()) return reply.failure.as_error();
+    replies.push_back(std::async(std::launch::async, [&, text = definition(kind).dump()] {
+      return (*client)->create(*definitions, {}, text, {.field_manager = "edge-standalone"});
+    }));
   }
-  return {};
+  Status status;
+  for (std::future<kube::ObjectReply>& waiting : replies) {
+    const kube::ObjectReply reply = waiting.get();
+    if (!reply.ok() && !reply.failure.already_exists()) status = reply.failure.as_error();
+  }
+  return status;
 }
 
 }  // namespace edge::standalone

@@ -47,7 +47,7 @@ Result<std::vector<Wanted>> wanted_objects(OwnKinds own) {
   for (const schemas::Kind& kind : schemas::kinds()) {
     if (kind.manifest == nullptr) continue;
     std::vector<std::string> duplicates;
-    auto crd = read_body("application/yaml", schemas::crd_manifest(kind), duplicates);
+    auto crd = read_body("application/json", schemas::crd_json(kind), duplicates);
     if (!crd) return Error{ErrorCode::kInternal, std::string(kind.kind) + ": " + crd.error().message};
     objects::apply_crd_defaults(*crd);
     all.push_back({std::string(kCrdPath), metadata_text(*crd, "name"), std::move(*crd)});
