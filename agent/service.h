@@ -94,6 +94,7 @@ class Service {
   std::vector<runtime::BackendStatus> backends() const { return server_->backends(); }
   runtime::ServerStats stats() const { return server_->stats(); }
   std::vector<runtime::UnboundListener> unbound() const { return server_->unbound(); }
+  std::chrono::nanoseconds drain_timeout() const { return options_.drain_timeout; }
   /// Addresses that the program's listeners are open at, and how well. From any thread.
   std::vector<vip::ServedAddress> served() const;
   /// The node has addresses that it had not, or the other way round. From any thread.

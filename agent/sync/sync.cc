@@ -447,6 +447,7 @@ Status Sync::Impl::start_holder() {
                                      .listen = *options.peer_listen,
                                      .state_file = options.data_dir + "/vips",
                                      .log = service.log(),
+                                     .drain_timeout = service.drain_timeout(),
                                      .served = [this] { return service.served(); },
                                      .moved = [this] { service.addresses_moved(); }});
   if (!started) return started.error();

@@ -136,10 +136,11 @@ void Assignment::expire(Time now) {
   }
 }
 
-void Assignment::drop(std::uint64_t id, Cause cause, std::string other, std::vector<Move>& moves) {
+void Assignment::drop(std::uint64_t id, Cause cause, const std::string& other, std::vector<Move>& moves) {
   const auto found = held_.find(id);
   if (found == held_.end()) return;
-  moves.push_back({id, false, found->second.epoch, cause, std::move(other)});
+  const bool planned = !other.empty() && found->second.offered_to == other;
+  moves.push_back({id, false, found->second.epoch, cause, other, planned});
   held_.erase(found);
 }
 
@@ -253,7 +254,7 @@ Held& Assignment::take_one(std::uint64_t id, Cause cause, const std::string& fro
   last_holder_[id] = node_;
   Held& held = held_[id];
   held = {.epoch = epoch, .since = now, .offered_to = {}};
-  moves.push_back({id, true, epoch, cause, from});
+  moves.push_back({id, true, epoch, cause, from, cause == Cause::kOffered});
   return held;
 }
 
@@ -402,6 +403,11 @@ std::string Assignment::successor(std::uint64_t id) const {
   const std::string holds = holder(id);
   const Node* const chosen = choose(id, all, &holds);
   return chosen == nullptr ? std::string() : *chosen->name;
+}
+
+const AddressWord* Assignment::word_of_node(const std::string& node, std::uint64_t id) const {
+  const auto peer = peers_.find(node);
+  return peer == peers_.end() || !peer->second.live ? nullptr : word_of(peer->second.word.addresses, id);
 }
 
 std::vector<std::string> Assignment::live_nodes() const {

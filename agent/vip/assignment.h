@@ -10,6 +10,7 @@
 //     did not hear each other agree with the first word that comes through.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -55,9 +56,11 @@ struct Rule {
 struct AddressWord {
   std::uint64_t id = 0;
   Serves serves = Serves::kNone;
-  std::uint64_t epoch = 0;  ///< of its hold; 0: it does not hold it
-  std::string offered_to;   ///< with an epoch: who is to take it; empty: nobody
-  bool moved = false;       ///< offered by an operator: who takes it does not give it away to even out
+  std::uint64_t epoch = 0;            ///< of its hold; 0: it does not hold it
+  std::string offered_to;             ///< with an epoch: who is to take it; empty: nobody
+  bool moved = false;                 ///< offered by an operator: who takes it does not give it away to even out
+  bool keeps = false;                 ///< does not hold it, and keeps the connections that it has to it
+  std::array<std::uint8_t, 6> mac{};  ///< of the link that it is held on, or was; zero: none
   friend bool operator==(const AddressWord&, const AddressWord&) = default;
 };
 
@@ -90,7 +93,8 @@ struct Move {
   bool held = false;
   std::uint64_t epoch = 0;
   Cause cause = Cause::kVacant;
-  std::string other;  ///< the node that had it, or has it now; empty: none is known
+  std::string other;     ///< the node that had it, or has it now; empty: none is known
+  bool planned = false;  ///< it was given to `other`
 };
 
 struct Held {
@@ -141,6 +145,8 @@ class Assignment {
   /// Live nodes that serve it, this one included, without those that are drained.
   std::size_t healthy_nodes(std::uint64_t id) const;
   std::vector<std::string> live_nodes() const;
+  /// What a live node said last of an address; null: nothing.
+  const AddressWord* word_of_node(const std::string& node, std::uint64_t id) const;
   /// Another machine that is heard by nobody says that it has the address. Whether this node lets go of it: it does
   /// where fewer of the nodes that were heard lately are here than away, or half of them and the one of the highest
   /// weight is away, since these decide the other way round.
@@ -171,7 +177,7 @@ class Assignment {
   Held& take_one(std::uint64_t id, Cause cause, const std::string& from, Time now, std::vector<Move>& moves);
   void make_offers(Time now);
   void even_out(std::vector<Node>& nodes, Time now);
-  void drop(std::uint64_t id, Cause cause, std::string other, std::vector<Move>& moves);
+  void drop(std::uint64_t id, Cause cause, const std::string& other, std::vector<Move>& moves);
   std::vector<AddressWord> own_words() const;
   std::vector<Node> nodes(const std::vector<AddressWord>& own, Time now) const;
   /// Of `nodes` the one to hold it; null: none serves it. `but`: not this one.

@@ -11,12 +11,14 @@
 namespace edge::agent::vip {
 namespace {
 
-constexpr std::string_view kMagic = "EVW1";
+constexpr std::string_view kMagic = "EVW2";
 constexpr std::size_t kMac = 32;
 constexpr std::uint8_t kDrained = 1;
 constexpr std::uint8_t kLeaving = 2;
 constexpr std::uint8_t kServesBits = 3;
 constexpr std::uint8_t kMoved = 4;
+constexpr std::uint8_t kKeeps = 8;
+constexpr std::uint8_t kHasMac = 16;
 constexpr std::uint8_t kNobody = 0xff;
 
 template <typename Number>
@@ -99,8 +101,11 @@ std::string write_datagram(const Word& word, std::string_view key) {
     const auto place = std::ranges::find(offered, address.offered_to);
     put(out, address.id);
     put(out, address.epoch);
-    put(out, static_cast<std::uint8_t>(static_cast<std::uint8_t>(address.serves) | (address.moved ? kMoved : 0)));
+    const bool has_mac = address.mac != decltype(address.mac){};
+    put(out, static_cast<std::uint8_t>(static_cast<std::uint8_t>(address.serves) | (address.moved ? kMoved : 0) |
+                                       (address.keeps ? kKeeps : 0) | (has_mac ? kHasMac : 0)));
     put(out, place == offered.end() ? kNobody : static_cast<std::uint8_t>(place - offered.begin()));
+    if (has_mac) out.append(address.mac.begin(), address.mac.end());
   }
   const auto mac = mac_of(out, key);
   return mac ? out + *mac : std::string();
@@ -131,8 +136,11 @@ std::optional<Word> read_datagram(std::string_view datagram, std::string_view ke
     const auto bits = reader.number<std::uint8_t>();
     address.serves = static_cast<Serves>(bits & kServesBits);
     address.moved = (bits & kMoved) != 0;
+    address.keeps = (bits & kKeeps) != 0;
     const auto to = reader.number<std::uint8_t>();
     if (to < offered.size()) address.offered_to = offered[to];
+    if ((bits & kHasMac) == 0) continue;
+    for (std::uint8_t& byte : address.mac) byte = reader.number<std::uint8_t>();
   }
   const bool ascending = std::ranges::is_sorted(word.addresses, std::ranges::less_equal(), &AddressWord::id);
   if (!reader.at_end() || word.node.empty() || !ascending) return std::nullopt;

@@ -1,7 +1,7 @@
 // Words of agents to each other as datagrams of UDP, authenticated by a key that the controller gives all of its
 // agents:
 //
-//   magic `EVW1`, instance, number, flags, node, the nodes that are offered something, the addresses, HMAC-SHA256
+//   magic `EVW2`, instance, number, flags, node, the nodes that are offered something, the addresses, HMAC-SHA256
 //
 // Numbers are little-endian. A datagram that the key did not make is read no further than its length.
 #pragma once

@@ -7,23 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
 #include <ctime>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include <poll.h>
 #include <unistd.h>
 
 #include "agent/vip/datagram.h"
-#include "agent/vip/neighbours.h"
-#include "agent/vip/placement.h"
-#include "agent/vip/state_file.h"
+#include "agent/vip/holder_impl.h"
+#include "agent/vip/word_socket.h"
 
 namespace edge::agent::vip {
 namespace {
@@ -42,112 +38,14 @@ constexpr Time kDefendEvery = seconds(10);
 constexpr auto kLeave = seconds(1);
 /// A process that takes over goes on with what is held, if it begins so soon after.
 constexpr Time kHandover = milliseconds(1500);
-constexpr std::string_view kCauses[] = {"Vacant", "NodeLost",    "Offered", "Taken",
-                                        "Unfit",  "TooFewNodes", "Removed", "Stopped"};
 
-Time now() {
+}  // namespace
+
+Time boot_time() {
   timespec time{};
   ::clock_gettime(CLOCK_BOOTTIME, &time);
   return seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
-
-sockaddr_in6 socket_address(const net::SocketAddress& address) {
-  sockaddr_in6 to{};
-  to.sin6_family = AF_INET6;
-  to.sin6_port = htons(address.port);
-  std::memcpy(&to.sin6_addr, address.address.bytes.data(), address.address.bytes.size());
-  return to;
-}
-
-/// One socket of both families; where there is no IPv6, of IPv4 alone.
-Result<net::Fd> open_words(const net::SocketAddress& listen) {
-  net::Fd fd(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.valid()) return Error{ErrorCode::kUnavailable, "cannot open a UDP socket for other agents"};
-  const int off = 0;
-  ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  const sockaddr_in6 own = socket_address(listen);
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0) return fd;
-  return Error{ErrorCode::kUnavailable, "cannot hear other agents on UDP port " + std::to_string(listen.port) + ": " +
-                                            std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe)
-}
-
-}  // namespace
-
-struct Holder::Impl {
-  /// An address of the kernel that this process put there.
-  struct Kept {
-    int link = 0;
-    IpAddress address;
-    std::uint8_t prefix_length = 128;
-    Time since{};
-    std::size_t announced = 0;
-    Time next_announcement{};
-  };
-  struct Facts {
-    Placement placement;
-    Time yielded{};   ///< to another machine, until then
-    Time defended{};  ///< not again before
-    std::uint64_t conflicts = 0;
-    std::string conflict;  ///< with whom, in a line; empty: none lately
-    std::string cause;
-    std::string from;
-  };
-
-  Impl(HolderOptions given, State kept_state, Netlink link)
-      : options(std::move(given)),
-        state(std::move(kept_state)),
-        netlink(std::move(link)),
-        assignment(options.name, state.instance, now()),
-        rights(own_rights()) {}
-
-  HolderOptions options;
-  State state;
-  Netlink netlink;
-  std::optional<Neighbours> neighbours;
-  net::Fd words;
-  net::Fd wake;
-  std::thread thread;
-
-  mutable std::mutex mutex;  ///< guards what follows, and what is above but for the descriptors
-  std::condition_variable stepped;
-  Assignment assignment;
-  Rights rights;
-  Addresses addresses;
-  std::map<std::uint64_t, Facts> facts;
-  std::map<std::uint64_t, Kept> kept;
-  std::map<std::string, net::SocketAddress> members;   ///< that words go to; what was known once is not forgotten
-  std::map<std::string, net::SocketAddress> heard_at;  ///< where their words come from, which is better known
-  std::array<std::uint64_t, std::size(kCauses)> moves{};
-  Time next_beat{};
-  Time next_look{};
-  std::vector<AddressWord> said;
-  bool look = true;
-  bool stopping = false;
-  bool quiet = false;    ///< another process goes on
-  bool leaving = false;  ///< what is held stays, though listeners close
-  std::string told;
-
-  void run();
-  void wait();
-  void begin_to_hear(Time time);
-  void hear();
-  void hear_claims();
-  void conflict(const VirtualAddress& address, const Claimed& claimed, Time time);
-  void look_around(Time time);
-  void step(Time time);
-  void apply(const Move& move, Time time);
-  bool keep(std::uint64_t id, Time time);
-  void let_go(std::uint64_t id);
-  void refresh(Time time);
-  void announce(Time time);
-  void say(Time time);
-  void tell(const std::string& fault);
-  const VirtualAddress* find(std::uint64_t id) const;
-  void wake_up() const {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(wake.get(), &one, sizeof one);
-  }
-};
 
 const VirtualAddress* Holder::Impl::find(std::uint64_t id) const {
   const auto found = std::ranges::lower_bound(addresses.addresses, id, {}, &VirtualAddress::id);
@@ -167,7 +65,7 @@ void Holder::Impl::wait() {
   polled[2] = {words.valid() ? words.get() : -1, POLLIN, 0};
   polled[3] = {neighbours ? neighbours->arp() : -1, POLLIN, 0};
   polled[4] = {neighbours ? neighbours->advertisements() : -1, POLLIN, 0};
-  const Time left = std::max(next_beat - now(), Time(0));
+  const Time left = std::max(next_beat - boot_time(), Time(0));
   ::poll(polled.data(), polled.size(), static_cast<int>(std::chrono::ceil<milliseconds>(left).count()));
   if (polled[0].revents != 0) {
     std::uint64_t count = 0;
@@ -185,7 +83,7 @@ void Holder::Impl::run() {
     {
       const std::lock_guard lock(mutex);
       if (stopping) return;
-      const Time time = now();
+      const Time time = boot_time();
       if (!words.valid() && !quiet && !addresses.addresses.empty()) begin_to_hear(time);
       if (!quiet && addresses.version != 0) {
         hear();
@@ -224,7 +122,7 @@ void Holder::Impl::hear() {
     if (size < 0) break;
     const auto word = read_datagram({datagram.data(), static_cast<std::size_t>(size)}, addresses.key);
     // One that is repeated by somebody else is old.
-    if (!word || !assignment.hear(*word, now())) continue;
+    if (!word || !assignment.hear(*word, boot_time())) continue;
     net::SocketAddress& place = heard_at[word->node];
     std::memcpy(place.address.bytes.data(), &from.sin6_addr, place.address.bytes.size());
     place.port = ntohs(from.sin6_port);
@@ -239,7 +137,7 @@ void Holder::Impl::hear_claims() {
       if (mine.address != claimed->address || mine.link != claimed->link) continue;
       const auto link = netlink.links().find(mine.link);
       if (link == netlink.links().end() || link->second.mac == claimed->mac) continue;
-      if (const VirtualAddress* const address = find(id)) conflict(*address, *claimed, now());
+      if (const VirtualAddress* const address = find(id)) conflict(*address, *claimed, boot_time());
       break;
     }
   }
@@ -281,8 +179,8 @@ void Holder::Impl::look_around(Time time) {
     if (leaving) break;
     Facts& fact = facts[address.id];
     const auto mine = kept.find(address.id);
-    fact.placement =
-        place(address, options.labels, served, rights, netlink, mine == kept.end() ? 0 : mine->second.link);
+    const int link = mine == kept.end() ? connections.link(address.id) : mine->second.link;
+    fact.placement = place(address, options.labels, served, rights, netlink, link);
     if (!words.valid() && fact.placement.unfit == Unfit::kNo) {
       fact.placement = {.serves = Serves::kNone, .unfit = Unfit::kDeaf, .reason = told};
     }
@@ -295,11 +193,13 @@ void Holder::Impl::look_around(Time time) {
     assignment.set_serves(address.id, fact.placement.serves);
   }
   if (assignment.sure()) refresh(time);
+  connections.refresh(netlink, time);
 }
 
 void Holder::Impl::step(Time time) {
   const std::vector<Move> changes = assignment.step(time);
   for (const Move& move : changes) apply(move, time);
+  connections.look_at_nodes(assignment);
   announce(time);
   if (!changes.empty() && options.moved) options.moved();
   say(time);
@@ -320,9 +220,31 @@ void Holder::Impl::apply(const Move& move, Time time) {
                     {move.held ? "from" : "to", move.other}});
   if (!move.held) {
     if (fact.yielded == Time(0)) fact.conflict.clear();
+    give(move, time);
     return let_go(move.id);
   }
+  take_over(move, time);
+}
+
+/// What sends packets of the node before on is there before the first of them comes.
+void Holder::Impl::take_over(const Move& move, Time time) {
+  const VirtualAddress* const address = find(move.id);
+  const auto link = netlink.links().find(facts[move.id].placement.link);
+  const AddressWord* const before = move.planned ? assignment.word_of_node(move.other, move.id) : nullptr;
+  if (before != nullptr && address != nullptr && link != netlink.links().end()) {
+    connections.send_on(move.id, address->address, link->second, move.other, before->mac);
+  }
   if (!keep(move.id, time)) assignment.set_serves(move.id, Serves::kNone);
+  connections.end_keeping(move.id, netlink);
+}
+
+void Holder::Impl::give(const Move& move, Time time) {
+  const auto mine = kept.find(move.id);
+  const auto link = netlink.links().find(mine == kept.end() ? 0 : mine->second.link);
+  if (!move.planned || link == netlink.links().end() ||
+      !connections.keep(move.id, mine->second.address, link->second, netlink, time)) {
+    connections.end_sending_on(move.id);
+  }
 }
 
 bool Holder::Impl::keep(std::uint64_t id, Time time) {
@@ -382,9 +304,25 @@ void Holder::Impl::announce(Time time) {
   }
 }
 
+/// With what other nodes need to know of connections: where they are sent on to.
+Word Holder::Impl::word() {
+  Word word = assignment.word();
+  for (const VirtualAddress& address : addresses.addresses) {
+    const auto mine = kept.find(address.id);
+    const auto link = netlink.links().find(mine == kept.end() ? connections.link(address.id) : mine->second.link);
+    if (link == netlink.links().end()) continue;
+    auto at = std::ranges::lower_bound(word.addresses, address.id, {}, &AddressWord::id);
+    if (at == word.addresses.end() || at->id != address.id)
+      at = word.addresses.insert(at, {.id = address.id, .offered_to = {}});
+    at->keeps = connections.keeps(address.id);
+    at->mac = link->second.mac;
+  }
+  return word;
+}
+
 /// With every beat, and at once when something is another.
 void Holder::Impl::say(Time time) {
-  const Word word = assignment.word();
+  const Word word = this->word();
   if (time < next_beat && word.addresses == said) return;
   said = word.addresses;
   next_beat = time + kBeat;
@@ -429,8 +367,11 @@ Holder::~Holder() {
   // The last word: others need not wait until this agent is missed.
   impl_->assignment.let_go();
   impl_->options.moved = {};
-  impl_->step(now());
+  impl_->step(boot_time());
   while (!impl_->kept.empty()) impl_->let_go(impl_->kept.begin()->first);
+  for (const VirtualAddress& address : impl_->addresses.addresses) {
+    impl_->connections.end_keeping(address.id, impl_->netlink);
+  }
 }
 
 void Holder::set_addresses(Addresses addresses) {
@@ -465,41 +406,6 @@ std::uint64_t Holder::version() const {
   return impl_->addresses.version;
 }
 
-std::vector<AddressState> Holder::states() const {
-  const std::lock_guard lock(impl_->mutex);
-  std::vector<AddressState> states;
-  for (const VirtualAddress& address : impl_->addresses.addresses) {
-    AddressState& state = states.emplace_back();
-    state.name_space = address.name_space;
-    state.name = address.name;
-    state.address = to_string(address.address);
-    const auto held = impl_->assignment.held().find(address.id);
-    state.held = held != impl_->assignment.held().end();
-    state.epoch = state.held ? held->second.epoch : impl_->assignment.epoch(address.id);
-    state.holder = impl_->assignment.holder(address.id);
-    state.successor = impl_->assignment.successor(address.id);
-    const auto fact = impl_->facts.find(address.id);
-    if (fact == impl_->facts.end()) continue;
-    const Impl::Facts& known = fact->second;
-    state.unfit = known.placement.unfit;
-    state.reason = known.placement.reason.empty() ? known.conflict : known.placement.reason;
-    state.cause = known.cause;
-    state.from = known.from;
-    state.conflicts = known.conflicts;
-    const auto mine = impl_->kept.find(address.id);
-    if (mine == impl_->kept.end()) continue;
-    const auto link = impl_->netlink.links().find(mine->second.link);
-    if (link != impl_->netlink.links().end()) state.interface = link->second.name;
-  }
-  std::ranges::sort(states, {}, [](const AddressState& state) { return std::tie(state.name_space, state.name); });
-  return states;
-}
-
-std::vector<std::string> Holder::live_nodes() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->assignment.live_nodes();
-}
-
 std::uint16_t Holder::port() const {
   const std::lock_guard lock(impl_->mutex);
   sockaddr_in6 own{};
@@ -521,7 +427,7 @@ Status Holder::move(const std::string& name_space, const std::string& name, cons
       return Error{ErrorCode::kFailedPrecondition,
                    "this agent does not hold it; " + (holder.empty() ? "nobody does" : holder + " does")};
     }
-    if (next.empty() || !impl_->assignment.offer(found->id, next, now())) {
+    if (next.empty() || !impl_->assignment.offer(found->id, next, boot_time())) {
       return Error{ErrorCode::kFailedPrecondition,
                    next.empty() ? "no other agent can hold it" : "the agent " + next + " cannot hold it"};
     }
@@ -568,32 +474,13 @@ void Holder::hand_over() {
     if (impl_->quiet) return;
     impl_->quiet = true;
     impl_->words.reset();
-    impl_->state.handed_over = now();
+    impl_->state.handed_over = boot_time();
     for (const auto& [id, held] : impl_->assignment.held()) impl_->state.held.emplace_back(id, held.epoch);
     state = impl_->state;
   }
   if (Status status = write_state(impl_->options.state_file, state); !status) {
     impl_->options.log.warn(status.error().text);
   }
-}
-
-void Holder::write_metrics(metrics::Exposition& out) const {
-  const std::vector<AddressState> all = states();
-  out.begin(metrics::Family::kVipHeld);
-  for (const AddressState& state : all) {
-    out.sample(std::uint64_t{state.held},
-               metrics::labels({{"vip", state.name_space + "/" + state.name}, {"address", state.address}}));
-  }
-  out.begin(metrics::Family::kVipConflicts);
-  for (const AddressState& state : all) {
-    out.sample(state.conflicts, metrics::labels({{"vip", state.name_space + "/" + state.name}}));
-  }
-  const std::lock_guard lock(impl_->mutex);
-  out.begin(metrics::Family::kVipMoves);
-  for (std::size_t i = 0; i < std::size(kCauses); ++i) {
-    out.sample(impl_->moves[i], metrics::labels({{"cause", kCauses[i]}}));
-  }
-  out.one(metrics::Family::kVipPeers, std::uint64_t{impl_->assignment.live_nodes().size()});
 }
 
 }  // namespace edge::agent::vip

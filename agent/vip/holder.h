@@ -8,6 +8,7 @@
 // what it holds by itself. docs/virtual-addresses.md, decisions 113 and 114.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,8 @@ struct HolderOptions {
   /// Where it is kept what was drained, and what a process that hands over to another held. Made where it is missing.
   std::string state_file;
   Logger log;
+  /// So long connections are kept to an address that moved to another node.
+  std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
   /// The addresses of the running program. From the holder's thread.
   std::function<std::vector<ServedAddress>()> served;
   /// Addresses came or went. From the holder's thread; must not wait for it.

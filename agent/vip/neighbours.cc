@@ -12,11 +12,12 @@
 
 #include <net/ethernet.h>
 
+#include "agent/vip/netlink_message.h"
+
 namespace edge::agent::vip {
 namespace {
 
 constexpr std::size_t kArpSize = 28;
-constexpr std::size_t kV4At = 12;
 constexpr std::size_t kAdvertisementSize = 24;
 constexpr std::uint8_t kTargetLinkLayer = 2;  // RFC 4861 §4.6
 constexpr std::uint8_t kOverride = 0x20;      // in the first byte of the flags

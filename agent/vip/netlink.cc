@@ -11,14 +11,12 @@
 #include <cstring>
 #include <utility>
 
+#include "agent/vip/netlink_message.h"
+
 namespace edge::agent::vip {
 namespace {
 
-constexpr std::size_t kMaxMessage = 64 << 10;
-constexpr std::size_t kV4Offset = 12;
 constexpr std::uint8_t kV4Prefix = 96;
-/// The kernel answers itself: a request that waits longer was lost.
-constexpr int kPatienceMicroseconds = 500'000;
 
 Error error_of(int number, const std::string& what) {
   const std::string text = what + ": " + std::strerror(number);  // NOLINT(concurrency-mt-unsafe)
@@ -39,36 +37,6 @@ Error error_of(int number, const std::string& what) {
   }
 }
 
-/// A request that is being written.
-class Request {
- public:
-  Request(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence) {
-    nlmsghdr header{};
-    header.nlmsg_type = type;
-    header.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
-    header.nlmsg_seq = sequence;
-    add(&header, sizeof header);
-  }
-  void add(const void* bytes, std::size_t size) {
-    const auto* const from = static_cast<const char*>(bytes);
-    bytes_.insert(bytes_.end(), from, from + size);
-    bytes_.resize((bytes_.size() + 3) / 4 * 4);
-  }
-  void attribute(std::uint16_t type, const void* bytes, std::size_t size) {
-    const rtattr head{static_cast<std::uint16_t>(RTA_LENGTH(size)), type};
-    add(&head, sizeof head);
-    add(bytes, size);
-  }
-  const std::vector<char>& finish() {
-    const auto size = static_cast<std::uint32_t>(bytes_.size());
-    std::memcpy(bytes_.data(), &size, sizeof size);
-    return bytes_;
-  }
-
- private:
-  std::vector<char> bytes_;
-};
-
 struct Raw {
   const std::uint8_t* data = nullptr;
   std::size_t size = 0;
@@ -76,7 +44,7 @@ struct Raw {
 
 /// Part of an address that the kernel is told: 4 bytes or 16.
 Raw raw(const IpAddress& address) {
-  if (address.is_v4()) return {address.bytes.data() + kV4Offset, 4};
+  if (address.is_v4()) return {address.bytes.data() + kV4At, 4};
   return {address.bytes.data(), 16};
 }
 
@@ -84,32 +52,11 @@ IpAddress mapped(const void* bytes, std::size_t size) {
   IpAddress address;
   if (size == 4) {
     address.bytes[10] = address.bytes[11] = 0xff;
-    std::memcpy(address.bytes.data() + kV4Offset, bytes, 4);
+    std::memcpy(address.bytes.data() + kV4At, bytes, 4);
   } else if (size == 16) {
     std::memcpy(address.bytes.data(), bytes, 16);
   }
   return address;
-}
-
-/// Calls `take(type, bytes, size)` for each attribute.
-template <typename Take>
-void attributes(const char* at, std::size_t size, Take take) {
-  while (size >= sizeof(rtattr)) {
-    rtattr head{};
-    std::memcpy(&head, at, sizeof head);
-    if (head.rta_len < sizeof head || head.rta_len > size) return;
-    take(static_cast<std::uint16_t>(head.rta_type & NLA_TYPE_MASK), at + sizeof head, head.rta_len - sizeof head);
-    const std::size_t step = std::min<std::size_t>(RTA_ALIGN(head.rta_len), size);
-    at += step;
-    size -= step;
-  }
-}
-
-template <typename Value>
-Value value_of(const char* bytes, std::size_t size) {
-  Value value{};
-  std::memcpy(&value, bytes, std::min(size, sizeof value));
-  return value;
 }
 
 Result<net::Fd> open_socket(std::uint32_t groups) {
@@ -121,7 +68,7 @@ Result<net::Fd> open_socket(std::uint32_t groups) {
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0) {
     return error_of(errno, "cannot ask the kernel for its addresses");
   }
-  const timeval patience{.tv_sec = 0, .tv_usec = kPatienceMicroseconds};
+  const timeval patience{.tv_sec = 0, .tv_usec = kNetlinkPatience};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return fd;
 }
@@ -142,82 +89,79 @@ Result<Netlink> Netlink::open() {
 Status Netlink::ask(const std::vector<char>& request) {
   const std::string what = "the kernel refuses";
   if (::send(requests_.get(), request.data(), request.size(), 0) < 0) return error_of(errno, what);
-  std::vector<char> buffer(kMaxMessage);
+  std::vector<char> buffer(kNetlinkDatagram);
   for (;;) {
     const ssize_t size = ::recv(requests_.get(), buffer.data(), buffer.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return error_of(size < 0 ? errno : EIO, what);
-    std::size_t left = static_cast<std::size_t>(size);
-    for (const char* at = buffer.data(); left >= sizeof(nlmsghdr);) {
-      nlmsghdr header{};
-      std::memcpy(&header, at, sizeof header);
-      if (header.nlmsg_len < sizeof header || header.nlmsg_len > left) break;
-      // An answer that came too late for its request.
-      if (header.nlmsg_seq == sequence_) {
-        if (header.nlmsg_type == NLMSG_DONE) return {};
-        if (header.nlmsg_type == NLMSG_ERROR) {
-          const auto error = value_of<nlmsgerr>(at + sizeof header, header.nlmsg_len - sizeof header);
-          return error.error == 0 ? Status() : Status(error_of(-error.error, what));
-        }
-        take(at);
-      }
-      const std::size_t step = std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), left);
-      at += step;
-      left -= step;
-    }
+    std::optional<Status> end;
+    netlink_messages(buffer.data(), static_cast<std::size_t>(size),
+                     [&](const nlmsghdr& header, const char* body, std::size_t length) {
+                       // An answer that came too late for its request.
+                       if (header.nlmsg_seq != sequence_) return true;
+                       if (header.nlmsg_type == NLMSG_DONE) end = Status();
+                       if (header.nlmsg_type == NLMSG_ERROR) {
+                         const int error = netlink_value<nlmsgerr>(body, length).error;
+                         end = error == 0 ? Status() : Status(error_of(-error, what));
+                       }
+                       if (!end) take(header, body, length);
+                       return !end;
+                     });
+    if (end) return *end;
   }
 }
 
-void Netlink::take(const char* message) {
-  nlmsghdr header{};
-  std::memcpy(&header, message, sizeof header);
-  const char* const body = message + sizeof header;
-  const std::size_t size = header.nlmsg_len - sizeof header;
+void Netlink::take(const nlmsghdr& header, const char* body, std::size_t size) {
   if (header.nlmsg_type == RTM_NEWLINK) take_link(body, size);
   if (header.nlmsg_type == RTM_NEWADDR) take_address(body, size);
   if (header.nlmsg_type == RTM_NEWROUTE && size >= sizeof(rtmsg)) {
-    const auto route = value_of<rtmsg>(body, size);
+    const auto route = netlink_value<rtmsg>(body, size);
     route_direct_ = route.rtm_type == RTN_UNICAST;
-    attributes(body + sizeof route, size - sizeof route,
-               [&](std::uint16_t type, const char* bytes, std::size_t length) {
-                 if (type == RTA_OIF) route_link_ = value_of<int>(bytes, length);
-                 if (type == RTA_GATEWAY || type == RTA_VIA) route_direct_ = false;
-               });
+    netlink_attributes(body + sizeof route, size - sizeof route,
+                       [&](std::uint16_t type, const char* bytes, std::size_t length) {
+                         if (type == RTA_OIF) route_link_ = netlink_value<int>(bytes, length);
+                         if (type == RTA_GATEWAY || type == RTA_VIA) route_direct_ = false;
+                       });
   }
 }
 
 void Netlink::take_link(const char* message, std::size_t size) {
   if (size < sizeof(ifinfomsg)) return;
-  const auto info = value_of<ifinfomsg>(message, size);
+  const auto info = netlink_value<ifinfomsg>(message, size);
   Link link{.index = info.ifi_index, .name = {}};
   link.running = (info.ifi_flags & IFF_UP) != 0 && (info.ifi_flags & IFF_RUNNING) != 0;
   link.ethernet = info.ifi_type == ARPHRD_ETHER;
-  attributes(message + sizeof info, size - sizeof info, [&](std::uint16_t type, const char* bytes, std::size_t length) {
-    if (type == IFLA_IFNAME) link.name = std::string(bytes, ::strnlen(bytes, length));
-    if (type == IFLA_ADDRESS && length == link.mac.size()) std::memcpy(link.mac.data(), bytes, length);
-  });
+  netlink_attributes(message + sizeof info, size - sizeof info,
+                     [&](std::uint16_t type, const char* bytes, std::size_t length) {
+                       if (type == IFLA_IFNAME) link.name = std::string(bytes, ::strnlen(bytes, length));
+                       if (type == IFLA_ADDRESS && length == link.mac.size())
+                         std::memcpy(link.mac.data(), bytes, length);
+                     });
   links_[link.index] = std::move(link);
 }
 
 void Netlink::take_address(const char* message, std::size_t size) {
   if (size < sizeof(ifaddrmsg)) return;
-  const auto info = value_of<ifaddrmsg>(message, size);
+  const auto info = netlink_value<ifaddrmsg>(message, size);
   LocalAddress local{.link = static_cast<int>(info.ifa_index), .address = {}};
   bool known = false;
   local.prefix_length = static_cast<std::uint8_t>(info.ifa_prefixlen + (info.ifa_family == AF_INET ? kV4Prefix : 0));
-  attributes(message + sizeof info, size - sizeof info, [&](std::uint16_t type, const char* bytes, std::size_t length) {
-    // Of a point-to-point link IFA_ADDRESS is the other end.
-    if (type == IFA_LOCAL || (type == IFA_ADDRESS && !known)) {
-      local.address = mapped(bytes, length);
-      known = known || type == IFA_LOCAL;
-    }
-    if (type == IFA_CACHEINFO) local.lasting = value_of<ifa_cacheinfo>(bytes, length).ifa_valid > kLifetime;
-  });
+  netlink_attributes(message + sizeof info, size - sizeof info,
+                     [&](std::uint16_t type, const char* bytes, std::size_t length) {
+                       // Of a point-to-point link IFA_ADDRESS is the other end.
+                       if (type == IFA_LOCAL || (type == IFA_ADDRESS && !known)) {
+                         local.address = mapped(bytes, length);
+                         known = known || type == IFA_LOCAL;
+                       }
+                       if (type == IFA_CACHEINFO)
+                         local.lasting = netlink_value<ifa_cacheinfo>(bytes, length).ifa_valid > kLifetime;
+                     });
   addresses_.push_back(local);
 }
 
 Status Netlink::dump(std::uint16_t type) {
-  Request request(type, NLM_F_DUMP, ++sequence_);
+  NetlinkMessages request;
+  request.begin(type, NLM_F_DUMP, ++sequence_);
   const rtgenmsg any{AF_UNSPEC};
   request.add(&any, sizeof any);
   return ask(request.finish());
@@ -243,7 +187,8 @@ const LocalAddress* Netlink::address(const IpAddress& address) const {
 }
 
 Result<int> Netlink::on_link(const IpAddress& address) {
-  Request request(RTM_GETROUTE, 0, ++sequence_);
+  NetlinkMessages request;
+  request.begin(RTM_GETROUTE, 0, ++sequence_);
   rtmsg route{};
   const Raw to = raw(address);
   route.rtm_family = address.is_v4() ? AF_INET : AF_INET6;
@@ -268,7 +213,8 @@ Result<int> Netlink::on_link(const IpAddress& address) {
 
 Status Netlink::change(std::uint16_t type, std::uint16_t flags, int link, const IpAddress& address,
                        std::uint8_t prefix_length, std::uint32_t lifetime) {
-  Request request(type, static_cast<std::uint16_t>(flags | NLM_F_ACK), ++sequence_);
+  NetlinkMessages request;
+  request.begin(type, static_cast<std::uint16_t>(flags | NLM_F_ACK), ++sequence_);
   const bool v4 = address.is_v4();
   ifaddrmsg info{};
   info.ifa_family = v4 ? AF_INET : AF_INET6;
@@ -298,7 +244,7 @@ Status Netlink::remove(int link, const IpAddress& address, std::uint8_t prefix_l
 }
 
 void Netlink::drain() {
-  std::vector<char> buffer(kMaxMessage);
+  std::vector<char> buffer(kNetlinkDatagram);
   while (::recv(events_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
   }
 }

@@ -2,6 +2,8 @@
 // rtnetlink(7).
 #pragma once
 
+#include <linux/netlink.h>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -44,6 +46,7 @@ class Netlink {
   const Link* link(const std::string& name) const;
   /// Of this node; null: it has it not.
   const LocalAddress* address(const IpAddress& address) const;
+  const std::vector<LocalAddress>& addresses() const { return addresses_; }
   /// The link that the address is reached by without a router. kNotFound: none.
   Result<int> on_link(const IpAddress& address);
 
@@ -60,7 +63,7 @@ class Netlink {
   Netlink(net::Fd requests, net::Fd events) : requests_(std::move(requests)), events_(std::move(events)) {}
   Status dump(std::uint16_t type);
   Status ask(const std::vector<char>& request);
-  void take(const char* message);
+  void take(const nlmsghdr& header, const char* body, std::size_t size);
   void take_link(const char* message, std::size_t size);
   void take_address(const char* message, std::size_t size);
   Status change(std::uint16_t type, std::uint16_t flags, int link, const IpAddress& address, std::uint8_t prefix_length,

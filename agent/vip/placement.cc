@@ -111,6 +111,9 @@ Placement place(const VirtualAddress& address, const Labels& labels, const std::
   }
   const LocalAddress* const local = netlink.address(address.address);
   const bool own = kept == 0 && (local != nullptr ? local->lasting : net::address_present(address.address));
+  const auto on = netlink.links().find(local == nullptr ? 0 : local->link);
+  // Where a process before this one left it.
+  const int left = on == netlink.links().end() || !on->second.ethernet ? 0 : on->first;
   Placement placement;
   if (own) {
     placement.serves = Serves::kOwn;
@@ -122,7 +125,7 @@ Placement place(const VirtualAddress& address, const Labels& labels, const std::
                                            ", which holding an address takes");
   }
   // One that a process before left, and that ends by itself, is as good as none.
-  placement = link_for(address, netlink, kept != 0 ? kept : local != nullptr ? local->link : 0);
+  placement = link_for(address, netlink, kept != 0 ? kept : left);
   if (placement.unfit == Unfit::kNo) placement.serves = serves;
   return placement;
 }

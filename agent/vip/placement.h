@@ -24,7 +24,7 @@ struct Rights {
 };
 Rights own_rights();
 
-/// `kept`: it is on the link `kept` because this process put it there; 0: it did not.
+/// `kept`: it is on the link `kept` because this process put it there, or was until it moved away; 0: neither.
 Placement place(const VirtualAddress& address, const Labels& labels, const std::vector<ServedAddress>& served,
                 const Rights& rights, Netlink& netlink, int kept);
 

@@ -103,7 +103,7 @@ cli::Command vip_move_command() {
       .summary = "Have another agent hold a virtual address",
       .details =
           "The agent that holds it goes on until the other one has it. Without --to the agent takes it that would "
-          "have it if the present one went away. Connections to the address are made anew at the other agent.",
+          "have it if the present one went away. Connections that are open stay with the agent that had the address.",
       .flags = joined(controller_flags(), {{.name = "to", .value = "AGENT", .help = "The agent that is to hold it"}}),
       .positional = cli::Positional{.name = "NAME", .help = "[NAMESPACE/]NAME of the ProxyVIP"},
       .examples = {"edgectl vip move edge-system/public --to edge-2"},

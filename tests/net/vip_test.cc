@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -139,6 +140,7 @@ class VipNet : public testing::Test {
                                     .listen = {*parse_ip("0.0.0.0"), kPort},
                                     .state_file = directory_ + "/" + name,
                                     .log = {},
+                                    .drain_timeout = seconds(60),
                                     .served =
                                         [all = ips()] {
                                           std::vector<ServedAddress> served;
@@ -181,6 +183,73 @@ class VipNet : public testing::Test {
       connected = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
     });
     return connected;
+  }
+
+  /// A connection of the client.
+  net::Fd dial(const IpAddress& ip) const {
+    net::Fd fd;
+    in("client", [&] {
+      fd = net::Fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      const timeval patience{.tv_sec = 60, .tv_usec = 0};
+      ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+      sockaddr_in6 to{};
+      to.sin6_family = AF_INET6;
+      to.sin6_port = htons(kWeb);
+      std::copy(ip.bytes.begin(), ip.bytes.end(), to.sin6_addr.s6_addr);
+      if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) fd.reset();
+    });
+    return fd;
+  }
+
+  /// The next connection to an address that came to a node; not valid: none did.
+  net::Fd accept_at(const std::string& name, std::size_t which) const {
+    const int listener = listener_at(name, which);
+    pollfd polled{.fd = listener, .events = POLLIN, .revents = 0};
+    if (::poll(&polled, 1, 60'000) <= 0) return {};
+    net::Fd fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    const timeval patience{.tv_sec = 60, .tv_usec = 0};
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    return fd;
+  }
+
+  int listener_at(const std::string& name, std::size_t which) const {
+    const auto node = static_cast<std::size_t>(std::ranges::find(kNodes, name) - kNodes.begin());
+    return listeners_[node * ips().size() + which].get();
+  }
+
+  /// What came there until now, and waits.
+  void forget_connections(const std::string& name, std::size_t which) const {
+    pollfd polled{.fd = listener_at(name, which), .events = POLLIN, .revents = 0};
+    while (::poll(&polled, 1, 0) > 0) accept_at(name, which);
+  }
+
+  /// Both ways.
+  static bool talks(const net::Fd& client, const net::Fd& server) {
+    char byte = 'x';
+    for (const auto& [from, to] : {std::pair(client.get(), server.get()), std::pair(server.get(), client.get())}) {
+      if (::send(from, &byte, 1, MSG_NOSIGNAL) != 1 || ::recv(to, &byte, 1, 0) != 1) return false;
+    }
+    return true;
+  }
+
+  std::string figures(const std::string& name) const {
+    metrics::Exposition out(metrics::Format::kText);
+    holders_.at(name)->write_metrics(out);
+    return out.finish();
+  }
+
+  bool shows(const std::string& name, const std::string& line) const {
+    return figures(name).find(line + "\n") != std::string::npos;
+  }
+
+  void move_to(const std::string& name, std::size_t which) {
+    const std::string vip = "vip-" + std::to_string(which + 1);
+    ASSERT_TRUE(await([&] { return !holder(which).empty(); }));
+    ASSERT_TRUE(await([&] {
+      const std::string from = holder(which);
+      return from == name || (!from.empty() && holders_[from]->move("shop", vip, name).ok());
+    }));
+    ASSERT_TRUE(await([&] { return holder(which) == name; }));
   }
 
   bool all_connect() const {
@@ -254,6 +323,53 @@ TEST_F(VipNet, ADrainedNodeAndAMoveGiveTheAddressAway) {
   ASSERT_TRUE(await([&] { return all_connect(); }));
   EXPECT_EQ(holders_[third]->states()[0].cause, "Offered");
   EXPECT_EQ(holders_[third]->states()[0].epoch, 3U);
+}
+
+TEST_F(VipNet, APlannedMoveKeepsConnectionsOnEveryNodeThatHadTheAddress) {
+  for (std::size_t i = 0; i < ips().size(); ++i) {
+    ASSERT_TRUE(await([&] { return !holder(i).empty(); }));
+    std::vector<std::pair<net::Fd, net::Fd>> open;
+    // Round: what was opened on any of them stays there.
+    for (const char* const node : {"a", "b", "c", "a"}) {
+      move_to(node, i);
+      ASSERT_TRUE(await([&] { return connects(ips()[i]); }));
+      forget_connections(node, i);
+      net::Fd client = dial(ips()[i]);
+      ASSERT_TRUE(client.valid());
+      net::Fd server = accept_at(node, i);
+      ASSERT_TRUE(server.valid()) << "a new connection goes to the node that holds it: " << node;
+      open.emplace_back(std::move(client), std::move(server));
+      for (std::size_t one = 0; one < open.size(); ++one) {
+        EXPECT_TRUE(talks(open[one].first, open[one].second)) << "connection " << one << " when held by " << node;
+      }
+    }
+    open.clear();
+    for (const char* const node : kNodes) {
+      ASSERT_TRUE(await([&] { return shows(node, "edge_vip_kept_addresses 0"); })) << node;
+      ASSERT_TRUE(await([&] { return shows(node, "edge_vip_forwarding_addresses 0"); })) << node;
+      EXPECT_EQ(output("ip -n " + space(node) + " -o addr show dev lo").find(" " + to_string(ips()[i]) + "/"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST_F(VipNet, TheNodeThatKeepsConnectionsDoesNotAnswerForTheAddress) {
+  ASSERT_TRUE(await([&] { return !holder().empty() && all_connect(); }));
+  const std::string first = holder();
+  const std::string second = first == "a" ? "b" : "a";
+  const net::Fd client = dial(ips()[0]);
+  ASSERT_TRUE(client.valid());
+  move_to(second, 0);
+  ASSERT_TRUE(await([&] { return shows(first, "edge_vip_kept_addresses 1"); }));
+  const std::string mac = output("ip -n " + space(second) + " -o link show dev eth0");
+  for (int i = 0; i < 3; ++i) {
+    run("ip -n " + space("client") + " neigh flush dev eth0");
+    ASSERT_TRUE(connects(ips()[0]));
+    const std::string entry = output("ip -n " + space("client") + " -o neigh show 192.0.2.100");
+    const std::size_t at = entry.find("lladdr ");
+    ASSERT_NE(at, std::string::npos) << entry;
+    EXPECT_NE(mac.find(entry.substr(at + 7, 17)), std::string::npos) << entry << mac;
+  }
 }
 
 TEST_F(VipNet, WhoLeavesGivesAwayFirstAndLeavesNothing) {

@@ -1,0 +1,111 @@
+// What a Holder is made of: the state of its thread. Of holder.cc and holder_report.cc alone.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "agent/vip/holder.h"
+#include "agent/vip/moved_connections.h"
+#include "agent/vip/neighbours.h"
+#include "agent/vip/placement.h"
+#include "agent/vip/state_file.h"
+
+namespace edge::agent::vip {
+
+inline constexpr std::size_t kCauseCount = 8;
+
+/// Of this machine, sleep included.
+Time boot_time();
+
+struct Holder::Impl {
+  /// An address of the kernel that this process put there.
+  struct Kept {
+    int link = 0;
+    IpAddress address;
+    std::uint8_t prefix_length = 128;
+    Time since{};
+    std::size_t announced = 0;
+    Time next_announcement{};
+  };
+  struct Facts {
+    Placement placement;
+    Time yielded{};   ///< to another machine, until then
+    Time defended{};  ///< not again before
+    std::uint64_t conflicts = 0;
+    std::string conflict;  ///< with whom, in a line; empty: none lately
+    std::string cause;
+    std::string from;
+  };
+
+  Impl(HolderOptions given, State kept_state, Netlink link)
+      : options(std::move(given)),
+        state(std::move(kept_state)),
+        netlink(std::move(link)),
+        connections(options.log, options.drain_timeout),
+        assignment(options.name, state.instance, boot_time()),
+        rights(own_rights()) {}
+
+  HolderOptions options;
+  State state;
+  Netlink netlink;
+  std::optional<Neighbours> neighbours;
+  net::Fd words;
+  net::Fd wake;
+  std::thread thread;
+
+  mutable std::mutex mutex;  ///< guards what follows, and what is above but for the descriptors
+  std::condition_variable stepped;
+  MovedConnections connections;
+  Assignment assignment;
+  Rights rights;
+  Addresses addresses;
+  std::map<std::uint64_t, Facts> facts;
+  std::map<std::uint64_t, Kept> kept;
+  std::map<std::string, net::SocketAddress> members;   ///< that words go to; what was known once is not forgotten
+  std::map<std::string, net::SocketAddress> heard_at;  ///< where their words come from, which is better known
+  std::array<std::uint64_t, kCauseCount> moves{};
+  Time next_beat{};
+  Time next_look{};
+  std::vector<AddressWord> said;
+  bool look = true;
+  bool stopping = false;
+  bool quiet = false;    ///< another process goes on
+  bool leaving = false;  ///< what is held stays, though listeners close
+  std::string told;
+
+  void run();
+  void wait();
+  void begin_to_hear(Time time);
+  void hear();
+  void hear_claims();
+  void conflict(const VirtualAddress& address, const Claimed& claimed, Time time);
+  void look_around(Time time);
+  void step(Time time);
+  void apply(const Move& move, Time time);
+  void take_over(const Move& move, Time time);
+  void give(const Move& move, Time time);
+  Word word();
+  bool keep(std::uint64_t id, Time time);
+  void let_go(std::uint64_t id);
+  void refresh(Time time);
+  void announce(Time time);
+  void say(Time time);
+  void tell(const std::string& fault);
+  const VirtualAddress* find(std::uint64_t id) const;
+  void wake_up() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake.get(), &one, sizeof one);
+  }
+};
+
+}  // namespace edge::agent::vip
