@@ -119,11 +119,16 @@ std::string full_name(const nlohmann::json& object) {
   return text_in(metadata, "namespace") + "/" + text_in(metadata, "name");
 }
 
-/// `namespace/name` of the address that a gateway asks for; empty: none.
-std::string vip_of(const nlohmann::json& gateway) {
+/// Every gateway may name an address of this namespace without saying so.
+constexpr std::string_view kSharedNamespace = "edge-system";
+
+/// `namespace/name` of the address that a gateway asks for; empty: none. `all`: those that there are.
+std::string vip_of(const nlohmann::json& gateway, const std::set<std::string>& all) {
   const std::string& name = text_in(member_in(gateway, "spec"), "vipRef");
   if (name.empty() || name.find('/') != std::string::npos) return name;
-  return text_in(member_in(gateway, "metadata"), "namespace") + "/" + name;
+  std::string own = text_in(member_in(gateway, "metadata"), "namespace") + "/" + name;
+  std::string shared = std::string(kSharedNamespace) + "/" + name;
+  return !all.contains(own) && all.contains(shared) ? shared : own;
 }
 
 kube::Failure read_addresses(Cluster& cluster, Addresses& addresses) {
@@ -139,10 +144,12 @@ kube::Failure read_addresses(Cluster& cluster, Addresses& addresses) {
   std::vector<nlohmann::json> gateways;
   if (auto failure = list("proxyvips", vips); !failure.none()) return failure;
   if (auto failure = list("proxygateways", gateways); !failure.none()) return failure;
+  std::set<std::string> names;
+  for (const nlohmann::json& vip : vips) names.insert(full_name(vip));
   for (const nlohmann::json& vip : vips) {
     Addresses::One one{full_name(vip), cell_text(member_in(member_in(vip, "spec"), "address")), {}};
     for (const nlohmann::json& gateway : gateways) {
-      if (vip_of(gateway) == one.name) one.gateways.insert(full_name(gateway));
+      if (vip_of(gateway, names) == one.name) one.gateways.insert(full_name(gateway));
     }
     addresses.all.push_back(std::move(one));
   }
