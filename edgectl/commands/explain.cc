@@ -16,6 +16,7 @@
 #include "edgectl/exits.h"
 #include "edgectl/input.h"
 #include "edgectl/request_line.h"
+#include "edgectl/resources/answering_nodes.h"
 #include "edgectl/resources/output.h"
 #include "edgectl/shared_flags.h"
 #include "schemas/describe.h"
@@ -76,7 +77,24 @@ OrderedJson redirect_json(const std::optional<analyze::ExplainedRedirect>& redir
           {"by", redirect->of_listener ? "redirectScheme" : "filter"}};
 }
 
-std::string explanation_json(const analyze::Explanation& explanation) {
+/// Of the connected edge, where the request goes to a virtual address.
+std::optional<AnsweringNodes> nodes_of(const cli::Arguments& arguments, const std::string& bind) {
+  std::string address = bind.substr(0, bind.rfind(':'));
+  if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
+  const auto ip = parse_ip(address);
+  if (!ip) return std::nullopt;
+  const auto cluster = Cluster::open(arguments);
+  return cluster ? answering_nodes(**cluster, *ip) : std::nullopt;
+}
+
+std::string nodes_text(const AnsweringNodes& found) {
+  std::string out = "node      ";
+  for (const std::string& node : found.nodes) out += (&node == &found.nodes.front() ? "" : ", ") + node;
+  if (found.nodes.empty()) out += "none" + (found.reason.empty() ? "" : ", " + found.reason);
+  return out + " (ProxyVIP " + found.vip + ")\n";
+}
+
+std::string explanation_json(const analyze::Explanation& explanation, const std::optional<AnsweringNodes>& nodes) {
   OrderedJson hosts = OrderedJson::array();
   for (const analyze::ExplainedHost& host : explanation.hosts) {
     OrderedJson rules = OrderedJson::array();
@@ -92,22 +110,26 @@ std::string explanation_json(const analyze::Explanation& explanation) {
   for (const analyze::ExplainedEngine& engine : explanation.engines) {
     engines.push_back({{"name", engine.name}, {"state", state_text(engine.state)}, {"note", engine.note}});
   }
-  const OrderedJson document = {{"request", explanation.request},
-                                {"bind", explanation.bind},
-                                {"listener", explanation.listener},
-                                {"gateway", explanation.gateway},
-                                {"hosts", hosts},
-                                {"matched", explanation.matched},
-                                {"winner", explanation.matched ? rule_json(explanation.winner) : OrderedJson(nullptr)},
-                                {"policies", explanation.policies},
-                                {"limits", explanation.limits},
-                                {"filters", explanation.filters},
-                                {"backends", backends},
-                                {"redirect", redirect_json(explanation.redirect)},
-                                {"pathRefused", explanation.path_refused},
-                                {"denied", explanation.denied},
-                                {"engines", engines},
-                                {"agree", explanation.agree}};
+  OrderedJson document = {{"request", explanation.request},
+                          {"bind", explanation.bind},
+                          {"listener", explanation.listener},
+                          {"gateway", explanation.gateway},
+                          {"hosts", hosts},
+                          {"matched", explanation.matched},
+                          {"winner", explanation.matched ? rule_json(explanation.winner) : OrderedJson(nullptr)},
+                          {"policies", explanation.policies},
+                          {"limits", explanation.limits},
+                          {"filters", explanation.filters},
+                          {"backends", backends},
+                          {"redirect", redirect_json(explanation.redirect)},
+                          {"pathRefused", explanation.path_refused},
+                          {"denied", explanation.denied},
+                          {"engines", engines},
+                          {"agree", explanation.agree}};
+  if (nodes) {
+    document["vip"] = nodes->vip;
+    document["nodes"] = nodes->nodes;
+  }
   return indented_json(document);
 }
 
@@ -151,9 +173,15 @@ int explain(const cli::Arguments& arguments) {
 
   const analyze::WitnessView view(typed->request);
   const analyze::Explanation explanation = analyze::explain(program->view, *bind, view.view());
-  const bool written =
-      cli::write_text(stdout, wants_data(arguments) ? data_text(arguments, explanation_json(explanation))
-                                                    : analyze::explanation_text(explanation, arguments.has("all")));
+  const auto nodes = paths.empty() ? nodes_of(arguments, explanation.bind) : std::nullopt;
+  std::string text;
+  if (!wants_data(arguments)) {
+    text = analyze::explanation_text(explanation, arguments.has("all"));
+    const std::size_t after = text.find('\n', text.find("\nbind ") + 1) + 1;
+    if (nodes) text.insert(after, nodes_text(*nodes));
+  }
+  const bool written = cli::write_text(
+      stdout, wants_data(arguments) ? data_text(arguments, explanation_json(explanation, nodes)) : text);
   if (program->faults) {
     cli::print_error(kExplain, "the configuration has errors; what is at fault takes no part above");
   }

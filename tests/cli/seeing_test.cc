@@ -265,6 +265,29 @@ TEST_F(SeeingProcess, MetricsAreReadFromTheAgentsThemselves) {
   EXPECT_EQ(edgectl("metrics dashboard --range 2h").code, 2);
 }
 
+TEST_F(SeeingProcess, TheGatewaysOfAnAddressAreCountedWhereTheLinkerFindsIt) {
+  start();
+  const auto vip = [](const std::string& name_space, const std::string& name, const std::string& address) {
+    return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyVIP\nmetadata: {name: " + name +
+           ", namespace: " + name_space + "}\nspec: {address: " + address + "}\n---\n";
+  };
+  const auto gateway = [](const std::string& name, const std::string& vip_ref, const std::string& port = "80") {
+    return "apiVersion: edgeproxy.io/v1alpha1\nkind: ProxyGateway\nmetadata: {name: " + name +
+           "}\nspec: {vipRef: " + vip_ref + ", listeners: [{name: web, port: " + port + ", protocol: HTTP}]}\n---\n";
+  };
+  dir_.put("config/vips.yaml", vip("edge-system", "shared", "192.0.2.10/24") +
+                                   vip("edge-system", "both", "192.0.2.11/24") +
+                                   vip("default", "both", "192.0.2.12/24") + gateway("bare", "shared", "8181") +
+                                   gateway("own", "both") + gateway("written", "edge-system/both"));
+  const Finished vips = until("metrics vips", says("192.0.2.12"));
+  EXPECT_THAT(vips.out, ContainsRegex("edge-system/shared +192.0.2.10/24 +default/bare"));
+  EXPECT_THAT(vips.out, ContainsRegex("default/both +192.0.2.12/24 +default/own"));
+  EXPECT_THAT(vips.out, ContainsRegex("edge-system/both +192.0.2.11/24 +default/written"));
+  // This machine has no interface that reaches the address.
+  EXPECT_THAT(until("explain http://shop.example:8181/", says("node ")).out,
+              ContainsRegex("bind +192.0.2.10:8181\nnode +none, .* \\(ProxyVIP edge-system/shared\\)"));
+}
+
 TEST_F(SeeingProcess, WhatBecomesAmissIsLoggedOnceAndListedWhileItLasts) {
   start();
   dir_.put("config/more.yaml",
