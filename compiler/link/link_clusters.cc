@@ -118,6 +118,25 @@ class ClusterChecker {
       const model::Reference reference{.name = cluster.image.pull_secrets[i]};
       secret(cluster.metadata, reference, {{.key = ".dockerconfigjson"}}, at("spec.image.pullSecrets", i), findings);
     }
+    node_network(cluster, findings);
+  }
+
+  /// An address that is held in a pod's own network answers for nobody outside of it.
+  void node_network(const model::EdgeCluster& cluster, Findings& findings) const {
+    const auto& own = cluster.agents.host_network;
+    if (!own || own->value || resources_.vips.empty()) return;
+    const auto first = std::ranges::min_element(
+        resources_.vips, [](const auto& a, const auto& b) { return holds_before(a.metadata, b.metadata); });
+    const std::string message =
+        "agents without the node's network cannot hold the address of " + first->metadata.text();
+    fail(findings.status.conditions, condition::kAccepted, reason::kInvalidParameters, message);
+    findings.diagnostics.add({.code = DiagnosticCode::kExclusiveFields,
+                              .resource = cluster.metadata.text(),
+                              .field = "spec.agents.hostNetwork",
+                              .span = own->span,
+                              .message = message,
+                              .labels = {{first->metadata.span, "the address"}},
+                              .fix = "leave `hostNetwork` out, or remove the ProxyVIP"});
   }
 
   void check(const model::EdgeRemoteCluster& cluster, Findings& findings) const {
