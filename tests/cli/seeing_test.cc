@@ -51,6 +51,10 @@ class SeeingProcess : public testing::Test {
     return got;
   }
 
+  static std::function<bool(const Finished&)> says(const std::string& text) {
+    return [text](const Finished& one) { return one.out.find(text) != std::string::npos; };
+  }
+
   TempDir dir_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<ProxyProcess> proxy_;
@@ -207,9 +211,6 @@ TEST_F(SeeingProcess, MetricsAreReadFromPrometheus) {
                     "while :; do for p in cart cart a nothing; do curl -s -o /dev/null -H 'Host: shop.example' "
                     "http://127.0.0.1:" +
                         std::to_string(proxy_->port) + "/$p; done; done"});
-  const auto says = [](const std::string& text) {
-    return [text](const Finished& one) { return one.out.find(text) != std::string::npos; };
-  };
   const Finished query = until(
       "metrics query 'edge_requests_total{route=\"default/cart\",code=\"2xx\"}' --metrics-url "
       "127.0.0.1:" +
