@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/node_addresses.h"
+#include "base/ip/node_addresses.h"
 #include "base/text/ascii.h"
 
 namespace edge::agent {

@@ -10,7 +10,8 @@
 
 namespace edge::agent {
 
-/// The value of --deny-calls-to: blocks with commas between, `local` for those of base/node_addresses.h; `none` alone.
+/// The value of --deny-calls-to: blocks with commas between, `local` for those of base/ip/node_addresses.h; `none`
+/// alone.
 Result<std::vector<Cidr>> read_denied_calls(std::string_view text);
 
 }  // namespace edge::agent

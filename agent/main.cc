@@ -6,7 +6,7 @@
 #include "agent/service.h"
 #include "agent/sync/sync.h"
 #include "base/labels.h"
-#include "base/node_addresses.h"
+#include "base/ip/node_addresses.h"
 #include "base/os/file.h"
 #include "base/os/file_watch.h"
 #include "cli/flags.h"

@@ -21,7 +21,6 @@
 #include "compiler/lint/lint.h"
 #include "compiler/model/decode.h"
 #include "compiler/opt/passes.h"
-#include "compiler/translate/controller_class.h"
 #include "compiler/translate/translate.h"
 #include "program/write.h"
 

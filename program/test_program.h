@@ -68,6 +68,17 @@ inline std::vector<std::byte> program_of(std::vector<SectionInput> sections) {
   return assemble(Target::kTablesOnly, std::move(sections));
 }
 
+using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+
+/// A program that serves nothing; those of two numbers differ.
+inline Bytes numbered_program(std::uint64_t number) {
+  Host host(number);
+  std::vector<SectionInput> sections;
+  sections.push_back({SectionKind::kHost, number, make_blob(std::move(host).build())});
+  return std::make_shared<const std::vector<std::byte>>(program_of(std::move(sections)));
+}
+inline std::string hash_of(const Bytes& bytes) { return to_hex(read(bytes)->hash()); }
+
 inline Result<ProgramView> read_copy(const std::vector<std::byte>& bytes) {
   return read(std::make_shared<const std::vector<std::byte>>(bytes));
 }

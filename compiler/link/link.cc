@@ -118,6 +118,12 @@ Identity identity_of(const model::Metadata& metadata) {
           .span = metadata.span};
 }
 
+void warn(const model::Metadata& resource, Diagnostic found, Diagnostics& diagnostics) {
+  found.severity = Severity::kWarning;
+  found.resource = resource.text();
+  diagnostics.add(std::move(found));
+}
+
 std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Findings& findings) {
   ResourceStatus& found = findings.status;
   if (found.conditions.empty() && found.parents.empty() && found.listeners.empty() && found.addresses.empty()) {

@@ -9,7 +9,6 @@
 #include "compiler/link/path_value.h"
 #include "compiler/link/retry_on.h"
 #include "compiler/link/stages.h"
-#include "compiler/model/cookie_path.h"
 #include "program/filter_table.h"
 
 namespace edge::compiler::link {
@@ -69,16 +68,6 @@ class RouteLinker {
   void fault(DiagnosticCode code, Span span, std::string field, std::string message, std::string fix = {}) {
     ok_ = false;
     findings_.diagnostics.add({.code = code,
-                               .resource = route_.metadata.text(),
-                               .field = std::move(field),
-                               .span = span,
-                               .message = std::move(message),
-                               .fix = std::move(fix)});
-  }
-
-  void warn(DiagnosticCode code, Span span, std::string field, std::string message, std::string fix = {}) {
-    findings_.diagnostics.add({.code = code,
-                               .severity = Severity::kWarning,
                                .resource = route_.metadata.text(),
                                .field = std::move(field),
                                .span = span,
@@ -321,8 +310,12 @@ class RouteLinker {
       }
     }
     if (linked.backends.empty() && !answered) {
-      warn(DiagnosticCode::kMissingField, rule.span, rule_field(index, "backendRefs"),
-           "the rule has no backend and no redirect: its requests are answered 500");
+      warn(route_.metadata,
+           {.code = DiagnosticCode::kMissingField,
+            .field = rule_field(index, "backendRefs"),
+            .span = rule.span,
+            .message = "the rule has no backend and no redirect: its requests are answered 500"},
+           findings_.diagnostics);
     }
   }
 

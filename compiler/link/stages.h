@@ -21,6 +21,8 @@
 namespace edge::compiler::link {
 
 Identity identity_of(const model::Metadata& metadata);
+/// Adds `found`, as a warning about the resource.
+void warn(const model::Metadata& resource, Diagnostic found, Diagnostics& diagnostics);
 /// What was found about a resource, with its name; nullopt when it is plainly fine.
 std::optional<ResourceStatus> status_of(const model::Metadata& metadata, Findings& findings);
 

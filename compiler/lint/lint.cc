@@ -1,7 +1,6 @@
 #include "compiler/lint/lint.h"
 
 #include "compiler/lint/path_detours.h"
-#include "compiler/lint/shared_sessions.h"
 
 namespace edge::compiler::lint {
 

@@ -19,6 +19,11 @@ void lint(const model::ProxyPolicy& policy, Diagnostics& diagnostics);
 /// Linear in the size of the set, save for sorting.
 void lint_together(const model::ResourceSet& resources, Diagnostics& diagnostics);
 
+/// Warns of each rule with `sessionPersistence` whose cookie, or header, another rule of the same gateway and host uses
+/// for other backends: a client that uses both loses its endpoint at each change. Cookies of different paths are
+/// different cookies. One warning a rule. Linear in the size of the set.
+void lint_shared_sessions(const model::ResourceSet& resources, Diagnostics& diagnostics);
+
 /// All of the above. `resources` with what translating made of Gateway API and Ingress, which is told where the fields
 /// are those of the kind that was written.
 void lint_all(const model::ResourceSet& resources, Diagnostics& diagnostics);

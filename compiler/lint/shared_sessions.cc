@@ -1,5 +1,4 @@
-#include "compiler/lint/shared_sessions.h"
-
+// Rules that keep clients at their endpoints by one cookie or header, and send them to different backends.
 #include <cstddef>
 #include <set>
 #include <string>
@@ -9,7 +8,7 @@
 #include "base/text/ascii.h"
 #include "compiler/lint/finding.h"
 #include "compiler/lint/keys.h"
-#include "compiler/model/cookie_path.h"
+#include "compiler/lint/lint.h"
 
 namespace edge::compiler::lint {
 namespace {

@@ -1,7 +1,10 @@
-#include "compiler/model/cookie_path.h"
-
+// Paths of the cookies that keep sessions: where the browser is to send them.
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include "compiler/model/route.h"
 
 namespace edge::compiler::model {
 

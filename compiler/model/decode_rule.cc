@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/field_name.h"
-#include "compiler/model/cookie_path.h"
 #include "compiler/model/formats.h"
 #include "program/filter_table.h"
 

@@ -128,6 +128,13 @@ struct Rule {
   std::optional<SessionPersistence> persistence{};
 };
 
+/// Whether a cookie can have that path (RFC 6265 §4.1.1), in at most 1,024 bytes.
+bool is_cookie_path(std::string_view path);
+
+/// That of the rule's session: the one it names, else the whole segments that the paths of all matches begin with, and
+/// `/` where one of them is a regular expression.
+std::string cookie_path(const SessionPersistence& session, const Rule& rule);
+
 /// What translating found to say about the route in its status.
 struct RouteFinding {
   std::string type{};

@@ -1,6 +1,8 @@
-#include "compiler/translate/controller_class.h"
-
+// Whose gateways and classes are served (rule D8).
 #include <string>
+#include <string_view>
+
+#include "compiler/translate/translate.h"
 
 namespace edge::compiler::translate {
 namespace {

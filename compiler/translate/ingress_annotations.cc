@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/units.h"
-#include "compiler/model/cookie_path.h"
 #include "compiler/translate/annotation_values.h"
 #include "compiler/translate/foreign_annotations.h"
 #include "compiler/translate/nginx_annotations.h"

@@ -49,4 +49,8 @@ model::ResourceSet translate(const model::ResourceSet& resources, std::string_vi
 /// Adds what was made to the set.
 void append(model::ResourceSet made, model::ResourceSet& resources);
 
+/// For callers that have another class than the default one (rule D8). The stages serve the class `usual`. So that they
+/// serve `ours`, these two change places in `resources`; a gateway that names no class is of `usual`.
+void serve_class(std::string_view ours, std::string_view usual, model::ResourceSet& resources);
+
 }  // namespace edge::compiler::translate

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "base/node_addresses.h"
+#include "base/ip/node_addresses.h"
 #include "compiler/link/backends/values.h"
 #include "controller/endpoints/value_object.h"
 

@@ -25,7 +25,7 @@
 namespace edge::controller {
 
 /// Whether `spec.endpoints` of a ProxyBackend may lead to the agents' own nodes: their loopback and link-local
-/// addresses (base/node_addresses.h), which a cluster's API takes in no EndpointSlice either.
+/// addresses (base/ip/node_addresses.h), which a cluster's API takes in no EndpointSlice either.
 enum class NodeAddresses : std::uint8_t { kAllowed, kLeftOut };
 
 /// Not thread-safe. Objects are named as documents are: each has one name, and each name one object.

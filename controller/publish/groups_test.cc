@@ -19,20 +19,9 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using Bytes = std::shared_ptr<const std::vector<std::byte>>;
-
-Bytes program_of(std::uint64_t number) {
-  program::sample::Host host(number);
-  std::vector<program::SectionInput> sections;
-  sections.push_back({program::SectionKind::kHost, number, program::make_blob(std::move(host).build())});
-  sections.push_back({program::SectionKind::kListeners, 0, program::make_blob(program::sample::empty_listeners())});
-  sections.push_back({program::SectionKind::kBackends, 0, program::make_blob(program::sample::empty_backends())});
-  sections.push_back({program::SectionKind::kPolicies, 0, program::make_blob(program::sample::empty_policies())});
-  return std::make_shared<const std::vector<std::byte>>(
-      program::assemble(program::Target::kTablesOnly, std::move(sections)));
-}
-
-std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
+using program::sample::Bytes;
+using program::sample::hash_of;
+using program::sample::numbered_program;
 
 class GroupsTest : public testing::Test {
  protected:
@@ -62,7 +51,7 @@ class GroupsTest : public testing::Test {
   }
   std::string take(std::uint64_t number) {
     ReconcileResult result;
-    result.program = program_of(number);
+    result.program = numbered_program(number);
     result.hash = program::read(result.program)->hash();
     result.program_changed = true;
     result.number = number;
@@ -100,9 +89,9 @@ TEST_F(GroupsTest, OneThatComesIsGivenWhatTheOthersHave) {
 TEST_F(GroupsTest, OneThatGatewaysNameIsGivenItsOwnProgram) {
   groups_->came("canary");
   ReconcileResult result;
-  result.program = program_of(1);
+  result.program = numbered_program(1);
   result.hash = program::read(result.program)->hash();
-  const Bytes own = program_of(2);
+  const Bytes own = numbered_program(2);
   result.group_programs["canary"] = {own, program::read(own)->hash()};
   result.group_programs["office"] = {own, program::read(own)->hash()};
   result.program_changed = true;

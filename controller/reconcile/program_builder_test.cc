@@ -2,132 +2,29 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "base/ip.h"
-#include "program/dump/dump.h"
+#include "controller/reconcile/test_cluster.h"
 
 namespace edge::controller {
 namespace {
 
+using test::backend;
+using test::condition;
+using test::edit;
+using test::gateway;
+using test::Json;
+using test::kClass;
+using test::object;
+using test::removal;
+using test::route;
+using test::service;
+using test::slice;
+using test::World;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using Json = nlohmann::json;
-
-constexpr const char* kClass = "edgeproxy.io/proxy";
-
-/// Objects as an API server sends them.
-Json object(const std::string& kind, const std::string& name, const Json& spec, std::int64_t generation = 1) {
-  return {{"apiVersion", "edgeproxy.io/v1alpha1"},
-          {"kind", kind},
-          {"metadata",
-           {{"name", name},
-            {"namespace", "shop"},
-            {"uid", "uid-of-" + name},
-            {"resourceVersion", "7"},
-            {"generation", generation},
-            {"creationTimestamp", "2026-01-01T00:00:00Z"}}},
-          {"spec", spec}};
-}
-
-Json gateway() {
-  return object("ProxyGateway", "gw", {{"listeners", {{{"name", "http"}, {"port", 8080}, {"protocol", "HTTP"}}}}});
-}
-
-Json backend() { return object("ProxyBackend", "be", {{"serviceRef", {{"name", "be"}, {"port", 80}}}}); }
-
-Json service() {
-  Json made = object("Service", "be", {{"ports", {{{"name", "http"}, {"port", 80}}}}}, 0);
-  made["apiVersion"] = "v1";
-  made["metadata"].erase("generation");
-  return made;
-}
-
-Json slice(const std::string& address) {
-  Json made = object("EndpointSlice", "be-1", {});
-  made["apiVersion"] = "discovery.k8s.io/v1";
-  made.erase("spec");
-  made["metadata"]["labels"] = {{"kubernetes.io/service-name", "be"}};
-  made["addressType"] = "IPv4";
-  made["ports"] = {{{"name", "http"}, {"port", 9000}}};
-  made["endpoints"] = {{{"addresses", {address}}}};
-  return made;
-}
-
-Json route(const std::string& name, const std::string& path, std::int64_t generation = 1,
-           const Json& more = Json::object()) {
-  Json spec = {
-      {"parentRefs", {{{"name", "gw"}}}},
-      {"rules", {{{"matches", {{{"path", {{"type", "Exact"}, {"value", path}}}}}}, {"backendRef", {{"name", "be"}}}}}}};
-  spec.update(more);
-  return object("ProxyRoute", name, spec, generation);
-}
-
-ObjectEdit edit(const Json& object, const std::string& controller_class = kClass) {
-  auto read = read_cluster_object(object.dump(), controller_class);
-  EXPECT_TRUE(read.ok() && *read) << object.dump();
-  (*read)->changed_by = "kubectl";
-  const ResourceId key = (*read)->key;
-  return {key, *std::move(read)};
-}
-
-ObjectEdit removal(const std::string& kind, const std::string& name) { return {{kind, "shop", name}, std::nullopt}; }
-
-class World {
- public:
-  explicit World(SoundVersions sound = {}, NodeAddresses node_addresses = NodeAddresses::kAllowed)
-      : program_builder_(options(), {kClass, {}}, std::move(sound), node_addresses) {}
-
-  ReconcileResult apply(std::vector<ObjectEdit> edits) {
-    auto result = program_builder_.apply(std::move(edits));
-    EXPECT_TRUE(result.has_value());
-    if (!result) return {};
-    last_ = *result;
-    return *result;
-  }
-  std::optional<ReconcileResult> try_apply(std::vector<ObjectEdit> edits) {
-    return program_builder_.apply(std::move(edits));
-  }
-  ReconcileResult start(std::vector<ObjectEdit> more = {}) {
-    std::vector<ObjectEdit> all = {edit(gateway()), edit(backend()), edit(service()), edit(slice("10.0.0.1"))};
-    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    return apply(std::move(all));
-  }
-  std::string tree() const {
-    if (last_.program == nullptr) return "none";
-    auto view = program::read(last_.program);
-    return view ? program::dump_routes(*view) : view.error().text;
-  }
-  std::map<std::string, DesiredStatus> desired_statuses() {
-    std::map<std::string, DesiredStatus> all;
-    for (DesiredStatus& desired : program_builder_.build_statuses(1000)) {
-      std::string name = desired.key.text();
-      all.emplace(std::move(name), std::move(desired));
-    }
-    return all;
-  }
-  const SoundVersions& sound() const { return program_builder_.sound_versions(); }
-
- private:
-  static compiler::CompileOptions options() {
-    compiler::CompileOptions options;
-    options.target = program::Target::kTablesOnly;
-    options.regex_worker = "/none";  // nothing can be compiled that has an expression to search for
-    return options;
-  }
-  ProgramBuilder program_builder_;
-  ReconcileResult last_;
-};
-
-Json condition(const std::string& status, const std::string& type) {
-  const Json parsed = Json::parse(status, nullptr, false);
-  for (const Json& condition : parsed.value("conditions", Json::array())) {
-    if (condition["type"] == type) return condition;
-  }
-  return {};
-}
 
 TEST(ProgramBuilder, MakesAProgramOfWhatTheClusterHas) {
   World world;
@@ -548,95 +445,6 @@ TEST(ProgramBuilder, GatewaysOfAnotherClassAreLeftToTheirController) {
   World neither;
   neither.apply({edit(gateway(), "example.com/other"), edit(backend()), edit(service()), edit(route("a", "/a"))});
   EXPECT_THAT(neither.tree(), Not(HasSubstr("/a")));
-}
-
-TEST(ClusterObject, KeepsNoValueOfAConfigMapButAuthorities) {
-  Json map = {{"apiVersion", "v1"},
-              {"kind", "ConfigMap"},
-              {"metadata", {{"name", "m"}, {"namespace", "shop"}, {"uid", "1"}}},
-              {"data", {{"ca.crt", "PEM"}, {"large", "unread"}}}};
-  const auto read = read_cluster_object(map.dump(), kClass);
-  ASSERT_TRUE(read.ok() && *read);
-  EXPECT_THAT((*read)->document, AllOf(HasSubstr("PEM"), HasSubstr("large"), Not(HasSubstr("unread"))));
-}
-
-TEST(ClusterObject, PassesOverSecretsThatNobodyCanName) {
-  const Json release = {{"apiVersion", "v1"},
-                        {"kind", "Secret"},
-                        {"type", "helm.sh/release.v1"},
-                        {"metadata", {{"name", "r"}, {"namespace", "shop"}}}};
-  const auto read = read_cluster_object(release.dump(), kClass);
-  ASSERT_TRUE(read.ok());
-  EXPECT_FALSE(read->has_value());
-}
-
-TEST(ClusterObject, RefusesWhatIsNone) {
-  for (const char* text : {"", "[]", "{}", R"({"metadata":[]})", R"({"kind":"Pod","metadata":{"name":"p"}})",
-                           R"({"kind":7,"metadata":{"name":7,"generation":"x"}})"}) {
-    EXPECT_FALSE(read_cluster_object(text, kClass).ok()) << text;
-  }
-}
-
-TEST(Cause, NamesOneUserOrNone) {
-  Cause cause;
-  cause.add("ProxyRoute a/b", "kubectl");
-  cause.add("ProxyRoute a/c", "kubectl");
-  EXPECT_EQ(cause.line(), "ProxyRoute a/b and 1 more by kubectl");
-  cause.add("ProxyRoute a/d", "helm");
-  EXPECT_EQ(cause.line(), "ProxyRoute a/b and 2 more");
-  Cause more;
-  more.add(cause);
-  more.add("ProxyRoute a/e", "kubectl");
-  EXPECT_EQ(more.line(), "ProxyRoute a/b and 3 more");
-}
-
-TEST(ProgramBuilder, ARouteWhoseGatewayIsNotThereIsToldSo) {
-  World world;
-  world.start({edit(route("cart", "/cart", 1, {{"parentRefs", {{{"name", "nowhere"}}}}}))});
-  const DesiredStatus desired = world.desired_statuses().at("ProxyRoute shop/cart");
-  EXPECT_THAT(desired.status, AllOf(HasSubstr("\"type\":\"Accepted\""), HasSubstr("nowhere")));
-  EXPECT_THAT(desired.rejection, HasSubstr("nowhere"));
-}
-
-TEST(ProgramBuilder, ARouteOfGatewayApiWithoutItsGatewayIsToldByAnEvent) {
-  Json http = object("HTTPRoute", "web", {{"parentRefs", {{{"name", "nowhere"}}}}, {"rules", Json::array()}});
-  http["apiVersion"] = "gateway.networking.k8s.io/v1";
-  World world;
-  world.start({edit(http)});
-  const DesiredStatus desired = world.desired_statuses().at("HTTPRoute shop/web");
-  EXPECT_EQ(desired.rejection, "NoMatchingParent: there is no Gateway shop/nowhere");
-  EXPECT_TRUE(desired.told_by_event);
-}
-
-Json ingress(const char* class_name) {
-  Json made =
-      object("Ingress", "web", {{"defaultBackend", {{"service", {{"name", "be"}, {"port", {{"number", 80}}}}}}}});
-  made["apiVersion"] = "networking.k8s.io/v1";
-  if (class_name != nullptr) made["spec"]["ingressClassName"] = class_name;
-  return made;
-}
-
-Json ingress_class(const char* controller) {
-  Json made = object("IngressClass", "edge", {{"controller", controller}});
-  made["apiVersion"] = "networking.k8s.io/v1";
-  made["metadata"].erase("namespace");
-  return made;
-}
-
-TEST(ProgramBuilder, AnIngressThatNobodyServesIsToldByAnEvent) {
-  World world;
-  world.start({edit(ingress("edge"))});
-  DesiredStatus desired = world.desired_statuses().at("Ingress shop/web");
-  EXPECT_EQ(desired.rejection, "NotServed: there is no IngressClass `edge`; the Ingress is not served");
-  EXPECT_TRUE(desired.told_by_event);
-  // Of another controller's nothing is said.
-  world.apply({edit(ingress_class("example.com/other"))});
-  EXPECT_EQ(world.desired_statuses().at("Ingress shop/web").rejection, "");
-  world.apply({edit(ingress(nullptr))});
-  EXPECT_EQ(world.desired_statuses().at("Ingress shop/web").rejection,
-            "NotServed: the Ingress names no class and no IngressClass is the default; it is not served");
-  world.apply({edit(ingress_class(kClass)), edit(ingress("edge"))});
-  EXPECT_EQ(world.desired_statuses().at("Ingress shop/web").rejection, "");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/idle_memory.h"
+#include "base/os/idle_memory.h"
 
 namespace edge::controller {
 namespace {

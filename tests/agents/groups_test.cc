@@ -28,20 +28,9 @@ using testing::HasSubstr;
 constexpr auto kPatience = std::chrono::seconds(120);
 constexpr const char* kLabel = "edgeproxy.io/group";
 
-using Bytes = std::shared_ptr<const std::vector<std::byte>>;
-
-Bytes program_of(std::uint64_t number) {
-  program::sample::Host host(number);
-  std::vector<program::SectionInput> sections;
-  sections.push_back({program::SectionKind::kHost, number, program::make_blob(std::move(host).build())});
-  sections.push_back({program::SectionKind::kListeners, 0, program::make_blob(program::sample::empty_listeners())});
-  sections.push_back({program::SectionKind::kBackends, 0, program::make_blob(program::sample::empty_backends())});
-  sections.push_back({program::SectionKind::kPolicies, 0, program::make_blob(program::sample::empty_policies())});
-  return std::make_shared<const std::vector<std::byte>>(
-      program::assemble(program::Target::kTablesOnly, std::move(sections)));
-}
-
-std::string hash_of(const Bytes& bytes) { return program::to_hex(program::read(bytes)->hash()); }
+using program::sample::Bytes;
+using program::sample::hash_of;
+using program::sample::numbered_program;
 
 class GroupsOfAgents : public testing::Test {
  protected:
@@ -105,8 +94,8 @@ class GroupsOfAgents : public testing::Test {
 };
 
 TEST_F(GroupsOfAgents, EachIsGivenItsOwnProgram) {
-  const Bytes all = program_of(1);
-  const Bytes canary = program_of(2);
+  const Bytes all = numbered_program(1);
+  const Bytes canary = numbered_program(2);
   publish(all, "default");
   publish(canary, "canary");
   connect({.controller = {}, .name = "old"});  // tells no labels
@@ -122,7 +111,7 @@ TEST_F(GroupsOfAgents, EachIsGivenItsOwnProgram) {
   EXPECT_EQ(distributor_->agent("old")->group, "default");
 
   // What one is given changes nothing for the other.
-  const Bytes next = program_of(3);
+  const Bytes next = numbered_program(3);
   publish(next, "canary");
   EXPECT_TRUE(runs("new", next));
   EXPECT_EQ(distributor_->agent("old")->program, hash_of(all));
@@ -145,8 +134,8 @@ TEST_F(GroupsOfAgents, EachIsGivenItsOwnProgram) {
 }
 
 TEST_F(GroupsOfAgents, AnAgentThatComesWithAnotherLabelIsInAnotherGroup) {
-  const Bytes all = program_of(1);
-  const Bytes canary = program_of(2);
+  const Bytes all = numbered_program(1);
+  const Bytes canary = numbered_program(2);
   publish(all, "default");
   publish(canary, "canary");
   connect({.controller = {}, .name = "edge-1"});
@@ -160,7 +149,7 @@ TEST_F(GroupsOfAgents, AnAgentThatComesWithAnotherLabelIsInAnotherGroup) {
 }
 
 TEST_F(GroupsOfAgents, TheOwnerIsToldOfEachOnce) {
-  publish(program_of(1), "default");
+  publish(numbered_program(1), "default");
   connect({.controller = {}, .name = "a"});
   connect({.controller = {}, .name = "b"});
   connect({.controller = {}, .name = "c", .labels = {{kLabel, "canary"}}});
@@ -181,14 +170,14 @@ TEST_F(GroupsOfAgents, LabelsThatAreNoneAreRefused) {
     EXPECT_FALSE(distributor_->agent(name));
   }
   // Others are served.
-  const Bytes all = program_of(1);
+  const Bytes all = numbered_program(1);
   publish(all, "default");
   connect({.controller = {}, .name = "good"});
   EXPECT_TRUE(runs("good", all));
 }
 
 TEST_F(GroupsOfAgents, AreBounded) {
-  const Bytes all = program_of(1);
+  const Bytes all = numbered_program(1);
   publish(all, "default");
   for (int i = 1; i < 64; ++i) {
     const std::string group = "g" + std::to_string(i);

@@ -14,13 +14,6 @@ using testing::Not;
 
 class AgentGroups : public Parts {
  protected:
-  Finished edgectl(std::vector<std::string> words) {
-    words.insert(words.begin(), "edgectl");
-    words.insert(words.end(),
-                 {"--kubeconfig", dir_ / "api/kubeconfig", "--credentials", dir_ / "controller/agents/admin.pem",
-                  "--controller", "127.0.0.1:" + controller_ports_["controller"]});
-    return run_command(words);
-  }
   Json json_of(const std::vector<std::string>& words) {
     const Finished finished = edgectl(words);
     EXPECT_EQ(finished.code, 0) << finished.err;

@@ -33,16 +33,7 @@ int metrics_port_of(Process& controller) {
   return line ? std::atoi(line->c_str() + line->rfind(':') + 1) : 0;
 }
 
-class Several : public Parts {
- protected:
-  Finished edgectl(std::vector<std::string> words, const std::string& of = "controller") {
-    words.insert(words.begin(), "edgectl");
-    words.insert(words.end(),
-                 {"--kubeconfig", dir_ / "api/kubeconfig", "--credentials", dir_ / (of + "/agents/admin.pem"),
-                  "--controller", "127.0.0.1:" + controller_ports_[of]});
-    return run_command(words);
-  }
-};
+class Several : public Parts {};
 
 TEST_F(Several, ControllersCompileAllAndOneOfThemWritesStatuses) {
   auto server = serve_api();

@@ -147,4 +147,11 @@ std::unique_ptr<ProxyProcess> Parts::agent(const std::string& name, const std::s
   return std::make_unique<ProxyProcess>(words);
 }
 
+Finished Parts::edgectl(std::vector<std::string> words, const std::string& of) {
+  words.insert(words.begin(), "edgectl");
+  words.insert(words.end(), {"--kubeconfig", dir_ / "api/kubeconfig", "--credentials",
+                             dir_ / (of + "/agents/admin.pem"), "--controller", "127.0.0.1:" + controller_ports_[of]});
+  return run_command(words);
+}
+
 }  // namespace edge::tests

@@ -65,6 +65,9 @@ class Parts : public Control {
   std::unique_ptr<ProxyProcess> agent(const std::string& name = "one", const std::string& of = "controller",
                                       const std::vector<std::string>& more = {});
 
+  /// With the administrator's credentials of the controller `of`.
+  Finished edgectl(std::vector<std::string> words, const std::string& of = "controller");
+
   const std::string api_port_ = std::to_string(lasting_port());
   std::map<std::string, std::string> controller_ports_;  ///< by name
 };

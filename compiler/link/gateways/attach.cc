@@ -134,20 +134,20 @@ class Attacher {
                         : parent.port       ? parent.port->span
                                             : parent.gateway.name.span;
       const std::string_view sub = parent.section_name ? ".sectionName" : parent.port ? ".port" : ".name";
-      warn(span, field + std::string(sub), text + " serves no such listener; the route does not attach there",
-           listener_names(states));
+      not_attached(span, field + std::string(sub), text + " serves no such listener; the route does not attach there",
+                   listener_names(states));
       refuse(index, reason::kNoMatchingParent, text + " serves no such listener");
     } else if (!allowed) {
       const std::string message = "no listener of " + text + " allows a " + route_.metadata.kind +
                                   " of the namespace `" + route_.metadata.name_space + "`";
-      warn(parent.gateway.name.span, field + ".name", message,
-           "its listeners say by `allowedRoutes` which namespaces and kinds they take");
+      not_attached(parent.gateway.name.span, field + ".name", message,
+                   "its listeners say by `allowedRoutes` which namespaces and kinds they take");
       refuse(index, reason::kNotAllowedByListeners, message);
     } else if (!fits) {
       refuse(index, reason::kUnsupportedValue, "the route asks for more than a listener of bytes can do");
     } else {
       const std::string message = "no listener of " + text + " serves any of the route's hostnames";
-      warn(route_.hostnames[0].span, "spec.hostnames", message, {});
+      not_attached(route_.hostnames[0].span, "spec.hostnames", message, {});
       refuse(index, reason::kNoMatchingListenerHostname, message);
     }
   }
@@ -214,14 +214,14 @@ class Attacher {
     return text;
   }
 
-  void warn(Span span, std::string field, std::string message, std::string fix) {
-    findings_.diagnostics.add({.code = DiagnosticCode::kNotAttached,
-                               .severity = Severity::kWarning,
-                               .resource = route_.metadata.text(),
-                               .field = std::move(field),
-                               .span = span,
-                               .message = std::move(message),
-                               .fix = std::move(fix)});
+  void not_attached(Span span, std::string field, std::string message, std::string fix) {
+    warn(route_.metadata,
+         {.code = DiagnosticCode::kNotAttached,
+          .field = std::move(field),
+          .span = span,
+          .message = std::move(message),
+          .fix = std::move(fix)},
+         findings_.diagnostics);
   }
 
   void refuse(std::size_t parent, std::string_view reason, std::string message) {

@@ -1,4 +1,4 @@
-#include "base/idle_memory.h"
+#include "base/os/idle_memory.h"
 
 #include <sys/mman.h>
 

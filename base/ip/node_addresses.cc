@@ -1,4 +1,4 @@
-#include "base/node_addresses.h"
+#include "base/ip/node_addresses.h"
 
 #include <algorithm>
 #include <string_view>
