@@ -324,6 +324,7 @@ Compiler::Compiler(Compiler&&) noexcept = default;
 Compiler& Compiler::operator=(Compiler&&) noexcept = default;
 
 std::optional<Artifact> Compiler::compile(const LinkedConfig& config, Diagnostics& diagnostics) {
+  if (has_overlaps(config)) return state_->compile(config_without_overlaps(config), nullptr, diagnostics);
   return state_->compile(config, nullptr, diagnostics);
 }
 

@@ -7,6 +7,7 @@ namespace edge::compiler {
 namespace {
 
 using namespace world;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -84,6 +85,32 @@ TEST(WorkspaceGroups, AChangeForOneChangesItsProgramAlone) {
   const auto again = workspace.apply({{"inside", gateway_of("inside", 8081, "office, lab")}});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->hash, before->hash);
+}
+
+/// Each of its own program; what is for all agents, or shares a group, contends with both.
+TEST(WorkspaceGroups, GatewaysOfDifferentGroupsMayHaveOnePort) {
+  Documents documents = two_groups();
+  documents["inside"] = gateway_of("inside", 8081, "office");
+  documents["outside"] = gateway_of("outside", 8081, "lab");
+  documents["lab"] = route_on("lab", "{name: outside}", "lab.com");
+  Workspace workspace({.target = program::Target::kTablesOnly});
+  ASSERT_TRUE(workspace.apply(all_of(documents)));
+  const auto program_of = [&](const char* group) { return dump_of(workspace.group_programs().at(group).bytes); };
+  EXPECT_THAT(said_by(workspace, documents), Not(HasSubstr("already claimed")));
+  EXPECT_THAT(program_of("office"), AllOf(HasSubstr("office.com"), Not(HasSubstr("lab.com"))));
+  EXPECT_THAT(program_of("lab"), AllOf(HasSubstr("lab.com"), Not(HasSubstr("office.com"))));
+
+  // The first holds: no gateway here has an age.
+  const auto both = gateway_of("outside", 8081, "lab, office");
+  documents["outside"] = both;
+  ASSERT_TRUE(workspace.apply({{"outside", both}}));
+  EXPECT_THAT(said_by(workspace, documents), HasSubstr("every host on port 8081 is already claimed"));
+  EXPECT_THAT(program_of("office"), HasSubstr("office.com"));
+  EXPECT_THAT(program_of("lab"), Not(HasSubstr("lab.com")));
+  const auto all = gateway_of("outside", 8081, "");
+  documents["outside"] = all;
+  ASSERT_TRUE(workspace.apply({{"outside", all}}));
+  EXPECT_THAT(said_by(workspace, documents), HasSubstr("every host on port 8081 is already claimed"));
 }
 
 TEST(WorkspaceGroups, NoMoreProgramsAreMadeThanIsSensible) {

@@ -24,23 +24,28 @@ std::vector<std::string> agent_groups(const LinkedConfig& config) {
   return {groups.begin(), groups.end()};
 }
 
-LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group) {
+namespace {
+
+/// What `keeps` says of a listener, with the gateways of `serves` and the routes on both.
+template <typename Serves, typename Keeps>
+LinkedConfig part_of(const LinkedConfig& config, Serves serves, Keeps keeps) {
   LinkedConfig part = config;
   part.gateways.clear();
   part.listeners.clear();
   std::vector<std::uint32_t> gateways(config.gateways.size(), kGone);
   for (std::uint32_t i = 0; i < config.gateways.size(); ++i) {
-    if (!is_for(config.gateways[i], group)) continue;
+    if (!serves(config.gateways[i])) continue;
     gateways[i] = static_cast<std::uint32_t>(part.gateways.size());
     part.gateways.push_back(config.gateways[i]);
   }
   std::vector<std::uint32_t> listeners(config.listeners.size(), kGone);
   for (std::uint32_t i = 0; i < config.listeners.size(); ++i) {
     const std::uint32_t gateway = gateways[config.listeners[i].gateway];
-    if (gateway == kGone) continue;
+    if (gateway == kGone || !keeps(config.listeners[i])) continue;
     listeners[i] = static_cast<std::uint32_t>(part.listeners.size());
     part.listeners.push_back(config.listeners[i]);
     part.listeners.back().gateway = gateway;
+    part.listeners.back().overlaps = false;
   }
   for (LinkedRoute& route : part.routes) {
     std::vector<std::uint32_t> kept;
@@ -50,6 +55,23 @@ LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group)
     route.listeners = std::move(kept);
   }
   return part;
+}
+
+}  // namespace
+
+LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group) {
+  return part_of(
+      config, [&](const LinkedGateway& gateway) { return is_for(gateway, group); },
+      [](const LinkedListener&) { return true; });
+}
+
+bool has_overlaps(const LinkedConfig& config) {
+  return std::ranges::any_of(config.listeners, &LinkedListener::overlaps);
+}
+
+LinkedConfig config_without_overlaps(const LinkedConfig& config) {
+  return part_of(
+      config, [](const LinkedGateway&) { return true; }, [](const LinkedListener& one) { return !one.overlaps; });
 }
 
 }  // namespace edge::compiler

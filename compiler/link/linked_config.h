@@ -155,6 +155,8 @@ struct LinkedListener {
   /// Of HTTPS and TLS listeners.
   std::optional<ListenerTls> tls{};
   Span span;
+  /// A listener of an older gateway, of other groups of agents, has its port and name: no program has both.
+  bool overlaps = false;
 };
 
 /// Where a backend's endpoints come from: a Service, at one of its ports.
@@ -226,5 +228,10 @@ std::vector<std::string> agent_groups(const LinkedConfig& config);
 /// Gateways that are for all agents or for this group, their listeners and the routes on these. Of a group that no
 /// gateway names, that is what is for all.
 LinkedConfig config_of_group(const LinkedConfig& config, std::string_view group);
+
+/// Whether gateways of different groups have a port and name in common, so that one program cannot hold them all.
+bool has_overlaps(const LinkedConfig& config);
+/// All gateways, as far as one program can hold them: without listeners that overlap.
+LinkedConfig config_without_overlaps(const LinkedConfig& config);
 
 }  // namespace edge::compiler

@@ -92,6 +92,7 @@ class Dumper {
     line(1, std::string(program::protocol_name(listener.protocol)) + " port " + std::to_string(listener.port));
     line(1, "hosts " + names_text(listener.hostnames));
     line(1, "max-request-body " + std::to_string(listener.max_request_body));
+    if (listener.overlaps) line(1, "overlaps that of a gateway of other agent groups");
     lines(1, settings_lines(listener));
   }
 

@@ -81,10 +81,11 @@ class GatewayLinker {
     states_.resize(gateways_.size());
     choose_groups();
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) gateway(i);
-    Claims claims(gateways_, config_.gateways, diagnostics_);
+    Claims claims(gateways_, config_.gateways, Claims::Between::kGatewaysOfOneGroup, diagnostics_);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) refuse_indistinct(i, claims);
     const std::vector<Claim> order = claims_by_age();
     for (const Claim& claim : order) refuse(claim, claims.grant(claim));
+    if (!groups_.empty()) find_overlaps(order);
     for (std::uint32_t i = 0; i < gateways_.size(); ++i) listeners(i);
     return std::move(states_);
   }
@@ -206,6 +207,16 @@ class GatewayLinker {
     return order;
   }
 
+  /// Of what was granted, what could not be were all gateways in one program.
+  void find_overlaps(const std::vector<Claim>& order) {
+    Diagnostics unheard(0);
+    Claims all(gateways_, config_.gateways, Claims::Between::kAllGateways, unheard);
+    for (const Claim& claim : order) {
+      if (!states_[claim.gateway][claim.listener].reason.empty()) continue;
+      if (!all.grant(claim).reason.empty()) overlaps_.insert({claim.gateway, claim.listener});
+    }
+  }
+
   void listeners(std::uint32_t index) {
     const model::ProxyGateway& gateway = gateways_[index];
     Findings& findings = findings_[index];
@@ -263,7 +274,8 @@ class GatewayLinker {
                           .proxy_protocol = value_or(listener.proxy_protocol, false),
                           .redirect_scheme = scheme_redirect_of(gateway, listener),
                           .tls = std::move(tls_settings),
-                          .span = listener.span};
+                          .span = listener.span,
+                          .overlaps = overlaps_.contains({gateway_index, index})};
     config_.listeners.push_back(std::move(linked));
   }
 
@@ -355,7 +367,8 @@ class GatewayLinker {
   const std::vector<model::ProxyGateway>& gateways_;
   const GatewayTargets& targets_;
   Diagnostics& diagnostics_;
-  std::set<std::string> groups_;  ///< of agents that programs are made for
+  std::set<std::string> groups_;                                ///< of agents that programs are made for
+  std::set<std::pair<std::uint32_t, std::uint32_t>> overlaps_;  ///< gateway and listener
   LinkedConfig& config_;
   ListenerStates states_;
   std::vector<Findings> findings_;

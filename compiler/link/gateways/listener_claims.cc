@@ -88,26 +88,48 @@ ClaimRefusal Claims::indistinct(Claim claim) {
   return {};
 }
 
+std::optional<Claim> Claims::ByGroup::holder(const Groups& groups) const {
+  if (of_all || groups.empty()) return of_all ? of_all : first;
+  for (const std::string& group : groups) {
+    if (const auto found = of_group.find(group); found != of_group.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+void Claims::ByGroup::hold(const Groups& groups, Claim claim) {
+  if (!first) first = claim;
+  if (groups.empty() && !of_all) of_all = claim;
+  for (const std::string& group : groups) of_group.emplace(group, claim);
+}
+
+const Claims::Groups& Claims::groups_of(Claim claim) const {
+  static const Groups all;
+  return between_ == Between::kAllGateways ? all : linked_[claim.gateway].agent_groups;
+}
+
 std::optional<Claim> Claims::holder_of(const std::string& key, Claim claim) const {
   const auto found = holders_.find(key);
   if (found == holders_.end()) return std::nullopt;
   const Holders& holders = found->second;
-  if (holders.everywhere) return holders.everywhere;
+  const Groups& groups = groups_of(claim);
+  if (const auto holder = holders.everywhere.holder(groups)) return holder;
   const std::vector<IpAddress>& addresses = linked_[claim.gateway].addresses;
-  if (addresses.empty()) return holders.first;
+  if (addresses.empty()) return holders.anywhere.holder(groups);
   for (const IpAddress& address : addresses) {
-    const auto holder = holders.by_address.find(address);
-    if (holder != holders.by_address.end()) return holder->second;
+    const auto at = holders.by_address.find(address);
+    if (at == holders.by_address.end()) continue;
+    if (const auto holder = at->second.holder(groups)) return holder;
   }
   return std::nullopt;
 }
 
 void Claims::hold(const std::string& key, Claim claim) {
   Holders& holders = holders_[key];
+  const Groups& groups = groups_of(claim);
   const std::vector<IpAddress>& addresses = linked_[claim.gateway].addresses;
-  if (!holders.first) holders.first = claim;
-  if (addresses.empty() && !holders.everywhere) holders.everywhere = claim;
-  for (const IpAddress& address : addresses) holders.by_address.emplace(address, claim);
+  holders.anywhere.hold(groups, claim);
+  if (addresses.empty()) holders.everywhere.hold(groups, claim);
+  for (const IpAddress& address : addresses) holders.by_address[address].hold(groups, claim);
 }
 
 std::string Claims::holder_text(Claim claim, Claim holder) const {

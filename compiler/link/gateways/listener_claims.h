@@ -32,10 +32,13 @@ std::string listener_field(std::size_t index, std::string_view field = {});
 /// Grants ports and names in the order of the calls: whoever comes later and does not fit is refused and told so.
 class Claims {
  public:
-  /// `linked` are the gateways' linked forms, for their addresses.
-  Claims(const std::vector<model::ProxyGateway>& gateways, const std::vector<LinkedGateway>& linked,
+  /// Gateways of different groups of agents are in no program together, and contend for nothing.
+  enum class Between { kGatewaysOfOneGroup, kAllGateways };
+
+  /// `linked` are the gateways' linked forms, for their addresses and groups.
+  Claims(const std::vector<model::ProxyGateway>& gateways, const std::vector<LinkedGateway>& linked, Between between,
          Diagnostics& diagnostics)
-      : gateways_(gateways), linked_(linked), diagnostics_(diagnostics) {}
+      : gateways_(gateways), linked_(linked), between_(between), diagnostics_(diagnostics) {}
 
   ClaimRefusal grant(Claim claim);
 
@@ -44,12 +47,24 @@ class Claims {
   ClaimRefusal indistinct(Claim claim);
 
  private:
+  using Groups = std::vector<std::string>;  ///< of agents; none: all agents
+  /// Who holds one thing on one address, of each group.
+  struct ByGroup {
+    std::optional<Claim> first;
+    std::optional<Claim> of_all;
+    std::map<std::string, Claim> of_group;
+
+    std::optional<Claim> holder(const Groups& groups) const;
+    void hold(const Groups& groups, Claim claim);
+  };
   /// Who holds one thing, by address.
   struct Holders {
-    std::optional<Claim> first;
-    std::optional<Claim> everywhere;  ///< of a gateway that binds every address
-    std::map<IpAddress, Claim> by_address;
+    ByGroup anywhere;
+    ByGroup everywhere;  ///< of gateways that bind every address
+    std::map<IpAddress, ByGroup> by_address;
   };
+
+  const Groups& groups_of(Claim claim) const;
 
   const model::Listener& listener(Claim claim) const { return gateways_[claim.gateway].listeners[claim.listener]; }
   /// Whoever holds `key` on an address of the claim's.
@@ -62,6 +77,7 @@ class Claims {
 
   const std::vector<model::ProxyGateway>& gateways_;
   const std::vector<LinkedGateway>& linked_;
+  const Between between_;
   Diagnostics& diagnostics_;
   std::unordered_map<std::string, Holders> holders_;
 };
