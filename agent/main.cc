@@ -1,12 +1,13 @@
 // edge-agent: serves by the programs of a controller, or by one from disk that is followed.
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
 #include "agent/denied_calls.h"
 #include "agent/service.h"
 #include "agent/sync/sync.h"
-#include "base/labels.h"
 #include "base/ip/node_addresses.h"
+#include "base/labels.h"
 #include "base/os/file.h"
 #include "base/os/file_watch.h"
 #include "cli/flags.h"
@@ -18,6 +19,7 @@
 namespace edge::agent {
 namespace {
 
+constexpr const char* kNodeVariable = "NODE_NAME";
 constexpr std::string_view kName = "edge-agent";
 constexpr std::size_t kMaxEndpointBytes = 64 << 20;
 constexpr std::size_t kMaxSecretBytes = std::size_t{256} << 20;
@@ -96,6 +98,8 @@ std::optional<Error> contradiction(const cli::Arguments& arguments) {
   }
   for (const std::string_view other :
        {"name", "node", "label", "token-file", "data-dir", "seal-key-file", "peer-listen"}) {
+    // The environment of a pod says it whether it is asked for or not.
+    if (other == "node" && std::getenv(kNodeVariable) != nullptr) continue;
     if (!controller && arguments.has(other)) {
       return Error{ErrorCode::kInvalidArgument, "--" + std::string(other) + " goes with --controller"};
     }
@@ -175,10 +179,14 @@ cli::Program table() {
                 {.name = "name", .value = "NAME", .help = "Name of this agent, unique among those of the controller"},
                 {.name = "node",
                  .value = "NAME",
-                 .help = "Name of this machine, as shown to operators; else its host name"},
+                 .help =
+                     "Name of this machine, as shown to operators, and of its Node in a cluster; else its host name",
+                 .environment = kNodeVariable},
                 {.name = "label",
                  .value = "KEY=VALUE",
-                 .help = "Label of this agent, as on a Kubernetes object; the controller chooses its program by them",
+                 .help =
+                     "Label of this agent, as on a Kubernetes object; the controller chooses its program by them, else "
+                     "by those of its Node",
                  .repeatable = true},
                 {.name = "token-file",
                  .value = "FILE",

@@ -9,6 +9,10 @@
 #include <thread>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "base/labels.h"
+#include "base/text/json.h"
 #include "controller/kube/client.h"
 #include "controller/kube/discovery.h"
 #include "controller/kube/elector.h"
@@ -184,6 +188,7 @@ class Cluster::Impl {
 
   void follow(const kube::DiscoveryReply& reply) {
     connection("discovery", true, {});
+    follow_nodes(reply.table);
     std::string missing;
     for (const schemas::Kind& kind : schemas::kinds()) {
       const std::string name(kind.kind);
@@ -204,6 +209,38 @@ class Cluster::Impl {
     }
     const std::lock_guard lock(mutex_);
     counts_.kinds = informers_.size();
+  }
+
+  /// Of Nodes a label is all that is asked, and nothing that is served depends on it: who may not read them is told so.
+  void follow_nodes(const kube::ResourceTable& table) {
+    if (nodes_ != nullptr) return;
+    const kube::Resource* resource = options_.node_label.empty() ? nullptr : table.find_kind("v1", "Node");
+    if (resource == nullptr || !resource->has_verb("watch")) {
+      nodes_awaited_ = false;
+      return;
+    }
+    kube::InformerEvents events;
+    events.changed = [this](const kube::Object& object) {
+      const nlohmann::json node = parse_json(object.text);
+      std::string value = text_in(member_in(member_in(node, "metadata"), "labels"), options_.node_label.c_str());
+      events_.node(object.name, is_label_value(value) ? std::move(value) : std::string());
+    };
+    events.removed = [this](const std::string& key) { events_.node(key, {}); };
+    events.synced = [this] {
+      events_.nodes_synced();
+      nodes_awaited_ = false;
+      check_synced();
+    };
+    events.connection = [this](bool connected, const kube::Failure& failure) {
+      // Later on they share the fate of the other kinds.
+      if (connected || !nodes_awaited_) return;
+      options_.log.warn("Nodes cannot be read: the groups of agents without the label " + options_.node_label +
+                        " stay as they are (" + failure.text() + ")");
+      nodes_awaited_ = false;
+      check_synced();
+    };
+    nodes_ = std::make_unique<kube::Informer>(*client_, *resource, kube::InformerOptions{}, std::move(events));
+    nodes_->start();
   }
 
   void follow(const std::string& kind, const kube::Resource& resource) {
@@ -291,7 +328,7 @@ class Cluster::Impl {
   }
 
   void check_synced() {
-    if (synced_ || first_.empty()) return;
+    if (synced_ || first_.empty() || nodes_awaited_) return;
     if (!std::ranges::all_of(first_, [this](const std::string& kind) { return informers_.at(kind)->synced(); })) return;
     synced_ = true;
     flush();
@@ -322,6 +359,7 @@ class Cluster::Impl {
   void end() {
     stopping_ = true;
     informers_.clear();
+    nodes_.reset();
     waiter_.cancel();
     say_farewell();
     writer_->stop([this] {
@@ -369,8 +407,10 @@ class Cluster::Impl {
   std::unique_ptr<StatusWriter> writer_;
   std::unique_ptr<kube::Elector> elector_;
   std::map<std::string, std::unique_ptr<kube::Informer>> informers_;  ///< by kind
-  std::set<std::string> first_;                                       ///< kinds that the first program waits for
-  std::set<std::string> away_;                                        ///< kinds whose server does not answer
+  std::unique_ptr<kube::Informer> nodes_;
+  bool nodes_awaited_ = true;    ///< by the first program: in which groups agents are
+  std::set<std::string> first_;  ///< kinds that the first program waits for
+  std::set<std::string> away_;   ///< kinds whose server does not answer
   std::vector<ObjectEdit> edits_;
   std::shared_ptr<Awaited> awaited_;  ///< who waits for writes to come by
   net::Waiter waiter_{loop_};

@@ -31,12 +31,18 @@ struct ClusterOptions {
   std::string lease_namespace = "edge-system";
   /// The embedded API: Endpoints are followed, too, which Kubernetes mirrors to EndpointSlices.
   bool embedded = false;
+  /// The label of Nodes that ClusterEvents::node tells of; empty: Nodes are not followed.
+  std::string node_label{};
   Logger log;
 };
 
 /// On the cluster's thread.
 struct ClusterEvents {
   std::function<void(std::vector<ObjectEdit>)> edited;
+  /// What the label of a node is; empty: it has none, or is gone. Null: nobody asks.
+  std::function<void(const std::string& node, std::string value)> node{};
+  /// All nodes that there are have been told. Once, before `synced`; never where they may not be read.
+  std::function<void()> nodes_synced{};
   /// What there is has been told whole. Once.
   std::function<void()> synced;
   /// After each write of a status: how long it took.

@@ -15,6 +15,7 @@
 #include "base/os/file.h"
 #include "controller/cluster.h"
 #include "controller/controller_metrics.h"
+#include "controller/distribute/node_groups.h"
 #include "controller/publish/groups.h"
 #include "controller/reconcile/reconcile_loop.h"
 #include "controller/status/served_objects.h"
@@ -113,6 +114,7 @@ class Controller::Impl {
         options_.data_dir, [this](Published published) { publish(std::move(published)); }, options_.log);
     if (Status status = groups_->open(); !status) return status;
     if (Status status = start_distributor(); !status) return status;
+    node_groups_.restore();
     groups_->restore();
     keeps_last_ = options_.api_began_empty && groups_->last_listens();
     if (keeps_last_) {
@@ -225,24 +227,28 @@ class Controller::Impl {
     options.identity = options_.identity;
     options.lease_namespace = options_.lease_namespace;
     options.embedded = options_.embedded;
+    options.node_label = options_.group_label;
     options.log = options_.log;
-    auto cluster = Cluster::start(std::move(options),
-                                  {.edited =
-                                       [this](std::vector<ObjectEdit> edits) {
-                                         take_vips(edits);
-                                         std::vector<ResourceId> gone;
-                                         for (const ObjectEdit& edit : edits) {
-                                           if (!edit.object) gone.push_back(edit.key);
-                                         }
-                                         reconcile_loop_->edit(std::move(edits));
-                                         if (options_.changed) options_.changed(gone);
-                                       },
-                                   .synced =
-                                       [this] {
-                                         know_vips();
-                                         reconcile_loop_->begin();
-                                       },
-                                   .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
+    auto cluster = Cluster::start(
+        std::move(options),
+        {.edited =
+             [this](std::vector<ObjectEdit> edits) {
+               take_vips(edits);
+               std::vector<ResourceId> gone;
+               for (const ObjectEdit& edit : edits) {
+                 if (!edit.object) gone.push_back(edit.key);
+               }
+               reconcile_loop_->edit(std::move(edits));
+               if (options_.changed) options_.changed(gone);
+             },
+         .node = [this](const std::string& node, std::string group) { node_groups_.set(node, std::move(group)); },
+         .nodes_synced = [this] { node_groups_.synced(); },
+         .synced =
+             [this] {
+               know_vips();
+               reconcile_loop_->begin();
+             },
+         .wrote = [this](std::chrono::nanoseconds took) { metrics_.wrote_status(took); }});
     if (!cluster) return cluster.error();
     cluster_ = std::move(*cluster);
     return {};
@@ -365,6 +371,11 @@ class Controller::Impl {
   std::chrono::steady_clock::time_point databases_logged_{};  ///< of the compiler's thread for databases
   std::atomic<std::uint64_t> program_number_ = 0;             ///< of the newest
   std::unique_ptr<Distributor> distributor_;
+  /// Of the thread that starts, then of the cluster's.
+  NodeGroups node_groups_{
+      options_.data_dir + "/node-groups",
+      [this](const std::string& node, std::string group) { distributor_->set_node_group(node, std::move(group)); },
+      options_.log};
   std::unique_ptr<ReconcileLoop> reconcile_loop_;
   std::unique_ptr<Cluster> cluster_;
   std::latch started_{1};

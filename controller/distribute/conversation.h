@@ -51,6 +51,9 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
     if (is_overtaken()) {
       return finish(Error{ErrorCode::kResourceExhausted, "the agent reads so slowly that what it is sent is too old"});
     }
+    if (is_moved()) {
+      return finish(Error{ErrorCode::kAborted, "the label of the agent's node is another: so is its group"});
+    }
     advance();
   }
 
@@ -100,6 +103,8 @@ class Conversation : public Stream, public grpc::ServerBidiReactor<Up, Down> {
   virtual bool waits_for_answer() const = 0;
   /// What is being sent must be kept for nobody any more.
   virtual bool is_overtaken() const { return false; }
+  /// The agent is to come anew, to be in its group.
+  virtual bool is_moved() const { return false; }
   virtual void gone() = 0;
 
   bool may_write() const { return !writing_ && !finished_; }

@@ -133,6 +133,9 @@ void Distributor::publish(Published published) { impl_->hub->publish(std::move(p
 void Distributor::publish(std::shared_ptr<const VirtualAddresses> addresses) {
   impl_->hub->publish_addresses(std::move(addresses));
 }
+void Distributor::set_node_group(const std::string& node, std::string group) {
+  impl_->hub->set_node_group(node, std::move(group));
+}
 std::vector<AgentVip> Distributor::vips() const { return impl_->hub->registry().vips(); }
 std::vector<AgentState> Distributor::agents() const { return impl_->hub->registry().agents(); }
 std::optional<AgentState> Distributor::agent(const std::string& name) const {

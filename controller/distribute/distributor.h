@@ -84,6 +84,9 @@ class Distributor {
   void publish(Published published);
   /// Replaces the virtual addresses that agents are given, apart from programs and values.
   void publish(std::shared_ptr<const VirtualAddresses> addresses);
+  /// What the group label of a node is from now on, which counts for its agents that have none of their own; empty: the
+  /// node has none.
+  void set_node_group(const std::string& node, std::string group);
   /// Ascending by name, without backends and VIPs; those that went away are kept (at most 4,096 in all).
   std::vector<AgentState> agents() const;
   /// With backends and VIPs; nullopt when none of this name was ever here.

@@ -74,20 +74,50 @@ Hub::Announced Hub::announced() const {
   return announced;
 }
 
-Result<std::string> Hub::enter_group(const Labels& labels) {
-  const auto label = labels.find(group_label_);
-  std::string name = label == labels.end() || label->second.empty() ? std::string(kDefaultGroup) : label->second;
+Result<Hub::Membership> Hub::enter_group(const AgentState& agent) {
+  const auto label = agent.labels.find(group_label_);
+  Membership membership{.label = label == agent.labels.end() ? std::string() : label->second, .node = agent.node};
   {
     const std::lock_guard lock(mutex_);
+    std::string& name = membership.group;
+    name = group_of(membership);
     if (name != kDefaultGroup && !groups_.contains(name) && groups_.size() >= kMaxGroups) {
       return Error{ErrorCode::kResourceExhausted,
                    "agents are in more than " + std::to_string(kMaxGroups) + " groups: " + name + " is one too many"};
     }
-    if (std::exchange(groups_[name].entered, true)) return name;
+    if (std::exchange(groups_[name].entered, true)) return membership;
     groups_entered_.push_back(name);
   }
   work_.notify_one();
-  return name;
+  return membership;
+}
+
+/// Under the lock. Who starts an agent says it nearer than who labels its node.
+std::string Hub::group_of(const Membership& membership) const {
+  if (!membership.label.empty()) return membership.label;
+  const auto node = node_groups_.find(membership.node);
+  return node == node_groups_.end() ? std::string(kDefaultGroup) : node->second;
+}
+
+bool Hub::is_moved(const Membership& membership) const {
+  const std::lock_guard lock(mutex_);
+  return group_of(membership) != membership.group;
+}
+
+void Hub::set_node_group(const std::string& node, std::string group) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = node_groups_.find(node);
+    if (group.empty()) {
+      if (known == node_groups_.end()) return;
+      node_groups_.erase(known);
+    } else {
+      if (known != node_groups_.end() && known->second == group) return;
+      node_groups_[node] = std::move(group);
+    }
+    nodes_changed_ = true;
+  }
+  work_.notify_one();
 }
 
 Hub::Current Hub::current(std::string_view group) const {
@@ -239,6 +269,7 @@ void Hub::do_changes(std::unique_lock<std::mutex>& lock) {
   pending_.clear();
   const bool changed = std::exchange(changed_, false);
   const bool addresses = std::exchange(addresses_changed_, false);
+  const bool nodes = std::exchange(nodes_changed_, false);
   const std::vector<Replaced> replaced = std::exchange(replaced_, {});
   const std::vector<std::string> entered = std::exchange(groups_entered_, {});
   lock.unlock();
@@ -249,7 +280,7 @@ void Hub::do_changes(std::unique_lock<std::mutex>& lock) {
     if (group_came_) group_came_(name);
   }
   for (auto& [name, what] : pending) take(name, std::move(what));
-  if (addresses) wake_all();
+  if (addresses || nodes) wake_all();
   if (!changed) return;
   const std::lock_guard calling(callback_mutex_);
   if (callback_) callback_();
@@ -261,7 +292,7 @@ void Hub::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     work_.wait_until(lock, tick, [&] {
-      return stopping_ || !pending_.empty() || changed_ || addresses_changed_ || !replaced_.empty() ||
+      return stopping_ || !pending_.empty() || changed_ || addresses_changed_ || nodes_changed_ || !replaced_.empty() ||
              !groups_entered_.empty();
     });
     do_changes(lock);

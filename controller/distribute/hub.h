@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/log.h"
@@ -93,8 +94,18 @@ class Hub {
     std::map<std::string, std::uint64_t, std::less<>> by_group;
   };
   Announced announced() const;
-  /// The group of an agent with these labels, which is there from now on. kResourceExhausted: there are too many.
-  Result<std::string> enter_group(const Labels& labels);
+  /// By what an agent is in its group.
+  struct Membership {
+    std::string label{};  ///< its own; empty: that of its node counts
+    std::string node{};
+    std::string group{};
+  };
+  /// The group of an agent, which is there from now on. kResourceExhausted: there are too many.
+  Result<Membership> enter_group(const AgentState& agent);
+  /// What the label of a node is from now on; empty: it has none. Agents whose group is another by it come anew.
+  void set_node_group(const std::string& node, std::string group);
+  /// Whether the group is another than when it was entered.
+  bool is_moved(const Membership& membership) const;
   /// What was published before this version is sent to nobody any more.
   std::uint64_t oldest_sent() const;
   Current current(std::string_view group) const;
@@ -144,6 +155,7 @@ class Hub {
     bool entered = false;              ///< an agent of it has come
   };
 
+  std::string group_of(const Membership& membership) const;
   void loop();
   void do_changes(std::unique_lock<std::mutex>& lock);
   void take(const std::string& group, Pending pending);
@@ -193,7 +205,9 @@ class Hub {
   std::uint64_t last_order_ = 0;
   std::vector<Replaced> replaced_;
   CurrentAddresses addresses_;
-  bool addresses_changed_ = false;  ///< the streams are to be told
+  bool addresses_changed_ = false;                            ///< the streams are to be told
+  std::unordered_map<std::string, std::string> node_groups_;  ///< by node, of those that have the label
+  bool nodes_changed_ = false;                                ///< the streams are to look at it
   bool changed_ = false;
   bool stopping_ = false;
   std::uint64_t version_ = 0;  ///< of what was published last; those of what was overtaken are left out

@@ -43,10 +43,10 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
   Status greet(const Hello& hello) {
     auto greeting = read_greeting(hello);
     if (!greeting) return greeting.error();
-    auto group = hub_.enter_group(greeting->state.labels);
-    if (!group) return group.error();
-    group_ = *group;
-    greeting->state.group = *std::move(group);
+    auto entered = hub_.enter_group(greeting->state);
+    if (!entered) return entered.error();
+    membership_ = *std::move(entered);
+    greeting->state.group = membership_.group;
     instance_ = greeting->instance;
     cpu_ = greeting->cpu;
     format_version_ = hello.format_version();
@@ -110,6 +110,8 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   bool waits_for_answer() const override { return sent_whole_ || holdings_due_; }
 
+  bool is_moved() const override { return !instance_.empty() && hub_.is_moved(membership_); }
+
   bool is_overtaken() const override { return feed_ && feed_->publication().version().version < hub_.oldest_sent(); }
 
   void advance() override {
@@ -136,8 +138,8 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
 
   /// Takes what is published now, if it is another than before.
   void offer() {
-    const auto next = hub_.current(group_).program;
-    if (next == nullptr || (offered_ && next->outline().program == offered_->program)) return;
+    const auto next = hub_.current(membership_.group).program;
+    if (next == nullptr || is_moved() || (offered_ && next->outline().program == offered_->program)) return;
     offered_ = next->shared_outline();
     const Outline& outline = *offered_;
     if (is_hash(running_, outline.program)) {
@@ -175,7 +177,7 @@ class ProgramStream final : public Conversation<ProgramsUp, ProgramsDown> {
   }
 
   std::string instance_;  ///< empty before the hello
-  std::string group_;
+  Hub::Membership membership_;
   std::uint32_t protocol_ = 0;
   program::Target cpu_ = program::Target::kTablesOnly;
   std::uint32_t format_version_ = 0;

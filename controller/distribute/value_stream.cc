@@ -23,9 +23,9 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
     if (up.has_hello()) {
       const auto greeting = read_greeting(up.hello());
       if (!greeting) return greeting.error();
-      auto group = hub_.enter_group(greeting->state.labels);
-      if (!group) return group.error();
-      group_ = *std::move(group);
+      auto entered = hub_.enter_group(greeting->state);
+      if (!entered) return entered.error();
+      membership_ = *std::move(entered);
       instance_ = greeting->instance;
       return {};
     }
@@ -37,6 +37,8 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
 
   bool waits_for_answer() const override { return false; }
 
+  bool is_moved() const override { return !instance_.empty() && hub_.is_moved(membership_); }
+
   // What it has is held as long as the difference to it is being sent.
   bool is_overtaken() const override {
     const std::uint64_t oldest = hub_.oldest_sent();
@@ -46,8 +48,8 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
   void advance() override {
     if (instance_.empty() || !may_write()) return;
     if (!feed_) {
-      const Hub::Current current = hub_.current(group_);
-      if (current.values == nullptr || current.values == sent_) return;
+      const Hub::Current current = hub_.current(membership_.group);
+      if (current.values == nullptr || current.values == sent_ || is_moved()) return;
       feed_.emplace(sent_, current.values, current.program->outline().program);
     }
     down_.Clear();
@@ -62,7 +64,7 @@ class ValueStream final : public Conversation<ValuesUp, ValuesDown> {
   void gone() override {}
 
   std::string instance_;  ///< empty before the hello
-  std::string group_;
+  Hub::Membership membership_;
   std::shared_ptr<const Values> sent_;  ///< what the agent has; null: nothing
   std::optional<ValuesFeed> feed_;
 };

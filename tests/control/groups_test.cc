@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <signal.h>
 
 #include "tests/control/world.h"
 
@@ -32,6 +33,51 @@ class AgentGroups : public Parts {
 };
 
 const std::vector<std::string> kCanary = {"--label", "edgeproxy.io/group=canary", "--label", "tier=edge"};
+
+Json node_in(const std::string& group) {
+  Json labels = {{"kubernetes.io/hostname", "n1"}};
+  if (!group.empty()) labels["edgeproxy.io/group"] = group;
+  return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "n1"}, {"labels", std::move(labels)}}}};
+}
+
+TEST_F(AgentGroups, AnAgentIsInTheGroupOfItsNodeUnlessItSaysItsOwn) {
+  auto server = serve_api();
+  auto control = controller();
+  Api api(dir_ / "api/kubeconfig");
+  api.apply(node_in("canary"));
+  auto of_node = agent("of-node", "controller", {"--node", "n1"});
+  auto own = agent("own", "controller", {"--node", "n1", "--label", "edgeproxy.io/group=lab"});
+  api.apply_world(backend_.port);
+  api.apply(route("a", "/a"));
+  const int port = port_of(*of_node);
+  EXPECT_TRUE(answers(port, "/a", "200")) << control->err_text();
+  const auto is_in = [&](const std::string& name, const std::string& group) {
+    return eventually([&] {
+      const Json agent = agents()[name];
+      return agent.value("connected", false) && agent.value("group", "") == group;
+    });
+  };
+  EXPECT_TRUE(is_in("of-node", "canary"));
+  EXPECT_TRUE(is_in("own", "lab"));
+
+  api.apply(node_in("spare"));
+  EXPECT_TRUE(is_in("of-node", "spare")) << control->err_text();
+  EXPECT_TRUE(is_in("own", "lab"));
+  EXPECT_THAT(curl(port, "/a"), testing::StartsWith("200"));
+  api.apply(route("b", "/b"));
+  EXPECT_TRUE(answers(port, "/b", "200"));
+
+  // A controller that starts while the API is away gives it no other group's program.
+  control->send_signal(SIGTERM);
+  EXPECT_EQ(control->wait_exit(), 0) << control->err_text();
+  server->send_signal(SIGKILL);
+  server->wait_exit();
+  control = controller();
+  EXPECT_TRUE(is_in("of-node", "spare")) << control->err_text();
+  server = serve_api();
+  api.apply(node_in(""));
+  EXPECT_TRUE(is_in("of-node", "default")) << control->err_text();
+}
 
 TEST_F(AgentGroups, ARollbackOfOneHoldsItsAgentsAlone) {
   auto server = serve_api();
