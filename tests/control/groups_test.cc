@@ -54,7 +54,7 @@ TEST_F(AgentGroups, AnAgentIsInTheGroupOfItsNodeUnlessItSaysItsOwn) {
   const auto is_in = [&](const std::string& name, const std::string& group) {
     return eventually([&] {
       const Json agent = agents()[name];
-      return agent.value("connected", false) && agent.value("group", "") == group;
+      return agent.is_object() && agent.value("connected", false) && agent.value("group", "") == group;
     });
   };
   EXPECT_TRUE(is_in("of-node", "canary"));
