@@ -108,6 +108,7 @@ class Remover {
   void by_names() {
     const auto selections = select(kDelete, *cluster_, arguments_, exit_);
     if (!selections) return;
+    tell_of_other_gateways(kDelete, *cluster_, arguments_, *selections);
     const bool many = arguments_.has("all") || arguments_.has("selector");
     for (const Selection& selection : *selections) {
       if (selection.names.empty() == !many) {

@@ -44,6 +44,7 @@ int describe_objects(const cli::Arguments& arguments) {
   if (cluster == nullptr) return exit;
   const auto selections = select(kDescribe, *cluster, arguments, exit);
   if (!selections) return exit;
+  tell_of_other_gateways(kDescribe, *cluster, arguments, *selections);
   const bool data = wants_data(arguments);
   Json all = Json::array();
   bool first = true;

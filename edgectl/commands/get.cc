@@ -55,7 +55,7 @@ class Get {
     }
     if (output_.tabular()) {
       tables(*selections);
-      tell_of_other_gateways(*selections);
+      tell_of_other_gateways(kGet, cluster_, arguments_, *selections);
     } else {
       objects(*selections);
     }
@@ -181,27 +181,6 @@ class Get {
     } else {
       usage(text.error().text);
     }
-  }
-
-  /// `gateways` means our own kind. Where the cluster has Gateways of Gateway API too, that is told.
-  void tell_of_other_gateways(const std::vector<Selection>& selections) {
-    constexpr std::string_view kWords[] = {"gateway", "gateways", "gw"};
-    const bool meant = std::ranges::any_of(selections, [](const Selection& selection) {
-      return selection.type.own != nullptr && selection.type.own->kind == "ProxyGateway";
-    });
-    const std::string types = "," + arguments_.one("TYPE") + ",";
-    const bool short_word = std::ranges::any_of(
-        kWords, [&](std::string_view word) { return types.find("," + std::string(word) + ",") != std::string::npos; });
-    if (!meant || !short_word) return;
-    kube::ListOptions options;
-    options.limit = 1;
-    if (!arguments_.has("all-namespaces")) options.name_space = cluster_.name_space();
-    const auto list = cluster_.api().list(gateway_resource(), options);
-    if (!list.ok() || list.list.items.empty()) return;
-    cli::print_message(
-        "edgectl",
-        "these are ProxyGateways; there are Gateways of Gateway API too: `edgectl gateway-api gateways`, "
-        "or `edgectl get gateways.gateway.networking.k8s.io`");
   }
 
   /// One line, or one object, for each that is there and then for each change.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "cli/terminal.h"
+#include "edgectl/resources/gateway_api.h"
+
 namespace edge::edgectl {
 namespace {
 
@@ -97,7 +100,43 @@ class Selector {
   std::vector<Selection> all_;
 };
 
+/// Whether a type was written as a word that both groups have.
+bool says_gateway(const cli::Arguments& arguments) {
+  constexpr std::string_view kWords[] = {"gateway", "gateways", "gw"};
+  std::string types = "," + arguments.one("TYPE") + ",";
+  for (const std::string& word : arguments.all("NAME")) types += word + ",";
+  return std::ranges::any_of(kWords, [&](std::string_view word) {
+    const std::string begin = "," + std::string(word);
+    return types.find(begin + ",") != std::string::npos || types.find(begin + "/") != std::string::npos;
+  });
+}
+
 }  // namespace
+
+void tell_of_other_gateways(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
+                            const std::vector<Selection>& selections) {
+  if (!says_gateway(arguments)) return;
+  for (const Selection& selection : selections) {
+    if (selection.type.own == nullptr || selection.type.own->kind != "ProxyGateway") continue;
+    for (const std::string& name : selection.names) {
+      if (!cluster.api().get(gateway_resource(), cluster.name_space(), name).ok()) continue;
+      cli::print_message("edgectl", "`" + name +
+                                        "` is taken for a ProxyGateway; there is a Gateway of Gateway API of "
+                                        "this name too: `" +
+                                        std::string(command) + " gateways.gateway.networking.k8s.io " + name + "`");
+    }
+    if (!selection.names.empty()) continue;
+    kube::ListOptions options;
+    options.limit = 1;
+    options.name_space = place_of(selection.type, cluster, arguments);
+    const auto list = cluster.api().list(gateway_resource(), options);
+    if (!list.ok() || list.list.items.empty()) continue;
+    cli::print_message("edgectl",
+                       "these are ProxyGateways; there are Gateways of Gateway API too: `edgectl gateway-api "
+                       "gateways`, or `" +
+                           std::string(command) + " gateways.gateway.networking.k8s.io`");
+  }
+}
 
 std::optional<std::vector<Selection>> select(std::string_view command, Cluster& cluster,
                                              const cli::Arguments& arguments, int& exit) {
@@ -117,6 +156,7 @@ std::optional<std::vector<Chosen>> choose(std::string_view command, Cluster& clu
     }
     for (const std::string& name : selection.names) all.push_back({selection.type, name});
   }
+  tell_of_other_gateways(command, cluster, arguments, *selections);
   return all;
 }
 

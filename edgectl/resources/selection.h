@@ -29,6 +29,11 @@ struct Chosen {
 std::optional<std::vector<Chosen>> choose(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
                                           int& exit);
 
+/// `gateway` means our own kind. Tells on stderr that Gateway API has Gateways too: of the names that are selected, or
+/// any where all are.
+void tell_of_other_gateways(std::string_view command, Cluster& cluster, const cli::Arguments& arguments,
+                            const std::vector<Selection>& selections);
+
 /// Where objects of the type are: the command's namespace, none for kinds without or with `--all-namespaces`.
 std::string place_of(const Type& type, Cluster& cluster, const cli::Arguments& arguments);
 
