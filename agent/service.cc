@@ -525,14 +525,8 @@ void Service::tell_capability(std::span<const runtime::UnboundListener> unbound)
 bool Service::recheck_listeners() {
   const std::lock_guard installing(install_mutex_);
   if (draining_) return false;
-  const std::vector<runtime::BoundAddress> before = server_->addresses();
   if (server_->recheck_listeners()) {
-    for (const runtime::BoundAddress& bound : server_->addresses()) {
-      const bool there = std::ranges::any_of(before, [&](const runtime::BoundAddress& other) {
-        return other.bind == bound.bind && other.port == bound.port;
-      });
-      if (!there) tell_listener(bound);
-    }
+    tell_listeners();
     tell_unbound();
     if (!ready_told_) tell_program(program());
   }
@@ -560,12 +554,21 @@ void Service::tell_secret_faults() {
   secret_faults_ = std::move(faults);
 }
 
-void Service::tell_listeners() const {
-  for (const runtime::BoundAddress& bound : server_->addresses()) tell_listener(bound);
-}
-
-void Service::tell_listener(const runtime::BoundAddress& bound) const {
-  message("listener " + bound.listener + " on " + to_string(ListenAddress{bound.address, bound.port}));
+// Only what is new: most programs leave the listeners as they are.
+void Service::tell_listeners() {
+  std::map<std::string, std::string> listeners;
+  for (const runtime::BoundAddress& bound : server_->addresses()) {
+    const std::string address = to_string(ListenAddress{bound.address, bound.port});
+    const auto told = listeners_told_.find(address);
+    if (told == listeners_told_.end() || told->second != bound.listener) {
+      message("listener " + bound.listener + " on " + address);
+    }
+    listeners[address] = bound.listener;
+  }
+  for (const auto& [address, listener] : listeners_told_) {
+    if (!listeners.contains(address)) message("listener " + listener + " on " + address + " is closed");
+  }
+  listeners_told_ = std::move(listeners);
 }
 
 void Service::stop(int exit_code) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -140,8 +141,7 @@ class Service {
   /// For whoever is at the health port.
   net::Task<AdminReply> attend(net::Loop& loop, const AdminRequest& request);
   AdminReply debug_program() const;
-  void tell_listeners() const;
-  void tell_listener(const runtime::BoundAddress& bound) const;
+  void tell_listeners();
   void tell_secret_faults();
   Status install(std::shared_ptr<const std::vector<std::byte>> bytes, const program::EndpointSet& endpoints,
                  const program::SecretSet& secrets);
@@ -171,6 +171,7 @@ class Service {
   std::function<std::string(const std::string&)> behind_;  ///< guarded by behind_mutex_
   mutable std::mutex state_mutex_;                         ///< guards what the admin thread reads
   std::vector<std::string> secret_faults_;                 ///< that were told; guarded by install_mutex_
+  std::map<std::string, std::string> listeners_told_;      ///< by address; guarded by install_mutex_
   std::vector<runtime::UnboundListener> unbound_told_;     ///< guarded by install_mutex_
   std::string capability_told_;                            ///< guarded by install_mutex_
   bool ready_told_ = false;                                ///< guarded by install_mutex_
