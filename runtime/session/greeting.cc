@@ -4,6 +4,7 @@
 
 #include "net/proxy_protocol.h"
 #include "runtime/match/decide.h"
+#include "runtime/session/plain_http.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tls_handshake.h"
 #include "runtime/session/tunnel.h"
@@ -50,6 +51,7 @@ net::Detached Greeting::run() {
   } else {
     worker_.counters().tunnels_refused.add();
     log(refusal);
+    if (refusal == kPlainHttp) refuse_plain_http(worker_, client_.fd(), entrance_.hides_reasons());
     client_.close();
   }
   worker_.forget(*this);
@@ -110,9 +112,17 @@ net::Task<std::string_view> Greeting::look_for_name() {
     if (bytes.empty()) co_return kBadHello;
     seen = bytes.size();
     const HelloState state = parse_client_hello(bytes, hello_);
-    if (state == HelloState::kFault) co_return kBadHello;
     if (state == HelloState::kComplete) co_return std::string_view();
+    if (state != HelloState::kFault) continue;
+    const PlainHttp http = begins_as_http(bytes);
+    if (http == PlainHttp::kYes && decrypts()) co_return kPlainHttp;
+    if (http != PlainHttp::kPerhaps) co_return kBadHello;
   }
+}
+
+/// Whether any listener of the port ends TLS here. What passes through is for backends to answer.
+bool Greeting::decrypts() const {
+  return entrance_.protocol != Protocol::kTcp && program_->tls->sites(entrance_.bind) != nullptr;
 }
 
 void Greeting::hand_on() {

@@ -38,6 +38,7 @@ class Greeting final : public ClientSession {
   bool count_source();
   net::Task<std::string_view> look_for_name();
   net::Task<std::string_view> look(std::size_t seen, std::size_t most);
+  bool decrypts() const;
   void hand_on();
   void refuse_name();
   void log(std::string_view reason);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/session/http2_session.h"
+#include "runtime/session/plain_http.h"
 #include "runtime/session/session.h"
 #include "runtime/session/tunnel.h"
 #include "runtime/session/worker.h"
@@ -22,7 +23,6 @@ constexpr std::uint64_t kMaxHandshakes = 4096;
 constexpr std::string_view kHttp2 = "h2";
 /// The access log's word; which fault it was, the daemon's log tells.
 constexpr std::string_view kHandshakeFailed = "handshake-failed";
-constexpr std::string_view kPlainHttp = "plain-http";
 constexpr std::string_view kTls13 = "TLSv1.3";
 
 net::tls::RecordLayer& put_layer(net::Channel& channel, std::unique_ptr<net::tls::RecordLayer> layer) {
@@ -70,7 +70,9 @@ net::Detached TlsHandshake::run() {
   } else {
     counters.tls_failures.add();
     tell_failure(failure);
-    if (failure == kPlainHttp) refuse_plain_text();
+    if (failure == kPlainHttp) {
+      refuse_plain_http(worker_, client_.fd(), worker_.pin()->entrances[connection_.slot].hides_reasons());
+    }
     client_.close();
   }
   worker_.forget(*this);
@@ -90,21 +92,6 @@ net::Task<std::string_view> TlsHandshake::shake_hands() {
   }
   if (step == Step::kDone) co_return std::string_view();
   co_return layer_.spoke_http() ? kPlainHttp : kHandshakeFailed;
-}
-
-void TlsHandshake::refuse_plain_text() {
-  const bool hidden = worker_.pin()->entrances[connection_.slot].hides_reasons();
-  const std::string body = "This port speaks TLS: ask it by https.\n";
-  const std::string answer =
-      "HTTP/1.1 400 Bad Request\r\nDate: " + std::string(worker_.date()) +
-      "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " + std::to_string(body.size()) +
-      (hidden ? "" : "\r\nX-Edge-Reason: plain-http") + "\r\nConnection: close\r\n\r\n" + body;
-  const iovec piece = net::piece(answer);
-  (void)net::send(client_.fd(), {&piece, 1});
-  // What is still to be read would make the end a reset, which may take the answer with it.
-  for (int rounds = 0; rounds < 4; ++rounds) {
-    if (net::receive(client_.fd(), worker_.scratch().client()).kind != net::Transfer::Kind::kDone) break;
-  }
 }
 
 void TlsHandshake::tell_failure(std::string_view reason) {

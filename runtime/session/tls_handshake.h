@@ -31,8 +31,6 @@ class TlsHandshake final : public ClientSession {
   net::Task<std::string_view> shake_hands();
   void hand_on();
   void tell_failure(std::string_view reason);
-  /// To a client that spoke HTTP in plain text: 400, which says so.
-  void refuse_plain_text();
 
   Worker& worker_;
   net::Channel client_;
