@@ -32,6 +32,11 @@ constexpr Field kForwardFields[] = {
     strings("responseHeaders", "Headers of its answer that the backend sees.").as(Format::kHeaderName),
     string("timeout", "Time for its answer.").as(Format::kDuration).defaults_to("5s"),
     string("cacheTTL", "How long an answer holds; none: not kept.").as(Format::kDuration),
+    string("signInURL", "Where a client is sent that the service answers 401; without it the client gets that answer.")
+        .as(Format::kUrl),
+    string("signInParameter", "Parameter of signInURL with the URL that was asked for.")
+        .as(Format::kHeaderName)
+        .defaults_to("rd"),
 };
 constexpr Object kForward{kForwardFields};
 

@@ -98,9 +98,9 @@ class PolicyEmitter {
                          store_texts(builder_, from.required_groups), from.require_all ? 1U : 0U});
   }
   std::uint32_t put(const ForwardAuthSettings& from) {
-    return push(forward_auths_,
-                {nanoseconds(from.timeout), nanoseconds(from.cache_ttl), builder_.string(from.address),
-                 store_texts(builder_, from.auth_headers), store_texts(builder_, from.response_headers)});
+    return push(forward_auths_, {nanoseconds(from.timeout), nanoseconds(from.cache_ttl), builder_.string(from.address),
+                                 store_texts(builder_, from.auth_headers), store_texts(builder_, from.response_headers),
+                                 builder_.string(from.sign_in_url), builder_.string(from.sign_in_parameter)});
   }
   std::uint32_t put(const CorsSettings& from) {
     const auto credentials = from.credentials_for_everyone ? program::CorsCredentials::kEveryone

@@ -66,7 +66,9 @@ void decode_settings(const Fields& own, ProxyPolicy& policy) {
                                     .auth_headers = own.strings("authHeaders"),
                                     .response_headers = own.strings("responseHeaders"),
                                     .timeout = own.duration("timeout"),
-                                    .cache_ttl = own.duration("cacheTTL")};
+                                    .cache_ttl = own.duration("cacheTTL"),
+                                    .sign_in_url = own.text("signInURL"),
+                                    .sign_in_parameter = own.text("signInParameter")};
       return;
     case PolicyType::kOidc:
       policy.settings = decode_oidc(own);

@@ -44,6 +44,8 @@ struct ForwardAuth {
   Strings response_headers{};
   Maybe<std::chrono::nanoseconds> timeout{};
   Maybe<std::chrono::nanoseconds> cache_ttl{};
+  Maybe<std::string> sign_in_url{};
+  Maybe<std::string> sign_in_parameter{};
 };
 
 struct Oidc {

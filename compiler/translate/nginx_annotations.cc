@@ -83,6 +83,47 @@ std::optional<model::Filter> redirect_to(const Located<std::string>& written) {
   return filter;
 }
 
+/// Whether the value of a parameter is the URL that was asked for, in one of the ways that nginx can say it.
+bool is_request_url(std::string_view text) {
+  for (const std::string_view scheme : {"$scheme://", "$pass_access_scheme://", "http://", "https://"}) {
+    if (!text.starts_with(scheme)) continue;
+    text.remove_prefix(scheme.size());
+    break;
+  }
+  for (const std::string_view host : {"$host", "$http_host", "$best_http_host"}) {
+    if (!text.starts_with(host) || text.substr(host.size()).starts_with('_')) continue;
+    text.remove_prefix(host.size());
+    break;
+  }
+  return text == "$escaped_request_uri" || text == "$request_uri";
+}
+
+/// ForwardAuth::sign_in_url; a path alone is one of the host that was asked for.
+std::optional<std::string> sign_in_of(std::string_view text, std::string_view parameter) {
+  const std::size_t query = text.find('?');
+  std::string page(text.substr(0, query));
+  std::string kept;
+  for (std::string_view rest = query == std::string_view::npos ? "" : text.substr(query + 1); !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    const bool of_request = one.substr(0, one.find('=')) == parameter &&
+                            is_request_url(one.substr(std::min(one.find('=') + 1, one.size())));
+    if (!of_request) kept += (kept.empty() ? "?" : "&") + std::string(one);
+  }
+  for (const std::string_view scheme : {"https://", "http://", "$scheme://"}) {
+    for (const std::string_view host : {"$host/", "$http_host/", "$best_http_host/"}) {
+      const std::string before = std::string(scheme) + std::string(host);
+      if (page.starts_with(before)) page.erase(0, before.size() - 1);
+    }
+  }
+  page += kept;
+  const bool absolute =
+      (page.starts_with("http://") && page.size() > 7) || (page.starts_with("https://") && page.size() > 8);
+  const bool path = page.starts_with('/') && !page.starts_with("//");
+  const bool plain = std::ranges::all_of(page, [](char c) { return c > ' ' && c < 0x7f && c != '$'; });
+  return (absolute || path) && plain ? std::optional(std::move(page)) : std::nullopt;
+}
+
 class NginxReader : private AnnotationValues {
  public:
   NginxReader(const model::Ingress& ingress, const std::vector<model::NameValue>& annotations,
@@ -276,27 +317,50 @@ class NginxReader : private AnnotationValues {
       options.lb_policy = Located<std::string>{"RingHash", hash->span};
     }
     take_fault();
-    protocol();
+    if (protocol()) trust();
     if (options.connect_timeout || options.lb_policy || options.protocol || options.needs_tls.somewhere()) {
       options.suffix = "@" + ingress_.metadata.name;
     }
   }
 
-  void protocol() {
+  /// \returns whether endpoints are called over TLS.
+  bool protocol() {
     const auto written = text("backend-protocol");
-    if (!written) return;
+    if (!written) return false;
     std::string word = written->value;
     for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     BackendOptions& options = settings_.backend;
     const bool grpc = word == "GRPC" || word == "GRPCS";
     if (grpc) options.protocol = Located<std::string>{"GRPC", written->span};
-    if (word == "HTTPS" || word == "GRPCS") options.needs_tls = written->span;
-    if (grpc || word == "HTTPS" || word == "HTTP" || word == "AUTO_HTTP") return;
+    const bool encrypted = word == "HTTPS" || word == "GRPCS";
+    if (encrypted) options.needs_tls = written->span;
+    if (grpc || encrypted || word == "HTTP" || word == "AUTO_HTTP") return encrypted;
     fault("backend-protocol", written->span,
           "`" + word.substr(0, 60) + "` is no protocol that backends are spoken to by");
     // Endpoints that speak something else are not called.
     options.needs_tls = written->span;
     take_fault();
+    return false;
+  }
+
+  /// ingress-nginx calls endpoints without looking at their certificates where it is not told to; here they are not
+  /// called then.
+  void trust() {
+    constexpr std::string_view kSwitch[] = {"on", "off"};
+    const auto verify = one_of("proxy-ssl-verify", kSwitch);
+    if (!verify || verify->value != "on") return void(take_fault());
+    settings_.backend.authority = value<std::string>(
+        "proxy-ssl-secret", "a Secret of the Ingress's namespace, `NAMESPACE/NAME`", [&](std::string_view text) {
+          const std::size_t slash = text.find('/');
+          const bool own = slash == std::string_view::npos || text.substr(0, slash) == ingress_.metadata.name_space;
+          const std::string_view name = slash == std::string_view::npos ? text : text.substr(slash + 1);
+          return own && HostPattern::parse(name) ? std::optional(std::string(name)) : std::nullopt;
+        });
+    if (const auto name = host("proxy-ssl-name")) {
+      settings_.backend.server_name = Located<std::string>{name->value.text(), name->span};
+    }
+    // Whose certificates are not known is not called.
+    if (take_fault()) settings_.backend.authority.reset();
   }
 
   void addresses() {
@@ -332,14 +396,27 @@ class NginxReader : private AnnotationValues {
     add_policy(PolicyType::kBasicAuth, span, std::move(auth));
   }
 
+  /// `https://$host/start?rd=$escaped_request_uri` is how most are written: the host of the request is meant by a path
+  /// alone, and the URL that was asked for comes without being asked for.
+  Maybe<std::string> sign_in_url(std::string_view parameter) {
+    return value<std::string>("auth-signin", "a URL without variables but `$host` and, in its parameter, the request's",
+                              [&](std::string_view text) { return sign_in_of(text, parameter); });
+  }
+
   void forward_auth() {
     const auto names = {std::string_view("auth-url"), std::string_view("auth-method"),
                         std::string_view("auth-response-headers")};
     if (!any(names) || has_policy(PolicyType::kForwardAuth)) return;
+    // What is wrong with the page to sign in at leaves the service's own answer, which lets nobody through either.
+    const auto parameter = token("auth-signin-redirect-param");
+    const auto sign_in = sign_in_url(parameter ? parameter->value : std::string("rd"));
+    take_fault();
     constexpr std::string_view kMethods[] = {"GET"};
     one_of("auth-method", kMethods);
     model::ForwardAuth auth{.address = needed(url("auth-url"), "auth-url", first_of(names)),
-                            .response_headers = tokens("auth-response-headers")};
+                            .response_headers = tokens("auth-response-headers"),
+                            .sign_in_url = sign_in,
+                            .sign_in_parameter = parameter};
     add_policy(PolicyType::kForwardAuth, first_of(names), std::move(auth));
   }
 

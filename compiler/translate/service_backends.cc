@@ -10,6 +10,8 @@ namespace edge::compiler::translate {
 namespace {
 
 constexpr std::string_view kAuthorityKey = "ca.crt";
+constexpr std::string_view kCertificateKey = "tls.crt";
+constexpr std::string_view kCertificateType = "kubernetes.io/tls";
 
 std::string key(std::string_view name_space, std::string_view name) {
   return std::string(name_space) + "/" + std::string(name);
@@ -70,14 +72,9 @@ model::BackendRef ServiceBackends::refer(const model::Metadata& from, const mode
   backend.protocol = options.protocol;
   apply_tls(slot->second, *found->second);
   if (options.needs_tls.somewhere() && !backend.tls) {
-    backend.tls = model::BackendTls{.server_name = {service.name.value, options.needs_tls}, .refused = true};
-    slot->second.said.add({.code = DiagnosticCode::kInvalidAnnotation,
-                           .resource = from.text(),
-                           .field = "metadata.annotations",
-                           .span = options.needs_tls,
-                           .message = "nothing says whose certificates the endpoints of " +
-                                      found->second->metadata.text() + " show; requests are answered 500",
-                           .fix = "add a BackendTLSPolicy for the Service"});
+    backend.tls =
+        tls_of_options(from, *found->second, options, slot->second.said)
+            .value_or(model::BackendTls{.server_name = {service.name.value, options.needs_tls}, .refused = true});
   }
   return ref;
 }
@@ -189,6 +186,47 @@ void ServiceBackends::apply_tls(MadeBackend& made, const model::Service& service
   // Those that are there do without the others; with none of them nobody is believed.
   tls.refused = !names_told(*chosen, made.said) || (tls.authorities.empty() && !chosen->well_known);
   backend.tls = std::move(tls);
+}
+
+std::optional<model::BackendTls> ServiceBackends::tls_of_options(const model::Metadata& from,
+                                                                 const model::Service& service,
+                                                                 const BackendOptions& options,
+                                                                 Diagnostics& said) const {
+  Diagnostic fault = {.code = DiagnosticCode::kInvalidAnnotation,
+                      .resource = from.text(),
+                      .field = "metadata.annotations",
+                      .span = options.needs_tls,
+                      .message = "nothing says whose certificates the endpoints of " + service.metadata.text() +
+                                 " show; requests are answered 500",
+                      .fix =
+                          "add a BackendTLSPolicy for the Service, or `proxy-ssl-verify: \"on\"` with "
+                          "`proxy-ssl-secret` and `proxy-ssl-name`"};
+  if (!options.authority) {
+    said.add(std::move(fault));
+    return std::nullopt;
+  }
+  const std::string& name = options.authority->value;
+  const auto secret = std::ranges::find_if(resources_.secrets, [&](const model::Secret& one) {
+    return one.metadata.name_space == service.metadata.name_space && one.metadata.name == name;
+  });
+  const auto has = [&](std::string_view wanted) {
+    return std::ranges::any_of(secret->entries, [&](const auto& entry) { return entry.key == wanted; });
+  };
+  if (secret == resources_.secrets.end() || !has(kAuthorityKey)) {
+    fault.span = options.authority->span;
+    fault.message = "there is no Secret `" + name.substr(0, 100) + "` with a key `ca.crt` in the namespace `" +
+                    service.metadata.name_space + "`; requests are answered 500";
+    fault.fix.clear();
+    said.add(std::move(fault));
+    return std::nullopt;
+  }
+  const std::string usual = service.metadata.name + "." + service.metadata.name_space + ".svc";
+  model::BackendTls tls{.server_name = options.server_name ? *options.server_name
+                                                           : Located<std::string>{usual, options.needs_tls}};
+  const model::Reference reference{.name = *options.authority};
+  tls.authorities.push_back(reference);
+  if (secret->type == kCertificateType && has(kCertificateKey)) tls.client_certificate = reference;
+  return tls;
 }
 
 bool ServiceBackends::names_told(const model::BackendTlsPolicy& policy, Diagnostics& diagnostics) {

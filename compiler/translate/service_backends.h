@@ -20,8 +20,13 @@ struct BackendOptions {
   model::Maybe<model::Duration> connect_timeout{};
   model::Maybe<std::string> lb_policy{};
   model::Maybe<std::string> protocol{};
-  /// Endpoints are called over TLS: what they have to show a BackendTLSPolicy says. Without one they are not called.
+  /// Endpoints are called over TLS: what they have to show a BackendTLSPolicy says, else `authority`. Without either
+  /// they are not called.
   Span needs_tls{};
+  /// A Secret of the namespace with `ca.crt`, and perhaps with what is shown to the endpoints.
+  model::Maybe<std::string> authority{};
+  /// What their certificates are for; without it the name of the Service, `shop.default.svc`.
+  model::Maybe<std::string> server_name{};
 };
 
 class ServiceBackends {
@@ -44,6 +49,9 @@ class ServiceBackends {
 
  private:
   void apply_tls(MadeBackend& made, const model::Service& service) const;
+  /// By BackendOptions. nullopt: there is no authority, which is told.
+  std::optional<model::BackendTls> tls_of_options(const model::Metadata& from, const model::Service& service,
+                                                  const BackendOptions& options, Diagnostics& said) const;
   void index_tls_policies();
   bool authority_known(const model::BackendTlsPolicy& policy, const model::ObjectRef& authority,
                        Diagnostics& diagnostics) const;

@@ -77,7 +77,8 @@ bool check_settings(Checker& check, const PoliciesHeader& header) {
   };
   const auto forward = [&](const ForwardAuthRecord& record) {
     return check.text(record.address) && check.texts(record.auth_headers, "forward_auths.auth_headers") &&
-           check.texts(record.response_headers, "forward_auths.response_headers");
+           check.texts(record.response_headers, "forward_auths.response_headers") && check.text(record.sign_in_url) &&
+           check.text(record.sign_in_parameter);
   };
   const auto cors = [&](const CorsRecord& record) {
     return record.allow_credentials <= static_cast<std::uint32_t>(CorsCredentials::kEveryone) &&

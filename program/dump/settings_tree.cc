@@ -332,6 +332,8 @@ class PolicySettings {
         .texts("responseHeaders", record.response_headers)
         .duration("timeout", record.timeout_ns)
         .duration("cacheTTL", record.cache_ttl_ns)
+        .text("signInURL", record.sign_in_url)
+        .text("signInParameter", record.sign_in_parameter)
         .take();
   }
   TreeSettings of(const CorsRecord& record) const {

@@ -104,8 +104,10 @@ struct ForwardAuthRecord {
   StringRef address;
   ArrayRef<StringRef> auth_headers;      ///< lower case; empty: all of the request's
   ArrayRef<StringRef> response_headers;  ///< lower case; empty: none
+  StringRef sign_in_url;                 ///< empty: a client gets an answer of 401 as it is
+  StringRef sign_in_parameter;
 };
-static_assert(sizeof(ForwardAuthRecord) == 40);
+static_assert(sizeof(ForwardAuthRecord) == 56);
 
 /// To which origins browsers may send what they know of the user.
 enum class CorsCredentials : std::uint32_t {

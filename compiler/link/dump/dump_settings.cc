@@ -77,10 +77,14 @@ struct PolicyLines {
   }
 
   Lines operator()(const ForwardAuthSettings& settings) const {
-    return {"address " + quote(settings.address) + " timeout " + duration_text(settings.timeout) + " kept " +
-                duration_text(settings.cache_ttl),
-            "sends " + (settings.auth_headers.empty() ? "all" : joined(settings.auth_headers)) + " takes " +
-                joined(settings.response_headers)};
+    Lines lines = {"address " + quote(settings.address) + " timeout " + duration_text(settings.timeout) + " kept " +
+                       duration_text(settings.cache_ttl),
+                   "sends " + (settings.auth_headers.empty() ? "all" : joined(settings.auth_headers)) + " takes " +
+                       joined(settings.response_headers)};
+    if (!settings.sign_in_url.empty()) {
+      lines.push_back("sign in " + quote(settings.sign_in_url) + " parameter " + settings.sign_in_parameter);
+    }
+    return lines;
   }
 
   Lines operator()(const CorsSettings& settings) const {

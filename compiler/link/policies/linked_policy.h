@@ -99,6 +99,8 @@ struct ForwardAuthSettings {
   std::vector<std::string> response_headers{};  ///< lower case; empty: none
   std::chrono::nanoseconds timeout{0};
   std::chrono::nanoseconds cache_ttl{0};  ///< 0: answers are not kept
+  std::string sign_in_url{};              ///< empty: the client gets an answer of 401 as it is
+  std::string sign_in_parameter{};        ///< empty where that is
 };
 
 struct CorsSettings {

@@ -92,7 +92,11 @@ struct Settings {
                                .auth_headers = lower_all(written.auth_headers),
                                .response_headers = lower_all(written.response_headers),
                                .timeout = value_or(written.timeout, kDefaults.forward_auth_timeout),
-                               .cache_ttl = value_or(written.cache_ttl, std::chrono::nanoseconds{0})};
+                               .cache_ttl = value_or(written.cache_ttl, std::chrono::nanoseconds{0}),
+                               .sign_in_url = value_or(written.sign_in_url, std::string()),
+                               .sign_in_parameter = written.sign_in_url
+                                                        ? value_or(written.sign_in_parameter, std::string("rd"))
+                                                        : std::string()};
   }
 
   PolicySettings operator()(const model::Cors& written) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ip.h"
+#include "net/client/query_text.h"
 #include "runtime/observe/trace/trace_context.h"
 #include "runtime/policy/auth/call.h"
 #include "runtime/policy/auth/stores.h"
@@ -80,6 +81,20 @@ AuthResult as_it_is(const Answer& answer, AuthStatus outcome) {
   return AuthResult::deny(std::move(out), outcome);
 }
 
+/// A client that is not signed in is sent to where it can be. Cookies that the service set go with it.
+AuthResult to_sign_in(AuthResult refused, const std::string& location) {
+  if (location.empty() || refused.outcome != AuthStatus::kDenied || refused.answer.status != 401) return refused;
+  std::string fields = "Location: " + location + "\r\nCache-Control: no-store\r\n";
+  const std::string& told = refused.answer.fields;
+  for (std::size_t begin = 0; begin < told.size();) {
+    const std::size_t end = told.find("\r\n", begin) + 2;
+    const std::string_view line = std::string_view(told).substr(begin, end - begin);
+    if (same_field(line.substr(0, line.find(':')), "set-cookie")) fields += line;
+    begin = end;
+  }
+  return AuthResult::deny({302, "auth-redirect", "Sign in first.", std::move(fields)}, AuthStatus::kRedirected);
+}
+
 bool forbids_keeping(const Answer& answer) {
   if (!answer.value("set-cookie").empty()) return true;
   return answer.value("cache-control").find("no-store") != std::string_view::npos;
@@ -100,9 +115,32 @@ Result<std::shared_ptr<const ForwardAuth>> ForwardAuth::make(const PolicyContext
   made->cache_ttl_ = std::min(net::Duration(settings.cache_ttl_ns), kMostKept);
   made->auth_headers_ = texts(section, settings.auth_headers);
   made->response_headers_ = texts(section, settings.response_headers);
+  made->set_sign_in(section.string(settings.sign_in_url), section.string(settings.sign_in_parameter));
   made->identity_ = std::to_string(policy.id) + " " + made->url_.origin() + made->url_.target;
   for (const std::string& name : made->response_headers_) made->identity_ += "\n" + name;
   return std::shared_ptr<const ForwardAuth>(std::move(made));
+}
+
+/// As ingress-nginx: a URL that has the parameter already stays as it is.
+void ForwardAuth::set_sign_in(std::string_view url, std::string_view parameter) {
+  if (url.empty()) return;
+  sign_in_ = url.substr(0, url.find('#'));
+  const std::size_t query = sign_in_.find('?');
+  const std::string named = std::string(parameter) + "=";
+  if (query != std::string::npos) {
+    const std::string_view parts = std::string_view(sign_in_).substr(query + 1);
+    if (parts.starts_with(named) || parts.find("&" + named) != std::string_view::npos) return;
+  }
+  sign_in_ += (query == std::string::npos ? "?" : "&") + named;
+  sign_in_takes_url_ = true;
+}
+
+std::string ForwardAuth::sign_in_location(const PolicyRequest& policy_request) const {
+  if (!sign_in_takes_url_) return sign_in_;
+  std::string url(policy_request.secure ? "https://" : "http://");
+  url.append(policy_request.head.host).append(policy_request.path);
+  if (policy_request.head.has_query) url.append("?").append(policy_request.head.query);
+  return sign_in_ + net::client::url_encoded(url);
 }
 
 /// Whether the service is told a field of the request's.
@@ -146,16 +184,18 @@ net::Task<AuthResult> ForwardAuth::ask(const PolicyRequest& policy_request, Auth
   std::optional<ForwardAuthCache::Key> key;
   if (cache_ttl_ != net::Duration{}) {
     key = context.stores.forward_auth.key(identity_, told);
-    if (const auto known = context.stores.forward_auth.find(*key, policy_request.now)) return AuthResult(*known);
+    if (const auto known = context.stores.forward_auth.find(*key, policy_request.now)) {
+      return to_sign_in(AuthResult(*known), sign_in_location(policy_request));
+    }
   }
   if (!policy_request.request_id.empty()) add_line(told, "X-Request-ID", policy_request.request_id);
   // Where the gateway traces, the service is told of the call's span instead.
   if (!context.calls) told += traced;
-  return call(std::move(told), key, context);
+  return call(std::move(told), key, sign_in_location(policy_request), context);
 }
 
 net::Task<AuthResult> ForwardAuth::call(std::string fields, std::optional<ForwardAuthCache::Key> key,
-                                        AuthContext context) const {
+                                        std::string sign_in, AuthContext context) const {
   const Answer answer = co_await auth::call(context, "call ForwardAuth", Callee::kOwnService,
                                             {.url = url_,
                                              .fields = fields,
@@ -169,7 +209,7 @@ net::Task<AuthResult> ForwardAuth::call(std::string fields, std::optional<Forwar
   if (key && decision && !forbids_keeping(answer)) {
     context.stores.forward_auth.put(*key, auth_result, context.loop.now() + cache_ttl_);
   }
-  co_return auth_result;
+  co_return to_sign_in(std::move(auth_result), sign_in);
 }
 
 AuthResult ForwardAuth::read_answer(const Answer& answer) const {

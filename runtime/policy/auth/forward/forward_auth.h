@@ -34,7 +34,11 @@ class ForwardAuth {
   /// `traced`: what the client tells of one; the rest is what is decided about.
   std::string subrequest(const PolicyRequest& policy_request, std::string& traced) const;
   bool sends(std::string_view name) const;
-  net::Task<AuthResult> call(std::string fields, std::optional<ForwardAuthCache::Key> key, AuthContext context) const;
+  /// `sign_in`: where a client is sent that has to sign in first; empty: it gets the service's answer.
+  net::Task<AuthResult> call(std::string fields, std::optional<ForwardAuthCache::Key> key, std::string sign_in,
+                             AuthContext context) const;
+  void set_sign_in(std::string_view url, std::string_view parameter);
+  std::string sign_in_location(const PolicyRequest& policy_request) const;
   AuthResult read_answer(const net::client::Answer& answer) const;
   AuthResult pass(const net::client::Answer& answer) const;
 
@@ -45,6 +49,8 @@ class ForwardAuth {
   net::Duration cache_ttl_{};
   std::vector<std::string> auth_headers_;  ///< empty: all
   std::vector<std::string> response_headers_;
+  std::string sign_in_;  ///< up to the value of the parameter; empty: there is no page to sign in at
+  bool sign_in_takes_url_ = false;
 };
 
 }  // namespace edge::runtime::auth
